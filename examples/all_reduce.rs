@@ -78,12 +78,12 @@ fn assignment() -> Assignment {
         mac: mac(WORKERS + shard),
         share: 1.0 / f64::from(SERVERS),
         rate_bps: 1e9,
-        seats: Vec::new(),
+        bitmap_indices: Vec::new(),
     };
     Assignment {
         job: 1.into(),
         name: "example".into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame: ValuesPerFrame::N256,
         window_chunks: 64,
         exact_sums: false,

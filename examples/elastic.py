@@ -30,7 +30,7 @@ while job.rounds < ROUNDS:
     total = gradient(weights)
     try:
         job.all_reduce(total)
-    except inart.Regrouped as news:
+    except inart.MembershipChanged as news:
         print(f"round {job.rounds}: {news}", flush=True)
         job.load_state(weights)
         continue

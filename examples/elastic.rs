@@ -146,7 +146,7 @@ impl Network {
 async fn control(topology: Topology, records: Records, listen: &str) -> Result<()> {
     let plan = plan_all(&topology, &Planning::new(schemes::DEFAULT))?.remove(0);
     let job = job_number(&topology, &plan.job).ok_or("no such job")?;
-    let job = JobPlan { job, plan, window_chunks: 16, rate_scale: 1.0, new_epoch: false };
+    let job = JobPlan { job, plan, window_chunks: 16, rate_scale: 1.0, new_plan_version: false };
     let limits = Limits {
         slots: 4096,
         ports: 510,

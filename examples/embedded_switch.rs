@@ -11,13 +11,13 @@
 use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, JobId, Kind,
-    MacAddr, Seat, ShardId, ValuesPerFrame,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, JobId,
+    Kind, MacAddr, PlanVersion, ShardId, ValuesPerFrame,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-const EPOCH: u16 = 1;
+const PLAN_VERSION: u16 = 1;
 const JOB: u16 = 1;
 const SHARD: u16 = 0;
 const WORKERS: u16 = 3;
@@ -86,7 +86,7 @@ pub fn run() -> Result<Vec<Sent>> {
 fn install(switch: &mut Switch, worker: u16) -> Result<()> {
     let everybody = Contributors { bitmap: (1 << WORKERS) - 1, ..Contributors::default() };
     let key = SteerKey {
-        epoch: EPOCH.into(),
+        plan_version: PLAN_VERSION.into(),
         job: JOB.into(),
         shard: SHARD.into(),
         worker: worker.try_into()?,
@@ -106,16 +106,16 @@ fn install(switch: &mut Switch, worker: u16) -> Result<()> {
 /// The frame that a worker sends.
 fn frame_of(worker: u16) -> Result<Vec<u8>> {
     let values: Vec<i32> = (0..VALUES.get()).map(|index| gradient(worker, index)).collect();
-    let seat = Seat::try_from(worker)?;
+    let bitmap_index = BitmapIndex::try_from(worker)?;
     let header = HeaderRepr {
         kind: Kind::Gradient,
         flags: Flags::NONE,
-        epoch: Epoch::from(EPOCH),
+        plan_version: PlanVersion::from(PLAN_VERSION),
         job: JobId::from(JOB),
         shard: ShardId::from(SHARD),
-        worker: seat,
+        worker: bitmap_index,
         sequence: ChunkSeq::from(0),
-        contributors: Contributors::one(seat),
+        contributors: Contributors::one(bitmap_index),
         exponent: Exponent::from(0),
         length: values.len() as u16,
         incarnation: Incarnation::from(0),

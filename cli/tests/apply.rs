@@ -62,7 +62,7 @@ fn a_plan_is_pushed_compared_and_rolled_back() {
 }
 
 #[test]
-fn a_new_epoch_can_be_rolled_back() {
+fn a_new_plan_version_can_be_rolled_back() {
     let bench = Workbench::new();
     let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
     let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
@@ -70,9 +70,12 @@ fn a_new_epoch_can_be_rolled_back() {
         &bench,
         &["apply", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]],
     );
-    let epoch = |document: &Value| document["assignments"][0]["epoch"].as_u64().unwrap();
-    assert_eq!(epoch(&document(&bench, &["apply", "plan.json", "fig1.yaml", "--new-plan-version"])), 2);
-    assert_eq!(epoch(&document(&bench, &["rollback"])), 3, "the hosts' sequences start anew");
+    let plan_version = |document: &Value| document["assignments"][0]["plan_version"].as_u64().unwrap();
+    assert_eq!(
+        plan_version(&document(&bench, &["apply", "plan.json", "fig1.yaml", "--new-plan-version"])),
+        2
+    );
+    assert_eq!(plan_version(&document(&bench, &["rollback"])), 3, "the hosts' sequences start anew");
 }
 
 /// `--values auto`: what fits the links at first, and what is installed from then on.

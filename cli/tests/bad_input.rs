@@ -264,7 +264,7 @@ fn wrong_hosts() {
     let bench = Workbench::new();
     bench.write(
         "job.json",
-        r#"{"job": 1, "name": "digits", "epoch": 1, "values_per_frame": 64, "window_chunks": 4,
+        r#"{"job": 1, "name": "digits", "plan_version": 1, "values_per_frame": 64, "window_chunks": 4,
             "workers": [{"name": "w1", "mac": "02:00:00:00:00:01"}],
             "shards": [{"server": "s1", "mac": "02:00:00:00:00:02", "share": 1.0, "rate_bps": 1e6}]}"#,
     );

@@ -109,7 +109,7 @@ fn a_site_with_workers_says_what_it_lacks_and_what_does_not_fit() {
     let assignment = |server: &str, workers: &[&str], values: u32, window: u32| {
         let workers: Vec<Value> = (1..).zip(workers).map(|(last, name)| worker(name, last)).collect();
         let mut told = serde_json::json!({
-            "job": 1, "name": "n1-inside", "epoch": 1, "values_per_frame": values, "window_chunks": window,
+            "job": 1, "name": "n1-inside", "plan_version": 1, "values_per_frame": values, "window_chunks": window,
             "workers": workers,
         });
         told["shards"] = serde_json::json!([{

@@ -3,7 +3,7 @@
 
 use crate::support::{Workbench, root};
 
-const ASSIGNMENT: &str = r#"{"job": 1, "name": "digits", "epoch": 1, "values_per_frame": 32, "window_chunks": 4,
+const ASSIGNMENT: &str = r#"{"job": 1, "name": "digits", "plan_version": 1, "values_per_frame": 32, "window_chunks": 4,
     "workers": [{"name": "w9", "mac": "02:00:00:00:00:01"}],
     "shards": [{"server": "s9", "mac": "02:00:00:00:00:02", "share": 1.0, "rate_bps": 1e6}]}"#;
 

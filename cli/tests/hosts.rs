@@ -10,7 +10,7 @@ use inart_protocol_aggregation::Assignment;
 use crate::support::turn;
 
 const ASSIGNMENT: &str = r#"{
-    "job": 1, "name": "digits", "epoch": 3, "values_per_frame": 32, "window_chunks": 4,
+    "job": 1, "name": "digits", "plan_version": 3, "values_per_frame": 32, "window_chunks": 4,
     "workers": [{"name": "w1", "mac": "02:00:00:00:00:01"}],
     "shards": [{"server": "s1", "mac": "02:00:00:00:00:02", "share": 1.0, "rate_bps": 1e6}]
 }"#;
@@ -48,7 +48,7 @@ fn an_assignment_serves_one_run() {
     }
     let folder = tempfile::tempdir().unwrap();
     let assignment = folder.path().join("digits.json");
-    let note = folder.path().join("digits.json.epoch-3.server-0.used");
+    let note = folder.path().join("digits.json.plan version-3.server-0.used");
     std::fs::write(&assignment, ASSIGNMENT).unwrap();
 
     let first = run_until_noted(&assignment, &note);
@@ -59,9 +59,9 @@ fn an_assignment_serves_one_run() {
     assert!(text(&second).contains("apply the plan with --new-plan-version"), "{}", text(&second));
     assert_eq!(text(&second).lines().count(), 1, "{}", text(&second));
 
-    // The next push writes another epoch into the file.
-    std::fs::write(&assignment, ASSIGNMENT.replace(r#""epoch": 3"#, r#""epoch": 4"#)).unwrap();
-    let note = folder.path().join("digits.json.epoch-4.server-0.used");
+    // The next push writes another plan version into the file.
+    std::fs::write(&assignment, ASSIGNMENT.replace(r#""plan_version": 3"#, r#""plan_version": 4"#)).unwrap();
+    let note = folder.path().join("digits.json.plan version-4.server-0.used");
     let third = run_until_noted(&assignment, &note);
     assert!(note.exists(), "{}", text(&third));
 }

@@ -16,7 +16,7 @@ use crate::support::turn;
 
 /// More frames in flight than the kernel takes from one socket.
 const ASSIGNMENT: &str = r#"{
-    "job": 1, "name": "pair", "epoch": 3, "values_per_frame": 256, "window_chunks": 1024,
+    "job": 1, "name": "pair", "plan_version": 3, "values_per_frame": 256, "window_chunks": 1024,
     "workers": [{"name": "w0", "mac": "02:00:00:00:00:01"}],
     "shards": [{"server": "s0", "mac": "02:00:00:00:00:02", "share": 1.0, "rate_bps": 1e8}]
 }"#;

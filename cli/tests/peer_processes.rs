@@ -160,7 +160,7 @@ fn a_peer_that_is_killed_is_left_out_and_one_that_is_restarted_is_taken_in() {
     let of_p4 = peers.remove("p4").unwrap().killed();
     let last = of_p4.iter().filter_map(|line| line["round"].as_u64()).max().unwrap_or(1);
     // p1 may be behind, and its average of a round may lack p4 for other reasons. The round of an update
-    // tells p4's first life from its second.
+    // tells p4's first incarnation from its second.
     let until = |what: &dyn Fn(&Value) -> bool| while !what(&peers["p1"].next()) {};
     let is_average_after =
         |line: &Value, round: u64| line["averaged"].is_string() && line["round"].as_u64() > Some(round);

@@ -279,10 +279,13 @@ fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
         world.averaged(peers);
         let same = world.said("apply plan.json net.yaml --assignments jobs --state state");
         let kept = "job all: copies of updates were installed already; its peers need --values 256\n";
-        assert!(same.starts_with(&format!("job digits: epoch 1 was installed already\n{kept}")), "{same}");
+        assert!(
+            same.starts_with(&format!("job digits: plan version 1 was installed already\n{kept}")),
+            "{same}"
+        );
         let another =
             world.said("apply plan.json net.yaml --new-plan-version --assignments jobs --state state");
-        let begins = format!("job digits: epoch 2 installed and read back\n{kept}");
+        let begins = format!("job digits: plan version 2 installed and read back\n{kept}");
         assert!(another.starts_with(&begins), "{another}");
         let listed = world.said("remove net.yaml --state state");
         let rows = listed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -314,10 +317,10 @@ fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
         let peers = world.train(ROUNDS);
         world.averaged(peers);
 
-        // After the removal the plan has a new epoch, for which nothing of the peers is written.
+        // After the removal the plan has a new plan version, for which nothing of the peers is written.
         let again = world.said("apply plan.json net.yaml --assignments jobs --state state");
         assert!(
-            again.contains("job digits: epoch 3 installed and read back\n") && again.contains(kept),
+            again.contains("job digits: plan version 3 installed and read back\n") && again.contains(kept),
             "{again}"
         );
         assert!(world.updates("remove all net.yaml --force") > 0);
@@ -361,7 +364,7 @@ fn are_both_listed(said: &impl Fn(&str) -> String) {
     let peers = copied.peers.len();
     let listed = |document: &Value| -> Vec<Value> {
         let jobs = document["jobs"].as_array().unwrap().iter();
-        let keys = ["name", "kind", "job", "epoch", "peers", "switches"];
+        let keys = ["name", "kind", "job", "plan_version", "peers", "switches"];
         jobs.map(|job| keys.map(|key| job[key].clone()).to_vec().into()).collect()
     };
     let expected = [
@@ -371,11 +374,14 @@ fn are_both_listed(said: &impl Fn(&str) -> String) {
     for words in ["--json jobs --controller", "--json controller --ask"] {
         let document: Value = serde_json::from_str(&said(words)).unwrap();
         assert_eq!(listed(&document), expected, "{words}: {document}");
-        assert!(document["jobs"][1]["in_force_ms_ago"].is_u64(), "{words}: {document}");
+        assert!(document["jobs"][1]["active_ms_ago"].is_u64(), "{words}: {document}");
     }
     let status = said("controller --ask");
-    let line = format!("  job {} (peers): epoch 1, {peers} peers, on {switch} for ", copied.name);
-    assert!(status.contains(&line) && status.contains("  job digits (aggregation): epoch 1, "), "{status}");
+    let line = format!("  job {} (peers): plan version 1, {peers} peers, on {switch} for ", copied.name);
+    assert!(
+        status.contains(&line) && status.contains("  job digits (aggregation): plan version 1, "),
+        "{status}"
+    );
     let jobs = said("jobs --controller");
     let columns = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let row = jobs.lines().map(columns).find(|row| row[0] == copied.name);

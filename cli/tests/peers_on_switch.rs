@@ -12,8 +12,8 @@ use inart_host_agent::{BatchedPort, Transport};
 use inart_p4::Reason;
 use inart_targets::{Access, DEFAULT, Place, Running as Runs};
 use inart_wire::{
-    ChunkSeq, Contributors, Exponent, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Seat, ShardId,
-    ValuesPerFrame,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
+    ShardId, ValuesPerFrame,
 };
 use serde_json::Value;
 
@@ -243,8 +243,8 @@ fn a_receiver_that_is_slow_slows_nobody_else() {
     });
 }
 
-fn seat(rank: u16) -> Seat {
-    Seat::try_from(rank).unwrap()
+fn bitmap_index(rank: u16) -> BitmapIndex {
+    BitmapIndex::try_from(rank).unwrap()
 }
 
 /// A frame as p2 would send it to p1, but for what `change` does.
@@ -252,10 +252,10 @@ fn frame(change: impl FnOnce(&mut FrameRepr)) -> Vec<u8> {
     let header = HeaderRepr {
         kind: Kind::Update,
         flags: Flags::NONE,
-        epoch: 1.into(),
+        plan_version: 1.into(),
         job: 0x8000.into(),
         shard: ShardId::from(1),
-        worker: seat(1),
+        worker: bitmap_index(1),
         sequence: ChunkSeq::from(0),
         contributors: Contributors { bitmap: 1, group: Group(0) },
         exponent: Exponent::from(0),
@@ -295,11 +295,11 @@ fn frames_of_strangers_die_in_the_switch_and_what_is_unknown_is_counted_by_peers
             port.prepare(VALUES.frame_bytes()).unwrap();
         }
         send(&mut stranger, &frame(|_| {}), 11);
-        send(&mut stranger, &frame(|frame| frame.header.worker = seat(3)), 2);
+        send(&mut stranger, &frame(|frame| frame.header.worker = bitmap_index(3)), 2);
         send(&mut inside, &frame(|_| {}), 5);
         send(&mut inside, &frame(|frame| frame.header.job = 9.into()), 6);
-        send(&mut inside, &frame(|frame| frame.header.epoch = 2.into()), 7);
-        send(&mut inside, &frame(|frame| frame.header.worker = seat(40)), 8);
+        send(&mut inside, &frame(|frame| frame.header.plan_version = 2.into()), 7);
+        send(&mut inside, &frame(|frame| frame.header.worker = bitmap_index(40)), 8);
         send(&mut inside, &frame(|_| {})[..200], 9);
         let mut told: BTreeMap<String, Vec<Value>> = (1..=3)
             .zip(&peers)
@@ -310,7 +310,7 @@ fn frames_of_strangers_die_in_the_switch_and_what_is_unknown_is_counted_by_peers
         let last = told["p1"].last().unwrap();
         let of = |key: &str| last[key].as_u64().unwrap();
         assert_eq!(
-            [of("other_job"), of("other_epoch"), of("unknown"), of("malformed")],
+            [of("other_job"), of("other_plan_version"), of("unknown"), of("malformed")],
             [6, 7, 8, 9],
             "{last}"
         );

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use inart_host_agent::{BatchedPort, Transport};
 use inart_targets::{Access, DEFAULT, Place};
 use inart_wire::{
-    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Seat,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
     ShardId, ValuesPerFrame,
 };
 
@@ -76,10 +76,10 @@ fn frame(block: u8, bitmap: u64) -> Vec<u8> {
     let header = HeaderRepr {
         kind: Kind::Update,
         flags: Flags::NONE,
-        epoch: 1.into(),
+        plan_version: 1.into(),
         job: 0x8000.into(),
         shard: ShardId::from(1),
-        worker: Seat::try_from(0u16).unwrap(),
+        worker: BitmapIndex::try_from(0u16).unwrap(),
         sequence: ChunkSeq::from(0),
         contributors: Contributors { bitmap, group: Group(block) },
         exponent: Exponent::from(0),

@@ -51,7 +51,7 @@ fn jobs_are_listed_and_removed() {
     records["jobs"]["1"]["claimed"] = json!(["server-0", "worker-0", "worker-1", "worker-2"]);
     bench.write(file, records.to_string());
     let arguments = ["remove", "digits", "net.yaml", "--state", "state"];
-    let named = ["job 1 (digits): server-0, worker-0, worker-1, … ran under epoch 1", "--force"];
+    let named = ["job 1 (digits): server-0, worker-0, worker-1, … ran under plan version 1", "--force"];
     is_refusal(&bench.inart(&arguments), &arguments, &named);
     document(&bench, &["remove", "digits", "net.yaml", "--force"]);
     assert_eq!(list(), json!([]));

@@ -34,7 +34,7 @@ fn on_a_link(test: impl FnOnce(&Workbench) + Send + 'static) {
 /// Writes the assignment of a job of one worker and one server.
 fn assign(bench: &Workbench, job: u16, name: &str, worker: &str, server: &str) {
     let assignment = json!({
-        "job": job, "name": name, "epoch": 1, "values_per_frame": 256, "window_chunks": 64,
+        "job": job, "name": name, "plan_version": 1, "values_per_frame": 256, "window_chunks": 64,
         "workers": [{"name": worker, "mac": format!("02:00:00:00:00:{job:02x}")}],
         "shards": [{"server": server, "mac": "02:00:00:00:00:ff", "share": 1.0, "rate_bps": 1e8}],
     });

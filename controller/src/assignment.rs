@@ -3,7 +3,7 @@
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, MacAddr, ValuesPerFrame};
+use inart_wire::{JobId, MacAddr, PlanVersion, ValuesPerFrame};
 
 use crate::peers::is_of_peers;
 use crate::plan_error::PlanError;
@@ -22,9 +22,9 @@ pub struct JobPlan {
     /// What the plan's rates are multiplied by for the hosts: 1, or less on a network that is slower than it
     /// says.
     pub rate_scale: f64,
-    /// Wants a new epoch even if this very plan is installed: for a job that starts again, since sequence
-    /// numbers count from 0 within an epoch.
-    pub new_epoch: bool,
+    /// Wants a new plan version even if this very plan is installed: for a job that starts again, since
+    /// sequence numbers count from 0 within a plan version.
+    pub new_plan_version: bool,
 }
 
 /// The number of a job of the topology: its place in the list, from 1 to 32767. Jobs of peers have those
@@ -37,7 +37,7 @@ pub fn job_number(topology: &Topology, name: &str) -> Option<JobId> {
 /// The least part of a gradient that is a shard: less than a value of any gradient there is.
 const LEAST_SHARE: f64 = 1e-9;
 
-/// The assignment of `job`, under an epoch yet to be chosen.
+/// The assignment of `job`, under a plan version yet to be chosen.
 ///
 /// # Errors
 /// A host that the network does not have, or an assignment that contradicts itself.
@@ -55,7 +55,7 @@ pub fn of_job(
         })
     };
     let worker = |name: &&str| Ok(WorkerAddress { name: (*name).to_owned(), mac: mac(name)? });
-    let shards = job.plan.shards.iter().zip(&roles.seats).map(|(shard, seats)| {
+    let shards = job.plan.shards.iter().zip(&roles.bitmap_indices).map(|(shard, bitmap_indices)| {
         // Less is rounding noise of the planner; if rounding gave such a shard a value, that would take
         // centuries.
         let share = if shard.share >= LEAST_SHARE { shard.share } else { 0.0 };
@@ -66,13 +66,13 @@ pub fn of_job(
             mac: mac(&shard.server)?,
             share,
             rate_bps: job.plan.rate_bps * part * job.rate_scale,
-            seats: seats.clone(),
+            bitmap_indices: bitmap_indices.clone(),
         })
     });
     let assignment = Assignment {
         job: job.job,
         name: roles.job.to_owned(),
-        epoch: Epoch::from(0),
+        plan_version: PlanVersion::from(0),
         values_per_frame: values,
         window_chunks: job.window_chunks,
         exact_sums: job.plan.exact,

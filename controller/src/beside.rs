@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use inart_tables::{GroupId, ResultsAction, SlotRange, SteerAction, SteerKey, SwitchTables, UpdatesAction};
-use inart_wire::{Epoch, Group, JobId, ShardId};
+use inart_wire::{Group, JobId, PlanVersion, ShardId};
 
 use crate::tables::{NoRoom, Taken};
 
-/// What has slots of its own: a shard's sum over one block of ranks, under an epoch of a job.
-type Sum = (Epoch, JobId, ShardId, Group);
+/// What has slots of its own: a shard's sum over one block of ranks, under a plan version of a job.
+type Sum = (PlanVersion, JobId, ShardId, Group);
 
 fn sum(key: &SteerKey, group: Group) -> Sum {
-    (key.epoch, key.job, key.shard, group)
+    (key.plan_version, key.job, key.shard, group)
 }
 
 fn sums(tables: &SwitchTables) -> BTreeMap<Sum, SlotRange> {
@@ -146,21 +146,23 @@ mod tests {
 
     use super::*;
 
-    /// A worker's sum and its results under an epoch, in the first slots and the second group.
-    fn tables(epoch: u16) -> SwitchTables {
-        let (epoch, job, shard, port) =
-            (Epoch::from(epoch), JobId::from(1), ShardId::from(0), PortNo::nth(0));
+    /// A worker's sum and its results under a plan version, in the first slots and the second group.
+    fn tables(plan_version: u16) -> SwitchTables {
+        let (plan_version, job, shard, port) =
+            (PlanVersion::from(plan_version), JobId::from(1), ShardId::from(0), PortNo::nth(0));
         let ingress = port.expect("a first port");
-        let seat = Rank::try_from(0usize).expect("a first rank").seat();
-        let expected = Contributors::one(seat);
+        let bitmap_index = Rank::try_from(0usize).expect("a first rank").bitmap_index();
+        let expected = Contributors::one(bitmap_index);
         let slots = SlotRange { base: 0, len: 64 };
         let mut tables = SwitchTables::default();
         tables.steer.insert(
-            SteerKey { epoch, job, shard, worker: seat, ingress },
+            SteerKey { plan_version, job, shard, worker: bitmap_index, ingress },
             SteerAction::Add { port: ingress, slots, members: expected, expected },
         );
         let group = GroupId(2);
-        tables.results.insert(ResultsKey { epoch, job, shard, ingress }, ResultsAction::Replicate { group });
+        tables
+            .results
+            .insert(ResultsKey { plan_version, job, shard, ingress }, ResultsAction::Replicate { group });
         tables.groups.insert(group, [ingress].into());
         tables
     }
@@ -176,7 +178,7 @@ mod tests {
         // Nothing moves when it is computed again, nor when the entries that were kept are gone.
         assert_eq!(beside(&kept, &wanted, &both, 128).as_ref(), Ok(&both));
         let mut alone = both.clone();
-        alone.retire(JobId::from(1), |epoch| epoch == Epoch::from(1));
+        alone.retire(JobId::from(1), |plan_version| plan_version == PlanVersion::from(1));
         assert_eq!(beside(&SwitchTables::default(), &wanted, &both, 128), Ok(alone));
     }
 
@@ -185,10 +187,11 @@ mod tests {
         let kept = tables(1);
         let mut wanted = SwitchTables::default();
         let port = PortNo::nth(0).expect("a first port");
-        let members: Vec<_> = (0usize..2).map(|rank| Rank::try_from(rank).expect("a rank").seat()).collect();
-        let (epoch, job, group) = (Epoch::from(1), JobId::from(32768), GroupId(2));
+        let members: Vec<_> =
+            (0usize..2).map(|rank| Rank::try_from(rank).expect("a rank").bitmap_index()).collect();
+        let (plan_version, job, group) = (PlanVersion::from(1), JobId::from(32768), GroupId(2));
         for worker in members {
-            let key = UpdatesKey { epoch, job, group: Group(0), worker, ingress: port };
+            let key = UpdatesKey { plan_version, job, group: Group(0), worker, ingress: port };
             wanted.updates.insert(key, UpdatesAction::Replicate { group });
         }
         wanted.groups.insert(group, [port].into());

@@ -8,13 +8,13 @@ use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
 use inart_topologies::peers::PeerJob;
 use inart_topologies::switched::{Job, Topology};
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 
 use crate::assignment::{self, JobPlan};
 use crate::error::InstallError;
 use crate::intent::{Known, Wanted};
 use crate::members::members;
-use crate::peers::{Peers, PeersError, alone, epoch, join};
+use crate::peers::{Peers, PeersError, alone, join, plan_version};
 use crate::ports::PortMap;
 use crate::records::{JobRecord, Push};
 use crate::requirements::{self, Requirements, Roles};
@@ -42,8 +42,8 @@ pub(crate) enum Numbers {
 
 /// Returns a job of peers with its requirements; a job that is removed has none.
 pub(crate) fn wanted_of(job: JobId, name: &str, requirements: BTreeMap<String, Requirements>) -> Wanted {
-    let known = Known { only: Some(epoch()), ..Known::default() };
-    Wanted { job, name: name.to_owned(), requirements, window: 1, new_epoch: false, known }
+    let known = Known { only: Some(plan_version()), ..Known::default() };
+    Wanted { job, name: name.to_owned(), requirements, window: 1, new_plan_version: false, known }
 }
 
 impl Fabric {
@@ -119,16 +119,16 @@ impl Fabric {
         Roles::new(workers.collect::<Vec<_>>(), plan).map_err(|source| InstallError::plan(&plan.job, source))
     }
 
-    /// What the hosts are told, under an epoch yet to be chosen.
+    /// What the hosts are told, under a plan version yet to be chosen.
     pub(crate) fn assignment(&self, job: &JobPlan) -> Result<Assignment, InstallError> {
         let assignment = assignment::of_job(&self.ports, &self.roles(job)?, job, self.values);
         assignment.map_err(|source| InstallError::plan(&job.plan.job, source))
     }
 
     /// What the records note of a push.
-    pub(crate) fn push(&self, job: &JobPlan, epoch: Epoch) -> Push {
+    pub(crate) fn push(&self, job: &JobPlan, plan_version: PlanVersion) -> Push {
         Push {
-            epoch,
+            plan_version,
             plan: job.plan.clone(),
             topology: self.topology.to_yaml(),
             values: self.values,
@@ -167,7 +167,7 @@ impl Fabric {
             name: job.plan.job.clone(),
             requirements,
             window: job.window_chunks,
-            new_epoch: job.new_epoch,
+            new_plan_version: job.new_plan_version,
             known: self.known(job, record),
         })
     }
@@ -179,14 +179,14 @@ impl Fabric {
         // What a change has begun to write before its controller ended is used by no host.
         stale.extend(change.filter(|change| change.open().is_none()).map(|change| change.other));
         Known {
-            live: live.map(|live| live.epoch),
-            same_plan: live.is_some_and(|live| *live == self.push(job, live.epoch)),
+            live: live.map(|live| live.plan_version),
+            same_plan: live.is_some_and(|live| *live == self.push(job, live.plan_version)),
             stale,
             removed: record.and_then(|record| record.removed),
             open: record.and_then(|record| record.open()),
             undone: record.and_then(|record| record.undone),
             only: None,
-            own_epochs_only: false,
+            own_plan_versions_only: false,
         }
     }
 }

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 use serde::Serialize;
 
 use crate::assignment::job_number;
 use crate::intent::Network;
 use crate::kind::JobKind;
-use crate::peers::{Peers, epoch};
+use crate::peers::{Peers, plan_version};
 use crate::records::Records;
 use inart_tables::SlotRange;
 
@@ -25,12 +25,12 @@ pub struct HeldJob {
     pub name: Option<String>,
     /// Whether the topology has this job under this number, or the records know it for one of peers.
     pub in_topology: bool,
-    /// Epochs with entries on a switch.
-    pub epochs: BTreeSet<Epoch>,
-    /// The epoch that the hosts were told, if the records know.
-    pub live: Option<Epoch>,
-    /// Hosts that ran under that epoch, such as worker-3, if they asked a controller. Nothing tells when they
-    /// end.
+    /// Plan versions with entries on a switch.
+    pub plan_versions: BTreeSet<PlanVersion>,
+    /// The plan version that the hosts were told, if the records know.
+    pub live: Option<PlanVersion>,
+    /// Hosts that ran under that plan version, such as worker-3, if they asked a controller. Nothing tells
+    /// when they end.
     pub claimed: BTreeSet<String>,
     /// Switches with entries of it.
     pub switches: BTreeSet<String>,
@@ -42,7 +42,7 @@ impl HeldJob {
     /// Whether it is in the way of other jobs though the topology does not have it: it left, or got another
     /// number.
     pub fn has_left(&self) -> bool {
-        !self.in_topology && !self.epochs.is_empty()
+        !self.in_topology && !self.plan_versions.is_empty()
     }
 }
 
@@ -89,8 +89,8 @@ pub(crate) fn of(
             name: recorded.or(of_topology).cloned(),
             in_topology: copied.is_some()
                 || of_topology.is_some() && recorded.is_none_or(|name| Some(name) == of_topology),
-            epochs: network.values().flat_map(|tables| tables.epochs(job)).collect(),
-            live: live.map(|live| live.epoch).or(copied.map(|_| epoch())),
+            plan_versions: network.values().flat_map(|tables| tables.plan_versions(job)).collect(),
+            live: live.map(|live| live.plan_version).or(copied.map(|_| plan_version())),
             claimed: record
                 .into_iter()
                 .flat_map(|record| record.claimed.roles())

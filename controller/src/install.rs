@@ -1,5 +1,6 @@
-//! Installing plans and networks of peers, make before break: the new epoch of a plan is written beside the
-//! old one on every switch and read back before anybody is told of it, so that it is safe to stop anywhere.
+//! Installing plans and networks of peers, make before break: the new plan version of a plan is written
+//! beside the old one on every switch and read back before anybody is told of it, so that it is safe to stop
+//! anywhere.
 
 mod peers;
 mod remove;
@@ -13,7 +14,7 @@ use inart_tables::Limits;
 use inart_targets::{Session, SwitchError, SwitchErrors};
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 
 use crate::assignment::JobPlan;
 use crate::changes;
@@ -34,7 +35,7 @@ pub struct Controller<D> {
     switches: BTreeMap<String, D>,
     records: Records,
     replace_program: bool,
-    own_epochs_only: bool,
+    own_plan_versions_only: bool,
 }
 
 impl<D: Session> Controller<D> {
@@ -58,8 +59,8 @@ impl<D: Session> Controller<D> {
     /// A controller of those switches of a network that are there. Reports say what the others are to hold,
     /// too.
     pub(crate) fn on(fabric: Fabric, switches: BTreeMap<String, D>, records: Records) -> Self {
-        let (given, replace_program, own_epochs_only) = (None, false, false);
-        Controller { fabric, given, switches, records, replace_program, own_epochs_only }
+        let (given, replace_program, own_plan_versions_only) = (None, false, false);
+        Controller { fabric, given, switches, records, replace_program, own_plan_versions_only }
     }
 
     /// Allows loading the program into switches that run another one, which clears their tables.
@@ -78,10 +79,10 @@ impl<D: Session> Controller<D> {
         Ok(())
     }
 
-    /// Never tells hosts an epoch that only the switches know, even if it is of the very plan: for who tells
-    /// by the records which hosts have run under an epoch.
-    pub fn own_epochs_only(&mut self, only: bool) {
-        self.own_epochs_only = only;
+    /// Never tells hosts a plan version that only the switches know, even if it is of the very plan: for who
+    /// tells by the records which hosts have run under a plan version.
+    pub fn own_plan_versions_only(&mut self, only: bool) {
+        self.own_plan_versions_only = only;
     }
 
     /// Port numbers and addresses.
@@ -139,10 +140,10 @@ impl<D: Session> Controller<D> {
         Ok(self.route(0, jobs).await?.report)
     }
 
-    /// Installs the plans, each under an epoch of its own, and leaves other jobs alone. On success every
-    /// switch was read back and the hosts can be told. On failure the switches hold what they held, so that
-    /// plans installed earlier go on working; what could not be undone is named, and the next install removes
-    /// it.
+    /// Installs the plans, each under a plan version of its own, and leaves other jobs alone. On success
+    /// every switch was read back and the hosts can be told. On failure the switches hold what they held, so
+    /// that plans installed earlier go on working; what could not be undone is named, and the next install
+    /// removes it.
     ///
     /// # Errors
     /// The first cause, with what could not be undone.
@@ -150,10 +151,10 @@ impl<D: Session> Controller<D> {
         self.install_instead_of(0, jobs).await
     }
 
-    /// Installs the plan before the job's last push again, under a new epoch (an epoch is never used twice:
-    /// its sequence numbers were). Ports, addresses and what all jobs share are of this controller's
-    /// topology, as in any push; a plan that does not hold there any more is refused. Of a job of peers, its
-    /// whole network is what it was before the last push of one.
+    /// Installs the plan before the job's last push again, under a new plan version (a plan version is never
+    /// used twice: its sequence numbers were). Ports, addresses and what all jobs share are of this
+    /// controller's topology, as in any push; a plan that does not hold there any more is refused. Of a job
+    /// of peers, its whole network is what it was before the last push of one.
     ///
     /// # Errors
     /// No plan before the last, and what [`Controller::install`] refuses.
@@ -166,8 +167,8 @@ impl<D: Session> Controller<D> {
             return done;
         }
         let push = self.records.before_last(job)?.clone();
-        // The same plan may be live under a later epoch, so the hosts must be told another.
-        let plan = JobPlan { new_epoch: true, ..push.job_plan(job) };
+        // The same plan may be live under a later plan version, so the hosts must be told another.
+        let plan = JobPlan { new_plan_version: true, ..push.job_plan(job) };
         self.install_instead_of(2, &[plan]).await.map_err(|error| match error {
             InstallError::Check { .. } | InstallError::Plan { .. } | InstallError::NoJob { .. } => {
                 let differs = changes::since(&push, &self.fabric.topology);
@@ -184,7 +185,7 @@ impl<D: Session> Controller<D> {
         jobs: &[JobPlan],
     ) -> Result<InstallReport, InstallError> {
         let route = self.route(struck, jobs).await?;
-        self.records.begin(&route.intent.epochs)?;
+        self.records.begin(&route.intent.plan_versions)?;
         let done = match self.write_route(&route).await {
             Ok(()) => self.record(struck, jobs, &route.intent).map_err(Cause::from),
             Err(cause) => Err(cause),
@@ -206,20 +207,21 @@ impl<D: Session> Controller<D> {
     ) -> Result<(), crate::RecordsError> {
         let are_all_there = self.switches.len() == self.fabric.ports.switches().count();
         let done = jobs.iter().map(|job| {
-            let epoch = intent.epochs[&job.job];
-            let mut stale: BTreeSet<Epoch> =
-                intent.desired.values().flat_map(|tables| tables.epochs(job.job)).collect();
+            let plan_version = intent.plan_versions[&job.job];
+            let mut stale: BTreeSet<PlanVersion> =
+                intent.desired.values().flat_map(|tables| tables.plan_versions(job.job)).collect();
             let record = self.records.jobs.get(&job.job);
-            let live = record.and_then(|record| Some(record.live()?.epoch));
+            let live = record.and_then(|record| Some(record.live()?.plan_version));
             if !are_all_there {
                 // A switch that is away may have entries of these.
                 stale.extend(record.into_iter().flat_map(|record| &record.stale).copied().chain(live));
             }
-            stale.remove(&epoch);
-            if let Some(open) = record.and_then(|record| record.open()).filter(|_| live == Some(epoch)) {
+            stale.remove(&plan_version);
+            if let Some(open) = record.and_then(|record| record.open()).filter(|_| live == Some(plan_version))
+            {
                 stale.remove(&open);
             }
-            Success { job: job.job, push: self.fabric.push(job, epoch), stale }
+            Success { job: job.job, push: self.fabric.push(job, plan_version), stale }
         });
         let done = done.collect();
         let peers = self.given.as_ref().map(|given| PeersPush {

@@ -1,11 +1,11 @@
 //! Where a push wants to go: a pure function of what the switches hold, what is known of earlier pushes, and
-//! the plans. See docs/decisions for why an epoch is never used twice and the one before stays until the next
-//! push.
+//! the plans. See docs/decisions for why a plan version is never used twice and the one before stays until
+//! the next push.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_tables::{Limits, MacAction, MacKey, SwitchTables, TableFull};
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 
 use crate::ports::{PortMap, is_of_peer};
 use crate::requirements::Requirements;
@@ -17,23 +17,24 @@ pub type Network = BTreeMap<String, SwitchTables>;
 /// What is known of earlier pushes of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The epoch the hosts were last told, if any.
-    pub live: Option<Epoch>,
-    /// True if the live epoch is of the very plan that is wanted now.
+    /// The plan version the hosts were last told, if any.
+    pub live: Option<PlanVersion>,
+    /// True if the live plan version is of the very plan that is wanted now.
     pub same_plan: bool,
-    /// Epochs that no host uses: the ones before the live one, and what failed pushes left.
-    pub stale: BTreeSet<Epoch>,
-    /// Of a job that was removed: its newest epoch.
-    pub removed: Option<Epoch>,
-    /// The epoch beside the live one that hosts may use, while a change is under way: it is left alone.
-    pub open: Option<Epoch>,
-    /// The newest epoch of a change that was undone.
-    pub undone: Option<Epoch>,
-    /// The only epoch that its hosts use, whatever is pushed: of a job of peers.
-    pub only: Option<Epoch>,
-    /// True if an epoch that only the switches know is left alone even if it is of the wanted plan: nobody
-    /// knows who has run under it.
-    pub own_epochs_only: bool,
+    /// Plan versions that no host uses: the ones before the live one, and what failed pushes left.
+    pub stale: BTreeSet<PlanVersion>,
+    /// Of a job that was removed: its newest plan version.
+    pub removed: Option<PlanVersion>,
+    /// The plan version beside the live one that hosts may use, while a change is under way: it is left
+    /// alone.
+    pub open: Option<PlanVersion>,
+    /// The newest plan version of a change that was undone.
+    pub undone: Option<PlanVersion>,
+    /// The only plan version that its hosts use, whatever is pushed: of a job of peers.
+    pub only: Option<PlanVersion>,
+    /// True if a plan version that only the switches know is left alone even if it is of the wanted plan:
+    /// nobody knows who has run under it.
+    pub own_plan_versions_only: bool,
 }
 
 /// One job's part of a push.
@@ -47,8 +48,8 @@ pub struct Wanted {
     pub requirements: BTreeMap<String, Requirements>,
     /// Slots in a range.
     pub window: u32,
-    /// Wants a new epoch whatever is installed.
-    pub new_epoch: bool,
+    /// Wants a new plan version whatever is installed.
+    pub new_plan_version: bool,
     /// What is known of earlier pushes.
     pub known: Known,
 }
@@ -56,14 +57,14 @@ pub struct Wanted {
 /// Where a push wants to go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
-    /// The first stop: what the switches hold now without the epochs that nobody uses.
+    /// The first stop: what the switches hold now without the plan versions that nobody uses.
     pub kept: Network,
     /// The end.
     pub desired: Network,
-    /// The epoch of every wanted job.
-    pub epochs: BTreeMap<JobId, Epoch>,
-    /// By wanted job, the epochs that no host uses and that lose their entries.
-    pub dead: BTreeMap<JobId, BTreeSet<Epoch>>,
+    /// The plan version of every wanted job.
+    pub plan_versions: BTreeMap<JobId, PlanVersion>,
+    /// By wanted job, the plan versions that no host uses and that lose their entries.
+    pub dead: BTreeMap<JobId, BTreeSet<PlanVersion>>,
 }
 
 /// Why a push cannot go anywhere.
@@ -130,10 +131,10 @@ fn remove(jobs: &[JobId]) -> Option<String> {
 }
 
 /// Computes the intent of pushing `jobs` onto a network that holds `current`. Switches that are not in it are
-/// away: they may still hold entries of epochs that no host uses, so none of these is used again.
+/// away: they may still hold entries of plan versions that no host uses, so none of these is used again.
 ///
 /// # Errors
-/// A switch without room, or epochs that are used up.
+/// A switch without room, or plan versions that are used up.
 pub fn intent(
     ports: &PortMap,
     limits: Limits,
@@ -146,9 +147,9 @@ pub fn intent(
     for wanted in jobs {
         let choice = choose(limits, current, are_all_there, wanted);
         for tables in kept.values_mut() {
-            tables.retire(wanted.job, |epoch| choice.dead.contains(&epoch));
+            tables.retire(wanted.job, |plan_version| choice.dead.contains(&plan_version));
         }
-        choices.insert(wanted.job, choice.epoch);
+        choices.insert(wanted.job, choice.plan_version);
         gone.insert(wanted.job, choice.dead);
     }
     let mut desired = Network::new();
@@ -156,7 +157,7 @@ pub fn intent(
         let held = kept.entry(switch.clone()).or_default();
         let mut tables = held.clone();
         for wanted in jobs {
-            tables.retire(wanted.job, |epoch| epoch == choices[&wanted.job]);
+            tables.retire(wanted.job, |plan_version| plan_version == choices[&wanted.job]);
         }
         let peers = peers_of_others(&tables, jobs);
         (tables.mac, tables.mac_default, tables.switch_ports) =
@@ -166,9 +167,9 @@ pub fn intent(
         }
         tables.groups.extend(shared.groups);
         let mut taken = Taken::by(&tables, limits.slots);
-        // Jobs that stay under their epoch may run: others take no slots and groups of theirs.
+        // Jobs that stay under their plan version may run: others take no slots and groups of theirs.
         let mut in_turn: Vec<_> = jobs.iter().collect();
-        in_turn.sort_by_key(|wanted| !held.epochs(wanted.job).contains(&choices[&wanted.job]));
+        in_turn.sort_by_key(|wanted| !held.plan_versions(wanted.job).contains(&choices[&wanted.job]));
         for wanted in in_turn {
             add(&mut tables, &switch, wanted, choices[&wanted.job], held, &mut taken).map_err(|reason| {
                 IntentError::NoRoom {
@@ -182,34 +183,37 @@ pub fn intent(
         limits.check(&tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
         desired.insert(switch, tables);
     }
-    Ok(Intent { kept, desired, epochs: choices, dead: gone })
+    Ok(Intent { kept, desired, plan_versions: choices, dead: gone })
 }
 
-/// Computes where a change of a job that runs leads: its new plan under a new epoch beside whatever is in
-/// force, with slots and groups of its own. Only its stale epochs go. What all jobs share stays as it is.
+/// Computes where a change of a job that runs leads: its new plan under a new plan version beside whatever is
+/// in force, with slots and groups of its own. Only its stale plan versions go. What all jobs share stays as
+/// it is.
 ///
 /// # Errors
 /// A switch without room.
 pub fn beside(limits: Limits, current: &Network, wanted: &Wanted) -> Result<Intent, IntentError> {
-    let epoch = after(newest_used(current, wanted));
+    let plan_version = after(newest_used(current, wanted));
     let mut kept = current.clone();
     for tables in kept.values_mut() {
-        tables.retire(wanted.job, |epoch| wanted.known.stale.contains(&epoch));
+        tables.retire(wanted.job, |plan_version| wanted.known.stale.contains(&plan_version));
     }
     let mut desired = kept.clone();
     for (switch, tables) in &mut desired {
         let held = &kept[switch];
         let mut taken = Taken::by(held, limits.slots);
-        add(tables, switch, wanted, epoch, held, &mut taken).map_err(|reason| IntentError::NoRoomBeside {
-            switch: switch.clone(),
-            job: wanted.name.clone(),
-            reason,
-            jobs: held.jobs().into_iter().filter(|job| *job != wanted.job).collect(),
+        add(tables, switch, wanted, plan_version, held, &mut taken).map_err(|reason| {
+            IntentError::NoRoomBeside {
+                switch: switch.clone(),
+                job: wanted.name.clone(),
+                reason,
+                jobs: held.jobs().into_iter().filter(|job| *job != wanted.job).collect(),
+            }
         })?;
         limits.check(tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
     }
     let dead = [(wanted.job, wanted.known.stale.clone())].into();
-    Ok(Intent { kept, desired, epochs: [(wanted.job, epoch)].into(), dead })
+    Ok(Intent { kept, desired, plan_versions: [(wanted.job, plan_version)].into(), dead })
 }
 
 /// The ways to peers of jobs that are not pushed, and of which nothing else may be known: they stay as long
@@ -223,18 +227,18 @@ fn peers_of_others(held: &SwitchTables, jobs: &[Wanted]) -> Vec<(MacKey, MacActi
     of_peers.map(|(key, action)| (*key, *action)).collect()
 }
 
-/// Adds to the tables of a switch what a job wants there under an epoch. `held` is what is there of it.
+/// Adds to the tables of a switch what a job wants there under a plan version. `held` is what is there of it.
 fn add(
     tables: &mut SwitchTables,
     switch: &str,
     wanted: &Wanted,
-    epoch: Epoch,
+    plan_version: PlanVersion,
     held: &SwitchTables,
     taken: &mut Taken,
 ) -> Result<(), NoRoom> {
     let none = Requirements::default();
     let requirements = wanted.requirements.get(switch).unwrap_or(&none);
-    let mine = tables::of_job(requirements, wanted.job, epoch, wanted.window, held, taken)?;
+    let mine = tables::of_job(requirements, wanted.job, plan_version, wanted.window, held, taken)?;
     tables.steer.extend(mine.steer);
     tables.results.extend(mine.results);
     tables.updates.extend(mine.updates);
@@ -244,39 +248,41 @@ fn add(
 }
 
 struct Choice {
-    epoch: Epoch,
-    dead: BTreeSet<Epoch>,
+    plan_version: PlanVersion,
+    dead: BTreeSet<PlanVersion>,
 }
 
-/// The job's epochs on switches of which nothing is known.
-fn strangers(current: &Network, wanted: &Wanted) -> BTreeSet<Epoch> {
+/// The job's plan versions on switches of which nothing is known.
+fn strangers(current: &Network, wanted: &Wanted) -> BTreeSet<PlanVersion> {
     let Known { live, stale, open, .. } = &wanted.known;
     let mut present = present(current, wanted);
-    present.retain(|epoch| !stale.contains(epoch) && ![*live, *open].contains(&Some(*epoch)));
+    present.retain(|plan_version| {
+        !stale.contains(plan_version) && ![*live, *open].contains(&Some(*plan_version))
+    });
     present
 }
 
-fn present(current: &Network, wanted: &Wanted) -> BTreeSet<Epoch> {
-    current.values().flat_map(|tables| tables.epochs(wanted.job)).collect()
+fn present(current: &Network, wanted: &Wanted) -> BTreeSet<PlanVersion> {
+    current.values().flat_map(|tables| tables.plan_versions(wanted.job)).collect()
 }
 
-/// The newest epoch that hosts may have been told.
-fn newest_used(current: &Network, wanted: &Wanted) -> Option<Epoch> {
+/// The newest plan version that hosts may have been told.
+fn newest_used(current: &Network, wanted: &Wanted) -> Option<PlanVersion> {
     let Known { live, removed, open, undone, .. } = wanted.known;
     let known = [live, removed, open, undone].into_iter().flatten();
     newest(strangers(current, wanted).into_iter().chain(known))
 }
 
 /// The one after the newest.
-fn after(newest: Option<Epoch>) -> Epoch {
-    newest.map_or(Epoch::from(1), |epoch| Epoch::from(epoch.get().wrapping_add(1)))
+fn after(newest: Option<PlanVersion>) -> PlanVersion {
+    newest.map_or(PlanVersion::from(1), |plan_version| PlanVersion::from(plan_version.get().wrapping_add(1)))
 }
 
-/// Under which epoch to install, and which may go first.
+/// Under which plan version to install, and which may go first.
 fn choose(limits: Limits, current: &Network, are_all_there: bool, wanted: &Wanted) -> Choice {
-    let Known { live, same_plan, stale, own_epochs_only, only, .. } = &wanted.known;
-    if let Some(epoch) = only {
-        return Choice { epoch: *epoch, dead: BTreeSet::new() };
+    let Known { live, same_plan, stale, own_plan_versions_only, only, .. } = &wanted.known;
+    if let Some(plan_version) = only {
+        return Choice { plan_version: *plan_version, dead: BTreeSet::new() };
     }
     let present = present(current, wanted);
     let newest = newest_used(current, wanted);
@@ -288,49 +294,53 @@ fn choose(limits: Limits, current: &Network, are_all_there: bool, wanted: &Wante
     let next = after(self::newest(newest.into_iter().chain(left)));
     if !is_known {
         // Somebody else pushed, or the records are of another network: nothing is known to be unused.
-        let epoch = newest
-            .filter(|epoch| !wanted.new_epoch && (!own_epochs_only || Some(*epoch) == *live))
-            .filter(|epoch| ![wanted.known.open, wanted.known.undone].contains(&Some(*epoch)))
-            .filter(|epoch| holds_exactly(limits, current, wanted, *epoch))
+        let plan_version = newest
+            .filter(|plan_version| {
+                !wanted.new_plan_version && (!own_plan_versions_only || Some(*plan_version) == *live)
+            })
+            .filter(|plan_version| ![wanted.known.open, wanted.known.undone].contains(&Some(*plan_version)))
+            .filter(|plan_version| holds_exactly(limits, current, wanted, *plan_version))
             .unwrap_or(next);
-        return Choice { epoch, dead: BTreeSet::new() };
+        return Choice { plan_version, dead: BTreeSet::new() };
     }
     match live {
-        // What is newer than the live epoch is what a failed push left.
-        Some(live) if *same_plan && !wanted.new_epoch => Choice {
-            epoch: *live,
-            dead: stale.iter().filter(|epoch| is_newer(**epoch, *live)).copied().collect(),
+        // What is newer than the live plan version is what a failed push left.
+        Some(live) if *same_plan && !wanted.new_plan_version => Choice {
+            plan_version: *live,
+            dead: stale.iter().filter(|plan_version| is_newer(**plan_version, *live)).copied().collect(),
         },
-        _ => Choice { epoch: next, dead: stale.clone() },
+        _ => Choice { plan_version: next, dead: stale.clone() },
     }
 }
 
-/// True if the job's entries under `epoch` are those of the wanted plan, on every switch.
-fn holds_exactly(limits: Limits, current: &Network, wanted: &Wanted, epoch: Epoch) -> bool {
+/// True if the job's entries under `plan_version` are those of the wanted plan, on every switch.
+fn holds_exactly(limits: Limits, current: &Network, wanted: &Wanted, plan_version: PlanVersion) -> bool {
     let none = Requirements::default();
     current.iter().all(|(switch, held)| {
         let mut others = held.clone();
-        others.retire(wanted.job, |other| other == epoch);
+        others.retire(wanted.job, |other| other == plan_version);
         let mut mine = held.clone();
-        mine.retire(wanted.job, |other| other != epoch);
+        mine.retire(wanted.job, |other| other != plan_version);
         let requirements = wanted.requirements.get(switch).unwrap_or(&none);
         let mut taken = Taken::by(&others, limits.slots);
-        tables::of_job(requirements, wanted.job, epoch, wanted.window, held, &mut taken).is_ok_and(|tables| {
-            let of_job = |key: &JobId| *key == wanted.job;
-            mine.steer.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.steer)
-                && mine.results.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.results)
-                && tables.groups.iter().all(|(group, ports)| mine.groups.get(group) == Some(ports))
-        })
+        tables::of_job(requirements, wanted.job, plan_version, wanted.window, held, &mut taken).is_ok_and(
+            |tables| {
+                let of_job = |key: &JobId| *key == wanted.job;
+                mine.steer.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.steer)
+                    && mine.results.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.results)
+                    && tables.groups.iter().all(|(group, ports)| mine.groups.get(group) == Some(ports))
+            },
+        )
     })
 }
 
-/// Serial-number compare, as of chunk sequences: epochs wrap after 65536 pushes.
-fn is_newer(epoch: Epoch, than: Epoch) -> bool {
-    let ahead = epoch.get().wrapping_sub(than.get());
+/// Serial-number compare, as of chunk sequences: plan versions wrap after 65536 pushes.
+fn is_newer(plan_version: PlanVersion, than: PlanVersion) -> bool {
+    let ahead = plan_version.get().wrapping_sub(than.get());
     ahead != 0 && ahead < 0x8000
 }
 
-/// The newest of some epochs of a job.
-pub(crate) fn newest(epochs: impl Iterator<Item = Epoch>) -> Option<Epoch> {
-    epochs.reduce(|a, b| if is_newer(b, a) { b } else { a })
+/// The newest of some plan versions of a job.
+pub(crate) fn newest(plan_versions: impl Iterator<Item = PlanVersion>) -> Option<PlanVersion> {
+    plan_versions.reduce(|a, b| if is_newer(b, a) { b } else { a })
 }

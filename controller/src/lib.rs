@@ -2,9 +2,9 @@
 //!
 //! - [`PortMap`] numbers ports and addresses hosts, from the topology alone.
 //! - [`requirements`] says what a plan asks of every switch, [`tables`] turns that into entries under an
-//!   epoch, with slots from [`SlotMap`] and multicast groups; [`intent()`] decides the epoch and where a push
-//!   goes from what is there. [`live_change`] says where another plan of a job that runs goes. All of it is
-//!   pure.
+//!   plan version, with slots from [`SlotMap`] and multicast groups; [`intent()`] decides the plan version
+//! and where a push   goes from what is there. [`live_change`] says where another plan of a job that runs
+//! goes. All of it is   pure.
 //! - [`multicast`] says what copying updates between peers asks of every switch: one more of the
 //!   requirements. [`Peers`] are a network of peers on the same switches. Pure.
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
@@ -20,6 +20,7 @@ mod admission;
 pub mod api;
 pub mod assignment;
 mod beside;
+mod bitmap_indices;
 mod changes;
 mod choice;
 mod counters;
@@ -45,10 +46,9 @@ mod records;
 pub mod requirements;
 mod results;
 mod routes;
-mod runs;
-mod seats;
 mod slots;
 pub mod tables;
+mod views;
 pub mod watching;
 
 pub use admission::{AdmissionError, admit};
@@ -69,5 +69,5 @@ pub use records::{
     Change, Claim, Claims, JobRecord, NoEarlierPush, PeersPush, PeersRecord, Push, Records, RecordsError,
     Stage, Success, file_name,
 };
-pub use runs::{NextRun, first_run, is_for, next_run, plan_run};
 pub use slots::SlotMap;
+pub use views::{NextView, first_view, is_for, next_view, plan_view};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use inart_protocol_aggregation::Assignment;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 
 use crate::assignment::JobPlan;
 use crate::error::InstallError;
@@ -20,17 +20,17 @@ const SHARE_TOLERANCE: f64 = 1e-6;
 pub struct LiveChange {
     /// The job's number.
     pub job: JobId,
-    /// The epoch in force.
-    pub from: Epoch,
+    /// The plan version in force.
+    pub from: PlanVersion,
     /// The push that is to be in force.
     pub to: Push,
     /// What its hosts are told.
     pub assignment: Assignment,
-    /// Epochs that no host uses, which may still have entries before.
-    pub stale: BTreeSet<Epoch>,
+    /// Plan versions that no host uses, which may still have entries before.
+    pub stale: BTreeSet<PlanVersion>,
     /// What the switches hold before, without those.
     pub kept: Network,
-    /// What they hold while hosts move: both epochs.
+    /// What they hold while hosts move: both plan versions.
     pub both: Network,
 }
 
@@ -44,20 +44,22 @@ pub enum LiveChangeError {
         job: String,
     },
     /// Another change is under way.
-    #[error("job {job}: its change with epoch {other} has not ended: ask the controller for its status")]
+    #[error(
+        "job {job}: its change with plan version {other} has not ended: ask the controller for its status"
+    )]
     UnderWay {
         /// The job.
         job: String,
-        /// The epoch beside the one in force.
-        other: Epoch,
+        /// The plan version beside the one in force.
+        other: PlanVersion,
     },
     /// It is in force already.
-    #[error("job {job}: this plan is already active, under epoch {epoch}")]
+    #[error("job {job}: this plan is already active, under plan version {plan_version}")]
     Same {
         /// The job.
         job: String,
-        /// Its epoch.
-        epoch: Epoch,
+        /// Its plan version.
+        plan_version: PlanVersion,
     },
     /// The plan would change what stays while a job runs.
     #[error(
@@ -105,10 +107,10 @@ pub fn live_change(
         plan,
         window_chunks: live.window_chunks,
         rate_scale: live.rate_scale,
-        new_epoch: true,
+        new_plan_version: true,
     };
-    if *live == fabric.push(&job, live.epoch) {
-        return Err(LiveChangeError::Same { job: name(), epoch: live.epoch });
+    if *live == fabric.push(&job, live.plan_version) {
+        return Err(LiveChangeError::Same { job: name(), plan_version: live.plan_version });
     }
     let mut assignment = fabric.assignment(&job)?;
     keep_shares(in_force, &mut assignment);
@@ -118,22 +120,22 @@ pub fn live_change(
     // Made for other background traffic, maybe: its rates are what it was made for.
     let wanted = fabric.wanted(&job, Some(record), Numbers::Taken)?;
     let intent = intent::beside(fabric.limits, current, &wanted)?;
-    assignment.epoch = intent.epochs[&job.job];
+    assignment.plan_version = intent.plan_versions[&job.job];
     Ok(LiveChange {
         job: job.job,
-        from: live.epoch,
+        from: live.plan_version,
         stale: record.stale.clone(),
-        to: fabric.push(&job, assignment.epoch),
+        to: fabric.push(&job, assignment.plan_version),
         assignment,
         kept: intent.kept,
         both: intent.desired,
     })
 }
 
-/// What the switches hold of `network` without an epoch of a job.
-pub fn without(network: &Network, job: JobId, epoch: Epoch) -> Network {
+/// What the switches hold of `network` without a plan version of a job.
+pub fn without(network: &Network, job: JobId, plan_version: PlanVersion) -> Network {
     let mut left = network.clone();
-    left.values_mut().for_each(|tables| tables.retire(job, |other| other == epoch));
+    left.values_mut().for_each(|tables| tables.retire(job, |other| other == plan_version));
     left
 }
 

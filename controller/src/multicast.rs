@@ -79,7 +79,7 @@ pub fn requirements(
         }
         let ways = ports_towards(ports, &tree, peer);
         let ways = ways.ok_or_else(|| MulticastError::Stranger { job: job(), peer: peer.to_owned() })?;
-        towards.push((rank.seat(), ways));
+        towards.push((rank.bitmap_index(), ways));
     }
     if let [(_, first), others @ ..] = &towards[..] {
         let apart = others.iter().zip(&peers[1..]).find(|((_, ways), _)| ways.keys().ne(first.keys()));
@@ -88,20 +88,20 @@ pub fn requirements(
             return Err(MulticastError::Apart { job: job(), from, to });
         }
     }
-    for (seat, ways) in &towards {
-        let one = Contributors::one(*seat);
+    for (bitmap_index, ways) in &towards {
+        let one = Contributors::one(*bitmap_index);
         for (switch, port) in ways {
             let behind = all.entry((*switch).to_owned()).or_default().receivers.entry(one.group).or_default();
             behind.entry(*port).or_insert(Contributors { bitmap: 0, ..one }).bitmap |= one.bitmap;
         }
     }
-    for (seat, ways) in towards {
+    for (bitmap_index, ways) in towards {
         for (switch, ingress) in ways {
             let Some(asked) = all.get_mut(switch) else { continue };
             let elsewhere = |behind: &BTreeMap<PortNo, _>| behind.keys().any(|port| *port != ingress);
             let blocks =
                 asked.receivers.iter().filter(|(_, behind)| elsewhere(behind)).map(|(block, _)| *block);
-            asked.updates.extend(blocks.map(|block| (block, seat, ingress)));
+            asked.updates.extend(blocks.map(|block| (block, bitmap_index, ingress)));
         }
     }
     Ok(all)

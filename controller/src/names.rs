@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use inart_topologies::switched::Topology;
-use inart_wire::{Contributors, Group, JobId, MacAddr, Seat, ShardId};
+use inart_wire::{BitmapIndex, Contributors, Group, JobId, MacAddr, ShardId};
 
 use crate::assignment::{JobPlan, job_number};
+use crate::bitmap_indices;
 use crate::members::members;
 use crate::peers::Peers;
 use crate::ports::PortMap;
-use crate::seats;
 use inart_tables::PortNo;
 use inart_tables::{Item, Op, Update};
 use inart_tables::{
@@ -20,8 +20,8 @@ use inart_tables::{
 struct JobNames {
     name: String,
     workers: Vec<String>,
-    /// By shard and rank, as planned; empty where every worker's seat is its rank.
-    seats: Vec<Vec<Seat>>,
+    /// By shard and rank, as planned; empty where every worker's bitmap index is its rank.
+    bitmap_indices: Vec<Vec<BitmapIndex>>,
     servers: Vec<String>,
 }
 
@@ -46,9 +46,10 @@ impl<'a> Names<'a> {
             let job = plan.map_or(Cow::Borrowed(job), |plan| members(topology, job, plan));
             let workers: Vec<_> = job.workers.iter().map(name).collect();
             let listed: Vec<_> = workers.iter().map(String::as_str).collect();
-            let seats = plan.and_then(|plan| seats::of_plan(&listed, plan).ok()).unwrap_or_default();
+            let bitmap_indices =
+                plan.and_then(|plan| bitmap_indices::of_plan(&listed, plan).ok()).unwrap_or_default();
             let servers = job.servers.iter().map(name).collect();
-            (number, JobNames { name: job.name.clone(), seats, workers, servers })
+            (number, JobNames { name: job.name.clone(), bitmap_indices, workers, servers })
         });
         Names { ports, jobs: named.collect(), peers: BTreeMap::new() }
     }
@@ -89,8 +90,8 @@ impl<'a> Names<'a> {
                     SteerAction::Refuse => "refuse".to_owned(),
                 };
                 format!(
-                    "steer {job} epoch {}: {who} for {server}, from {}: {does}",
-                    key.epoch,
+                    "steer {job} plan version {}: {who} for {server}, from {}: {does}",
+                    key.plan_version,
                     port(key.ingress)
                 )
             }
@@ -100,7 +101,11 @@ impl<'a> Names<'a> {
                     ResultsAction::Replicate { group } => format!("copy to group {group}"),
                     ResultsAction::Refuse => "refuse".to_owned(),
                 };
-                format!("results {job} epoch {}: of {server}, from {}: {does}", key.epoch, port(key.ingress))
+                format!(
+                    "results {job} plan version {}: of {server}, from {}: {does}",
+                    key.plan_version,
+                    port(key.ingress)
+                )
             }
             Item::Updates(key, action) => {
                 let does = match action {
@@ -108,19 +113,23 @@ impl<'a> Names<'a> {
                     UpdatesAction::Refuse => "refuse".to_owned(),
                 };
                 format!(
-                    "updates {} epoch {}: of {} for block {}, from {}: {does}",
+                    "updates {} plan version {}: of {} for block {}, from {}: {does}",
                     self.job(key.job),
-                    key.epoch,
+                    key.plan_version,
                     self.peer(key.job, key.worker),
                     key.group,
                     port(key.ingress)
                 )
             }
             Item::Receivers(key, ReceiversAction::Narrow { members }) => format!(
-                "receivers {} epoch {}: {} behind {}",
+                "receivers {} plan version {}: {} behind {}",
                 self.job(key.job),
-                key.epoch,
-                members.seats().map(|seat| self.peer(key.job, seat)).collect::<Vec<_>>().join("+"),
+                key.plan_version,
+                members
+                    .bitmap_indices()
+                    .map(|bitmap_index| self.peer(key.job, bitmap_index))
+                    .collect::<Vec<_>>()
+                    .join("+"),
                 port(key.egress)
             ),
             Item::Mac(key, action) => {
@@ -146,24 +155,26 @@ impl<'a> Names<'a> {
         name.unwrap_or_else(|| format!("job {job}"))
     }
 
-    /// The peer of a rank; seats of peers are their ranks.
-    fn peer(&self, job: JobId, seat: Seat) -> String {
-        let name = self.peers.get(&job).and_then(|(_, names)| names.get(seat.index()).cloned());
-        name.unwrap_or_else(|| format!("peer {seat}"))
+    /// The peer of a rank; bitmap indices of peers are their ranks.
+    fn peer(&self, job: JobId, bitmap_index: BitmapIndex) -> String {
+        let name = self.peers.get(&job).and_then(|(_, names)| names.get(bitmap_index.index()).cloned());
+        name.unwrap_or_else(|| format!("peer {bitmap_index}"))
     }
 
-    /// The worker on a seat; by its number where nobody knows the plan that seated a job of more than 64.
-    fn worker(&self, job: JobId, shard: ShardId, seat: Seat) -> String {
+    /// The worker on a bitmap index; by its number where nobody knows the plan that seated a job of more than
+    /// 64.
+    fn worker(&self, job: JobId, shard: ShardId, bitmap_index: BitmapIndex) -> String {
         let name = self.jobs.get(&job).and_then(|names| {
-            let seats = names.seats.get(shard.index()).filter(|seats| !seats.is_empty());
-            let rank = match seats {
-                Some(seats) => seats.iter().position(|&taken| taken == seat)?,
-                None if names.workers.len() > usize::from(Group::SEATS) => return None,
-                None => seat.index(),
+            let bitmap_indices =
+                names.bitmap_indices.get(shard.index()).filter(|bitmap_indices| !bitmap_indices.is_empty());
+            let rank = match bitmap_indices {
+                Some(bitmap_indices) => bitmap_indices.iter().position(|&taken| taken == bitmap_index)?,
+                None if names.workers.len() > usize::from(Group::BITMAP_INDICES) => return None,
+                None => bitmap_index.index(),
             };
             names.workers.get(rank).cloned()
         });
-        name.unwrap_or_else(|| format!("seat {seat}"))
+        name.unwrap_or_else(|| format!("bitmap index {bitmap_index}"))
     }
 
     fn server(&self, job: JobId, shard: ShardId) -> String {
@@ -172,7 +183,11 @@ impl<'a> Names<'a> {
     }
 
     fn group(&self, job: JobId, shard: ShardId, members: Contributors) -> String {
-        members.seats().map(|seat| self.worker(job, shard, seat)).collect::<Vec<_>>().join("+")
+        members
+            .bitmap_indices()
+            .map(|bitmap_index| self.worker(job, shard, bitmap_index))
+            .collect::<Vec<_>>()
+            .join("+")
     }
 
     fn host(&self, address: MacAddr) -> String {

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use inart_topologies::peers::{FIRST_JOB, Mesh, PeerJob};
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 
 use crate::kind::JobKind;
 use crate::multicast::MulticastError;
 use crate::ports::{PortMap, PortsError, peers_of};
 use inart_topologies::units::counted;
 
-/// Returns the epoch that peers have in their frames. Their entries follow from the network, and no plan
-/// changes them while peers run.
-pub(crate) fn epoch() -> Epoch {
-    Epoch::from(1)
+/// Returns the plan version that peers have in their frames. Their entries follow from the network, and no
+/// plan changes them while peers run.
+pub(crate) fn plan_version() -> PlanVersion {
+    PlanVersion::from(1)
 }
 
 /// Whether the number is that of a job of peers.

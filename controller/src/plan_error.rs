@@ -20,10 +20,10 @@ pub enum PlanError {
     /// The groups of a job of more than 64 workers do not fit into the blocks of 64 that the header can name.
     #[error(
         "job {job}: its {workers} workers, summed in groups for server {server}, need more than the 256 \
-         blocks of 64 seats \
+         blocks of 64 bitmap indices \
          that the header has room for: split the job"
     )]
-    Seats {
+    BitmapIndices {
         /// The job.
         job: String,
         /// The server.

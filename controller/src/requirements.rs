@@ -1,15 +1,15 @@
-//! What a job asks of every switch, before epoch, slots and multicast group numbers are chosen.
+//! What a job asks of every switch, before plan version, slots and multicast group numbers are chosen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_planner_aggregation::Plan;
 use inart_planner_aggregation::plan::Trunk;
-use inart_wire::{Contributors, Group, Rank, Seat, ShardId};
+use inart_wire::{BitmapIndex, Contributors, Group, Rank, ShardId};
 
+use crate::bitmap_indices;
 pub use crate::plan_error::PlanError;
 use crate::ports::PortMap;
 use crate::results;
-use crate::seats;
 use inart_tables::PortNo;
 
 /// What a switch does with a worker's frames of one shard.
@@ -19,16 +19,16 @@ pub enum Hop {
     Forward {
         /// Egress port.
         port: PortNo,
-        /// Seats that may come in this way.
+        /// Bitmap indices that may come in this way.
         members: Contributors,
     },
     /// Adds them up.
     Add {
         /// Egress port of the sum.
         port: PortNo,
-        /// Seats that may come in this way.
+        /// Bitmap indices that may come in this way.
         members: Contributors,
-        /// Seats that make the sum complete.
+        /// Bitmap indices that make the sum complete.
         expected: Contributors,
     },
 }
@@ -36,18 +36,18 @@ pub enum Hop {
 /// Requirements of one job at one switch: a plan of sums and results, or copies of updates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Requirements {
-    /// Gradients and partials, by the seat they carry and the port they come in by.
-    pub steer: BTreeMap<(ShardId, Seat, PortNo), Hop>,
+    /// Gradients and partials, by the bitmap index they carry and the port they come in by.
+    pub steer: BTreeMap<(ShardId, BitmapIndex, PortNo), Hop>,
     /// Results, by the port they come in by: the ports they are copied to.
     pub results: BTreeMap<(ShardId, PortNo), BTreeSet<PortNo>>,
     /// Updates between peers: the block of the receivers, the sender, and the port its updates come in by.
-    pub updates: BTreeSet<(Group, Seat, PortNo)>,
+    pub updates: BTreeSet<(Group, BitmapIndex, PortNo)>,
     /// By block of a job's peers, those behind each port.
     pub receivers: BTreeMap<Group, BTreeMap<PortNo, Contributors>>,
 }
 
 /// Ranks of a job's workers and numbers of its shards (their places in the topology's and the plan's lists),
-/// and the seats of the workers in each shard's frames.
+/// and the bitmap indices of the workers in each shard's frames.
 pub struct Roles<'a> {
     /// Name of the job.
     pub job: &'a str,
@@ -55,8 +55,8 @@ pub struct Roles<'a> {
     pub workers: Vec<&'a str>,
     /// Servers in order of shard.
     pub servers: Vec<&'a str>,
-    /// By shard and rank; empty where every worker's seat is its rank.
-    pub seats: Vec<Vec<Seat>>,
+    /// By shard and rank; empty where every worker's bitmap index is its rank.
+    pub bitmap_indices: Vec<Vec<BitmapIndex>>,
     ranks: BTreeMap<&'a str, Rank>,
     shards: BTreeMap<&'a str, ShardId>,
 }
@@ -87,26 +87,26 @@ impl<'a> Roles<'a> {
             shards: shards
                 .collect::<Option<_>>()
                 .ok_or_else(|| too_many("servers", servers.len(), ShardId::MAX.get()))?,
-            seats: seats::of_plan(&workers, plan)?,
+            bitmap_indices: bitmap_indices::of_plan(&workers, plan)?,
             job,
             workers,
             servers,
         })
     }
 
-    /// The seat of a worker in a shard's frames.
+    /// The bitmap index of a worker in a shard's frames.
     ///
     /// # Errors
     /// A name that is no worker of the job.
-    pub fn seat(&self, shard: ShardId, name: &str) -> Result<Seat, PlanError> {
+    pub fn bitmap_index(&self, shard: ShardId, name: &str) -> Result<BitmapIndex, PlanError> {
         let rank = self.ranks.get(name).copied().ok_or_else(|| self.stranger(name, "worker"))?;
-        Ok(self.seats[shard.index()].get(rank.index()).copied().unwrap_or(rank.seat()))
+        Ok(self.bitmap_indices[shard.index()].get(rank.index()).copied().unwrap_or(rank.bitmap_index()))
     }
 
-    /// The worker on a seat.
-    fn on_seat(&self, shard: ShardId, seat: Seat) -> &str {
-        let taken = self.seats[shard.index()].iter().position(|&of_rank| of_rank == seat);
-        self.workers[taken.unwrap_or(seat.index())]
+    /// The worker on a bitmap index.
+    fn on_bitmap_index(&self, shard: ShardId, bitmap_index: BitmapIndex) -> &str {
+        let taken = self.bitmap_indices[shard.index()].iter().position(|&of_rank| of_rank == bitmap_index);
+        self.workers[taken.unwrap_or(bitmap_index.index())]
     }
 
     /// The shard of a server.
@@ -135,7 +135,7 @@ pub fn of_plan(
     let mut builder = Builder { ports, roles, requirements: BTreeMap::new() };
     for flow in &plan.flows {
         let shard = roles.shard(&flow.server)?;
-        let worker = roles.seat(shard, &flow.worker)?;
+        let worker = roles.bitmap_index(shard, &flow.worker)?;
         builder.check_interface(&flow.path, &flow.worker)?;
         builder.check_interface(&flow.path, &flow.server)?;
         let members = Contributors::one(worker);
@@ -144,8 +144,9 @@ pub fn of_plan(
     for trunk in &plan.trunks {
         let shard = roles.shard(&trunk.server)?;
         builder.check_interface(&trunk.path, &trunk.server)?;
-        let seats = builder.seats(shard, trunk)?;
-        let carried: Vec<_> = seats.iter().map(|&worker| (worker, block_of(worker, &seats))).collect();
+        let bitmap_indices = builder.bitmap_indices(shard, trunk)?;
+        let carried: Vec<_> =
+            bitmap_indices.iter().map(|&worker| (worker, block_of(worker, &bitmap_indices))).collect();
         builder.path(plan, &trunk.path, shard, &carried)?;
     }
     for server in &roles.servers {
@@ -154,10 +155,13 @@ pub fn of_plan(
     Ok(builder.requirements)
 }
 
-/// The seats of `group` that share a bitmap with `worker`'s.
-fn block_of(worker: Seat, group: &[Seat]) -> Contributors {
+/// The bitmap indices of `group` that share a bitmap with `worker`'s.
+fn block_of(worker: BitmapIndex, group: &[BitmapIndex]) -> Contributors {
     let mut block = Contributors::one(worker);
-    for other in group.iter().map(|&seat| Contributors::one(seat)).filter(|other| other.group == block.group)
+    for other in group
+        .iter()
+        .map(|&bitmap_index| Contributors::one(bitmap_index))
+        .filter(|other| other.group == block.group)
     {
         block.bitmap |= other.bitmap;
     }
@@ -172,13 +176,14 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// One way through the network: every switch between its ends forwards; a switch at its end adds.
-    /// `carried`: the seats that frames on it may carry, each with the contributors such a frame may have.
+    /// `carried`: the bitmap indices that frames on it may carry, each with the contributors such a frame may
+    /// have.
     fn path(
         &mut self,
         plan: &Plan,
         path: &[String],
         shard: ShardId,
-        carried: &[(Seat, Contributors)],
+        carried: &[(BitmapIndex, Contributors)],
     ) -> Result<(), PlanError> {
         for (at, switch) in path.iter().enumerate().skip(1) {
             if !self.ports.is_switch(switch) {
@@ -191,10 +196,10 @@ impl Builder<'_> {
             };
             for &(worker, members) in carried {
                 let hop = match (&trunk, path.get(at + 1)) {
-                    (Some((trunk, seats)), _) => {
+                    (Some((trunk, bitmap_indices)), _) => {
                         let next = trunk.path.get(1).map_or(trunk.server.as_str(), String::as_str);
                         let port = self.port(&trunk.path, switch, next)?;
-                        Hop::Add { port, members, expected: block_of(worker, seats) }
+                        Hop::Add { port, members, expected: block_of(worker, bitmap_indices) }
                     }
                     (None, Some(next)) => Hop::Forward { port: self.port(path, switch, next)?, members },
                     (None, None) => unreachable!("a path that ends here has a trunk"),
@@ -203,7 +208,7 @@ impl Builder<'_> {
                 if steer.insert((shard, worker, ingress), hop).is_some() {
                     return Err(PlanError::SamePort {
                         switch: switch.clone(),
-                        worker: self.roles.on_seat(shard, worker).to_owned(),
+                        worker: self.roles.on_bitmap_index(shard, worker).to_owned(),
                         server: self.roles.servers[shard.index()].to_owned(),
                         from: path[at - 1].clone(),
                     });
@@ -213,21 +218,21 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The way on from an aggregator, and the seats of those who are summed there.
+    /// The way on from an aggregator, and the bitmap indices of those who are summed there.
     fn trunk<'p>(
         &self,
         plan: &'p Plan,
         aggregator: &str,
         shard: ShardId,
-    ) -> Result<(&'p Trunk, Vec<Seat>), PlanError> {
+    ) -> Result<(&'p Trunk, Vec<BitmapIndex>), PlanError> {
         let server = self.roles.servers[shard.index()];
         let trunk = plan.trunks.iter().find(|trunk| trunk.aggregator == aggregator && trunk.server == server);
         let trunk = trunk.ok_or_else(|| self.roles.stranger(aggregator, "trunk from aggregator"))?;
-        Ok((trunk, self.seats(shard, trunk)?))
+        Ok((trunk, self.bitmap_indices(shard, trunk)?))
     }
 
-    fn seats(&self, shard: ShardId, trunk: &Trunk) -> Result<Vec<Seat>, PlanError> {
-        trunk.workers.iter().map(|worker| self.roles.seat(shard, worker)).collect()
+    fn bitmap_indices(&self, shard: ShardId, trunk: &Trunk) -> Result<Vec<BitmapIndex>, PlanError> {
+        trunk.workers.iter().map(|worker| self.roles.bitmap_index(shard, worker)).collect()
     }
 
     fn port(&self, path: &[String], switch: &str, peer: &str) -> Result<PortNo, PlanError> {

@@ -1,5 +1,5 @@
-//! Which slots of a switch are free. A slot range belongs to one (job, shard, block of ranks, epoch) on one
-//! switch; ranges of live epochs never overlap (invariant 3, *own slot*).
+//! Which slots of a switch are free. A slot range belongs to one (job, shard, block of ranks, plan version)
+//! on one switch; ranges of live plan versions never overlap (invariant 3, *own slot*).
 //!
 //! The map keeps no owners: the `add` entries on a switch say who holds what, so the free slots are always
 //! derived from what was read back; to free a range is to leave it out.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_wire::{Epoch, Group, JobId, ShardId};
+use inart_wire::{Group, JobId, PlanVersion, ShardId};
 
 use crate::ports::PortMap;
 use crate::requirements::{Hop, Requirements};
@@ -27,7 +27,7 @@ pub enum NoRoom {
         ranges: u32,
         /// Slots in each.
         window: u32,
-        /// Slots that no live epoch holds.
+        /// Slots that no live plan version holds.
         available: u32,
         /// Slots of the switch.
         total: u32,
@@ -132,16 +132,16 @@ impl Taken {
 /// What needs slots of its own on a switch: a shard's sum over one block of 64 ranks.
 type Aggregate = (ShardId, Group);
 
-/// The entries that `requirements` become under `epoch`. Slot ranges (of `window` slots) and groups that
-/// `held` already has under the same epoch are used again; the others are taken from what is free, and
-/// `taken` is brought up to date.
+/// The entries that `requirements` become under `plan_version`. Slot ranges (of `window` slots) and groups
+/// that `held` already has under the same plan version are used again; the others are taken from what is
+/// free, and `taken` is brought up to date.
 ///
 /// # Errors
 /// A switch without enough slots or multicast groups.
 pub fn of_job(
     requirements: &Requirements,
     job: JobId,
-    epoch: Epoch,
+    plan_version: PlanVersion,
     window: u32,
     held: &SwitchTables,
     taken: &mut Taken,
@@ -152,7 +152,7 @@ pub fn of_job(
         Hop::Forward { .. } => None,
     });
     let held_slots = held.steer.iter().filter_map(|(key, action)| match action {
-        SteerAction::Add { slots, expected, .. } if (key.job, key.epoch) == (job, epoch) => {
+        SteerAction::Add { slots, expected, .. } if (key.job, key.plan_version) == (job, plan_version) => {
             Some(((key.shard, expected.group), *slots))
         }
         _ => None,
@@ -166,9 +166,10 @@ pub fn of_job(
                 SteerAction::Add { port, slots: slots[&(shard, expected.group)], members, expected }
             }
         };
-        tables.steer.insert(SteerKey { epoch, job, shard, worker, ingress }, action);
+        tables.steer.insert(SteerKey { plan_version, job, shard, worker, ingress }, action);
     }
-    let keys = requirements.results.keys().map(|&(shard, ingress)| ResultsKey { epoch, job, shard, ingress });
+    let keys =
+        requirements.results.keys().map(|&(shard, ingress)| ResultsKey { plan_version, job, shard, ingress });
     for key in keys.clone() {
         if let Some(ResultsAction::Replicate { group }) = held.results.get(&key)
             && taken.keep(*group)
@@ -184,7 +185,7 @@ pub fn of_job(
         tables.results.insert(key, ResultsAction::Replicate { group });
         tables.groups.insert(group, ports.clone());
     }
-    add_copies(&mut tables, requirements, (job, epoch), held, taken)?;
+    add_copies(&mut tables, requirements, (job, plan_version), held, taken)?;
     Ok(tables)
 }
 
@@ -192,12 +193,14 @@ pub fn of_job(
 fn add_copies(
     tables: &mut SwitchTables,
     requirements: &Requirements,
-    (job, epoch): (JobId, Epoch),
+    (job, plan_version): (JobId, PlanVersion),
     held: &SwitchTables,
     taken: &mut Taken,
 ) -> Result<(), NoRoom> {
     let mut groups = BTreeMap::<Group, GroupId>::new();
-    for (key, action) in held.updates.iter().filter(|(key, _)| (key.job, key.epoch) == (job, epoch)) {
+    for (key, action) in
+        held.updates.iter().filter(|(key, _)| (key.job, key.plan_version) == (job, plan_version))
+    {
         if let UpdatesAction::Replicate { group } = action
             && requirements.receivers.contains_key(&key.group)
             && !groups.contains_key(&key.group)
@@ -217,13 +220,13 @@ fn add_copies(
             tables.groups.insert(group, behind.keys().copied().collect());
         }
         for (&egress, &members) in behind {
-            let key = ReceiversKey { epoch, job, group: *block, egress };
+            let key = ReceiversKey { plan_version, job, group: *block, egress };
             tables.receivers.insert(key, ReceiversAction::Narrow { members });
         }
     }
     for &(block, worker, ingress) in &requirements.updates {
         if let Some(&group) = groups.get(&block) {
-            let key = UpdatesKey { epoch, job, group: block, worker, ingress };
+            let key = UpdatesKey { plan_version, job, group: block, worker, ingress };
             tables.updates.insert(key, UpdatesAction::Replicate { group });
         }
     }

@@ -32,18 +32,23 @@ async fn only_roles_of_the_assignment_are_granted_and_noted() {
     let daemon = daemon(&folder).await;
     let given = daemon.api.assignment("digits").await.unwrap();
     let records = || std::fs::read(folder.path().join("fig1.json")).unwrap();
-    let (before, life) = (records(), Incarnation::from(4711));
+    let (before, incarnation) = (records(), Incarnation::from(4711));
     let long = "x".repeat(600_000);
     for role in ["stranger", "worker-6", "worker-01", "worker-", "server-2", "", &long] {
-        let refused = daemon.api.claim(given.job, given.epoch, role, life).await.unwrap_err().to_string();
+        let refused = daemon
+            .api
+            .register_host(given.job, given.plan_version, role, incarnation)
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("it has worker-0 to worker-5 and server-0 to server-1"), "{refused:.300}");
         assert!(refused.len() < 2000, "{}", refused.len());
         // No instructions either.
-        assert!(daemon.api.follow(given.job, role, life).await.is_err(), "{role:.20}");
+        assert!(daemon.api.watch_instructions(given.job, role, incarnation).await.is_err(), "{role:.20}");
     }
     assert_eq!(records(), before, "nothing is noted of them");
     for role in ["worker-0", "worker-5", "server-1"] {
-        daemon.api.claim(given.job, given.epoch, role, life).await.unwrap();
+        daemon.api.register_host(given.job, given.plan_version, role, incarnation).await.unwrap();
     }
     assert_ne!(records(), before);
 }
@@ -55,9 +60,9 @@ async fn names_that_no_job_can_have_are_refused_with_their_length() {
     let long = "x".repeat(600_000);
     let said = [
         daemon.api.assignment(&long).await.unwrap_err(),
-        daemon.api.delete(&long, false).await.unwrap_err(),
-        daemon.api.pause(&long).await.unwrap_err(),
-        daemon.api.resume(&long).await.unwrap_err(),
+        daemon.api.delete_job(&long, false).await.unwrap_err(),
+        daemon.api.pause_job(&long).await.unwrap_err(),
+        daemon.api.resume_job(&long).await.unwrap_err(),
     ];
     for error in said.map(|error| error.to_string()) {
         let told = "the name \"xxxxxxxxxxxxxxxx...\" of a job has 600000 bytes; names have up to 63";
@@ -68,16 +73,22 @@ async fn names_that_no_job_can_have_are_refused_with_their_length() {
 /// Names of hosts and jobs have up to 63 bytes, as labels of domain names.
 #[tokio::test]
 async fn a_name_of_64_bytes_is_refused_and_one_of_63_is_looked_up() {
-    let (folder, life) = (TempDir::new().unwrap(), Incarnation::from(4711));
+    let (folder, incarnation) = (TempDir::new().unwrap(), Incarnation::from(4711));
     let daemon = daemon(&folder).await;
-    let joining =
-        |host: String| Joining { host, life, last: None, boundary: None, rounds: 0, loading: false };
+    let joining = |host: String| Joining {
+        host,
+        incarnation,
+        last: None,
+        stop_point: None,
+        rounds: 0,
+        must_load_state: false,
+    };
     // Bytes count, not letters.
     let names = ["ü".repeat(32), "x".repeat(64), "ü".repeat(31) + "x", "x".repeat(63)];
     for (name, is_usable) in names.into_iter().zip([false, false, true, true]) {
         let of_host = [
             daemon.api.join("digits", &joining(name.clone())).await.map(drop).unwrap_err(),
-            daemon.api.leave("digits", &name, life, 0, true).await.unwrap_err(),
+            daemon.api.leave("digits", &name, incarnation, 0, true).await.unwrap_err(),
         ];
         let of_job = [
             daemon.api.join(&name, &joining("w1".to_owned())).await.map(drop).unwrap_err(),
@@ -91,7 +102,8 @@ async fn a_name_of_64_bytes_is_refused_and_one_of_63_is_looked_up() {
             }
         }
     }
-    let submitted = daemon.api.submit(fig1().to_yaml(), &"x".repeat(64), None).await.unwrap_err().to_string();
+    let submitted =
+        daemon.api.create_job(fig1().to_yaml(), &"x".repeat(64), None).await.unwrap_err().to_string();
     assert!(submitted.contains("of a job has 64 bytes; names have up to 63"), "{submitted}");
 }
 
@@ -103,14 +115,14 @@ async fn changes_that_wait_are_bounded() {
     let other = serde_json::to_string(&other).unwrap();
     // No host follows, so the first waits for them, and the others for the first.
     for number in 1..=64 {
-        assert_eq!(daemon.api.change(other.clone()).await.unwrap(), number);
+        assert_eq!(daemon.api.update_plan(other.clone()).await.unwrap(), number);
     }
-    let refused = daemon.api.change(other).await.unwrap_err();
+    let refused = daemon.api.update_plan(other).await.unwrap_err();
     assert!(
         matches!(&refused, ClientError::Refused { message, .. } if message.contains("64 changes")),
         "{refused}"
     );
-    let deleted = daemon.api.delete("digits", true).await.unwrap_err().to_string();
+    let deleted = daemon.api.delete_job("digits", true).await.unwrap_err().to_string();
     assert!(deleted.contains("try again when some have ended"), "{deleted}");
     let status = tokio::time::timeout(Duration::from_secs(60), daemon.api.status()).await.unwrap().unwrap();
     assert_eq!(status.changes.len(), 64);

@@ -17,7 +17,7 @@ use inart_planner_aggregation::{Options, plan, schemes};
 use inart_tables::SwitchTables;
 use inart_targets::{Access, Memory, Precedence, Running};
 use inart_tls::Security;
-use inart_wire::{Epoch, Incarnation, ValuesPerFrame};
+use inart_wire::{Incarnation, PlanVersion, ValuesPerFrame};
 use support::embedded::{Mortal, place, program};
 use support::{LIMITS, fig1, job};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -28,7 +28,7 @@ use tokio::task::JoinHandle;
 const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 
 /// Of a host.
-fn life(number: u32) -> Incarnation {
+fn incarnation(number: u32) -> Incarnation {
     Incarnation::from(number)
 }
 
@@ -141,7 +141,7 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     first.until(|status| status.installed).await;
     let before = tables(&addresses["v2"]).await;
     let told = first.api.assignment("").await.unwrap();
-    first.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
+    first.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
 
     // By a clock that went back, even: it asks for more than the switches have seen.
     let second = Session::start(config(&addresses, 3, records())).await;
@@ -150,12 +150,19 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     assert_eq!(v1(&status).updates_repaired, 0);
     assert_eq!(tables(&addresses["v2"]).await, before);
     assert_eq!(second.api.assignment("digits").await.unwrap(), told);
-    let again = second.api.claim(told.job, told.epoch, "worker-0", life(2)).await.unwrap_err().to_string();
-    assert!(again.contains("worker-0 has run under epoch 1 before"), "{again}");
-    second.api.claim(told.job, told.epoch, "worker-1", life(1)).await.unwrap();
+    let again = second
+        .api
+        .register_host(told.job, told.plan_version, "worker-0", incarnation(2))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(again.contains("worker-0 has run under plan version 1 before"), "{again}");
+    second.api.register_host(told.job, told.plan_version, "worker-1", incarnation(1)).await.unwrap();
     // The answer was lost with the controller that gave it.
-    second.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
-    assert!(second.api.claim(told.job, Epoch::from(9), "worker-2", life(1)).await.is_err());
+    second.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
+    assert!(
+        second.api.register_host(told.job, PlanVersion::from(9), "worker-2", incarnation(1)).await.is_err()
+    );
     let unknown = second.api.assignment("vgg").await.unwrap_err().to_string();
     assert!(unknown.contains("no job \"vgg\"; name one of digits"), "{unknown}");
 }
@@ -171,13 +178,18 @@ async fn claims_made_while_a_successor_starts_are_kept() {
     first.until(|status| status.installed).await;
     let told = first.api.assignment("").await.unwrap();
     let read_early = records();
-    first.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
+    first.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
 
     let second = Session::start(config(&addresses, 8, read_early)).await;
     second.until(|status| status.installed).await;
     assert_eq!(second.api.assignment("").await.unwrap(), told);
-    let again = second.api.claim(told.job, told.epoch, "worker-0", life(2)).await.unwrap_err().to_string();
-    assert!(again.contains("worker-0 has run under epoch 1 before"), "{again}");
+    let again = second
+        .api
+        .register_host(told.job, told.plan_version, "worker-0", incarnation(2))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(again.contains("worker-0 has run under plan version 1 before"), "{again}");
 }
 
 /// The one that lost the switches may go on answering for a while: it grants nothing, and hosts ask again
@@ -195,31 +207,31 @@ async fn who_lost_the_switches_grants_nothing() {
     assert!(matches!(first.daemon.await.unwrap(), DaemonError::Superseded { .. }));
 
     for error in [
-        first.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap_err(),
+        first.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap_err(),
         first.api.assignment("").await.unwrap_err(),
     ] {
         assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
         assert!(error.to_string().contains("another controller took over"), "{error}");
     }
-    second.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
+    second.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
 }
 
-/// Without records nobody knows who has run: hosts get an epoch of their own, beside the one that others may
-/// use.
+/// Without records nobody knows who has run: hosts get a plan version of their own, beside the one that
+/// others may use.
 #[tokio::test(flavor = "local")]
-async fn a_controller_without_records_takes_an_epoch_of_its_own() {
+async fn a_controller_without_records_takes_an_plan_version_of_its_own() {
     let (addresses, _switches) = two_switches();
     let first = Session::start(config(&addresses, 7, Records::default())).await;
     first.until(|status| status.installed).await;
     let told = first.api.assignment("").await.unwrap();
-    first.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
+    first.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
     let second = Session::start(config(&addresses, 8, Records::default())).await;
     second.until(|status| status.installed).await;
     let other = second.api.assignment("").await.unwrap();
-    assert_eq!((told.epoch.get(), other.epoch.get()), (1, 2));
-    second.api.claim(other.job, other.epoch, "worker-0", life(1)).await.unwrap();
-    let held = tables(&addresses["v1"]).await.epochs(told.job);
-    assert_eq!(held, [told.epoch, other.epoch].into());
+    assert_eq!((told.plan_version.get(), other.plan_version.get()), (1, 2));
+    second.api.register_host(other.job, other.plan_version, "worker-0", incarnation(1)).await.unwrap();
+    let held = tables(&addresses["v1"]).await.plan_versions(told.job);
+    assert_eq!(held, [told.plan_version, other.plan_version].into());
 }
 
 #[tokio::test(flavor = "local")]
@@ -228,7 +240,7 @@ async fn a_claim_before_the_plans_are_in_is_asked_again() {
     let late = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     addresses.insert("v1".into(), late);
     let running = Session::start(config(&addresses, 7, Records::default())).await;
-    let error = running.api.claim(1.into(), 1.into(), "worker-0", life(1)).await.unwrap_err();
+    let error = running.api.register_host(1.into(), 1.into(), "worker-0", incarnation(1)).await.unwrap_err();
     assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
 }
 
@@ -304,7 +316,7 @@ async fn a_switch_that_is_away_stops_no_start() {
     assert!(v2_state.problem.contains("no P4Runtime server answers"), "{status:?}");
     assert_eq!(tables(&addresses["v1"]).await, whole[0]);
     assert_eq!(second.api.assignment("").await.unwrap(), given);
-    second.api.claim(given.job, given.epoch, "worker-0", life(1)).await.unwrap();
+    second.api.register_host(given.job, given.plan_version, "worker-0", incarnation(1)).await.unwrap();
 
     // The one that is there is looked after meanwhile,
     drop(v1_process);

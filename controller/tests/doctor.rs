@@ -45,7 +45,7 @@ fn worker(push: &Push, rank: usize, name: &str) -> WorkerStatus {
     WorkerStatus {
         job: 1.into(),
         job_name: push.plan.job.clone(),
-        epoch: push.epoch,
+        plan_version: push.plan_version,
         rank: Rank::try_from(rank).unwrap(),
         name: name.to_owned(),
         round: Some(0),
@@ -84,7 +84,7 @@ impl Lab {
             let status = ServerStatus {
                 job: 1.into(),
                 job_name: push.plan.job.clone(),
-                epoch: push.epoch,
+                plan_version: push.plan_version,
                 shard: u16::try_from(shard).unwrap().into(),
                 server: of.server.clone(),
                 completed: 0,

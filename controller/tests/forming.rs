@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use inart_controller::membership::Formation;
-use inart_controller::plan_run;
+use inart_controller::plan_view;
 use inart_planner_aggregation::{Options, Plan, plan, schemes};
 use inart_topologies::switched::{Job, Topology};
 use inart_wire::Incarnation;
@@ -32,7 +32,7 @@ fn of(host: &str) -> Formation {
 fn a_run_gets_what_fairness_gives_it_where_others_have_taken_everything() {
     let topology = topology();
     let [one, two] = [0, 1].map(|job| alone(&topology, job));
-    let (plan, others) = plan_run(&topology, std::slice::from_ref(&one), &two, &of("c"), &|| 0.0).unwrap();
+    let (plan, others) = plan_view(&topology, std::slice::from_ref(&one), &two, &of("c"), &|| 0.0).unwrap();
     assert!((plan.rate_bps - 50e6).abs() < 1e3, "{}", plan.rate_bps);
     assert_eq!(others.len(), 1);
     assert!(others[0].rate_bps < one.rate_bps * 0.6, "{} of {}", others[0].rate_bps, one.rate_bps);
@@ -44,7 +44,7 @@ fn a_run_takes_what_others_leave_and_nothing_of_theirs() {
     let topology = topology();
     let [one, two] = [0, 1].map(|job| alone(&topology, job));
     let one = Plan { rate_bps: 30e6, load: Vec::new(), ..one };
-    let (plan, others) = plan_run(&topology, std::slice::from_ref(&one), &two, &of("c"), &|| 0.0).unwrap();
+    let (plan, others) = plan_view(&topology, std::slice::from_ref(&one), &two, &of("c"), &|| 0.0).unwrap();
     assert!(others.is_empty());
     assert!(plan.rate_bps > 0.0);
 }

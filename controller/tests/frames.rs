@@ -19,8 +19,8 @@ use inart_targets::{Access, Precedence, Session};
 use inart_topologies::switched::Topology;
 use inart_topologies::switched::generate::{Equipment, fat_tree, leaf_spine};
 use inart_wire::{
-    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat,
-    ShardId, ValuesPerFrame,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
+    Rank, ShardId, ValuesPerFrame,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -92,14 +92,14 @@ impl Net {
         let mut arrived = 0;
         for (index, shard) in told.shards.iter().enumerate() {
             for sequence in 2 * round..2 * round + 2 {
-                let mut sum = BTreeMap::<Seat, Vec<i32>>::new();
+                let mut sum = BTreeMap::<BitmapIndex, Vec<i32>>::new();
                 for (rank, worker) in told.workers.iter().enumerate() {
                     let rank = Rank::try_from(rank).unwrap();
                     let frame = gradient(run, told, index, rank, sequence);
                     for (host, frame) in self.send(&worker.name, frame) {
                         assert_eq!(host, shard.server);
                         let frame = Frame::new_checked(&frame).unwrap();
-                        let summed: Vec<_> = frame.contributors().seats().collect();
+                        let summed: Vec<_> = frame.contributors().bitmap_indices().collect();
                         for lane in 0..VALUES.get() {
                             let expected: i32 =
                                 summed.iter().map(|rank| value(run, *rank, sequence, lane)).sum();
@@ -128,7 +128,7 @@ impl Net {
     }
 }
 
-fn value(run: u32, worker: Seat, sequence: u32, lane: usize) -> i32 {
+fn value(run: u32, worker: BitmapIndex, sequence: u32, lane: usize) -> i32 {
     (run % 1000) as i32 * 65_537 + (i32::from(worker.get()) + 1) * 1009 - (sequence as i32 + 1) * 7919
         + lane as i32
 }
@@ -146,11 +146,11 @@ fn frame(
     bytes
 }
 
-fn header(told: &Assignment, kind: Kind, shard: usize, worker: Seat, sequence: u32) -> HeaderRepr {
+fn header(told: &Assignment, kind: Kind, shard: usize, worker: BitmapIndex, sequence: u32) -> HeaderRepr {
     HeaderRepr {
         kind,
         flags: Flags::default(),
-        epoch: told.epoch,
+        plan_version: told.plan_version,
         job: told.job,
         shard: ShardId::try_from(shard).unwrap(),
         worker,
@@ -163,20 +163,20 @@ fn header(told: &Assignment, kind: Kind, shard: usize, worker: Seat, sequence: u
 }
 
 /// The number of the worker of that rank in the shard's frames.
-fn seat(told: &Assignment, shard: usize, rank: Rank) -> Seat {
-    told.shards[shard].seats.get(rank.index()).copied().unwrap_or(rank.seat())
+fn bitmap_index(told: &Assignment, shard: usize, rank: Rank) -> BitmapIndex {
+    told.shards[shard].bitmap_indices.get(rank.index()).copied().unwrap_or(rank.bitmap_index())
 }
 
 fn gradient(run: u32, told: &Assignment, shard: usize, worker: Rank, sequence: u32) -> Vec<u8> {
-    let seat = seat(told, shard, worker);
-    let values: Vec<_> = (0..VALUES.get()).map(|lane| value(run, seat, sequence, lane)).collect();
+    let bitmap_index = bitmap_index(told, shard, worker);
+    let values: Vec<_> = (0..VALUES.get()).map(|lane| value(run, bitmap_index, sequence, lane)).collect();
     let incarnation = run.into();
-    let header = HeaderRepr { incarnation, ..header(told, Kind::Gradient, shard, seat, sequence) };
+    let header = HeaderRepr { incarnation, ..header(told, Kind::Gradient, shard, bitmap_index, sequence) };
     frame(told, told.shards[shard].mac, told.workers[worker.index()].mac, header, &values)
 }
 
 fn result(told: &Assignment, shard: usize, sequence: u32) -> Vec<u8> {
-    let first = Seat::try_from(0usize).unwrap();
+    let first = BitmapIndex::try_from(0usize).unwrap();
     let all = Contributors::all_of(Group(0), told.workers.len());
     let header = HeaderRepr { contributors: all, ..header(told, Kind::Result, shard, first, sequence) };
     frame(told, MacAddr::results_of(told.job), told.shards[shard].mac, header, &vec![0; VALUES.get()])
@@ -194,7 +194,7 @@ async fn install(net: &mut Net, jobs: &[JobPlan]) -> Vec<Assignment> {
     net.controller.install(jobs).await.unwrap().assignments
 }
 
-/// Two jobs at once, one plan after the other; the old epoch still works when the new one is in.
+/// Two jobs at once, one plan after the other; the old plan version still works when the new one is in.
 #[tokio::test]
 async fn every_scheme_sums_on_fig1() {
     let topology = fig1();
@@ -221,7 +221,7 @@ async fn every_scheme_sums_on_fig1() {
 /// Nothing is cleared in between, and each run begins with sequence 0 again: what an earlier run left in a
 /// slot is neither a sum that is asked for again nor newer than what comes.
 #[tokio::test]
-async fn an_epoch_that_is_run_again_is_summed_again() {
+async fn an_plan_version_that_is_run_again_is_summed_again() {
     let topology = fig1();
     let mut net = Net::start(&topology).await;
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
@@ -310,7 +310,7 @@ async fn more_workers_than_a_bitmap_has_bits() {
         let blocks: BTreeSet<_> = trunk.workers.iter().map(|worker| block(worker)).collect();
         blocks.len() > 1
     });
-    assert!(spread.count() > 0, "no group needs seats");
+    assert!(spread.count() > 0, "no group needs bitmap indices");
     assert_eq!(one_round(&topology, &plan).await.0, planned_arrivals(&plan));
 }
 

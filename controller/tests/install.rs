@@ -10,11 +10,11 @@ use inart_controller::{Cause, Controller, InstallError, JobPlan, Records};
 use inart_planner_aggregation::{Plan, schemes};
 use inart_tables::{Limits, MacAction, SlotRange, SteerAction};
 use inart_targets::{Failpoint, Memory, Running, SwitchError, SwitchErrors};
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use support::pushes::{arm, disarm, epochs, network, planned, walks};
+use support::pushes::{arm, disarm, network, plan_versions, planned, walks};
 use support::walker::check_own_slots;
 use support::{LIMITS, controller, fig1, job, now, plans};
 
@@ -30,13 +30,13 @@ fn pushing_twice_changes_nothing() {
     let before = network(&mut controller);
     let slower = Plan { solve_ms: 1e3, ..atp.plan.clone() };
     let second = now(controller.install(&[job(1, &slower)])).unwrap();
-    assert_eq!((second.updates(), epochs(&second)), (0, vec![1]));
+    assert_eq!((second.updates(), plan_versions(&second)), (0, vec![1]));
     assert_eq!(second.assignments, first.assignments);
     assert_eq!(network(&mut controller), before);
 }
 
-/// A job that stays under its epoch may run: its slots and groups stay where they are, though another job
-/// comes before it.
+/// A job that stays under its plan version may run: its slots and groups stay where they are, though another
+/// job comes before it.
 #[test]
 fn a_job_before_it_moves_nothing_of_a_job_that_stays() {
     let mut controller = controller(&fig1(), Records::default());
@@ -48,22 +48,22 @@ fn a_job_before_it_moves_nothing_of_a_job_that_stays() {
 }
 
 #[test]
-fn the_epoch_before_stays_until_the_next_push() {
+fn the_plan_version_before_stays_until_the_next_push() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
     let schemes = [schemes::ATP, schemes::LBMM, schemes::OPTIMIZED, schemes::ATP];
     let pushed = schemes.map(|scheme| job(1, &planned(scheme)));
     for (index, push) in pushed.iter().enumerate() {
-        let epoch = index as u16 + 1;
+        let plan_version = index as u16 + 1;
         let report = now(controller.install(std::slice::from_ref(push))).unwrap();
-        assert_eq!(epochs(&report), [epoch]);
+        assert_eq!(plan_versions(&report), [plan_version]);
         let tables = network(&mut controller);
-        walks(&topology, &tables, push, epoch).unwrap();
+        walks(&topology, &tables, push, plan_version).unwrap();
         if index > 0 {
-            walks(&topology, &tables, &pushed[index - 1], epoch - 1).unwrap();
+            walks(&topology, &tables, &pushed[index - 1], plan_version - 1).unwrap();
         }
-        let held = tables["v1"].epochs(JobId::from(1));
-        assert!(held.iter().all(|held| held.get() + 1 >= epoch), "{held:?}");
+        let held = tables["v1"].plan_versions(JobId::from(1));
+        assert!(held.iter().all(|held| held.get() + 1 >= plan_version), "{held:?}");
     }
 }
 
@@ -86,7 +86,7 @@ fn jobs_do_not_touch_each_other() {
     let (one, two) = (job(1, &planned(schemes::OPTIMIZED)), job(2, &planned(schemes::ATP)));
     now(controller.install(&[one.clone(), two.clone()])).unwrap();
     let report = now(controller.install(&[JobPlan { plan: planned(schemes::LBMM), ..one.clone() }])).unwrap();
-    assert_eq!(epochs(&report), [2]);
+    assert_eq!(plan_versions(&report), [2]);
     let tables = network(&mut controller);
     walks(&topology, &tables, &one, 1).unwrap();
     walks(&topology, &tables, &two, 1).unwrap();
@@ -135,7 +135,7 @@ fn a_failed_push_leaves_the_old_plan_working() {
                     .unwrap_or_else(|e| panic!("{name} {k} {:?}: {e}", kind(k)));
 
                 let report = now(controller.install(std::slice::from_ref(&new))).unwrap();
-                assert_eq!(epochs(&report), [3]);
+                assert_eq!(plan_versions(&report), [3]);
                 assert_eq!(network(&mut controller), goal, "{name} {k} {:?}", kind(k));
             }
         }
@@ -158,11 +158,11 @@ fn after_a_failed_push_any_plan_can_be_pushed() {
         now(controller.install(std::slice::from_ref(&new))).unwrap_err();
         disarm(&mut controller);
         let report = now(controller.install(std::slice::from_ref(next))).unwrap();
-        let epoch = epochs(&report)[0];
-        assert_eq!(epoch, if next == &old { 1 } else { 2 });
+        let plan_version = plan_versions(&report)[0];
+        assert_eq!(plan_version, if next == &old { 1 } else { 2 });
         let tables = network(&mut controller);
-        walks(&topology, &tables, next, epoch).unwrap();
-        assert!(tables["v2"].epochs(JobId::from(1)).iter().all(|held| held.get() <= epoch));
+        walks(&topology, &tables, next, plan_version).unwrap();
+        assert!(tables["v2"].plan_versions(JobId::from(1)).iter().all(|held| held.get() <= plan_version));
     }
 }
 
@@ -197,7 +197,7 @@ fn a_push_repairs_what_is_missing() {
     v1.tables.mac.insert(mac, MacAction::Refuse);
     *controller.switches().get_mut("v2").unwrap() = Memory::new(LIMITS);
     let report = now(controller.install(std::slice::from_ref(&plan))).unwrap();
-    assert_eq!((report.switches["v1"].updates.len(), epochs(&report)), (2, vec![1]));
+    assert_eq!((report.switches["v1"].updates.len(), plan_versions(&report)), (2, vec![1]));
     assert_eq!(network(&mut controller), whole);
 }
 
@@ -219,11 +219,11 @@ fn a_push_repairs_what_overlaps() {
     }
     assert!(check_own_slots(&network(&mut controller)).is_err());
     let report = now(controller.install(&plans)).unwrap();
-    assert_eq!(epochs(&report), [1, 1]);
+    assert_eq!(plan_versions(&report), [1, 1]);
     assert_eq!(network(&mut controller), whole);
 }
 
-/// The records are gone: the same plan is recognised; another one gets an epoch of its own and removes
+/// The records are gone: the same plan is recognised; another one gets a plan version of its own and removes
 /// nothing.
 #[test]
 fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
@@ -237,20 +237,20 @@ fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
         Controller::new(topology.clone(), ValuesPerFrame::N64, LIMITS, switches, Records::default()).unwrap()
     };
     let report = now(forgetful(&mut first).install(std::slice::from_ref(&new))).unwrap();
-    assert_eq!((report.updates(), epochs(&report)), (0, vec![2]));
+    assert_eq!((report.updates(), plan_versions(&report)), (0, vec![2]));
 
     let mut second = forgetful(&mut first);
     let report = now(second.install(std::slice::from_ref(&old))).unwrap();
-    assert_eq!(epochs(&report), [3]);
+    assert_eq!(plan_versions(&report), [3]);
     let tables = network(&mut second);
-    for (plan, epoch) in [(&old, 1), (&new, 2), (&old, 3)] {
-        walks(&topology, &tables, plan, epoch).unwrap();
+    for (plan, plan_version) in [(&old, 1), (&new, 2), (&old, 3)] {
+        walks(&topology, &tables, plan, plan_version).unwrap();
     }
     // From here on it knows, and cleans up.
     let report = now(second.install(std::slice::from_ref(&new))).unwrap();
-    assert_eq!(epochs(&report), [4]);
+    assert_eq!(plan_versions(&report), [4]);
     let held: Vec<_> =
-        network(&mut second)["v1"].epochs(JobId::from(1)).into_iter().map(Epoch::get).collect();
+        network(&mut second)["v1"].plan_versions(JobId::from(1)).into_iter().map(PlanVersion::get).collect();
     assert_eq!(held, [3, 4]);
 }
 
@@ -269,7 +269,7 @@ fn old_records_do_not_remove_a_newer_plan() {
     }
     *mine.switches() = theirs.switches().clone();
     let report = now(mine.install(std::slice::from_ref(&b))).unwrap();
-    assert_eq!(epochs(&report), [4]);
+    assert_eq!(plan_versions(&report), [4]);
     walks(&topology, &network(&mut mine), &c, 3).unwrap();
 }
 
@@ -320,12 +320,12 @@ fn switches_must_be_those_of_the_topology() {
 }
 
 #[test]
-fn a_new_epoch_can_be_asked_for() {
+fn a_new_plan_version_can_be_asked_for() {
     let mut controller = controller(&fig1(), Records::default());
     let plan = job(1, &planned(schemes::OPTIMIZED));
     now(controller.install(std::slice::from_ref(&plan))).unwrap();
-    let report = now(controller.install(&[JobPlan { new_epoch: true, ..plan.clone() }])).unwrap();
-    assert_eq!(epochs(&report), [2]);
+    let report = now(controller.install(&[JobPlan { new_plan_version: true, ..plan.clone() }])).unwrap();
+    assert_eq!(plan_versions(&report), [2]);
     assert_eq!(now(controller.install(&[plan])).unwrap().updates(), 0);
 }
 
@@ -341,7 +341,7 @@ fn records_survive_on_disk() {
     assert_eq!(open(), *first.records());
     let switches = first.switches().clone();
     let mut second = Controller::new(fig1(), ValuesPerFrame::N64, LIMITS, switches, open()).unwrap();
-    assert_eq!(epochs(&now(second.rollback(JobId::from(1))).unwrap()), [3]);
+    assert_eq!(plan_versions(&now(second.rollback(JobId::from(1))).unwrap()), [3]);
     std::fs::write(state.join("fig1.json"), "{").unwrap();
     let error = Records::open(&state, "fig1").unwrap_err().to_string();
     assert!(error.contains("fig1.json") && error.contains("move the file away"), "{error}");
@@ -393,20 +393,20 @@ proptest! {
             disarm(&mut controller);
             if let Ok(report) = result {
                 let pushed = controller.records().jobs[&JobId::from(number)].live().unwrap();
-                prop_assert_eq!(vec![pushed.epoch.get()], epochs(&report));
-                live.insert(number, (pushed.job_plan(JobId::from(number)), pushed.epoch.get()));
+                prop_assert_eq!(vec![pushed.plan_version.get()], plan_versions(&report));
+                live.insert(number, (pushed.job_plan(JobId::from(number)), pushed.plan_version.get()));
             }
             let tables = network(&mut controller);
-            for (plan, epoch) in live.values() {
-                prop_assert_eq!(walks(&topology, &tables, plan, *epoch), Ok(()));
+            for (plan, plan_version) in live.values() {
+                prop_assert_eq!(walks(&topology, &tables, plan, *plan_version), Ok(()));
             }
         }
-        // A clean push of every job leaves two epochs of it at most.
+        // A clean push of every job leaves two plan versions of it at most.
         for (plan, _) in live.values() {
-            let report = now(controller.install(&[JobPlan { new_epoch: true, ..plan.clone() }])).unwrap();
+            let report = now(controller.install(&[JobPlan { new_plan_version: true, ..plan.clone() }])).unwrap();
             prop_assert!(report.updates() > 0);
             for tables in network(&mut controller).values() {
-                prop_assert!(tables.epochs(plan.job).len() <= 2);
+                prop_assert!(tables.plan_versions(plan.job).len() <= 2);
             }
         }
     }

@@ -12,7 +12,7 @@ use inart_controller::daemon::{Config, Steer};
 use inart_controller::{JobPlan, Push, Records};
 use inart_controller_api::Following;
 use inart_planner_aggregation::{Options, plan, schemes};
-use inart_steering::Policy;
+use inart_steering::ReplanThresholds;
 use inart_tables::SwitchTables;
 use inart_targets::memory::InMemory;
 use inart_targets::{Failpoint, Precedence};
@@ -73,7 +73,7 @@ impl Watcher {
             precedence: Precedence(precedence),
             change_within: Duration::from_millis(500),
             steer: Some(Steer {
-                policy: Policy { dry_run: true, ..Policy::default() },
+                thresholds: ReplanThresholds { dry_run: true, ..ReplanThresholds::default() },
                 every: Duration::from_millis(20),
                 plan_within: Duration::from_millis(300),
                 scheme: schemes::OPTIMIZED,
@@ -88,19 +88,19 @@ impl Watcher {
     }
 
     async fn submit(&self, topology: &Topology, job: &str) -> ChangeStatus {
-        let number = self.api.submit(topology.to_yaml(), job, None).await.unwrap();
+        let number = self.api.create_job(topology.to_yaml(), job, None).await.unwrap();
         self.end_of(number).await
     }
 
     async fn delete(&self, job: &str, force: bool) -> ChangeStatus {
-        let number = self.api.delete(job, force).await.unwrap();
+        let number = self.api.delete_job(job, force).await.unwrap();
         self.end_of(number).await
     }
 
-    /// Name, epoch and rate in Mbps of each job.
+    /// Name, plan version and rate in Mbps of each job.
     async fn jobs(&self) -> Vec<(String, u32, f64)> {
         let jobs = self.api.status().await.unwrap().jobs.into_iter();
-        jobs.map(|job| (job.name, job.epoch, (job.rate_bps / 1e3).round() / 1e3)).collect()
+        jobs.map(|job| (job.name, job.plan_version, (job.rate_bps / 1e3).round() / 1e3)).collect()
     }
 
     /// Waits until the controller plans that job again, too; the decision.
@@ -128,8 +128,8 @@ fn tables(target: &InMemory) -> SwitchTables {
     target.switch("v").tables
 }
 
-fn epochs(target: &InMemory, job: u16) -> usize {
-    tables(target).epochs(JobId::from(job)).len()
+fn plan_versions(target: &InMemory, job: u16) -> usize {
+    tables(target).plan_versions(JobId::from(job)).len()
 }
 
 fn network() -> (InMemory, tempfile::TempDir) {
@@ -151,7 +151,7 @@ async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
     assert_eq!(names, ["one", "two"]);
     let rates: Vec<_> = both.iter().map(|(_, _, rate)| *rate).collect();
     assert!(rates.iter().all(|rate| *rate >= 1.5) && rates[0] <= 3.0, "{both:?}");
-    assert_eq!((epochs(&target, 1), epochs(&target, 2)), (1, 1), "{both:?}");
+    assert_eq!((plan_versions(&target, 1), plan_versions(&target, 2)), (1, 1), "{both:?}");
     assert_eq!(daemon.api.assignment("two").await.unwrap().workers.len(), 2);
 
     // Its hosts run: it is left alone, unless by force.
@@ -169,14 +169,14 @@ async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
     let left =
         daemon.until(|status| status.jobs.len() == 1 && (status.jobs[0].rate_bps - 3e6).abs() < 1.0).await;
     assert_eq!(left.jobs[0].name, "one", "the job that stays has its rate again");
-    assert_eq!(epochs(&target, 2), 0, "its slots are free");
+    assert_eq!(plan_versions(&target, 2), 0, "its slots are free");
     assert_eq!(tables(&target).len(), before.len());
     assert!(daemon.api.assignment("two").await.is_err());
 
-    // It may come back, under another epoch.
+    // It may come back, under another plan version.
     assert_eq!(daemon.submit(&topology(true), "two").await.stage(), ChangeStage::Done);
     let again = daemon.jobs().await;
-    assert!(again[1].1 > both[1].1, "an epoch is never used twice: {again:?}");
+    assert!(again[1].1 > both[1].1, "a plan version is never used twice: {again:?}");
     drop(hosts);
     daemon.kill();
 }
@@ -218,14 +218,14 @@ async fn what_cannot_be_submitted_deleted_or_paused_is_named() {
         assert!(refused.problem.contains(named), "{}", refused.problem);
     }
     let words = |error: api::ClientError| error.to_string();
-    let refused = daemon.api.submit("nodes: 7".into(), "two", None).await.map_err(words).unwrap_err();
+    let refused = daemon.api.create_job("nodes: 7".into(), "two", None).await.map_err(words).unwrap_err();
     assert!(refused.contains("the topology: "), "{refused}");
     let refused =
-        daemon.api.submit(topology(true).to_yaml(), "two", Some(3)).await.map_err(words).unwrap_err();
+        daemon.api.create_job(topology(true).to_yaml(), "two", Some(3)).await.map_err(words).unwrap_err();
     assert!(refused.contains("a window of 3 chunks: give a power of two"), "{refused}");
-    let refused = daemon.api.delete("two", true).await.map_err(words).unwrap_err();
+    let refused = daemon.api.delete_job("two", true).await.map_err(words).unwrap_err();
     assert!(refused.contains("the controller runs no job \"two\"; name one of one"), "{refused}");
-    for refused in [daemon.api.pause("one").await, daemon.api.resume("one").await] {
+    for refused in [daemon.api.pause_job("one").await, daemon.api.resume_job("one").await] {
         let refused = refused.map_err(words).unwrap_err();
         assert!(refused.contains("job one is not elastic: only those can be paused"), "{refused}");
     }

@@ -14,10 +14,10 @@ use inart_controller::daemon::Config;
 use inart_controller::{Network, PortMap, Records, Stage};
 use inart_controller_api::{Ending, Following, Held, Instruction, NotDone};
 use inart_planner_aggregation::{Options, Plan, Scheme, plan, schemes};
-use inart_protocol_aggregation::{MoveProgress, MoveStep};
+use inart_protocol_aggregation::{MigrationProgress, MigrationStep};
 use inart_targets::memory::InMemory;
 use inart_targets::{Failpoint, Precedence};
-use inart_wire::{Epoch, Incarnation, JobId, ValuesPerFrame};
+use inart_wire::{Incarnation, JobId, PlanVersion, ValuesPerFrame};
 use support::daemon::{Daemon, config};
 use support::walker::{Walker, check_own_slots};
 use support::{LIMITS, fig1, job};
@@ -51,13 +51,13 @@ impl Session {
 
     /// What came of the change to a plan.
     async fn change(&self, plan: &Plan) -> ChangeStatus {
-        let number = self.api.change(plan.to_json()).await.unwrap();
+        let number = self.api.update_plan(plan.to_json()).await.unwrap();
         self.end_of(number).await
     }
 
-    /// The epoch that hosts which start are told.
-    async fn epoch(&self) -> u16 {
-        self.api.assignment("").await.unwrap().epoch.get()
+    /// The plan version that hosts which start are told.
+    async fn plan_version(&self) -> u16 {
+        self.api.assignment("").await.unwrap().plan_version.get()
     }
 
     /// Ends as a process that is killed does, with all its connections.
@@ -78,7 +78,7 @@ fn address(folder: &Path) -> String {
     format!("unix:{}", folder.join("api.sock").display())
 }
 
-/// The epochs of an instruction.
+/// The plan versions of an instruction.
 type Told = (u16, Option<u16>);
 
 /// A host that was granted its role, and what it was told.
@@ -98,9 +98,12 @@ impl Host {
         let apply = {
             let told = told.clone();
             move |instruction: &Instruction| {
-                let epochs = (instruction.assignment.epoch.get(), instruction.beside.map(Epoch::get));
-                told.lock().unwrap().push(epochs);
-                refuses(epochs).map_or(Ok(MoveProgress::default()), Err)
+                let plan_versions = (
+                    instruction.assignment.plan_version.get(),
+                    instruction.previous_plan_version.map(PlanVersion::get),
+                );
+                told.lock().unwrap().push(plan_versions);
+                refuses(plan_versions).map_or(Ok(MigrationProgress::default()), Err)
             }
         };
         let following = session.host("", role, apply).await;
@@ -158,10 +161,10 @@ fn tables(target: &InMemory) -> Network {
     SWITCHES.iter().map(|name| ((*name).to_owned(), target.switch(name).tables)).collect()
 }
 
-/// The job's epochs on any switch.
-fn epochs(target: &InMemory) -> Vec<u16> {
-    let all: BTreeSet<_> = tables(target).values().flat_map(|tables| tables.epochs(JOB())).collect();
-    all.into_iter().map(Epoch::get).collect()
+/// The job's plan versions on any switch.
+fn plan_versions(target: &InMemory) -> Vec<u16> {
+    let all: BTreeSet<_> = tables(target).values().flat_map(|tables| tables.plan_versions(JOB())).collect();
+    all.into_iter().map(PlanVersion::get).collect()
 }
 
 /// Waits until the switches hold these tables.
@@ -172,13 +175,13 @@ async fn until_held(target: &InMemory, wanted: &Network) {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("the switches hold {:?}", epochs(target));
+    panic!("the switches hold {:?}", plan_versions(target));
 }
 
-fn walks(target: &InMemory, plan: &Plan, epoch: u16) {
+fn walks(target: &InMemory, plan: &Plan, plan_version: u16) {
     let (topology, tables) = (fig1(), tables(target));
     let ports = PortMap::new(&topology).unwrap();
-    Walker::new(&topology, &tables, &ports, plan, JOB(), Epoch::from(epoch)).check().unwrap();
+    Walker::new(&topology, &tables, &ports, plan, JOB(), PlanVersion::from(plan_version)).check().unwrap();
     check_own_slots(&tables).unwrap();
 }
 
@@ -195,24 +198,25 @@ async fn a_running_job_is_moved_again_and_again() {
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let hosts = hosts(&session, |_| None).await;
     let [atp, lbmm] = [schemes::ATP, schemes::LBMM].map(planned);
-    for (plan, epoch) in [(&lbmm, 2), (&atp, 3), (&lbmm, 4)] {
+    for (plan, plan_version) in [(&lbmm, 2), (&atp, 3), (&lbmm, 4)] {
         let ended = session.change(plan).await;
         assert_eq!(ended.stage(), ChangeStage::Done, "{ended:?}");
-        assert_eq!((ended.from, ended.to), (u32::from(epoch) - 1, u32::from(epoch)));
+        assert_eq!((ended.from, ended.to), (u32::from(plan_version) - 1, u32::from(plan_version)));
         assert_eq!((ended.hosts, ended.confirmed), (8, 8));
         assert!(ended.updates_written > 10 && ended.updates_removed > 10, "{ended:?}");
-        assert_eq!(epochs(&target), [epoch]);
-        walks(&target, plan, epoch);
-        assert_eq!(session.epoch().await, epoch);
+        assert_eq!(plan_versions(&target), [plan_version]);
+        walks(&target, plan, plan_version);
+        assert_eq!(session.plan_version().await, plan_version);
     }
     let steps = [(1, None), (2, Some(1)), (2, None), (3, Some(2)), (3, None), (4, Some(3)), (4, None)];
     hosts.iter().for_each(|host| assert_eq!(host.told(), steps));
     let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
-    assert_eq!((record.live().unwrap().epoch.get(), record.change), (4, None));
+    assert_eq!((record.live().unwrap().plan_version.get(), record.change), (4, None));
     assert!(record.stale.is_empty() && record.claimed.roles().count() == 8, "{record:?}");
-    // They run under the new epoch: nobody else does.
-    let again = session.api.claim(JOB(), Epoch::from(4), "worker-0", Incarnation::from(9)).await;
-    assert!(again.unwrap_err().to_string().contains("worker-0 has run under epoch 4 before"));
+    // They run under the new plan version: nobody else does.
+    let again =
+        session.api.register_host(JOB(), PlanVersion::from(4), "worker-0", Incarnation::from(9)).await;
+    assert!(again.unwrap_err().to_string().contains("worker-0 has run under plan version 4 before"));
 }
 
 /// Every update fails in turn, in three ways: no host hears of it, and all is as it was.
@@ -232,7 +236,7 @@ async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
                 target.change(name, |switch| switch.failpoint = Failpoint::Never);
                 until_held(&target, &before).await;
                 let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
-                assert_eq!((record.live().unwrap().epoch.get(), record.change), (1, None));
+                assert_eq!((record.live().unwrap().plan_version.get(), record.change), (1, None));
             }
         }
     }
@@ -243,7 +247,7 @@ async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
 
 /// A switch dies when all hosts have moved: the new plan is in force, and the old entries go later.
 #[tokio::test]
-async fn what_a_switch_keeps_of_the_epoch_before_is_removed_when_it_is_back() {
+async fn what_a_switch_keeps_of_the_plan_version_before_is_removed_when_it_is_back() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let _hosts = hosts(&session, |_| None).await;
@@ -258,18 +262,18 @@ async fn what_a_switch_keeps_of_the_epoch_before_is_removed_when_it_is_back() {
     let ended = session.change(&lbmm).await;
     assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, 4), "{ended:?}");
     assert!(target.switch("v1").updates > before + lbmm_entries);
-    assert_eq!(epochs(&target), [3, 4]);
+    assert_eq!(plan_versions(&target), [3, 4]);
     let record = || Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
-    assert_eq!(record().stale, [Epoch::from(3)].into());
+    assert_eq!(record().stale, [PlanVersion::from(3)].into());
     target.change("v1", |switch| switch.failpoint = Failpoint::Never);
     for _ in 0..6000 {
-        if epochs(&target) == [4] {
+        if plan_versions(&target) == [4] {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     walks(&target, &lbmm, 4);
-    assert_eq!(epochs(&target), [4]);
+    assert_eq!(plan_versions(&target), [4]);
     // Nothing is left to be removed by the next one.
     assert_eq!(session.change(&atp).await.stage(), ChangeStage::Done);
     assert!(record().stale.is_empty());
@@ -291,7 +295,7 @@ async fn a_host_that_refuses_makes_all_move_back() {
     // Others may have been told to go back before they had read that they should go.
     let ends = [&back[..], &[back[0], back[2], back[3]]];
     hosts.iter().for_each(|host| assert!(ends.contains(&&host.told()[..]), "{:?}", host.told()));
-    // Hosts were told epoch 2: it is never used again.
+    // Hosts were told plan version 2: it is never used again.
     let ended = session.change(&lbmm).await;
     assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 3));
     walks(&target, &lbmm, 3);
@@ -345,44 +349,54 @@ async fn what_cannot_be_moved_is_refused_and_changes_nothing() {
     for (plan, says) in [
         (shares, "the share of server s1 is 0.5 in the active plan"),
         (stranger, "no job \"letters\"; name one of digits"),
-        (planned(schemes::ATP), "this plan is already active, under epoch 1"),
+        (planned(schemes::ATP), "this plan is already active, under plan version 1"),
     ] {
         let ended = session.change(&plan).await;
         assert_eq!(ended.stage(), ChangeStage::Refused, "{ended:?}");
         assert!(ended.problem.contains(says) && !ended.problem.contains('\n'), "{}", ended.problem);
         assert_eq!(tables(&target), before);
     }
-    let error = session.api.change("{}".into()).await.unwrap_err().to_string();
+    let error = session.api.update_plan("{}".into()).await.unwrap_err().to_string();
     assert!(error.contains("the plan: "), "{error}");
 }
 
-/// A host follows for the role that it was granted, in the life that it was granted to, and for no other.
+/// A host follows for the role that it was granted, in the incarnation that it was granted to, and for no
+/// other.
 #[tokio::test]
 async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let (one, other) = (Incarnation::from(1), Incarnation::from(2));
     let told = session.api.assignment("").await.unwrap();
-    session.api.claim(told.job, told.epoch, "worker-0", one).await.unwrap();
-    let mut instructions = session.api.follow(told.job, "worker-0", one).await.unwrap();
+    session.api.register_host(told.job, told.plan_version, "worker-0", one).await.unwrap();
+    let mut instructions = session.api.watch_instructions(told.job, "worker-0", one).await.unwrap();
     let first = instructions.next().await.unwrap().unwrap();
     assert_eq!(
         first,
-        Instruction { assignment: told.clone(), beside: None, step: MoveStep::Move, ending: Ending::None }
+        Instruction {
+            assignment: told.clone(),
+            previous_plan_version: None,
+            step: MigrationStep::Move,
+            ending: Ending::None
+        }
     );
-    session.api.confirm("worker-0", one, &first, Ok(Held::default())).await.unwrap();
-    for (job, role, life) in [
+    session.api.ack_instruction("worker-0", one, &first, Ok(Held::default())).await.unwrap();
+    for (job, role, incarnation) in [
         (told.job, "worker-0", other),
         (told.job, "worker-0", Incarnation::UNKNOWN),
         (told.job, "worker-1", one),
         (JobId::from(2), "worker-0", one),
     ] {
-        let refused = session.api.follow(job, role, life).await.err().unwrap().to_string();
+        let refused = session.api.watch_instructions(job, role, incarnation).await.err().unwrap().to_string();
         assert!(refused.contains(&format!("{role} of job {job} was not granted to this host")), "{refused}");
         let mut answer = first.clone();
         answer.assignment.job = job;
-        let refused =
-            session.api.confirm(role, life, &answer, Ok(Held::default())).await.unwrap_err().to_string();
+        let refused = session
+            .api
+            .ack_instruction(role, incarnation, &answer, Ok(Held::default()))
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("was not granted"), "{refused}");
     }
 }
@@ -395,9 +409,9 @@ async fn a_controller_that_is_killed_while_hosts_move_leaves_the_change_to_the_n
     let (release, waits) = held_up((2, Some(1)));
     let hosts = hosts(&session, waits).await;
     let before = tables(&target);
-    session.api.change(planned(schemes::LBMM).to_json()).await.unwrap();
+    session.api.update_plan(planned(schemes::LBMM).to_json()).await.unwrap();
     hosts[0].until((2, Some(1))).await;
-    assert_eq!(epochs(&target), [1, 2]);
+    assert_eq!(plan_versions(&target), [1, 2]);
     session.kill();
     drop(release);
     let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
@@ -414,7 +428,7 @@ async fn a_controller_that_is_killed_while_hosts_move_leaves_the_change_to_the_n
     assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 3), "{ended:?}");
 }
 
-/// The controller is killed when all hosts have moved: the next one closes the epoch before.
+/// The controller is killed when all hosts have moved: the next one closes the previous plan version.
 #[tokio::test]
 async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
     let (target, folder) = (target(), TempDir::new().unwrap());
@@ -422,9 +436,9 @@ async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
     let (release, waits) = held_up((2, None));
     let hosts = hosts(&session, waits).await;
     let lbmm = planned(schemes::LBMM);
-    session.api.change(lbmm.to_json()).await.unwrap();
+    session.api.update_plan(lbmm.to_json()).await.unwrap();
     hosts[0].until((2, None)).await;
-    assert_eq!(epochs(&target), [1, 2], "worker-3 has not closed it");
+    assert_eq!(plan_versions(&target), [1, 2], "worker-3 has not closed it");
     session.kill();
     drop(release);
     let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
@@ -434,7 +448,7 @@ async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
     let session = Session::start(&target, folder.path(), 2, LONG).await;
     let ended = session.end_of(1).await;
     assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 2), "{ended:?}");
-    assert_eq!((epochs(&target), session.epoch().await), (vec![2], 2));
+    assert_eq!((plan_versions(&target), session.plan_version().await), (vec![2], 2));
     walks(&target, &lbmm, 2);
     let ended = session.change(&planned(schemes::ATP)).await;
     assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, 3), "{ended:?}");
@@ -461,7 +475,7 @@ async fn a_controller_that_is_killed_while_it_writes_leaves_entries_that_the_nex
     );
     let half = leads.unwrap().both.remove("v1").unwrap();
     target.change("v1", |switch| switch.tables = half);
-    assert_eq!(epochs(&target), [1, 2]);
+    assert_eq!(plan_versions(&target), [1, 2]);
     let file = folder.path().join("fig1.json");
     let mut kept: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     kept["jobs"]["1"]["change"] = serde_json::json!({"stage": "writing", "other": 2});
@@ -470,7 +484,7 @@ async fn a_controller_that_is_killed_while_it_writes_leaves_entries_that_the_nex
     let session = Session::start(&target, folder.path(), 2, LONG).await;
     assert_eq!(tables(&target), before);
     let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
-    assert_eq!((record.live().unwrap().epoch.get(), record.change), (1, None));
+    assert_eq!((record.live().unwrap().plan_version.get(), record.change), (1, None));
     let ended = session.change(&planned(schemes::LBMM)).await;
     assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, 2), "{ended:?}");
 }

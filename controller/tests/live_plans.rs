@@ -14,7 +14,7 @@ use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
 use inart_targets::Memory;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 use support::walker::{Walker, check_mac, check_own_slots};
 use support::{LIMITS, fig1, job, now, switches};
 
@@ -45,9 +45,9 @@ fn change(
     live_change(controller.fabric(), current, record, in_force, plan)
 }
 
-fn walks(topology: &Topology, tables: &Network, plan: &Plan, epoch: u16) -> Result<(), String> {
+fn walks(topology: &Topology, tables: &Network, plan: &Plan, plan_version: u16) -> Result<(), String> {
     let ports = PortMap::new(topology).unwrap();
-    Walker::new(topology, tables, &ports, plan, JOB(), Epoch::from(epoch)).check()?;
+    Walker::new(topology, tables, &ports, plan, JOB(), PlanVersion::from(plan_version)).check()?;
     check_mac(tables, &ports)?;
     check_own_slots(tables)
 }
@@ -58,7 +58,7 @@ fn both_plans_walk_until_the_one_before_is_removed() {
     for scheme in [schemes::LBMM, schemes::OPTIMIZED] {
         let wanted = planned(scheme);
         let change = change(&before, wanted.clone()).unwrap();
-        assert_eq!((change.from.get(), change.to.epoch.get()), (1, 2));
+        assert_eq!((change.from.get(), change.to.plan_version.get()), (1, 2));
         assert_eq!(change.kept, before.1, "nothing is stale");
         walks(&topology, &change.both, &planned(schemes::ATP), 1).unwrap();
         walks(&topology, &change.both, &wanted, 2).unwrap();
@@ -66,25 +66,25 @@ fn both_plans_walk_until_the_one_before_is_removed() {
         walks(&topology, &after, &wanted, 2).unwrap();
         assert!(walks(&topology, &after, &planned(schemes::ATP), 1).is_err());
         // And back.
-        assert_eq!(without(&change.both, JOB(), change.to.epoch), before.1);
+        assert_eq!(without(&change.both, JOB(), change.to.plan_version), before.1);
         // The hosts stay who they are, and cut tensors as they did.
-        let Assignment { epoch, shards, .. } = change.assignment.clone();
-        assert_eq!(epoch, change.to.epoch);
+        let Assignment { plan_version, shards, .. } = change.assignment.clone();
+        assert_eq!(plan_version, change.to.plan_version);
         let rates = shards.iter().map(|shard| shard.rate_bps);
         let mut same = before.2.clone();
-        same.epoch = epoch;
+        same.plan_version = plan_version;
         same.shards.iter_mut().zip(rates).for_each(|(shard, rate)| shard.rate_bps = rate);
         assert_eq!(change.assignment, same);
     }
 }
 
-/// After a second push switches still hold the epoch of the first, which no host uses.
+/// After a second push switches still hold the plan version of the first, which no host uses.
 #[test]
-fn a_change_begins_with_the_removal_of_the_epoch_before_the_one_in_force() {
+fn a_change_begins_with_the_removal_of_the_plan_version_before_the_one_in_force() {
     let (mut controller, ..) = installed(LIMITS);
     let report = now(controller.install(&[job(1, &planned(schemes::OPTIMIZED))])).unwrap();
     let held = |network: &Network| -> BTreeSet<u16> {
-        network.values().flat_map(|tables| tables.epochs(JOB())).map(Epoch::get).collect()
+        network.values().flat_map(|tables| tables.plan_versions(JOB())).map(PlanVersion::get).collect()
     };
     assert_eq!(held(&report.desired), [1, 2].into());
     let before = (controller, report.desired, report.assignments[0].clone());
@@ -127,7 +127,7 @@ fn what_stays_while_a_job_runs_is_named() {
     assert!(error.contains("the list of servers is s1 (") && error.contains(" and s2 ("), "{error}");
 
     let error = told(planned(schemes::ATP));
-    assert_eq!(error, "job digits: this plan is already active, under epoch 1");
+    assert_eq!(error, "job digits: this plan is already active, under plan version 1");
 
     let mut broken = lbmm.clone();
     broken.flows.pop();
@@ -163,9 +163,10 @@ fn a_plan_for_other_background_traffic_is_taken() {
     assert!((rate - slower.rate_bps).abs() < 1.0, "{rate} {}", slower.rate_bps);
 }
 
-/// The records say that hosts may be in either epoch: a push leaves both alone, and takes neither's number.
+/// The records say that hosts may be in either plan version: a push leaves both alone, and takes neither's
+/// number.
 #[test]
-fn a_push_during_a_change_leaves_both_epochs_alone() {
+fn a_push_during_a_change_leaves_both_plan_versions_alone() {
     let (topology, folder) = (fig1(), tempfile::TempDir::new().unwrap());
     let records = || Records::open(folder.path(), "fig1").unwrap();
     let mut first = support::controller(&topology, records());
@@ -183,16 +184,16 @@ fn a_push_during_a_change_leaves_both_epochs_alone() {
     let values = ValuesPerFrame::N64;
     let mut next = Controller::new(topology.clone(), values, LIMITS, switches, records()).unwrap();
     let again = now(next.install(std::slice::from_ref(&atp))).unwrap();
-    assert_eq!((again.updates(), again.assignments[0].epoch.get()), (0, 1));
+    assert_eq!((again.updates(), again.assignments[0].plan_version.get()), (0, 1));
     let other = job(1, &planned(schemes::OPTIMIZED));
     let third = now(next.install(std::slice::from_ref(&other))).unwrap();
-    assert_eq!(third.assignments[0].epoch.get(), 3);
-    for (plan, epoch) in [(&atp.plan, 1), (&planned(schemes::LBMM), 2), (&other.plan, 3)] {
-        walks(&topology, &third.desired, plan, epoch).unwrap();
+    assert_eq!(third.assignments[0].plan_version.get(), 3);
+    for (plan, plan_version) in [(&atp.plan, 1), (&planned(schemes::LBMM), 2), (&other.plan, 3)] {
+        walks(&topology, &third.desired, plan, plan_version).unwrap();
     }
     // The next one knows that nobody uses the two before.
     let fourth = now(next.install(std::slice::from_ref(&atp))).unwrap();
-    assert_eq!(fourth.assignments[0].epoch.get(), 4);
-    let left: Vec<_> = fourth.desired["v1"].epochs(JOB()).into_iter().map(Epoch::get).collect();
+    assert_eq!(fourth.assignments[0].plan_version.get(), 4);
+    let left: Vec<_> = fourth.desired["v1"].plan_versions(JOB()).into_iter().map(PlanVersion::get).collect();
     assert_eq!(left, [3, 4]);
 }

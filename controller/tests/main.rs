@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod asked;
+mod coordinated;
 mod daemon;
 mod doctor;
 mod forming;
 mod frames;
 mod install;
 mod jobs;
-mod led;
 mod live;
 mod live_plans;
 mod membership;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use inart_controller::membership::*;
-use inart_wire::{Epoch, Incarnation};
+use inart_wire::{Incarnation, PlanVersion};
 
 /// Seconds.
 fn at(seconds: f64) -> Duration {
@@ -16,19 +16,26 @@ fn roster() -> Roster {
     Roster { job: "digits".to_owned(), workers: names(&["w1", "w2", "w3"]), servers: names(&["s1", "s2"]) }
 }
 
-/// A life by the host's name; a later life is another number.
-fn life(host: &str, number: u32) -> Incarnation {
+/// A life by the host's name; a later incarnation is another number.
+fn incarnation(host: &str, number: u32) -> Incarnation {
     Incarnation::new(1 + number * 100 + host.bytes().map(u32::from).sum::<u32>())
 }
 
 fn fresh(host: &str) -> Joining {
-    let loading = host.starts_with('w');
-    Joining { host: host.to_owned(), life: life(host, 0), last: None, boundary: None, rounds: 0, loading }
+    let must_load_state = host.starts_with('w');
+    Joining {
+        host: host.to_owned(),
+        incarnation: incarnation(host, 0),
+        last: None,
+        stop_point: None,
+        rounds: 0,
+        must_load_state,
+    }
 }
 
 /// One that was in run `last` and has completed so many rounds.
 fn back(host: &str, last: u16, rounds: u64) -> Joining {
-    Joining { last: Some(Epoch::from(last)), rounds, loading: false, ..fresh(host) }
+    Joining { last: Some(PlanVersion::from(last)), rounds, must_load_state: false, ..fresh(host) }
 }
 
 fn asks(job: &mut Membership, now: f64, joining: Joining) -> String {
@@ -38,9 +45,9 @@ fn asks(job: &mut Membership, now: f64, joining: Joining) -> String {
     }
 }
 
-fn seat(job: &mut Membership, now: f64, joining: Joining) -> Seat {
+fn membership(job: &mut Membership, now: f64, joining: Joining) -> ViewMembership {
     match job.join(at(now), joining) {
-        Ok(Reply::Seated(seat)) => seat,
+        Ok(Reply::Seated(membership)) => membership,
         other => panic!("{other:?}"),
     }
 }
@@ -61,7 +68,7 @@ fn formed(job: &mut Membership) -> (Vec<String>, Vec<String>) {
     (owned(&formation.workers), owned(&formation.servers))
 }
 
-/// What the run's members are told, in turn.
+/// What the view's members are told, in turn.
 fn told(job: &mut Membership) -> Vec<Ending> {
     let orders = job.orders().into_iter();
     orders
@@ -72,7 +79,7 @@ fn told(job: &mut Membership) -> Vec<Ending> {
         .collect()
 }
 
-/// A job whose first run, number 1, goes on with these hosts, all connected.
+/// A job whose first view, number 1, goes on with these hosts, all connected.
 fn running(hosts: &[&str]) -> Membership {
     let mut job = Membership::new(roster(), Timing::default());
     for host in hosts {
@@ -85,10 +92,10 @@ fn running(hosts: &[&str]) -> Membership {
         }
     }
     formed(&mut job);
-    job.formed(at(10.0), Ok(Epoch::from(1)));
+    job.formed(at(10.0), Ok(PlanVersion::from(1)));
     for host in hosts {
-        seat(&mut job, 10.0, fresh(host));
-        job.connected(at(10.0), host, life(host, 0));
+        membership(&mut job, 10.0, fresh(host));
+        job.connected(at(10.0), host, incarnation(host, 0));
     }
     assert_eq!(job.orders(), []);
     job
@@ -108,14 +115,20 @@ fn the_first_run_begins_at_once_when_all_are_there() {
     let (workers, servers) = formed(&mut job);
     assert_eq!((workers, servers), (roster().workers, roster().servers), "in the topology's order");
     assert!(asks(&mut job, 0.4, fresh("w1")).contains("is being planned"));
-    job.formed(at(0.5), Ok(Epoch::from(7)));
-    let told = seat(&mut job, 0.6, fresh("w3"));
+    job.formed(at(0.5), Ok(PlanVersion::from(7)));
+    let told = membership(&mut job, 0.6, fresh("w3"));
     assert_eq!(
         told,
-        Seat { run: Epoch::from(7), place: Place::Worker(2), newest: 0, rounds: 0, loads: true }
+        ViewMembership {
+            view: PlanVersion::from(7),
+            place: Place::Worker(2),
+            newest: 0,
+            rounds: 0,
+            must_load_state: true
+        }
     );
-    assert_eq!(seat(&mut job, 0.6, fresh("s2")).place, Place::Server(1));
-    assert_eq!(seat(&mut job, 0.7, fresh("s2")).place, Place::Server(1), "its answer was lost");
+    assert_eq!(membership(&mut job, 0.6, fresh("s2")).place, Place::Server(1));
+    assert_eq!(membership(&mut job, 0.7, fresh("s2")).place, Place::Server(1), "its answer was lost");
 }
 
 #[test]
@@ -141,7 +154,7 @@ fn without_a_server_the_hosts_are_told_what_is_missing_and_wait_on() {
     asks(&mut job, 20.0, fresh("s2"));
     assert_eq!(formed(&mut job), (vec!["w1".to_owned()], vec!["s2".to_owned()]));
     job.formed(at(20.1), Err("no path from w1 to s2".to_owned()));
-    assert_eq!(asks(&mut job, 20.2, fresh("w1")), "no run can be formed of 2 hosts: no path from w1 to s2");
+    assert_eq!(asks(&mut job, 20.2, fresh("w1")), "no view can be formed of 2 hosts: no path from w1 to s2");
     asks(&mut job, 20.9, fresh("s2"));
     assert_eq!(job.orders(), []);
     job.tick(at(21.1));
@@ -164,7 +177,7 @@ fn hosts_that_ask_no_more_are_not_in_a_run() {
 #[test]
 fn after_an_abort_all_who_are_left_begin_another_run() {
     let mut job = running(&ALL);
-    job.disconnected(at(20.0), "w2", life("w2", 0));
+    job.disconnected(at(20.0), "w2", incarnation("w2", 0));
     // Its peers find out later; the first tells the controller.
     asks(&mut job, 22.5, back("w1", 1, 5));
     assert_eq!(told(&mut job), [Ending::Now], "the others need not find out themselves");
@@ -175,13 +188,19 @@ fn after_an_abort_all_who_are_left_begin_another_run() {
     asks(&mut job, 22.8, back("s2", 1, 0));
     let (workers, servers) = formed(&mut job);
     assert_eq!((workers, servers), (vec!["w1".to_owned(), "w3".to_owned()], roster().servers));
-    job.formed(at(22.9), Ok(Epoch::from(2)));
-    let told = seat(&mut job, 23.0, back("w3", 1, 6));
+    job.formed(at(22.9), Ok(PlanVersion::from(2)));
+    let told = membership(&mut job, 23.0, back("w3", 1, 6));
     assert_eq!(
         told,
-        Seat { run: Epoch::from(2), place: Place::Worker(1), newest: 1, rounds: 6, loads: true }
+        ViewMembership {
+            view: PlanVersion::from(2),
+            place: Place::Worker(1),
+            newest: 1,
+            rounds: 6,
+            must_load_state: true
+        }
     );
-    assert_eq!(seat(&mut job, 23.0, back("w1", 1, 5)).newest, 1);
+    assert_eq!(membership(&mut job, 23.0, back("w1", 1, 5)).newest, 1);
 }
 
 #[test]
@@ -210,22 +229,22 @@ fn a_host_that_comes_ends_the_run_at_a_boundary_that_all_agree_on() {
     let mut job = running(&["w1", "w2", "s1"]);
     asks(&mut job, 20.0, fresh("w3"));
     assert_eq!(told(&mut job), [Ending::Prepare]);
-    job.heard(at(20.0), "w1", life("w1", 0), Ending::Prepare, 7, true);
-    job.heard(at(20.0), "s1", life("s1", 0), Ending::Prepare, 0, true);
+    job.heard(at(20.0), "w1", incarnation("w1", 0), Ending::Prepare, 7, true);
+    job.heard(at(20.0), "s1", incarnation("s1", 0), Ending::Prepare, 0, true);
     assert_eq!(job.orders(), [], "w2 has not answered");
-    job.heard(at(20.1), "w2", life("w2", 0), Ending::Prepare, 8, true);
+    job.heard(at(20.1), "w2", incarnation("w2", 0), Ending::Prepare, 8, true);
     assert_eq!(told(&mut job), [Ending::Before(10)]);
-    job.heard(at(20.2), "w1", life("w1", 0), Ending::Before(10), 9, true);
-    job.heard(at(20.2), "w2", life("w2", 0), Ending::Before(10), 11, false);
+    job.heard(at(20.2), "w1", incarnation("w1", 0), Ending::Before(10), 9, true);
+    job.heard(at(20.2), "w2", incarnation("w2", 0), Ending::Before(10), 11, false);
     assert_eq!(told(&mut job), [Ending::Before(15)], "it had started the tensor, so a larger one");
-    job.heard(at(20.2), "w2", life("w2", 0), Ending::Before(10), 11, true);
-    job.heard(at(20.3), "w1", life("w1", 0), Ending::Before(15), 10, true);
+    job.heard(at(20.2), "w2", incarnation("w2", 0), Ending::Before(10), 11, true);
+    job.heard(at(20.3), "w1", incarnation("w1", 0), Ending::Before(15), 10, true);
     assert_eq!(job.orders(), [], "an answer to what is not asked any more is none");
-    job.heard(at(20.3), "w2", life("w2", 0), Ending::Before(15), 12, true);
+    job.heard(at(20.3), "w2", incarnation("w2", 0), Ending::Before(15), 12, true);
     assert_eq!(told(&mut job), [Ending::Agreed(15)]);
-    assert_eq!(asks(&mut job, 20.4, fresh("w3")), "the run ends before tensor 15");
+    assert_eq!(asks(&mut job, 20.4, fresh("w3")), "the view ends before tensor 15");
     // They come one by one, however long the tensors take, and nobody is torn out of one.
-    let at_it = |host: &str| Joining { boundary: Some(15), ..back(host, 1, 15) };
+    let at_it = |host: &str| Joining { stop_point: Some(15), ..back(host, 1, 15) };
     asks(&mut job, 25.0, at_it("w1"));
     assert_eq!(job.orders(), []);
     for now in 26..50 {
@@ -237,11 +256,17 @@ fn a_host_that_comes_ends_the_run_at_a_boundary_that_all_agree_on() {
     assert_eq!(told(&mut job), [Ending::Now], "for the servers");
     asks(&mut job, 50.1, back("s1", 1, 0));
     assert_eq!(formed(&mut job), (roster().workers, vec!["s1".to_owned()]));
-    job.formed(at(50.2), Ok(Epoch::from(2)));
-    let told = seat(&mut job, 50.3, fresh("w3"));
+    job.formed(at(50.2), Ok(PlanVersion::from(2)));
+    let told = membership(&mut job, 50.3, fresh("w3"));
     assert_eq!(
         told,
-        Seat { run: Epoch::from(2), place: Place::Worker(2), newest: 0, rounds: 15, loads: true }
+        ViewMembership {
+            view: PlanVersion::from(2),
+            place: Place::Worker(2),
+            newest: 0,
+            rounds: 15,
+            must_load_state: true
+        }
     );
 }
 
@@ -255,20 +280,20 @@ fn nobody_loads_anything_if_only_the_plan_is_another() {
     let workers = ["w1", "w2", "w3"];
     for ending in [Ending::Prepare, Ending::Before(6), Ending::Agreed(6)] {
         for host in workers {
-            job.heard(at(20.1), host, life(host, 0), ending, 4, true);
+            job.heard(at(20.1), host, incarnation(host, 0), ending, 4, true);
         }
     }
     assert_eq!(told(&mut job), [Ending::Before(6), Ending::Agreed(6)]);
     for host in workers {
-        asks(&mut job, 21.0, Joining { boundary: Some(6), ..back(host, 1, 6) });
+        asks(&mut job, 21.0, Joining { stop_point: Some(6), ..back(host, 1, 6) });
     }
     asks(&mut job, 21.1, back("s1", 1, 0));
     asks(&mut job, 21.1, back("s2", 1, 0));
     formed(&mut job);
-    job.formed(at(21.2), Ok(Epoch::from(2)));
-    assert!(!seat(&mut job, 21.3, back("w2", 1, 6)).loads);
+    job.formed(at(21.2), Ok(PlanVersion::from(2)));
+    assert!(!membership(&mut job, 21.3, back("w2", 1, 6)).must_load_state);
     for host in ALL {
-        job.connected(at(21.3), host, life(host, 0));
+        job.connected(at(21.3), host, incarnation(host, 0));
     }
     job.tick(at(60.0));
     assert_eq!(job.orders(), [], "once is enough");
@@ -279,16 +304,16 @@ fn workers_that_hold_are_let_go_on_while_another_cannot_be_told() {
     let mut job = running(&["w1", "w2", "s1"]);
     asks(&mut job, 20.0, fresh("w3"));
     for host in ["w1", "w2"] {
-        job.heard(at(20.0), host, life(host, 0), Ending::Prepare, 3, true);
+        job.heard(at(20.0), host, incarnation(host, 0), Ending::Prepare, 3, true);
     }
-    job.heard(at(20.1), "w1", life("w1", 0), Ending::Before(5), 4, true);
+    job.heard(at(20.1), "w1", incarnation("w1", 0), Ending::Before(5), 4, true);
     assert_eq!(told(&mut job), [Ending::Prepare, Ending::Before(5)]);
-    job.disconnected(at(20.1), "w2", life("w2", 0));
+    job.disconnected(at(20.1), "w2", incarnation("w2", 0));
     job.tick(at(22.9));
     assert_eq!(job.orders(), []);
     job.tick(at(23.1));
     assert_eq!(told(&mut job), [Ending::Prepare]);
-    // And if it is never back, though it runs: the run is ended.
+    // And if it is never back, though it runs: the view is ended.
     job.tick(at(80.1));
     assert_eq!(told(&mut job), [Ending::Now]);
 }
@@ -299,19 +324,19 @@ fn an_abort_on_the_way_to_the_boundary_ends_the_run_for_all() {
     asks(&mut job, 20.0, fresh("w3"));
     for ending in [Ending::Prepare, Ending::Before(2)] {
         for host in ["w1", "w2"] {
-            job.heard(at(20.0), host, life(host, 0), ending, 0, true);
+            job.heard(at(20.0), host, incarnation(host, 0), ending, 0, true);
         }
     }
     assert_eq!(told(&mut job).last(), Some(&Ending::Agreed(2)));
-    asks(&mut job, 21.0, Joining { boundary: Some(2), ..back("w1", 1, 2) });
+    asks(&mut job, 21.0, Joining { stop_point: Some(2), ..back("w1", 1, 2) });
     assert_eq!(job.orders(), []);
     asks(&mut job, 21.5, back("w2", 1, 1));
     assert_eq!(told(&mut job), [Ending::Now, Ending::Now]);
     asks(&mut job, 21.6, back("s1", 1, 0));
     asks(&mut job, 21.6, fresh("w3"));
     formed(&mut job);
-    job.formed(at(21.7), Ok(Epoch::from(2)));
-    assert_eq!(seat(&mut job, 21.8, back("w2", 1, 1)).newest, 0, "w1 has the last round's sum");
+    job.formed(at(21.7), Ok(PlanVersion::from(2)));
+    assert_eq!(membership(&mut job, 21.8, back("w2", 1, 1)).newest, 0, "w1 has the last round's sum");
 }
 
 #[test]
@@ -321,9 +346,9 @@ fn a_member_that_never_begins_does_not_keep_the_others() {
         asks(&mut job, 0.0, fresh(host));
     }
     formed(&mut job);
-    job.formed(at(0.1), Ok(Epoch::from(1)));
+    job.formed(at(0.1), Ok(PlanVersion::from(1)));
     for host in &ALL[1..] {
-        job.connected(at(0.2), host, life(host, 0));
+        job.connected(at(0.2), host, incarnation(host, 0));
     }
     job.tick(at(3.0));
     assert_eq!(job.orders(), []);
@@ -338,15 +363,15 @@ fn a_member_that_never_begins_does_not_keep_the_others() {
 #[test]
 fn the_newer_of_two_hosts_of_a_name_waits_until_the_older_is_silent() {
     let mut job = running(&ALL);
-    let newer = || Joining { life: life("w1", 1), ..fresh("w1") };
+    let newer = || Joining { incarnation: incarnation("w1", 1), ..fresh("w1") };
     assert_eq!(asks(&mut job, 20.0, newer()), "an earlier w1 was active a moment ago");
-    assert_eq!(job.orders(), [], "the run continues");
+    assert_eq!(job.orders(), [], "the view continues");
     // It was killed, as its connection shows.
-    job.disconnected(at(20.5), "w1", life("w1", 0));
+    job.disconnected(at(20.5), "w1", incarnation("w1", 0));
     asks(&mut job, 22.0, newer());
     assert_eq!(job.orders(), []);
     asks(&mut job, 22.6, newer());
-    assert_eq!(told(&mut job), [Ending::Now], "the run cannot go on without the older one");
+    assert_eq!(told(&mut job), [Ending::Now], "the view cannot go on without the older one");
 
     let mut job = running(&ALL);
     for now in [20.0, 21.0, 22.0, 23.0, 24.0, 25.0] {
@@ -354,16 +379,16 @@ fn the_newer_of_two_hosts_of_a_name_waits_until_the_older_is_silent() {
     }
     let refused = job.join(at(26.1), newer()).unwrap_err().to_string();
     assert_eq!(refused, TAKEN);
-    assert_eq!(job.orders(), [], "the run continues");
+    assert_eq!(job.orders(), [], "the view continues");
 }
 
 const TAKEN: &str =
     "w1 of job digits is already running (same name, different incarnation); stop one of them";
 
-/// While no run goes on, both ask once a second: the newer one is refused within seconds.
+/// While no view goes on, both ask once a second: the newer one is refused within seconds.
 #[test]
 fn the_newer_of_two_hosts_of_a_name_is_refused_while_the_older_waits_for_a_run() {
-    let newer = || Joining { life: life("w1", 1), ..fresh("w1") };
+    let newer = || Joining { incarnation: incarnation("w1", 1), ..fresh("w1") };
     for paused in [false, true] {
         let mut job = Membership::new(roster(), Timing::default());
         if paused {
@@ -385,13 +410,13 @@ fn the_newer_of_two_hosts_of_a_name_is_refused_while_the_older_waits_for_a_run()
 
 #[test]
 fn the_newer_of_two_hosts_of_a_name_is_admitted_when_the_older_has_ended() {
-    let newer = || Joining { life: life("w1", 1), ..fresh("w1") };
+    let newer = || Joining { incarnation: incarnation("w1", 1), ..fresh("w1") };
     for leaves in [false, true] {
         let mut job = Membership::new(roster(), Timing::default());
         asks(&mut job, 0.0, fresh("w1"));
         assert_eq!(asks(&mut job, 0.5, newer()), "an earlier w1 was active a moment ago");
         if leaves {
-            job.leave(at(0.6), "w1", life("w1", 0), 0, false);
+            job.leave(at(0.6), "w1", incarnation("w1", 0), 0, false);
         }
         // One that has died is forgotten when it has asked no more for two seconds.
         let admitted = if leaves { 1.0 } else { 2.1 };
@@ -411,7 +436,7 @@ fn what_hosts_tell_is_checked() {
     let refused = |job: &mut Membership, joining| job.join(at(30.0), joining).unwrap_err().to_string();
     let stranger = Joining { host: "w9".to_owned(), ..fresh("w1") };
     assert_eq!(refused(&mut job, stranger), "job digits has no host w9: give one of w1, w2, w3, s1, s2");
-    let lifeless = Joining { life: Incarnation::UNKNOWN, ..fresh("w1") };
+    let lifeless = Joining { incarnation: Incarnation::UNKNOWN, ..fresh("w1") };
     assert!(refused(&mut job, lifeless).starts_with("w1: incarnation 0 is reserved"));
     asks(&mut job, 30.0, back("w1", 1, 9));
     assert_eq!(
@@ -424,12 +449,12 @@ fn what_hosts_tell_is_checked() {
 fn a_job_that_is_done_takes_nobody() {
     let mut job = running(&ALL);
     for host in ["w1", "w2"] {
-        job.leave(at(30.0), host, life(host, 0), 12, true);
+        job.leave(at(30.0), host, incarnation(host, 0), 12, true);
     }
-    let again = Joining { life: life("w1", 1), ..fresh("w1") };
+    let again = Joining { incarnation: incarnation("w1", 1), ..fresh("w1") };
     asks(&mut job, 30.0, again.clone());
     assert_eq!(job.orders(), [], "the last worker is about to be done");
-    job.leave(at(31.0), "w3", life("w3", 0), 12, true);
+    job.leave(at(31.0), "w3", incarnation("w3", 0), 12, true);
     assert_eq!(
         job.join(at(31.0), again).unwrap_err(),
         Refusal::Finished { job: "digits".to_owned(), rounds: 12 }
@@ -444,8 +469,8 @@ fn a_worker_whose_connection_ends_after_it_is_done_is_done_still() {
     let mut job = running(&ALL);
     for host in ["w1", "w2", "w3"] {
         assert_eq!(job.finished(), None);
-        job.leave(at(30.0), host, life(host, 0), 12, true);
-        job.disconnected(at(30.1), host, life(host, 0));
+        job.leave(at(30.0), host, incarnation(host, 0), 12, true);
+        job.disconnected(at(30.1), host, incarnation(host, 0));
     }
     assert_eq!(job.finished(), Some(12));
 }
@@ -453,12 +478,12 @@ fn a_worker_whose_connection_ends_after_it_is_done_is_done_still() {
 #[test]
 fn a_job_is_done_without_a_worker_that_died_meanwhile() {
     let mut job = running(&ALL);
-    job.disconnected(at(30.0), "w3", life("w3", 0));
+    job.disconnected(at(30.0), "w3", incarnation("w3", 0));
     for host in ["w1", "w2"] {
-        job.leave(at(30.0), host, life(host, 0), 12, true);
+        job.leave(at(30.0), host, incarnation(host, 0), 12, true);
     }
     assert_eq!(job.finished(), None, "it may be back");
-    let again = Joining { life: life("w3", 1), ..fresh("w3") };
+    let again = Joining { incarnation: incarnation("w3", 1), ..fresh("w3") };
     asks(&mut job, 31.0, again.clone());
     assert_eq!(job.orders(), [], "there is nothing left for it to do");
     job.tick(job.deadline(at(31.0)).unwrap());
@@ -472,12 +497,12 @@ fn workers_that_are_done_at_a_boundary_end_the_job() {
     asks(&mut job, 20.0, fresh("w3"));
     for ending in [Ending::Prepare, Ending::Before(12)] {
         for host in ["w1", "w2"] {
-            job.heard(at(20.0), host, life(host, 0), ending, 10, true);
+            job.heard(at(20.0), host, incarnation(host, 0), ending, 10, true);
         }
     }
     assert_eq!(told(&mut job).last(), Some(&Ending::Agreed(12)));
     for host in ["w1", "w2"] {
-        job.leave(at(20.5), host, life(host, 0), 12, true);
+        job.leave(at(20.5), host, incarnation(host, 0), 12, true);
     }
     assert_eq!(job.finished(), Some(12));
 }
@@ -485,14 +510,14 @@ fn workers_that_are_done_at_a_boundary_end_the_job() {
 #[test]
 fn a_job_is_done_though_its_run_was_broken_in_the_last_round() {
     let mut job = running(&ALL);
-    job.leave(at(30.0), "w1", life("w1", 0), 12, true);
-    asks(&mut job, 30.1, Joining { life: life("s1", 1), ..fresh("s1") });
+    job.leave(at(30.0), "w1", incarnation("w1", 0), 12, true);
+    asks(&mut job, 30.1, Joining { incarnation: incarnation("s1", 1), ..fresh("s1") });
     assert_eq!(told(&mut job), [], "the earlier one may be there");
-    job.disconnected(at(30.1), "s1", life("s1", 0));
-    asks(&mut job, 32.5, Joining { life: life("s1", 1), ..fresh("s1") });
+    job.disconnected(at(30.1), "s1", incarnation("s1", 0));
+    asks(&mut job, 32.5, Joining { incarnation: incarnation("s1", 1), ..fresh("s1") });
     assert_eq!(told(&mut job), [Ending::Now]);
     for host in ["w2", "w3"] {
-        job.leave(at(32.6), host, life(host, 0), 12, true);
+        job.leave(at(32.6), host, incarnation(host, 0), 12, true);
     }
     asks(&mut job, 32.7, back("s2", 1, 0));
     job.tick(at(40.0));
@@ -502,7 +527,7 @@ fn a_job_is_done_though_its_run_was_broken_in_the_last_round() {
 #[test]
 fn a_worker_that_is_stopped_is_not_waited_for() {
     let mut job = running(&ALL);
-    job.leave(at(30.0), "w2", life("w2", 0), 4, false);
+    job.leave(at(30.0), "w2", incarnation("w2", 0), 4, false);
     for host in ["w1", "w3", "s1", "s2"] {
         asks(&mut job, 30.1, back(host, 1, if host.starts_with('w') { 4 } else { 0 }));
     }
@@ -518,9 +543,9 @@ fn a_paused_job_waits_until_it_is_resumed() {
     let mut job = running(&["w1", "s1"]);
     job.pause(at(20.0));
     for ending in [Ending::Prepare, Ending::Before(3)] {
-        job.heard(at(20.0), "w1", life("w1", 0), ending, 1, true);
+        job.heard(at(20.0), "w1", incarnation("w1", 0), ending, 1, true);
     }
-    asks(&mut job, 20.5, Joining { boundary: Some(3), ..back("w1", 1, 3) });
+    asks(&mut job, 20.5, Joining { stop_point: Some(3), ..back("w1", 1, 3) });
     asks(&mut job, 20.6, back("s1", 1, 0));
     assert_eq!(told(&mut job).last(), Some(&Ending::Now));
     for now in 21..40 {
@@ -534,36 +559,36 @@ fn a_paused_job_waits_until_it_is_resumed() {
 #[test]
 fn a_controller_that_starts_again_goes_on_with_the_run() {
     let mut job = Membership::new(roster(), Timing::default());
-    let member = |host: &str, place| Member::new(host.to_owned(), life(host, 0), place);
+    let member = |host: &str, place| Member::new(host.to_owned(), incarnation(host, 0), place);
     let members = [("w1", Place::Worker(0)), ("w2", Place::Worker(1)), ("s1", Place::Server(0))];
-    job.adopt(at(0.0), Epoch::from(4), members.map(|(host, place)| member(host, place)).to_vec());
+    job.adopt(at(0.0), PlanVersion::from(4), members.map(|(host, place)| member(host, place)).to_vec());
     assert_eq!(job.host_in("worker-1"), Some("w2"));
     for (host, _) in members {
-        job.connected(at(0.5), host, life(host, 0));
+        job.connected(at(0.5), host, incarnation(host, 0));
     }
     job.tick(at(100.0));
     assert_eq!(job.orders(), []);
-    // One that left at the boundary which was agreed on before.
-    asks(&mut job, 100.0, Joining { boundary: Some(9), ..back("w1", 4, 9) });
+    // One that left at the stop point which was agreed on before.
+    asks(&mut job, 100.0, Joining { stop_point: Some(9), ..back("w1", 4, 9) });
     assert_eq!(told(&mut job), [Ending::Agreed(9)]);
-    asks(&mut job, 101.0, Joining { boundary: Some(9), ..back("w2", 4, 9) });
+    asks(&mut job, 101.0, Joining { stop_point: Some(9), ..back("w2", 4, 9) });
     asks(&mut job, 101.1, back("s1", 4, 0));
     assert!(matches!(job.orders()[..], [Order::Tell(Ending::Now), Order::Form(_)]));
 }
 
-/// Nobody of the run comes back who could begin the end of it.
+/// Nobody of the view comes back who could begin the end of it.
 #[test]
 fn a_run_whose_workers_all_die_before_the_boundary_that_they_agreed_on_ends_there() {
     let mut job = running(&["w1", "w2", "s1"]);
     asks(&mut job, 20.0, fresh("w3"));
     for ending in [Ending::Prepare, Ending::Before(3)] {
         for host in ["w1", "w2"] {
-            job.heard(at(20.0), host, life(host, 0), ending, 1, true);
+            job.heard(at(20.0), host, incarnation(host, 0), ending, 1, true);
         }
     }
     assert_eq!(told(&mut job).last(), Some(&Ending::Agreed(3)));
-    job.leave(at(20.5), "w1", life("w1", 0), 1, false);
-    job.disconnected(at(21.0), "w2", life("w2", 0));
+    job.leave(at(20.5), "w1", incarnation("w1", 0), 1, false);
+    job.disconnected(at(21.0), "w2", incarnation("w2", 0));
     asks(&mut job, 21.5, fresh("w3"));
     asks(&mut job, 22.9, fresh("w3"));
     assert_eq!(job.orders(), [], "its connection may come back");

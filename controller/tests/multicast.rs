@@ -22,7 +22,7 @@ use crate::support::LIMITS;
 
 const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 const JOB: u16 = 7;
-const EPOCH: u16 = 3;
+const PLAN_VERSION: u16 = 3;
 
 /// Compiled once for all networks.
 static PROGRAM: LazyLock<Arc<Program>> =
@@ -46,15 +46,15 @@ fn mesh(parents: &[usize], homes: &[usize]) -> Mesh {
     Mesh::from_yaml(&text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Rows of jobs of peers on the switches, under [`EPOCH`].
+/// Rows of jobs of peers on the switches, under [`PLAN_VERSION`].
 fn network(ports: &PortMap, jobs: &[(u16, &[&str])]) -> Network {
     let wanted = jobs.iter().map(|(number, peers)| Wanted {
         job: (*number).into(),
         name: format!("job{number}"),
         requirements: requirements(ports, "lstm", peers).unwrap(),
         window: 1,
-        new_epoch: false,
-        known: Known { only: Some(EPOCH.into()), ..Known::default() },
+        new_plan_version: false,
+        known: Known { only: Some(PLAN_VERSION.into()), ..Known::default() },
     });
     intent(ports, LIMITS, &Network::new(), &wanted.collect::<Vec<_>>()).unwrap().desired
 }
@@ -147,10 +147,10 @@ fn update(from: usize, receivers: Contributors) -> Vec<u8> {
         header: HeaderRepr {
             kind: Kind::Update,
             flags: Flags::LAST,
-            epoch: EPOCH.into(),
+            plan_version: PLAN_VERSION.into(),
             job: JOB.into(),
             shard: ShardId::from(0xabcd),
-            worker: Rank::try_from(from).unwrap().seat(),
+            worker: Rank::try_from(from).unwrap().bitmap_index(),
             sequence: ChunkSeq::from(0x0102_0304),
             contributors: receivers,
             exponent: Exponent::from(0),
@@ -304,12 +304,12 @@ fn two_jobs_share_switches_and_the_same_plan_keeps_its_groups() {
     assert_eq!(groups, [1, 2, 3].into(), "the flood group, and one for each job");
     // Job 2 comes first now, and there are other jobs: its group stays.
     let asked = &requirements(&ports, "two", &["p1", "p3"]).unwrap()["s0"];
-    let installed = |epoch: u16, taken: &SwitchTables| {
-        of_job(asked, 2.into(), epoch.into(), 1, s0, &mut Taken::by(taken, 0)).unwrap()
+    let installed = |plan_version: u16, taken: &SwitchTables| {
+        of_job(asked, 2.into(), plan_version.into(), 1, s0, &mut Taken::by(taken, 0)).unwrap()
     };
-    let again = installed(EPOCH, &SwitchTables::default());
+    let again = installed(PLAN_VERSION, &SwitchTables::default());
     assert!(again.updates.values().all(|action| *action == UpdatesAction::Replicate { group: GroupId(3) }));
-    let anew = installed(EPOCH + 1, s0);
+    let anew = installed(PLAN_VERSION + 1, s0);
     assert!(anew.updates.values().all(|action| *action == UpdatesAction::Replicate { group: GroupId(4) }));
 }
 

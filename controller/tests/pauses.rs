@@ -13,7 +13,7 @@ use inart_tables::Limits;
 use inart_targets::memory::InMemory;
 use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerFrame};
-use support::daemon::{Daemon, LIFE, config};
+use support::daemon::{Daemon, INCARNATION, config};
 use support::{LIMITS, job};
 use tempfile::TempDir;
 
@@ -46,8 +46,8 @@ async fn both(target: &InMemory, folder: &TempDir) -> Daemon {
     Daemon::start(config, folder.path()).await
 }
 
-fn epochs(target: &InMemory, job: u16) -> usize {
-    target.switch("v").tables.epochs(JobId::from(job)).len()
+fn plan_versions(target: &InMemory, job: u16) -> usize {
+    target.switch("v").tables.plan_versions(JobId::from(job)).len()
 }
 
 async fn rate(daemon: &Daemon, name: &str) -> f64 {
@@ -60,31 +60,31 @@ async fn phase(daemon: &Daemon) -> String {
     status.jobs.into_iter().find_map(|job| job.rendezvous).unwrap().phase
 }
 
-/// All hosts of job two ask for a run until they have one.
+/// All hosts of job two ask for a view until they have one.
 async fn join(daemon: &Daemon) {
     let ask = async |host: &str| {
         let joining = Joining {
             host: host.into(),
-            life: LIFE(),
+            incarnation: INCARNATION(),
             last: None,
-            boundary: None,
+            stop_point: None,
             rounds: 0,
-            loading: false,
+            must_load_state: false,
         };
         for _ in 0..60 {
-            if let Answer::Seated(seat) = daemon.api.join("two", &joining).await.unwrap() {
-                return seat;
+            if let Answer::Seated(bitmap_index) = daemon.api.join("two", &joining).await.unwrap() {
+                return bitmap_index;
             }
         }
-        panic!("{host} gets no seat: {}", phase(daemon).await);
+        panic!("{host} gets no bitmap index: {}", phase(daemon).await);
     };
     let (c, d, s) = futures::join!(ask("c"), ask("d"), ask("s"));
-    assert!(c.run == d.run && d.run == s.run);
+    assert!(c.view == d.view && d.view == s.view);
 }
 
 async fn until_gone(target: &InMemory, job: u16) {
     for _ in 0..2000 {
-        if epochs(target, job) == 0 {
+        if plan_versions(target, job) == 0 {
             return;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -98,9 +98,9 @@ async fn a_paused_job_gives_its_slots_back_and_gets_others_when_it_is_resumed() 
     let daemon = both(&target, &folder).await;
     let _hosts = daemon.hosts("one", &["worker-0", "worker-1", "server-0"]).await;
     let beside = rate(&daemon, "one").await;
-    assert_eq!((epochs(&target, 1), epochs(&target, 2)), (1, 1));
+    assert_eq!((plan_versions(&target, 1), plan_versions(&target, 2)), (1, 1));
 
-    daemon.api.pause("two").await.unwrap();
+    daemon.api.pause_job("two").await.unwrap();
     until_gone(&target, 2).await;
     assert_eq!(phase(&daemon).await, "the job is paused");
     // The other one has what it leaves.
@@ -111,14 +111,21 @@ async fn a_paused_job_gives_its_slots_back_and_gets_others_when_it_is_resumed() 
         })
         .await;
     assert!(beside < 2.9e6, "{beside}");
-    assert_eq!(epochs(&target, 2), 0);
+    assert_eq!(plan_versions(&target, 2), 0);
 
-    daemon.api.resume("two").await.unwrap();
+    daemon.api.resume_job("two").await.unwrap();
     join(&daemon).await;
-    assert_eq!(epochs(&target, 2), 1);
+    assert_eq!(plan_versions(&target, 2), 1);
     let (one, two) = (rate(&daemon, "one").await, rate(&daemon, "two").await);
     assert!(one < 2.9e6 && two > 1e6, "{one} {two}");
-    assert!(target.switch("v").tables.epochs(JobId::from(2)).into_iter().all(|epoch| epoch.get() > 1));
+    assert!(
+        target
+            .switch("v")
+            .tables
+            .plan_versions(JobId::from(2))
+            .into_iter()
+            .all(|plan_version| plan_version.get() > 1)
+    );
 }
 
 /// Its slots went to another job: who resumes it is told what is missing, and it runs once that is there.
@@ -128,25 +135,25 @@ async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
     let limits = Limits { slots: 128, ..LIMITS };
     let (target, folder) = (InMemory::new(ValuesPerFrame::N64, limits), TempDir::new().unwrap());
     let daemon = both(&target, &folder).await;
-    let number = daemon.api.submit(topology(THREE).to_yaml(), "three", None).await.unwrap();
+    let number = daemon.api.create_job(topology(THREE).to_yaml(), "three", None).await.unwrap();
     let refused = daemon.end_of(number).await;
     assert_eq!(refused.stage(), ChangeStage::Refused, "{refused:?}");
     assert!(refused.problem.contains("slots"), "{}", refused.problem);
 
-    daemon.api.pause("two").await.unwrap();
+    daemon.api.pause_job("two").await.unwrap();
     until_gone(&target, 2).await;
-    let number = daemon.api.submit(topology(THREE).to_yaml(), "three", None).await.unwrap();
+    let number = daemon.api.create_job(topology(THREE).to_yaml(), "three", None).await.unwrap();
     let done = daemon.end_of(number).await;
     assert_eq!(done.stage(), ChangeStage::Done, "{}", done.problem);
-    let again = daemon.api.submit(topology(THREE).to_yaml(), "two", None).await.unwrap();
+    let again = daemon.api.create_job(topology(THREE).to_yaml(), "two", None).await.unwrap();
     let refused = daemon.end_of(again).await;
     assert!(refused.problem.contains("job two runs already"), "it is not forgotten: {refused:?}");
 
-    daemon.api.resume("two").await.unwrap();
+    daemon.api.resume_job("two").await.unwrap();
     let wait = async {
         loop {
             let said = phase(&daemon).await;
-            if said.contains("no run can be formed") {
+            if said.contains("no view can be formed") {
                 return said;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -157,13 +164,13 @@ async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
         said = wait => said,
     };
     assert!(said.contains("slots") && said.contains("switch v"), "{said}");
-    let number = daemon.api.delete("three", true).await.unwrap();
+    let number = daemon.api.delete_job("three", true).await.unwrap();
     assert_eq!(daemon.end_of(number).await.stage(), ChangeStage::Done);
     join(&daemon).await;
-    assert_eq!((epochs(&target, 2), epochs(&target, 3)), (1, 0));
+    assert_eq!((plan_versions(&target, 2), plan_versions(&target, 3)), (1, 0));
 }
 
-/// A change that waits for the end of a run ends with its job; clients that ask for it would wait for ever.
+/// A change that waits for the end of a view ends with its job; clients that ask for it would wait for ever.
 #[tokio::test]
 async fn a_change_for_the_next_run_of_a_job_that_is_deleted_ends() {
     let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
@@ -173,17 +180,17 @@ async fn a_change_for_the_next_run_of_a_job_that_is_deleted_ends() {
     let mut hosts = Vec::new();
     for role in ["worker-0", "worker-1", "server-0"] {
         let stay = |_: &_| Ok(Default::default());
-        hosts.extend(daemon.source("two").follow(assignment.job, role, LIFE(), stay).unwrap());
+        hosts.extend(daemon.source("two").follow(assignment.job, role, INCARNATION(), stay).unwrap());
     }
     let fewer = topology("{name: two, workers: [c], servers: [s], elastic: true}");
     let plan = plan_all(&fewer, &Options::new(schemes::OPTIMIZED)).unwrap().remove(0);
-    let change = daemon.api.change(serde_json::to_string(&plan).unwrap()).await.unwrap();
+    let change = daemon.api.update_plan(serde_json::to_string(&plan).unwrap()).await.unwrap();
     let waits = |status: &inart_controller::api::proto::Status| {
         let found = status.changes.iter().find(|found| found.number == change);
-        found.is_some_and(|found| found.stage() == ChangeStage::Moving)
+        found.is_some_and(|found| found.stage() == ChangeStage::Migrating)
     };
     daemon.until(waits).await;
-    let deleted = daemon.api.delete("two", true).await.unwrap();
+    let deleted = daemon.api.delete_job("two", true).await.unwrap();
     assert_eq!(daemon.end_of(deleted).await.stage(), ChangeStage::Done);
     let ended = daemon.end_of(change).await;
     assert_eq!(ended.stage(), ChangeStage::Refused, "{ended:?}");

@@ -104,7 +104,13 @@ fn net(controller: &mut Controller<Memory>) -> Net {
     Net::holding(PortMap::new(&topology()).unwrap(), &tables(controller))
 }
 
-fn frame(kind: Kind, (job, epoch): (u16, u16), from: usize, to: Contributors, values: &[i32]) -> Vec<u8> {
+fn frame(
+    kind: Kind,
+    (job, plan_version): (u16, u16),
+    from: usize,
+    to: Contributors,
+    values: &[i32],
+) -> Vec<u8> {
     let repr = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 9]),
         source: MacAddr([2, 0, 0, 0, 0, 1]),
@@ -112,10 +118,10 @@ fn frame(kind: Kind, (job, epoch): (u16, u16), from: usize, to: Contributors, va
         header: HeaderRepr {
             kind,
             flags: Flags::NONE,
-            epoch: epoch.into(),
+            plan_version: plan_version.into(),
             job: job.into(),
             shard: ShardId::from(0),
-            worker: Rank::try_from(from).unwrap().seat(),
+            worker: Rank::try_from(from).unwrap().bitmap_index(),
             sequence: ChunkSeq::from(0),
             contributors: to,
             exponent: Exponent::from(0),
@@ -129,10 +135,10 @@ fn frame(kind: Kind, (job, epoch): (u16, u16), from: usize, to: Contributors, va
 }
 
 /// Whether gradients of both workers come to the server as their sum.
-fn sums(net: &mut Net, epoch: u16) -> bool {
+fn sums(net: &mut Net, plan_version: u16) -> bool {
     let mut send = |rank: usize, values: &[i32]| {
         let own = Contributors { bitmap: 1 << rank, group: Group(0) };
-        net.send(["w1", "w2"][rank], frame(Kind::Gradient, (1, epoch), rank, own, values))
+        net.send(["w1", "w2"][rank], frame(Kind::Gradient, (1, plan_version), rank, own, values))
     };
     let (first, second) = (send(0, &[1, -2, 30]), send(1, &[10, 20, 300]));
     let [(host, sum)] = &second[..] else { return false };
@@ -467,15 +473,17 @@ fn updates_are_described_by_the_names_of_peers() {
         .map(|update| controller.names(&[]).describe("s", update))
         .collect();
     for line in [
-        "+ updates lstm epoch 1: of p1 for block 0, from p1 (port 5): copy to group 2",
-        "+ receivers lstm epoch 1: p2 behind t (port 4)",
+        "+ updates lstm plan version 1: of p1 for block 0, from p1 (port 5): copy to group 2",
+        "+ receivers lstm plan version 1: p2 behind t (port 4)",
         "+ mac p2: send to t (port 4)",
     ] {
         assert!(lines.iter().any(|found| found == line), "{line}: {lines:#?}");
     }
     let plain = Names::new(controller.topology(), controller.ports(), &[]);
     let unknown = report.switches["s"].updates.iter().map(|update| plain.describe("s", update));
-    assert!(unknown.filter(|line| line.contains("updates job 32768 epoch 1: of peer 0 for")).count() > 0);
+    assert!(
+        unknown.filter(|line| line.contains("updates job 32768 plan version 1: of peer 0 for")).count() > 0
+    );
 }
 
 /// The daemon keeps both jobs: what a switch loses is written again, and the next daemon knows the network of
@@ -502,16 +510,17 @@ async fn the_daemon_keeps_a_job_of_each_kind() {
         let daemon = Daemon::start(config(peers, precedence), folder.path()).await;
         let status = daemon.until(in_order).await;
         // As the two documents above have it: q1 is at s, and so are p1 and w2, while p2 is at t.
-        let listed = status.jobs.iter().map(|job| (&*job.name, &*job.kind, job.job, job.epoch, job.peers));
+        let listed =
+            status.jobs.iter().map(|job| (&*job.name, &*job.kind, job.job, job.plan_version, job.peers));
         let listed: Vec<_> = listed.collect();
         assert_eq!(listed, [("digits", "aggregation", 1, 1, 0), ("lstm", "peers", 32768, 1, 3)]);
         let switches: Vec<_> = status.jobs.iter().map(|job| job.switches.join(" ")).collect();
         assert_eq!(switches, ["s", "s t"]);
-        let refused = daemon.api.delete("lstm", false).await.unwrap_err().to_string();
+        let refused = daemon.api.delete_job("lstm", false).await.unwrap_err().to_string();
         assert!(refused.contains("job lstm is a job of peers"), "{refused}");
         let same_name =
             NETWORK.to_owned() + "  - {name: lstm, workers: [w1, w2], servers: [q1], gradient: 1 MB}\n";
-        let number = daemon.api.submit(same_name, "lstm", None).await.unwrap();
+        let number = daemon.api.create_job(same_name, "lstm", None).await.unwrap();
         let ended = daemon.end_of(number).await;
         assert!(ended.problem.contains("topology shared has a job lstm, too"), "{ended:?}");
         forget();

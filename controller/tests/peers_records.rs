@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use inart_controller::{PeersPush, Records, RecordsError};
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 
 /// The number of the first job of peers.
 const COPIED: fn() -> JobId = || JobId::from(0x8000);
@@ -71,13 +71,13 @@ fn of_two_pushes_of_peers_at_once_the_second_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Records::open(folder.path(), "net").unwrap();
     let [mut first, mut second] = [open(), open()];
-    let epochs = BTreeMap::from([(COPIED(), Epoch::from(1))]);
-    first.begin(&epochs).unwrap();
+    let plan_versions = BTreeMap::from([(COPIED(), PlanVersion::from(1))]);
+    first.begin(&plan_versions).unwrap();
     succeed(&mut first, 0, push(1));
-    let error = second.begin(&epochs).unwrap_err();
+    let error = second.begin(&plan_versions).unwrap_err();
     assert!(matches!(error, RecordsError::Raced { .. }), "{error}");
     // A job with a server is not concerned.
-    let other = BTreeMap::from([(JobId::from(1), Epoch::from(1))]);
+    let other = BTreeMap::from([(JobId::from(1), PlanVersion::from(1))]);
     second.begin(&other).unwrap();
 }
 
@@ -86,7 +86,7 @@ fn of_two_pushes_of_peers_at_once_the_second_is_refused() {
 fn records_without_peers_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = Records::open(folder.path(), "net").unwrap();
-    records.begin(&BTreeMap::from([(JobId::from(1), Epoch::from(1))])).unwrap();
+    records.begin(&BTreeMap::from([(JobId::from(1), PlanVersion::from(1))])).unwrap();
     let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
     assert!(!std::fs::read_to_string(file).unwrap().contains("peers"));
     assert!(Records::open(folder.path(), "net").unwrap().peers.is_empty());

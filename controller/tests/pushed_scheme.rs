@@ -8,7 +8,7 @@ use crate::toy;
 use inart_controller::{PortMap, Records};
 use inart_planner_aggregation::{Options, check, plan};
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 use support::walker::{Walker, check_mac, check_own_slots};
 use support::{controller, fig1, job, now};
 
@@ -31,7 +31,7 @@ fn a_plan_of_a_scheme_that_no_crate_knows_is_pushed() {
         let mut controller = controller(&topology, Records::default());
         let held = now(controller.install(&[job(1, &plan)])).unwrap().desired;
         let ports = PortMap::new(&topology).unwrap();
-        let walker = Walker::new(&topology, &held, &ports, &plan, JobId::from(1), Epoch::from(1));
+        let walker = Walker::new(&topology, &held, &ports, &plan, JobId::from(1), PlanVersion::from(1));
         assert_eq!(walker.check(), Ok(()));
         assert_eq!((check_own_slots(&held), check_mac(&held, &ports)), (Ok(()), Ok(())));
     }

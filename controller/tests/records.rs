@@ -10,13 +10,13 @@ use inart_controller::{Claim, Controller, InstallError, Records, RecordsError};
 use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_tables::{SwitchTables, Update};
 use inart_targets::{Memory, Precedence, Running, Session, SwitchCounters, SwitchError};
-use inart_wire::{Epoch, Incarnation, JobId, ValuesPerFrame};
+use inart_wire::{Incarnation, JobId, PlanVersion, ValuesPerFrame};
 use support::{LIMITS, controller, fig1, job, now};
 
 const JOB: fn() -> JobId = || JobId::from(1);
-const FIRST: fn() -> Epoch = || Epoch::from(1);
+const FIRST: fn() -> PlanVersion = || PlanVersion::from(1);
 
-fn life(number: u32) -> Incarnation {
+fn incarnation(number: u32) -> Incarnation {
     Incarnation::from(number)
 }
 
@@ -42,7 +42,8 @@ fn of_many_claims_at_once_one_is_granted_for_each_role() {
             let mut records = Records::open(folder.path(), "fig1").unwrap();
             std::thread::spawn(move || {
                 let mut granted = |role: &String| {
-                    records.claim(JOB(), FIRST(), role.clone(), life(number + 1)).unwrap() == Claim::Granted
+                    records.claim(JOB(), FIRST(), role.clone(), incarnation(number + 1)).unwrap()
+                        == Claim::Granted
                 };
                 roles().filter(&mut granted).collect::<Vec<_>>()
             })
@@ -57,27 +58,27 @@ fn of_many_claims_at_once_one_is_granted_for_each_role() {
     assert!(kept.jobs[&JOB()].claimed.roles().eq(&all));
 }
 
-/// The epoch changes while another process goes on with what it has read.
+/// The plan version changes while another process goes on with what it has read.
 #[test]
-fn a_claim_counts_under_the_epoch_in_force_whoever_is_asked() {
+fn a_claim_counts_under_the_plan_version_in_force_whoever_is_asked() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = installed(folder.path());
     let mut old = first.records().clone();
-    assert_eq!(old.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Granted);
+    assert_eq!(old.claim(JOB(), FIRST(), "worker-0".into(), incarnation(1)).unwrap(), Claim::Granted);
     now(first.install(&[planned(schemes::OPTIMIZED)])).unwrap();
-    let second = Epoch::from(2);
+    let second = PlanVersion::from(2);
     assert_eq!(
-        old.claim(JOB(), FIRST(), "worker-1".into(), life(1)).unwrap(),
+        old.claim(JOB(), FIRST(), "worker-1".into(), incarnation(1)).unwrap(),
         Claim::NotInForce(Some(second))
     );
-    assert_eq!(old.claim(JOB(), second, "worker-0".into(), life(1)).unwrap(), Claim::Granted);
+    assert_eq!(old.claim(JOB(), second, "worker-0".into(), incarnation(1)).unwrap(), Claim::Granted);
     assert_eq!(
-        old.claim(JobId::from(7), FIRST(), "worker-0".into(), life(1)).unwrap(),
+        old.claim(JobId::from(7), FIRST(), "worker-0".into(), incarnation(1)).unwrap(),
         Claim::NotInForce(None)
     );
-    // A push of the same plan leaves the claims of its epoch.
+    // A push of the same plan leaves the claims of its plan version.
     assert_eq!(now(first.install(&[planned(schemes::OPTIMIZED)])).unwrap().updates(), 0);
-    assert_eq!(old.claim(JOB(), second, "worker-0".into(), life(2)).unwrap(), Claim::Taken);
+    assert_eq!(old.claim(JOB(), second, "worker-0".into(), incarnation(2)).unwrap(), Claim::Taken);
 }
 
 /// Its answer was lost on the way, or with the controller that gave it.
@@ -86,13 +87,13 @@ fn a_host_that_asks_again_is_granted_again_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     installed(folder.path());
     let open = || Records::open(folder.path(), "fig1").unwrap();
-    let claim = |number| open().claim(JOB(), FIRST(), "worker-0".into(), life(number)).unwrap();
+    let claim = |number| open().claim(JOB(), FIRST(), "worker-0".into(), incarnation(number)).unwrap();
     assert_eq!([7, 7, 8, 7, 0].map(claim), {
         use Claim::{Granted, Taken};
         [Granted, Granted, Taken, Granted, Taken]
     });
     // Who does not name itself cannot be told from others.
-    let nameless = || open().claim(JOB(), FIRST(), "worker-1".into(), life(0)).unwrap();
+    let nameless = || open().claim(JOB(), FIRST(), "worker-1".into(), incarnation(0)).unwrap();
     assert_eq!([nameless(), nameless()], [Claim::Granted, Claim::Taken]);
 }
 
@@ -195,8 +196,8 @@ fn records_of_older_versions_are_read() {
     assert_eq!(now(first.install(&[planned(schemes::ATP)])).unwrap().updates(), 0);
     assert!(first.records().jobs[&JOB()].claimed.roles().eq(["server-0", "worker-0"]));
     let mut records = first.records().clone();
-    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Taken);
-    assert_eq!(records.claim(JOB(), FIRST(), "worker-1".into(), life(1)).unwrap(), Claim::Granted);
+    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), incarnation(1)).unwrap(), Claim::Taken);
+    assert_eq!(records.claim(JOB(), FIRST(), "worker-1".into(), incarnation(1)).unwrap(), Claim::Granted);
     assert_eq!(Records::open(folder.path(), "fig1").unwrap(), records);
 }
 
@@ -209,7 +210,7 @@ fn a_change_that_is_not_written_is_not_made() {
     let before = first.records().clone();
     let (mut records, half) = (before.clone(), folder.path().join("fig1.new"));
     std::fs::create_dir(&half).unwrap();
-    let error = records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap_err().to_string();
+    let error = records.claim(JOB(), FIRST(), "worker-0".into(), incarnation(1)).unwrap_err().to_string();
     assert!(error.contains("fig1.json: cannot be written") && error.contains("another folder"), "{error}");
     let error = now(first.install(&[planned(schemes::LBMM)])).unwrap_err();
     assert!(matches!(error, InstallError::Records(RecordsError::File { .. })), "{error}");
@@ -219,6 +220,6 @@ fn a_change_that_is_not_written_is_not_made() {
     assert_eq!(Records::open(folder.path(), "fig1").unwrap(), before);
     std::fs::remove_dir(&half).unwrap();
     std::fs::write(&half, "{").unwrap();
-    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Granted);
+    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), incarnation(1)).unwrap(), Claim::Granted);
     assert_eq!(Records::networks(folder.path()), ["fig1"]);
 }

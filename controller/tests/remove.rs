@@ -11,7 +11,7 @@ use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_tables::Limits;
 use inart_targets::{Failpoint, Memory, Running};
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 use support::walker::{check_mac, check_own_slots};
 use support::{LIMITS, fig1, job, now};
 
@@ -70,16 +70,16 @@ fn a_full_switch_names_the_command_and_the_command_makes_room() {
     check_own_slots(&network(&mut controller)).unwrap();
 }
 
-/// Slots remember sums of an epoch, whoever removed its entries.
+/// Slots remember sums of a plan version, whoever removed its entries.
 #[test]
-fn the_next_push_of_a_removed_job_takes_a_new_epoch() {
+fn the_next_push_of_a_removed_job_takes_a_new_plan_version() {
     let mut controller = narrow();
     now(controller.install(&[planned(1, schemes::ATP)])).unwrap();
     now(controller.install(&[planned(1, schemes::LBMM)])).unwrap();
     now(controller.remove(&only(1))).unwrap();
     assert!(matches!(now(controller.rollback(JobId::from(1))), Err(InstallError::NoEarlierPush { .. })));
     let report = now(controller.install(&[planned(1, schemes::LBMM)])).unwrap();
-    assert_eq!(report.assignments[0].epoch, Epoch::from(3));
+    assert_eq!(report.assignments[0].plan_version, PlanVersion::from(3));
 }
 
 #[test]
@@ -132,7 +132,10 @@ fn jobs_are_found_by_number_and_by_name_with_records_and_without() {
     let names =
         |held: &[HeldJob]| held.iter().map(|job| (job.to_string(), job.in_topology)).collect::<Vec<_>>();
     assert_eq!(names(&held), [("1 (letters)".to_owned(), true), ("2 (digits)".to_owned(), true)]);
-    assert!(held.iter().all(|job| job.epochs == [Epoch::from(1)].into() && job.live == Some(Epoch::from(1))));
+    assert!(
+        held.iter().all(|job| job.plan_versions == [PlanVersion::from(1)].into()
+            && job.live == Some(PlanVersion::from(1)))
+    );
     assert_eq!(held[1].slots, [("v1".to_owned(), 128), ("v2".to_owned(), 128)].into());
     assert_eq!(find_held(&held, "digits").unwrap().job, JobId::from(2));
     assert_eq!(find_held(&held, "2").unwrap().job, JobId::from(2));

@@ -8,11 +8,11 @@ use inart_planner_aggregation::{Options, plan, schemes};
 use inart_targets::Memory;
 use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerFrame};
-use support::pushes::{epochs, network, planned, walks};
+use support::pushes::{network, plan_versions, planned, walks};
 use support::{LIMITS, controller, fig1, job, now};
 
 #[test]
-fn rollback_goes_back_push_by_push_under_new_epochs() {
+fn rollback_goes_back_push_by_push_under_new_plan_versions() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
     let pushes = [schemes::ATP, schemes::LBMM, schemes::OPTIMIZED].map(|scheme| job(1, &planned(scheme)));
@@ -20,10 +20,10 @@ fn rollback_goes_back_push_by_push_under_new_epochs() {
         now(controller.install(std::slice::from_ref(push))).unwrap();
     }
     let job = JobId::from(1);
-    for (epoch, back_to) in [(4, &pushes[1]), (5, &pushes[0])] {
+    for (plan_version, back_to) in [(4, &pushes[1]), (5, &pushes[0])] {
         let report = now(controller.rollback(job)).unwrap();
-        assert_eq!(epochs(&report), [epoch]);
-        walks(&topology, &network(&mut controller), back_to, epoch).unwrap();
+        assert_eq!(plan_versions(&report), [plan_version]);
+        walks(&topology, &network(&mut controller), back_to, plan_version).unwrap();
     }
     let error = now(controller.rollback(job)).unwrap_err();
     assert!(matches!(error, InstallError::NoEarlierPush { .. }), "{error}");
@@ -64,7 +64,7 @@ fn rollback_leaves_what_all_jobs_share_to_the_topology_of_today() {
     assert_eq!(newer.records().newest_topology(), Some(today.to_yaml().as_str()));
     let shared = inart_controller::tables::shared(newer.ports());
     let report = now(newer.rollback(JobId::from(1))).unwrap();
-    assert_eq!(epochs(&report), [3]);
+    assert_eq!(plan_versions(&report), [3]);
     let tables = network(&mut newer);
     for (switch, shared) in shared {
         let held = &tables[&switch];

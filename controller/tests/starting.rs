@@ -15,7 +15,7 @@ use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, DaemonError, State, Steer};
 use inart_controller::{JobPlan, Records};
 use inart_planner_aggregation::{Options, plan, schemes};
-use inart_steering::Policy;
+use inart_steering::ReplanThresholds;
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_targets::memory::InMemory;
 use inart_targets::{
@@ -335,7 +335,7 @@ async fn a_switch_that_is_away_from_the_start_has_failed() {
     switches.set_away("v2", true);
     let every = Duration::from_millis(50);
     let (plan_within, scheme) = (Duration::from_secs(1), schemes::ATP);
-    let steer = Some(Steer { policy: Policy::default(), every, plan_within, scheme });
+    let steer = Some(Steer { thresholds: ReplanThresholds::default(), every, plan_within, scheme });
     let config = Config { steer, ..config(&switches, 5, fig1(), Records::default()) };
     let running = Started::start(config).await;
     let failed =

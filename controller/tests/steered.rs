@@ -14,13 +14,13 @@ use inart_controller::{PortMap, Records};
 use inart_controller_api::{Following, HostReport, Reporting};
 use inart_p4::Outcome;
 use inart_planner_aggregation::{Options, Plan, PlanError, Problem, Promises, Scheme, plan, schemes};
-use inart_steering::{Decision, Policy};
+use inart_steering::{Decision, ReplanThresholds};
 use inart_targets::memory::InMemory;
 use inart_targets::{Counts, Failpoint};
 use inart_topologies::switched::Topology;
 use inart_topologies::switched::generate::{Equipment, fat_tree};
 use inart_wire::{JobId, ValuesPerFrame};
-use support::daemon::{Daemon, LIFE, config};
+use support::daemon::{Daemon, INCARNATION, config};
 use support::{LIMITS, job};
 use tempfile::TempDir;
 
@@ -72,22 +72,22 @@ impl std::ops::Deref for Session {
 }
 
 impl Session {
-    async fn start(policy: Policy) -> Self {
-        Self::on(ways(), policy).await
+    async fn start(thresholds: ReplanThresholds) -> Self {
+        Self::on(ways(), thresholds).await
     }
 
-    async fn on(topology: Topology, policy: Policy) -> Self {
-        Self::with(topology, policy, schemes::OPTIMIZED).await
+    async fn on(topology: Topology, thresholds: ReplanThresholds) -> Self {
+        Self::with(topology, thresholds, schemes::OPTIMIZED).await
     }
 
-    async fn with(topology: Topology, policy: Policy, scheme: &'static dyn Scheme) -> Self {
+    async fn with(topology: Topology, thresholds: ReplanThresholds, scheme: &'static dyn Scheme) -> Self {
         let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
         let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
         let every = Duration::from_millis(50);
         let config = Config {
             check_every: Duration::from_millis(50),
             change_within: Duration::from_secs(5),
-            steer: Some(Steer { policy, every, plan_within: Duration::from_secs(1), scheme }),
+            steer: Some(Steer { thresholds, every, plan_within: Duration::from_secs(1), scheme }),
             ..config(&target, folder.path(), topology.clone(), vec![job(1, &first)])
         };
         let weather = Arc::new(Mutex::new(Weather::default()));
@@ -112,14 +112,14 @@ impl Session {
     /// Waits for a decision as wished.
     async fn decision(&self, wish: impl Fn(&Decision) -> bool) -> Decision {
         for _ in 0..3000 {
-            let all = self.api.why().await.unwrap();
+            let all = self.api.list_decisions().await.unwrap();
             let all = all.iter().map(|decision| serde_json::from_str::<Decision>(&decision.json).unwrap());
             if let Some(found) = all.into_iter().find(&wish) {
                 return found;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        panic!("in vain: {:?}", self.api.why().await);
+        panic!("in vain: {:?}", self.api.list_decisions().await);
     }
 
     /// The plan in force, as the records have it.
@@ -179,7 +179,7 @@ fn is_done(decision: &Decision) -> bool {
 
 #[tokio::test]
 async fn a_link_that_fails_is_gone_round_and_congestion_is_too() {
-    let session = Session::start(Policy::default()).await;
+    let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&ALL).await;
     let before = session.in_force();
     let used = spine(&before);
@@ -213,31 +213,36 @@ async fn a_link_that_fails_is_gone_round_and_congestion_is_too() {
 
 #[tokio::test]
 async fn a_switch_that_is_gone_is_left_out_and_gets_its_tables_when_it_is_back() {
-    let session = Session::start(Policy::default()).await;
+    let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&ALL).await;
     let used = spine(&session.in_force());
     session.target.change(used, |switch| switch.failpoint = Failpoint::Gone(0));
     let change = session.decision(is_done).await;
     assert!(change.to_string().contains(&format!("switch {used} failed")), "{change}");
     assert_ne!(spine(&session.in_force()), used);
-    // It still holds the tables of the epoch before, which nobody else does.
-    let epochs = |name: &str| session.target.switch(name).tables.epochs(JobId::from(1)).len();
-    let held: Vec<usize> = ["l1", "l2", "p1", "p2"].map(epochs).to_vec();
+    // It still holds the tables of the previous plan version, which nobody else does.
+    let plan_versions = |name: &str| session.target.switch(name).tables.plan_versions(JobId::from(1)).len();
+    let held: Vec<usize> = ["l1", "l2", "p1", "p2"].map(plan_versions).to_vec();
     assert!(held.iter().sum::<usize>() > 0, "{held:?}");
     session.target.change(used, |switch| switch.failpoint = Failpoint::Never);
     for _ in 0..2000 {
-        if epochs(used) == 0 {
+        if plan_versions(used) == 0 {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert_eq!(epochs(used), 0, "what it held is gone, since the plan in force does not use it");
+    assert_eq!(plan_versions(used), 0, "what it held is gone, since the plan in force does not use it");
 }
 
 #[tokio::test]
 async fn a_switch_that_dies_while_plans_change_undoes_the_change_and_gets_the_next_when_it_is_back() {
     let again_after = Duration::from_millis(100);
-    let session = Session::start(Policy { again_after, back_after: again_after, ..Policy::default() }).await;
+    let session = Session::start(ReplanThresholds {
+        again_after,
+        back_after: again_after,
+        ..ReplanThresholds::default()
+    })
+    .await;
     let _hosts = session.hosts(&ALL).await;
     let before = session.in_force();
     let used = spine(&before);
@@ -268,7 +273,7 @@ async fn a_link_of_a_large_network_is_gone_round() {
         gradient_bytes: 100_000_000,
         seed: 1,
     };
-    let session = Session::on(fat_tree(6, &equipment).unwrap(), Policy::default()).await;
+    let session = Session::on(fat_tree(6, &equipment).unwrap(), ReplanThresholds::default()).await;
     let roles =
         (0..10).map(|rank| format!("worker-{rank}")).chain((0..4).map(|shard| format!("server-{shard}")));
     let mut hosts = Vec::new();
@@ -301,7 +306,7 @@ async fn a_link_of_a_large_network_is_gone_round() {
 
 #[tokio::test]
 async fn a_switch_that_sums_no_more_only_forwards() {
-    let session = Session::start(Policy::default()).await;
+    let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&ALL).await;
     let sums = |plan: &Plan| plan.trunks.iter().any(|trunk| trunk.aggregator == "l1");
     assert!(sums(&session.in_force()));
@@ -315,7 +320,7 @@ async fn a_switch_that_sums_no_more_only_forwards() {
 
 #[tokio::test]
 async fn with_no_way_left_it_says_which_job_lost_what() {
-    let session = Session::start(Policy::default()).await;
+    let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&ALL).await;
     session.weather(|weather| {
         weather.down.insert(("l1".to_owned(), "p1".to_owned()));
@@ -329,7 +334,7 @@ async fn with_no_way_left_it_says_which_job_lost_what() {
 /// Hosts of a run that has just begun follow one after the other: the decision came to nothing.
 #[tokio::test]
 async fn a_host_that_follows_a_little_later_than_the_others_is_waited_for() {
-    let session = Session::start(Policy::default()).await;
+    let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&["worker-0", "server-0"]).await;
     let used = spine(&session.in_force());
     session.weather(|weather| {
@@ -347,7 +352,7 @@ async fn a_host_that_follows_a_little_later_than_the_others_is_waited_for() {
 
 #[tokio::test]
 async fn who_does_not_follow_is_named_and_nothing_changes() {
-    let session = Session::start(Policy::default()).await;
+    let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&["worker-0", "server-0"]).await;
     let before = session.in_force();
     let used = spine(&before);
@@ -363,7 +368,7 @@ async fn who_does_not_follow_is_named_and_nothing_changes() {
 
 #[tokio::test]
 async fn a_dry_run_only_says_what_it_would_do_and_commands_are_answered() {
-    let session = Session::start(Policy { dry_run: true, ..Policy::default() }).await;
+    let session = Session::start(ReplanThresholds { dry_run: true, ..ReplanThresholds::default() }).await;
     let nobody = session.api.replan(false).await.unwrap_err().to_string();
     assert!(nobody.contains("no host of any job follows"), "{nobody}");
     let _hosts = session.hosts(&ALL).await;
@@ -396,7 +401,7 @@ async fn a_dry_run_only_says_what_it_would_do_and_commands_are_answered() {
 
 #[tokio::test]
 async fn a_worker_that_others_wait_for_is_named() {
-    let session = Session::start(Policy::default()).await;
+    let session = Session::start(ReplanThresholds::default()).await;
     let mut reporting: Vec<Reporting> = Vec::new();
     let mut hosts = Vec::new();
     for (role, started) in [("worker-0", 5), ("worker-1", 4), ("server-0", 0)] {
@@ -409,13 +414,14 @@ async fn a_worker_that_others_wait_for_is_named() {
                 planned_rate_bps: 1e9,
                 ..HostReport::default()
             };
-            let report = session.source("").report(JobId::from(1), role, LIFE(), move || Some(said)).unwrap();
+            let report =
+                session.source("").report(JobId::from(1), role, INCARNATION(), move || Some(said)).unwrap();
             reporting.extend(report);
         }
     }
     let status =
-        session.until(|status| status.network.as_ref().is_some_and(|seen| !seen.late.is_empty())).await;
-    let late = status.network.unwrap().late;
+        session.until(|status| status.network.as_ref().is_some_and(|seen| !seen.stragglers.is_empty())).await;
+    let late = status.network.unwrap().stragglers;
     assert_eq!(late.len(), 1, "{late:?}");
     assert_eq!(late[0].host, "worker-1 of job ways");
     assert!(late[0].why.starts_with("its program has not started tensor 4,"), "{late:?}");
@@ -449,7 +455,8 @@ impl Scheme for Slow {
 async fn clients_that_gave_up_are_not_planned_for() {
     const GONE: usize = 40;
     static SLOW: Slow = Slow(AtomicUsize::new(0));
-    let session = Session::with(ways(), Policy { dry_run: true, ..Policy::default() }, &SLOW).await;
+    let session =
+        Session::with(ways(), ReplanThresholds { dry_run: true, ..ReplanThresholds::default() }, &SLOW).await;
     let _hosts = session.hosts(&ALL).await;
     while session.api.replan(false).await.is_err() {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -474,7 +481,8 @@ async fn clients_that_gave_up_are_not_planned_for() {
 #[tokio::test]
 async fn so_many_clients_may_wait_for_a_decision() {
     static SLOW: Slow = Slow(AtomicUsize::new(0));
-    let session = Session::with(ways(), Policy { dry_run: true, ..Policy::default() }, &SLOW).await;
+    let session =
+        Session::with(ways(), ReplanThresholds { dry_run: true, ..ReplanThresholds::default() }, &SLOW).await;
     let _hosts = session.hosts(&ALL).await;
     while session.api.replan(false).await.is_err() {
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -10,7 +10,7 @@ use inart_planner_aggregation::plan::{Flow, Trunk};
 use inart_planner_aggregation::{Options, Plan, plan, schemes};
 use inart_tables::Limits;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -26,7 +26,7 @@ fn wanted(topology: &Topology, ports: &PortMap, job: u16, plan: &Plan) -> Result
         name: plan.job.clone(),
         requirements,
         window: 64,
-        new_epoch: false,
+        new_plan_version: false,
         known: Known::default(),
     })
 }
@@ -40,8 +40,8 @@ fn walk(topology: &Topology, plan: &Plan) -> Result<Network, String> {
     let ports = PortMap::new(topology).unwrap();
     let wanted = wanted(topology, &ports, 1, plan).map_err(|error| error.to_string())?;
     let intent = intent(&ports, LIMITS, &empty(&ports), &[wanted]).map_err(|error| error.to_string())?;
-    let (job, epoch) = (JobId::from(1), Epoch::from(1));
-    Walker::new(topology, &intent.desired, &ports, plan, job, epoch).check()?;
+    let (job, plan_version) = (JobId::from(1), PlanVersion::from(1));
+    Walker::new(topology, &intent.desired, &ports, plan, job, plan_version).check()?;
     check_own_slots(&intent.desired)?;
     Ok(intent.desired)
 }
@@ -177,7 +177,7 @@ fn results_that_nobody_hears_are_refused() {
     assert!(error.contains(refusal), "{error}");
 }
 
-/// Seats are told apart in blocks of 64: each block has its own slots and its own partial.
+/// Bitmap indices are told apart in blocks of 64: each block has its own slots and its own partial.
 #[test]
 fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
     let workers = 150;
@@ -239,7 +239,7 @@ proptest! {
         let intent = intent(&ports, LIMITS, &empty(&ports), &wanted).unwrap();
         for (number, plan) in &plans {
             let walker =
-                Walker::new(&topology, &intent.desired, &ports, plan, JobId::from(*number), Epoch::from(1));
+                Walker::new(&topology, &intent.desired, &ports, plan, JobId::from(*number), PlanVersion::from(1));
             prop_assert_eq!(walker.check(), Ok(()));
         }
         prop_assert_eq!(check_own_slots(&intent.desired), Ok(()));
@@ -247,17 +247,18 @@ proptest! {
     }
 }
 
-/// A push under epoch 2 (or 1, if nothing is in force) was begun and did not end; one switch is away since.
+/// A push under plan version 2 (or 1, if nothing is in force) was begun and did not end; one switch is away
+/// since.
 #[test]
-fn an_epoch_that_a_switch_which_is_away_may_hold_is_not_used_again() {
+fn an_plan_version_that_a_switch_which_is_away_may_hold_is_not_used_again() {
     let topology = fig1();
     let ports = PortMap::new(&topology).unwrap();
     let of = |scheme| plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
     let [one, other] = [schemes::OPTIMIZED, schemes::R_INART]
         .map(|scheme| wanted(&topology, &ports, 1, &of(scheme)).unwrap());
-    let epoch = |current: &Network, wanted: Wanted| {
+    let plan_version = |current: &Network, wanted: Wanted| {
         let intent = intent(&ports, LIMITS, current, &[wanted]).unwrap();
-        intent.epochs[&JobId::from(1)].get()
+        intent.plan_versions[&JobId::from(1)].get()
     };
     let without = |network: &Network| {
         let mut network = network.clone();
@@ -265,24 +266,28 @@ fn an_epoch_that_a_switch_which_is_away_may_hold_is_not_used_again() {
         network
     };
     let nothing = empty(&ports);
-    let begun = Known { stale: [Epoch::from(1)].into(), ..Known::default() };
+    let begun = Known { stale: [PlanVersion::from(1)].into(), ..Known::default() };
     let first = Wanted { known: begun, ..other.clone() };
-    assert_eq!(epoch(&nothing, first.clone()), 1, "all are there and hold none of it");
-    assert_eq!(epoch(&without(&nothing), first), 2);
+    assert_eq!(plan_version(&nothing, first.clone()), 1, "all are there and hold none of it");
+    assert_eq!(plan_version(&without(&nothing), first), 2);
     let in_force = intent(&ports, LIMITS, &nothing, std::slice::from_ref(&one)).unwrap().desired;
     let known = |same_plan| Known {
-        live: Some(Epoch::from(1)),
-        stale: [Epoch::from(2)].into(),
+        live: Some(PlanVersion::from(1)),
+        stale: [PlanVersion::from(2)].into(),
         same_plan,
-        own_epochs_only: true,
+        own_plan_versions_only: true,
         ..Known::default()
     };
     let next = Wanted { known: known(false), ..other };
-    assert_eq!(epoch(&in_force, next.clone()), 2);
-    assert_eq!(epoch(&without(&in_force), next.clone()), 3);
-    let others = Known { stale: [Epoch::from(2)].into(), ..Known::default() };
+    assert_eq!(plan_version(&in_force, next.clone()), 2);
+    assert_eq!(plan_version(&without(&in_force), next.clone()), 3);
+    let others = Known { stale: [PlanVersion::from(2)].into(), ..Known::default() };
     let beside = Wanted { known: others, ..next };
-    assert_eq!(epoch(&in_force, beside), 3, "others have pushed epoch 1, and maybe epoch 2");
+    assert_eq!(
+        plan_version(&in_force, beside),
+        3,
+        "others have pushed plan version 1, and maybe plan version 2"
+    );
     let again = Wanted { known: known(true), ..one };
-    assert_eq!(epoch(&without(&in_force), again), 1, "the plan in force stays in force");
+    assert_eq!(plan_version(&without(&in_force), again), 1, "the plan in force stays in force");
 }

@@ -101,11 +101,11 @@ async fn pushes_and_a_rollback_leave_what_the_model_holds() {
     let report = next.install(&[planned(&topology, schemes::LBMM)]).await.unwrap();
     assert_eq!(report.switches["v1"].running, Running::Nothing);
     assert!(!report.switches["v1"].updates.is_empty() && report.switches["v2"].updates.is_empty());
-    // Its epoch before is over, and its groups have other numbers: what counts is where frames go.
+    // Its plan version before is over, and its groups have other numbers: what counts is where frames go.
     let mut network = inart_controller::Network::new();
     for (name, switch) in next.switches() {
         network.insert(name.clone(), switch.read().await.unwrap());
     }
-    let epoch = report.assignments[0].epoch.get();
-    walks(&topology, &network, &planned(&topology, schemes::LBMM), epoch).unwrap();
+    let plan_version = report.assignments[0].plan_version.get();
+    walks(&topology, &network, &planned(&topology, schemes::LBMM), plan_version).unwrap();
 }

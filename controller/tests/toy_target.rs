@@ -19,7 +19,7 @@ use inart_targets::{
     Access, Place, Precedence, Program, ProgramError, Running, Session, SwitchCounters, SwitchError, Target,
     open_all,
 };
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 use support::walker::{Walker, check_mac, check_own_slots};
 use support::{LIMITS, fig1, job};
 use tokio::sync::watch;
@@ -244,7 +244,7 @@ async fn a_plan_is_pushed_to_a_target_that_no_crate_knows() {
         held.insert(name.clone(), session.read().await.unwrap());
     }
     let ports = PortMap::new(&topology).unwrap();
-    let walker = Walker::new(&topology, &held, &ports, &job.plan, JobId::from(1), Epoch::from(1));
+    let walker = Walker::new(&topology, &held, &ports, &job.plan, JobId::from(1), PlanVersion::from(1));
     assert_eq!(walker.check(), Ok(()));
     assert_eq!((check_own_slots(&held), check_mac(&held, &ports)), (Ok(()), Ok(())));
     // The board knows the ports by its own numbers.

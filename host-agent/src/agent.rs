@@ -12,7 +12,7 @@ use inart_wire::Incarnation;
 use rand::Rng;
 
 use crate::error::Error;
-use crate::moves::{Mover, Moves, Orders};
+use crate::migration::{Migrator, Moves, Orders};
 use crate::status::{HostStatus, StatusSocket};
 use crate::stop::StopSignal;
 
@@ -139,8 +139,8 @@ impl Agent {
     }
 
     /// What moves it to another plan.
-    pub(crate) fn mover(&self) -> Mover {
-        self.orders.mover(self.transport.waker())
+    pub(crate) fn migrator(&self) -> Migrator {
+        self.orders.migrator(self.transport.waker())
     }
 
     /// Moves the host as it was told; whether it was told anything.

@@ -12,7 +12,7 @@ use inart_protocol_aggregation::{
 };
 
 use crate::agent::{Agent, Clock};
-use crate::moves::Mover;
+use crate::migration::Migrator;
 use crate::probe::{Probe, SILENCE};
 use crate::status::HostStatus;
 use crate::{Error, Wake};
@@ -49,7 +49,7 @@ pub(crate) struct Shared {
 /// Drives a worker until it is dropped.
 pub(crate) struct Driver {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) mover: Mover,
+    pub(crate) migrator: Migrator,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -63,7 +63,7 @@ impl Driver {
             clock: agent.clock,
             process: process::id(),
         });
-        let (name, mover) = (agent.transport().name().to_owned(), agent.mover());
+        let (name, migrator) = (agent.transport().name().to_owned(), agent.migrator());
         let driven = Arc::clone(&shared);
         let drive = move || {
             // All waits end with the error of a panic.
@@ -77,7 +77,7 @@ impl Driver {
             driven.changed.notify_all();
         };
         let thread = thread::Builder::new().name("inart-worker".into()).spawn(drive);
-        Ok(Self { shared, mover, thread: Some(thread.map_err(|source| Error::io(&name, source))?) })
+        Ok(Self { shared, migrator, thread: Some(thread.map_err(|source| Error::io(&name, source))?) })
     }
 }
 

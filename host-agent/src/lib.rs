@@ -29,7 +29,7 @@
 mod agent;
 mod driver;
 mod error;
-mod moves;
+mod migration;
 mod onward;
 mod probe;
 pub mod report;
@@ -43,7 +43,7 @@ pub use error::Error;
 #[cfg(feature = "xdp")]
 pub use inart_ethernet::XdpPort;
 pub use inart_ethernet::{BatchedPort, InProcess, InProcessPort, Port, PortError, PortKind, Transport, Wake};
-pub use moves::{MoveError, Mover};
+pub use migration::{MigrationError, Migrator};
 pub use onward::{OnwardNews, OnwardServer, SumsBack};
 pub use server::Server;
 pub use stop::StopSignal;

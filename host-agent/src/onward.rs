@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use inart_protocol_aggregation::policy::{Answer, Onward, OwnSum};
+use inart_protocol_aggregation::completion_rule::{Answer, Onward, OwnSum};
 use inart_protocol_aggregation::{Assignment, Failure, Instant, ServerCounters, ServerShard, StateMachine};
 use inart_wire::{ChunkSeq, Rank, ShardId};
 
 use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
-use crate::{Error, Mover, Options, Transport, Wake};
+use crate::{Error, Migrator, Options, Transport, Wake};
 
 /// Results may leave so many frames early.
 const BURST_FRAMES: u32 = 8;
@@ -118,8 +118,9 @@ impl OnwardServer {
         let rate_bps = assignment.shards.get(shard.index()).map_or(f64::INFINITY, |shard| shard.rate_bps);
         let frame_time = Duration::try_from_secs_f64(8.0 * frame_bytes as f64 / rate_bps).unwrap_or_default();
         let (incarnation, peer_timeout) = (options.incarnation, options.peer_timeout);
-        let policy = Onward::new(assignment.workers.len());
-        let shard = ServerShard::with_policy(assignment, shard, incarnation, peer_timeout, policy)?;
+        let completion_rule = Onward::new(assignment.workers.len());
+        let shard =
+            ServerShard::with_completion_rule(assignment, shard, incarnation, peer_timeout, completion_rule)?;
         let agent = Agent::new(Box::new(transport), frame_bytes, options)?;
         let (orders, taken) = channel();
         let back = SumsBack { orders, wake: agent.transport().waker() };
@@ -226,8 +227,8 @@ impl OnwardServer {
     }
 
     /// What moves it to another plan of its job while it [runs](Self::run).
-    pub fn mover(&self) -> Mover {
-        self.agent.mover()
+    pub fn migrator(&self) -> Migrator {
+        self.agent.migrator()
     }
 
     /// What was counted since the start.

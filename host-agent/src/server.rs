@@ -7,7 +7,7 @@ use inart_wire::ShardId;
 
 use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
-use crate::{BatchedPort, Error, Mover, Options, Transport};
+use crate::{BatchedPort, Error, Migrator, Options, Transport};
 
 /// The server of one shard of a job.
 pub struct Server {
@@ -177,8 +177,8 @@ impl Server {
     }
 
     /// What moves it to another plan of its job while it [runs](Self::run).
-    pub fn mover(&self) -> Mover {
-        self.agent.mover()
+    pub fn migrator(&self) -> Migrator {
+        self.agent.migrator()
     }
 
     /// What was counted since the start.

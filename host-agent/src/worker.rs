@@ -10,7 +10,7 @@ use inart_wire::Rank;
 
 use crate::agent::Agent;
 use crate::driver::{Driver, Shared};
-use crate::{BatchedPort, Error, Mover, Options, Transport};
+use crate::{BatchedPort, Error, Migrator, Options, Transport};
 
 /// A worker of a job: sums tensors with its peers.
 ///
@@ -240,8 +240,8 @@ impl Worker {
     }
 
     /// What moves this worker to another plan of its job while it runs.
-    pub fn mover(&self) -> Mover {
-        self.driver.mover.clone()
+    pub fn migrator(&self) -> Migrator {
+        self.driver.migrator.clone()
     }
 
     /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the

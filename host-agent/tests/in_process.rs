@@ -25,7 +25,7 @@ fn assignment() -> Assignment {
     Assignment {
         job: 1.into(),
         name: "threads".into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame: ValuesPerFrame::N64,
         window_chunks: 16,
         exact_sums: false,
@@ -35,7 +35,7 @@ fn assignment() -> Assignment {
             mac: mac(9),
             share: 1.0,
             rate_bps: 1e9,
-            seats: vec![],
+            bitmap_indices: vec![],
         }],
     }
 }

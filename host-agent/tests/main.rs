@@ -2,5 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod in_process;
-mod moves;
+mod migration;
 mod report;

@@ -18,12 +18,12 @@ fn assignment() -> Assignment {
         mac: mac(last),
         share: 0.1 + 0.4 * f64::from(last),
         rate_bps: 1e9 / 3.0,
-        seats: Vec::new(),
+        bitmap_indices: Vec::new(),
     };
     Assignment {
         job: 1.into(),
         name: "digits".into(),
-        epoch: 9.into(),
+        plan_version: 9.into(),
         values_per_frame: ValuesPerFrame::N64,
         window_chunks: 16,
         exact_sums: false,

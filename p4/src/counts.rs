@@ -51,7 +51,7 @@ numbered! {
         BadGroup = 7 "bad group",
         /// A gradient of others than its worker, or a partial without it.
         BadContributors = 8 "bad contributors",
-        /// No entry in `steer` for its epoch, job, shard, worker and port.
+        /// No entry in `steer` for its plan version, job, shard, worker and port.
         NoRoute = 9 "no route",
         /// Contributors that its entry in `steer` does not admit.
         NotMember = 10 "not a member",
@@ -64,7 +64,7 @@ numbered! {
         Stranger = 13 "stranger",
         /// An INART frame behind VLAN tags, or more tags than the switch looks behind.
         Tagged = 14 "tagged",
-        /// No entry in `updates` for its epoch, job, group, worker and port.
+        /// No entry in `updates` for its plan version, job, group, worker and port.
         NoUpdateRoute = 15 "no update route",
     }
 }

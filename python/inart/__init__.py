@@ -19,7 +19,7 @@ from ._errors import (
     ControllerError,
     Error,
     InterfaceError,
-    Regrouped,
+    MembershipChanged,
     TensorError,
     TimeoutError,
 )
@@ -34,7 +34,7 @@ __all__ = [
     "Error",
     "Handle",
     "InterfaceError",
-    "Regrouped",
+    "MembershipChanged",
     "TensorError",
     "TimeoutError",
     "Worker",

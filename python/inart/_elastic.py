@@ -23,7 +23,7 @@ class ElasticWorker(Member):
             total = gradient(weights)
             try:
                 job.all_reduce(total)
-            except inart.Regrouped:
+            except inart.MembershipChanged:
                 job.load_state(weights)
                 continue
             weights -= rate * total / job.world_size
@@ -34,7 +34,7 @@ class ElasticWorker(Member):
 
     @property
     def world_size(self) -> int:
-        """How many workers take part in that run: what a mean divides by."""
+        """How many workers take part in that view: what a mean divides by."""
         return len(self._inner.workers)
 
     @property
@@ -57,22 +57,22 @@ class ElasticWorker(Member):
                 them.
 
         Raises:
-            Regrouped: the workers are others, or one of them lacks a round; ``x`` is as it was. Call
+            MembershipChanged: the workers are others, or one of them lacks a round; ``x`` is as it was. Call
                 :meth:`load_state`, and go on.
             TensorError: ``x`` cannot be summed. Nothing was sent.
-            ControllerError: all workers hold until the controller says where the run ends, and it has said nothing
+            ControllerError: all workers hold until the controller says where the view ends, and it has said nothing
                 for 30 s.
             Error: this worker cannot take part any more.
 
-        Ctrl-C ends the call: ``x`` is not written any more, and this worker has left its run. The next call joins
-        again, and may raise :class:`Regrouped`.
+        Ctrl-C ends the call: ``x`` is not written any more, and this worker has left its view. The next call joins
+        again, and may raise :class:`MembershipChanged`.
         """
         self._inner.all_reduce(*floats_of(x), label_of(x, label))
 
     def load_state(self, *arrays: Any) -> None:
         """Replaces these arrays by those of the worker with the newest state, to the bit.
 
-        All workers call it with arrays of the same sizes: at the start, and after :class:`Regrouped`. If the
+        All workers call it with arrays of the same sizes: at the start, and after :class:`MembershipChanged`. If the
         workers change meanwhile, it restarts by itself.
 
         Args:
@@ -80,7 +80,7 @@ class ElasticWorker(Member):
 
         Raises:
             TensorError: one of them is of another kind; or the newest state has other arrays. Nothing was loaded. In
-                the second case this worker has left its run, and the others go on.
+                the second case this worker has left its view, and the others go on.
             Error: this worker cannot take part any more.
         """
         self._load(arrays, None)

@@ -37,18 +37,18 @@ class AbortedError(Error):
     shard: Optional[int] = None
 
 
-class Regrouped(Error):
+class MembershipChanged(Error):
     """The workers of an elastic job are others, or one of them lacks a round: nothing was summed.
 
     Call ``load_state``, as all other workers do, and go on.
 
     Attributes:
         world_size: how many workers there are now.
-        run: the number of the run that has begun with them.
+        view: number of the membership view that has begun with them.
     """
 
     world_size: int = 0
-    run: int = 0
+    view: int = 0
 
 
 class TensorError(Error, ValueError):

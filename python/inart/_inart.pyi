@@ -48,7 +48,7 @@ class Elastic:
     name: str
     rank: int
     rounds: int
-    run: int
+    view: int
     workers: list[str]
     def all_reduce(self, address: int, length: int, owner: Any, label: str = "") -> float: ...
     def load_state(self, state: list[tuple[int, int, Any]], layout: int) -> None: ...

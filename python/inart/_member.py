@@ -38,7 +38,7 @@ class Member:
 
     @property
     def rank(self) -> int:
-        """This worker's place, from 0: in the job, or in the run of an elastic job, where it may change."""
+        """This worker's place, from 0: in the job, or in the view of an elastic job, where it may change."""
         rank: int = self._inner.rank
         return rank
 

@@ -15,13 +15,13 @@ pub(crate) struct Trouble {
     class: &'static str,
     pub(crate) message: String,
     culprit: Option<Culprit>,
-    regrouped: Option<Regrouped>,
+    changed: Option<MembershipChanged>,
 }
 
 /// In what an elastic job goes on.
 #[derive(Clone, Debug)]
-struct Regrouped {
-    run: u16,
+struct MembershipChanged {
+    view: u16,
     workers: usize,
 }
 
@@ -35,7 +35,7 @@ struct Culprit {
 
 impl Trouble {
     pub(crate) fn new(class: &'static str, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), culprit: None, regrouped: None }
+        Self { class, message: message.into(), culprit: None, changed: None }
     }
 
     /// The exception.
@@ -51,8 +51,8 @@ impl Trouble {
             exception.setattr("rank", culprit.rank)?;
             exception.setattr("shard", culprit.shard)?;
         }
-        if let Some(Regrouped { run, workers }) = self.regrouped {
-            exception.setattr("run", run)?;
+        if let Some(MembershipChanged { view, workers }) = self.changed {
+            exception.setattr("view", view)?;
             exception.setattr("world_size", workers)?;
         }
         Ok(PyErr::from_value(exception))
@@ -123,9 +123,10 @@ impl From<inart_elastic::Error> for Trouble {
         use inart_elastic::Error;
         let message = error.to_string();
         match error {
-            Error::Membership { run, workers, .. } => {
-                Self { regrouped: Some(Regrouped { run, workers }), ..Self::new("Regrouped", message) }
-            }
+            Error::Membership { view, workers, .. } => Self {
+                changed: Some(MembershipChanged { view, workers }),
+                ..Self::new("MembershipChanged", message)
+            },
             Error::Control(error) => error.into(),
             Error::Host(error) => error.into(),
             Error::NoController | Error::OtherRole { .. } => Self::new("AssignmentError", message),

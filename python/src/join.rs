@@ -7,7 +7,7 @@ use inart_controller_api::{Following, HostReport, NotDone, Reporting, Source};
 use inart_elastic::Host;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
-use inart_host_agent::{BatchedPort, MoveError, Options, Transport, Worker as Agent};
+use inart_host_agent::{BatchedPort, MigrationError, Options, Transport, Worker as Agent};
 use inart_protocol_aggregation::{Assignment, DEFAULT_PEER_TIMEOUT, NonFinite};
 use inart_tls::{ClientTls, IdentityFiles, Security};
 use inart_wire::{Incarnation, Rank};
@@ -84,14 +84,16 @@ fn follow(
     source: &Source,
     assignment: &Assignment,
     who: &str,
-    life: Incarnation,
+    incarnation: Incarnation,
     worker: &Agent,
 ) -> Result<Option<Following>, Trouble> {
-    let mover = worker.mover();
-    let follow = source.follow(assignment.job, who, life, move |told| {
-        mover.take(told.step, told.assignment.clone(), told.beside).map_err(|error| match error {
-            MoveError::Refused(why) => NotDone::Refused(why.to_string()),
-            MoveError::Ended => NotDone::Ended,
+    let migrator = worker.migrator();
+    let follow = source.follow(assignment.job, who, incarnation, move |told| {
+        migrator.take(told.step, told.assignment.clone(), told.previous_plan_version).map_err(|error| {
+            match error {
+                MigrationError::Refused(why) => NotDone::Refused(why.to_string()),
+                MigrationError::Ended => NotDone::Ended,
+            }
         })
     });
     follow.map_err(|error| Trouble::new("Error", format!("no thread to follow the controller ({error})")))
@@ -102,11 +104,11 @@ fn report(
     source: &Source,
     assignment: &Assignment,
     who: &str,
-    life: Incarnation,
+    incarnation: Incarnation,
     watch: Option<StatusWatch>,
 ) -> Result<Option<Reporting>, Trouble> {
     let Some(watch) = watch else { return Ok(None) };
-    let report = source.report(assignment.job, who, life, move || match watch.latest()? {
+    let report = source.report(assignment.job, who, incarnation, move || match watch.latest()? {
         HostStatus::Worker(worker) => Some(HostReport::from(&worker)),
         HostStatus::Server(_) => None,
     });
@@ -160,12 +162,12 @@ impl Settings {
             .map_err(|error| Trouble::from(inart_host_agent::Error::from(error)))?;
         // A second run of this rank must not be heard as the first.
         let who = format!("worker-{rank}");
-        let life = options.incarnation;
-        signals::wait_for(CONTROLLER, source.claim(&assignment, &who, life))?;
+        let incarnation = options.incarnation;
+        signals::wait_for(CONTROLLER, source.claim(&assignment, &who, incarnation))?;
         let watch = options.status.as_ref().map(StatusSocket::watch);
         let worker = Agent::with_options(assignment.clone(), rank, port, options).map_err(Trouble::from)?;
-        let _following = follow(source, &assignment, &who, life, &worker)?;
-        let _reporting = report(source, &assignment, &who, life, watch)?;
+        let _following = follow(source, &assignment, &who, incarnation, &worker)?;
+        let _reporting = report(source, &assignment, &who, incarnation, watch)?;
         if let Some(reporter) = reporter {
             let gone = |error| {
                 Trouble::new(

@@ -88,12 +88,12 @@ fn assignment(workers: u16, servers: u16, exact_sums: bool) -> Assignment {
         mac: mac(workers + shard),
         share: 1.0 / f64::from(servers),
         rate_bps: RATE_BPS / f64::from(servers),
-        seats: Vec::new(),
+        bitmap_indices: Vec::new(),
     };
     Assignment {
         job: 1.into(),
         name: "local".into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame: ValuesPerFrame::N256,
         window_chunks: 64,
         exact_sums,

@@ -53,7 +53,7 @@ class Joining(unittest.TestCase):
         document = {
             "job": 1,
             "name": "pair",
-            "epoch": 1,
+            "plan_version": 1,
             "values_per_frame": 64,
             "window_chunks": 16,
             "workers": [worker(0), worker(1)],

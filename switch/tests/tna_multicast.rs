@@ -13,7 +13,7 @@ use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ReceiversAction, ReceiversKey, SwitchPortsAction, SwitchPortsKey,
     SwitchTables, UpdatesAction, UpdatesKey,
 };
-use inart_wire::{Contributors, Group, MacAddr, Seat};
+use inart_wire::{BitmapIndex, Contributors, Group, MacAddr};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -40,16 +40,16 @@ fn port(number: u16) -> PortNo {
 fn tables() -> SwitchTables {
     let updates = SENDERS.into_iter().flat_map(|(rank, ingress)| {
         (0..2u8).map(move |group| {
-            let worker = Seat::try_from(rank).expect("a low rank");
-            let (epoch, job, ingress) = (1.into(), JOB.into(), port(ingress));
-            let key = UpdatesKey { epoch, job, group: Group(group), worker, ingress };
+            let worker = BitmapIndex::try_from(rank).expect("a low rank");
+            let (plan_version, job, ingress) = (1.into(), JOB.into(), port(ingress));
+            let key = UpdatesKey { plan_version, job, group: Group(group), worker, ingress };
             (key, UpdatesAction::Replicate { group: GroupId(3 + u16::from(group)) })
         })
     });
     let receivers = (0..2u8).zip(BEHIND).flat_map(|(group, behind)| {
         behind.iter().map(move |&(egress, bitmap)| {
             let group = Group(group);
-            let key = ReceiversKey { epoch: 1.into(), job: JOB.into(), group, egress: port(egress) };
+            let key = ReceiversKey { plan_version: 1.into(), job: JOB.into(), group, egress: port(egress) };
             (key, ReceiversAction::Narrow { members: Contributors { bitmap, group } })
         })
     });
@@ -92,7 +92,7 @@ fn switch(program: &Arc<Program>) -> Switch {
 struct Inart {
     kind: u8,
     flags: u8,
-    epoch: u16,
+    plan_version: u16,
     job: u16,
     worker: u16,
     contributors: u64,
@@ -106,7 +106,7 @@ impl Inart {
     fn bytes(&self) -> Vec<u8> {
         let mut frame = self.dst.to_vec();
         frame.extend([2, 0, 0, 0, 0, 9, 0x88, 0xb5, 0x30 | self.kind, self.flags]);
-        for word in [self.epoch, self.job, 0x1234, self.worker] {
+        for word in [self.plan_version, self.job, 0x1234, self.worker] {
             frame.extend(word.to_be_bytes());
         }
         frame.extend(u32::from(self.noise).wrapping_mul(0x0101_0305).to_be_bytes());
@@ -121,7 +121,7 @@ impl Inart {
     /// The copies that its peers are to have of it, if it is well formed and comes from where its sender is.
     fn copies(&self, ingress: u16) -> Option<Vec<(u32, Vec<u8>)>> {
         let is_sound = self.kind == UPDATE && self.flags < 0x20 && (1..=256).contains(&self.length);
-        let is_peer = (self.epoch, self.job) == (1, JOB) && SENDERS.contains(&(self.worker, ingress));
+        let is_peer = (self.plan_version, self.job) == (1, JOB) && SENDERS.contains(&(self.worker, ingress));
         let behind = BEHIND.get(usize::from(self.group))?;
         (is_sound && is_peer && self.contributors != 0).then(|| {
             let wanted =
@@ -152,10 +152,10 @@ fn inart() -> impl Strategy<Value = Inart> {
     let plan = prop_oneof![9 => Just((1, JOB)), 1 => (0..3u16, 6..9u16)];
     let other = (select(ADDRESSES.to_vec()), any::<u8>());
     (kind, rank, bits, group, length, flags, plan, other).prop_map(
-        |(kind, worker, contributors, group, length, flags, (epoch, job), (dst, noise))| Inart {
+        |(kind, worker, contributors, group, length, flags, (plan_version, job), (dst, noise))| Inart {
             kind,
             flags,
-            epoch,
+            plan_version,
             job,
             worker,
             contributors,
@@ -352,7 +352,7 @@ fn an_update_goes_to_whom_it_names_and_what_nobody_wants_is_counted() {
     let update = Inart {
         kind: UPDATE,
         flags: 0,
-        epoch: 1,
+        plan_version: 1,
         job: JOB,
         worker: 0,
         contributors: 0b11010,

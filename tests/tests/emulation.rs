@@ -210,8 +210,13 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         &inart_planner_aggregation::Options::new(schemes::LBMM),
     );
     let job = inart_controller::job_number(&topology, "digits").expect("the topology's job");
-    let plan =
-        JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: 0.001, new_epoch: true };
+    let plan = JobPlan {
+        job,
+        plan: plan.expect("planned"),
+        window_chunks: 64,
+        rate_scale: 0.001,
+        new_plan_version: true,
+    };
     testbed.install("lbmm", &[plan]).expect("installed");
     // Hosts have addresses from 10.0.0.1 in the topology's order: s2 is node 3, w1 node 4, behind the other
     // switch.

@@ -81,7 +81,7 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
     let mut emulation = Emulation(Some(command.spawn().expect("starts")));
     let hosts = folder.path().join("hosts");
     let (workers, servers) = (["w1", "w2", "w3", "w4", "w5", "w6"], ["s1", "s2"]);
-    let mut epoch = None;
+    let mut plan_version = None;
     for (plan, round) in plans.iter().zip([1, 4]) {
         let reached = |status: &HostStatus| match status {
             HostStatus::Worker(worker) => worker.round.is_some_and(|at| at >= round),
@@ -92,12 +92,12 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
         eprintln!("{changed}");
         assert_eq!((&changed["hosts"], &changed["led"]), (&8.into(), &true.into()));
         let (from, to) = (changed["from"].as_u64().expect("known"), changed["to"].as_u64().expect("known"));
-        assert_eq!((epoch.unwrap_or(from), to), (from, from + 1));
-        epoch = Some(to);
+        assert_eq!((plan_version.unwrap_or(from), to), (from, from + 1));
+        plan_version = Some(to);
         // Every host says so itself.
         let is_there = |status: &HostStatus| match status {
-            HostStatus::Worker(worker) => u64::from(worker.epoch.get()) == to,
-            HostStatus::Server(server) => u64::from(server.epoch.get()) == to,
+            HostStatus::Worker(worker) => u64::from(worker.plan_version.get()) == to,
+            HostStatus::Server(server) => u64::from(server.plan_version.get()) == to,
         };
         emulation.until(&hosts, &[&workers[..], &servers].concat(), is_there);
     }

@@ -16,8 +16,8 @@ use inart_tables::{
 };
 use inart_tests::turn;
 use inart_wire::{
-    AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, Seat,
-    ValuesPerFrame,
+    AbortReason, BitmapIndex, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr,
+    Rank, ValuesPerFrame,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
@@ -50,15 +50,15 @@ fn partial() -> Vec<u8> {
     frame(Kind::Partial, Contributors::one(worker(1)), &[7; 32])
 }
 
-fn worker(rank: u16) -> Seat {
-    Seat::try_from(rank).expect("a low rank")
+fn worker(rank: u16) -> BitmapIndex {
+    BitmapIndex::try_from(rank).expect("a low rank")
 }
 
 fn frame(kind: Kind, contributors: Contributors, values: &[i32]) -> Vec<u8> {
     let header = HeaderRepr {
         kind,
         flags: Flags::NONE,
-        epoch: 1.into(),
+        plan_version: 1.into(),
         job: 1.into(),
         shard: 0.into(),
         worker: worker(1),

@@ -342,7 +342,7 @@ pub fn table(report: &InstallReport) -> String {
     };
     for assignment in &report.assignments {
         let done = done(assignment.job, "was");
-        let _ = writeln!(out, "job {}: epoch {} {done}", assignment.name, assignment.epoch);
+        let _ = writeln!(out, "job {}: plan version {} {done}", assignment.name, assignment.plan_version);
     }
     for (job, name) in &report.peers {
         let (done, values) = (done(*job, "were"), report.values);

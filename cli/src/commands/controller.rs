@@ -70,7 +70,7 @@ pub struct Args {
     gather_within: Duration,
     /// Elastic jobs: after an abort, resume without missing hosts after this long.
     #[arg(long = "rejoin-timeout", value_name = "TIME", default_value = "3s", value_parser = duration)]
-    regroup_within: Duration,
+    rejoin_timeout: Duration,
     /// Remove jobs that are no longer in the topology, unless their frames are in flight.
     #[arg(long)]
     remove_departed: bool,
@@ -106,7 +106,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     }
     if let Some(address) = &args.why {
         let decisions = crate::commands::control::block_on(async {
-            Ok(api::Client::connect(address, &args.control.security()?).await?.why().await?)
+            Ok(api::Client::connect(address, &args.control.security()?).await?.list_decisions().await?)
         })?;
         crate::commands::output::print(&decided(&decisions, json))?;
         return Ok(ExitCode::SUCCESS);
@@ -159,7 +159,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
         change_within: args.change_within,
         timing: Timing {
             gather_within: args.gather_within,
-            regroup_within: args.regroup_within,
+            rejoin_timeout: args.rejoin_timeout,
             ..Timing::default()
         },
         remove_departed: args.remove_departed,

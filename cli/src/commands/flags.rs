@@ -13,7 +13,7 @@ const FLAGS: [(&str, &str); 17] = [
     ("serve by TLS", "--listen-ca, --listen-cert, --listen-key"),
     ("allow plain connections", "--insecure-listen"),
     ("allow the replacement", "--replace-program"),
-    ("restart the controller with a new epoch", "--new-plan-version"),
+    ("restart the controller with a new plan version", "--new-plan-version"),
     ("install the plan with a window", "--window"),
     ("leave the root out", "--root"),
     ("take a number of roots", "--roots"),

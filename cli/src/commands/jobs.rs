@@ -26,7 +26,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// List the jobs on the controller's switches: kind, epoch, switches, and for how long.
+    /// List the jobs on the controller's switches: kind, plan version, switches, and for how long.
     List,
     /// Plan and install a job next to the running ones.
     ///
@@ -73,19 +73,19 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
                     Some(job) => job,
                     None => only_new(&read, &controller.status().await?)?,
                 };
-                let number = controller.submit(read.to_yaml(), &job, window).await?;
+                let number = controller.create_job(read.to_yaml(), &job, window).await?;
                 ended(&controller, number, json).await
             }
             What::Pause { job } => {
-                controller.pause(&job).await?;
+                controller.pause_job(&job).await?;
                 Ok(said(&job, "pauses at the next boundary", "paused", json))
             }
             What::Resume { job } => {
-                controller.resume(&job).await?;
+                controller.resume_job(&job).await?;
                 Ok(said(&job, "resumes", "resumed", json))
             }
             What::Delete { job, force } => {
-                let number = controller.delete(&job, force).await?;
+                let number = controller.delete_job(&job, force).await?;
                 ended(&controller, number, json).await
             }
         }
@@ -128,7 +128,7 @@ async fn ended(controller: &Client, number: u32, json: bool) -> anyhow::Result<S
 }
 
 fn rate(job: &JobStatus) -> serde_json::Value {
-    serde_json::json!({ "job": job.name, "number": job.job, "epoch": job.epoch, "rate_bps": job.rate_bps })
+    serde_json::json!({ "job": job.name, "number": job.job, "plan_version": job.plan_version, "rate_bps": job.rate_bps })
 }
 
 fn said(job: &str, words: &str, state: &str, json: bool) -> String {

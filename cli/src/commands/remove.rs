@@ -82,11 +82,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 /// An error if hosts of a job may still run.
 async fn unused(controller: &mut Controller<Box<dyn Session>>, jobs: &[&HeldJob]) -> anyhow::Result<()> {
     if let Some(job) = jobs.iter().find(|job| !job.claimed.is_empty()) {
-        let (roles, live) = (&job.claimed, job.live.map_or(0, |epoch| epoch.get()));
+        let (roles, live) = (&job.claimed, job.live.map_or(0, |plan_version| plan_version.get()));
         let shown: Vec<_> = roles.iter().take(3).map(String::as_str).collect();
         let more = if roles.len() > shown.len() { ", …" } else { "" };
         bail!(
-            "job {job}: {}{more} ran under epoch {live} and may still run: stop them, then add --force",
+            "job {job}: {}{more} ran under plan version {live} and may still run: stop them, then add --force",
             shown.join(", ")
         );
     }
@@ -108,10 +108,10 @@ fn list(held: &[HeldJob]) -> String {
     let wide = places.iter().map(String::len).max().unwrap_or(0).max(8);
     let mut out = format!(
         "  {:>5}  {:width$}  topology  {:11}  {:>5}  {:wide$}  slots\n",
-        "job", "name", "kind", "epoch", "switches"
+        "job", "name", "kind", "plan_version", "switches"
     );
     for (job, place) in held.iter().zip(places) {
-        let newest = job.live.or(job.epochs.last().copied());
+        let newest = job.live.or(job.plan_versions.last().copied());
         let slots: Vec<_> = job.slots.iter().map(|(switch, slots)| format!("{slots} on {switch}")).collect();
         let topology = match (job.kind, job.in_topology) {
             (JobKind::Peers, true) => "-",
@@ -124,7 +124,7 @@ fn list(held: &[HeldJob]) -> String {
             job.job.to_string(),
             job.name.as_deref().unwrap_or("?"),
             job.kind,
-            newest.map_or_else(|| "?".to_owned(), |epoch| epoch.to_string()),
+            newest.map_or_else(|| "?".to_owned(), |plan_version| plan_version.to_string()),
             if place.is_empty() { "none" } else { &place },
             if slots.is_empty() { "none".to_owned() } else { slots.join(", ") }
         );

@@ -2,22 +2,22 @@
 
 use inart_host_agent::{BatchedPort, Transport};
 use inart_wire::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation, JobId, Kind, MacAddr,
-    Seat, ShardId, ValuesPerFrame,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation, JobId, Kind,
+    MacAddr, PlanVersion, ShardId, ValuesPerFrame,
 };
 
 use super::cluster::{Cluster, address, in_namespace};
 use crate::support::ps::{WORKERS, applied, sent};
 
 /// A hello to the server, as this worker's of that job would be.
-fn hello(source: MacAddr, seat: u16, job: u16, words: &[i32]) -> Vec<u8> {
+fn hello(source: MacAddr, bitmap_index: u16, job: u16, words: &[i32]) -> Vec<u8> {
     let header = HeaderRepr {
         kind: Kind::Control,
         flags: Flags::NONE,
-        epoch: Epoch::from(1),
+        plan_version: PlanVersion::from(1),
         job: JobId::from(job),
         shard: ShardId::from(0),
-        worker: Seat::try_from(i64::from(seat)).unwrap(),
+        worker: BitmapIndex::try_from(i64::from(bitmap_index)).unwrap(),
         sequence: ChunkSeq::from(0),
         contributors: Contributors::default(),
         exponent: Exponent::from(0),
@@ -44,7 +44,8 @@ fn frames_of_strangers_and_frames_without_sense_are_dropped_and_counted() {
         let at = |name: &str| address(name).parse::<MacAddr>().unwrap();
         let is_new = [34, 7, 0, 0];
         let mut wrong = vec![
-            // Nobody's address; a worker's with another seat; with another job. Each would end a connection.
+            // Nobody's address; a worker's with another bitmap index; with another job. Each would end a
+            // connection.
             hello(at("x"), 0, 1, &is_new),
             hello(at("w1"), 1, 1, &is_new),
             hello(at("w1"), 0, 2, &is_new),

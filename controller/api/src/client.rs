@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inart_protocol_aggregation::Assignment;
 use inart_tls::{ChannelError, Security, TlsFailure, connect_with_pings, disagreement, innermost};
-use inart_wire::{Epoch, Incarnation, JobId};
+use inart_wire::{Incarnation, JobId, PlanVersion};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
@@ -96,37 +96,43 @@ impl Client {
             .map_err(|message| ClientError::Refused { address: self.address.clone(), message })
     }
 
-    /// Notes that a host, in that `life`, runs in `role` (such as worker-3); refused if another did under
-    /// this epoch.
+    /// Notes that a host, in that `incarnation`, runs in `role` (such as worker-3); refused if another did
+    /// under this plan version.
     ///
     /// # Errors
     /// No connection any more, or a role that another incarnation has.
-    pub async fn claim(
+    pub async fn register_host(
         &self,
         job: JobId,
-        epoch: Epoch,
+        plan_version: PlanVersion,
         role: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Result<(), ClientError> {
-        let (job, epoch) = (job.get().into(), epoch.get().into());
-        let request = proto::ClaimRequest { job, epoch, role: role.to_owned(), incarnation: life.get() };
-        self.service.clone().claim(request).await.map_err(|status| self.error(status))?;
+        let (job, plan_version) = (job.get().into(), plan_version.get().into());
+        let request = proto::RegisterHostRequest {
+            job,
+            plan_version,
+            role: role.to_owned(),
+            incarnation: incarnation.get(),
+        };
+        self.service.clone().register_host(request).await.map_err(|status| self.error(status))?;
         Ok(())
     }
 
-    /// What the host in `role` is to do, that `life` of it: the present instruction and all later ones.
+    /// What the host in `role` is to do, that `incarnation` of it: the present instruction and all later
+    /// ones.
     ///
     /// # Errors
     /// No connection any more, or a role that was not granted to it.
-    pub async fn follow(
+    pub async fn watch_instructions(
         &self,
         job: JobId,
         role: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Result<Instructions, ClientError> {
         let (job, role) = (job.get().into(), role.to_owned());
-        let request = proto::FollowRequest { job, role, incarnation: life.get() };
-        let answer = self.service.clone().follow(request).await;
+        let request = proto::WatchInstructionsRequest { job, role, incarnation: incarnation.get() };
+        let answer = self.service.clone().watch_instructions(request).await;
         Ok(Instructions {
             client: self.clone(),
             stream: answer.map_err(|status| self.error(status))?.into_inner(),
@@ -137,29 +143,31 @@ impl Client {
     ///
     /// # Errors
     /// No connection any more, or a role that was not granted to it.
-    pub async fn confirm(
+    pub async fn ack_instruction(
         &self,
         role: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
         instruction: &Instruction,
         outcome: Result<Held, String>,
     ) -> Result<(), ClientError> {
         let held = outcome.as_ref().copied().unwrap_or_default();
-        let request = proto::ConfirmRequest {
+        let request = proto::AckInstructionRequest {
             job: instruction.assignment.job.get().into(),
             role: role.to_owned(),
-            incarnation: life.get(),
-            epoch: instruction.assignment.epoch.get().into(),
-            beside: instruction.beside.map(|epoch| epoch.get().into()),
+            incarnation: incarnation.get(),
+            plan_version: instruction.assignment.plan_version.get().into(),
+            previous_plan_version: instruction
+                .previous_plan_version
+                .map(|plan_version| plan_version.get().into()),
             refusal: outcome.err().unwrap_or_default(),
             ending: Some(instruction.ending.into()),
             started: held.started,
-            holds: held.holds,
-            step: proto::MoveStep::from(instruction.step).into(),
-            lags: held.moving.lags,
+            is_holding: held.is_holding,
+            step: proto::MigrationStep::from(instruction.step).into(),
+            is_lagging: held.moving.is_lagging,
             results: held.moving.results,
         };
-        self.service.clone().confirm(request).await.map_err(|status| self.error(status))?;
+        self.service.clone().ack_instruction(request).await.map_err(|status| self.error(status))?;
         Ok(())
     }
 
@@ -168,8 +176,8 @@ impl Client {
     ///
     /// # Errors
     /// No connection any more, or a controller that is not ready.
-    pub async fn change(&self, plan: String) -> Result<u32, ClientError> {
-        let answer = self.service.clone().change(proto::ChangeRequest { plan }).await;
+    pub async fn update_plan(&self, plan: String) -> Result<u32, ClientError> {
+        let answer = self.service.clone().update_plan(proto::UpdatePlanRequest { plan }).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
     }
 
@@ -179,15 +187,15 @@ impl Client {
     ///
     /// # Errors
     /// No connection any more, another network, or a job that runs already.
-    pub async fn submit(
+    pub async fn create_job(
         &self,
         topology: String,
         job: &str,
         window_chunks: Option<u32>,
     ) -> Result<u32, ClientError> {
         let (job, window_chunks) = (job.to_owned(), window_chunks.unwrap_or(0));
-        let request = proto::SubmitRequest { topology, job, window_chunks };
-        let answer = self.service.clone().submit(request).await;
+        let request = proto::CreateJobRequest { topology, job, window_chunks };
+        let answer = self.service.clone().create_job(request).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
     }
 
@@ -196,19 +204,19 @@ impl Client {
     ///
     /// # Errors
     /// No connection any more, or no such job.
-    pub async fn delete(&self, job: &str, force: bool) -> Result<u32, ClientError> {
-        let request = proto::DeleteRequest { job: job.to_owned(), force };
-        let answer = self.service.clone().delete(request).await;
+    pub async fn delete_job(&self, job: &str, force: bool) -> Result<u32, ClientError> {
+        let request = proto::DeleteJobRequest { job: job.to_owned(), force };
+        let answer = self.service.clone().delete_job(request).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
     }
 
-    /// Ends the run of an elastic job at a boundary, until the job is [resumed](Self::resume).
+    /// Ends the run of an elastic job at a boundary, until the job is [resumed](Self::resume_job).
     ///
     /// # Errors
     /// No connection any more, or no such elastic job.
-    pub async fn pause(&self, job: &str) -> Result<(), ClientError> {
-        let request = proto::PauseRequest { job: job.to_owned() };
-        self.service.clone().pause(request).await.map_err(|status| self.error(status))?;
+    pub async fn pause_job(&self, job: &str) -> Result<(), ClientError> {
+        let request = proto::PauseJobRequest { job: job.to_owned() };
+        self.service.clone().pause_job(request).await.map_err(|status| self.error(status))?;
         Ok(())
     }
 
@@ -216,9 +224,9 @@ impl Client {
     ///
     /// # Errors
     /// No connection any more, or no such elastic job.
-    pub async fn resume(&self, job: &str) -> Result<(), ClientError> {
-        let request = proto::ResumeRequest { job: job.to_owned() };
-        self.service.clone().resume(request).await.map_err(|status| self.error(status))?;
+    pub async fn resume_job(&self, job: &str) -> Result<(), ClientError> {
+        let request = proto::ResumeJobRequest { job: job.to_owned() };
+        self.service.clone().resume_job(request).await.map_err(|status| self.error(status))?;
         Ok(())
     }
 
@@ -235,8 +243,8 @@ impl Client {
     ///
     /// # Errors
     /// No connection any more.
-    pub async fn why(&self) -> Result<Vec<proto::Decision>, ClientError> {
-        let answer = self.service.clone().why(proto::WhyRequest {}).await;
+    pub async fn list_decisions(&self) -> Result<Vec<proto::Decision>, ClientError> {
+        let answer = self.service.clone().list_decisions(proto::ListDecisionsRequest {}).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner().decisions)
     }
 
@@ -254,8 +262,8 @@ impl Client {
     ///
     /// # Errors
     /// No connection any more, or a role that was not granted to it.
-    pub async fn report(&self, report: proto::ReportRequest) -> Result<(), ClientError> {
-        self.service.clone().report(report).await.map_err(|status| self.error(status))?;
+    pub async fn report_metrics(&self, report: proto::ReportMetricsRequest) -> Result<(), ClientError> {
+        self.service.clone().report_metrics(report).await.map_err(|status| self.error(status))?;
         Ok(())
     }
 

@@ -1,11 +1,11 @@
 //! Assignments as messages, and back.
 
-use inart_protocol_aggregation::{Assignment, MoveStep, ShardAssignment, WorkerAddress};
-use inart_wire::{Epoch, JobId, MacAddr, Rank, ValuesPerFrame};
+use inart_protocol_aggregation::{Assignment, MigrationStep, ShardAssignment, WorkerAddress};
+use inart_wire::{JobId, MacAddr, PlanVersion, Rank, ValuesPerFrame};
 
 use crate::instruction::{Ending, Instruction};
 use crate::proto;
-use crate::seat::{Role, Seat};
+use crate::view_membership::{Role, ViewMembership};
 
 impl From<&Assignment> for proto::Assignment {
     fn from(assignment: &Assignment) -> Self {
@@ -16,12 +16,12 @@ impl From<&Assignment> for proto::Assignment {
             mac: shard.mac.0.to_vec(),
             share: shard.share,
             rate_bps: shard.rate_bps,
-            seats: shard.seats.iter().map(|seat| seat.get().into()).collect(),
+            bitmap_indices: shard.bitmap_indices.iter().map(|index| index.get().into()).collect(),
         };
         proto::Assignment {
             job: assignment.job.get().into(),
             name: assignment.name.clone(),
-            epoch: assignment.epoch.get().into(),
+            plan_version: assignment.plan_version.get().into(),
             values_per_frame: assignment.values_per_frame.get() as u32,
             window_chunks: assignment.window_chunks,
             exact: assignment.exact_sums,
@@ -48,20 +48,23 @@ impl TryFrom<proto::Assignment> for Assignment {
             Ok::<_, String>(WorkerAddress { mac: mac(worker.mac)?, name: worker.name })
         };
         let shard = |shard: proto::Shard| {
-            let seats = shard.seats.into_iter().map(|seat| number::<inart_wire::Seat>("seat", seat));
+            let bitmap_indices = shard
+                .bitmap_indices
+                .into_iter()
+                .map(|index| number::<inart_wire::BitmapIndex>("bitmap index", index));
             Ok::<_, String>(ShardAssignment {
                 mac: mac(shard.mac)?,
                 server: shard.server,
                 share: shard.share,
                 rate_bps: shard.rate_bps,
-                seats: seats.collect::<Result<_, _>>()?,
+                bitmap_indices: bitmap_indices.collect::<Result<_, _>>()?,
             })
         };
         let values = i64::from(message.values_per_frame);
         let assignment = Assignment {
             job: number::<JobId>("job", message.job)?,
             name: message.name,
-            epoch: number::<Epoch>("epoch", message.epoch)?,
+            plan_version: number::<PlanVersion>("plan_version", message.plan_version)?,
             values_per_frame: ValuesPerFrame::try_from(values)
                 .map_err(|_| format!("{values} values per frame"))?,
             window_chunks: message.window_chunks,
@@ -78,9 +81,11 @@ impl From<&Instruction> for proto::Instruction {
     fn from(instruction: &Instruction) -> Self {
         proto::Instruction {
             assignment: Some((&instruction.assignment).into()),
-            beside: instruction.beside.map(|epoch| epoch.get().into()),
+            previous_plan_version: instruction
+                .previous_plan_version
+                .map(|plan_version| plan_version.get().into()),
             ending: Some(instruction.ending.into()),
-            step: proto::MoveStep::from(instruction.step).into(),
+            step: proto::MigrationStep::from(instruction.step).into(),
         }
     }
 }
@@ -91,29 +96,35 @@ impl TryFrom<proto::Instruction> for Instruction {
     fn try_from(message: proto::Instruction) -> Result<Self, String> {
         let step = message.step().into();
         let assignment = message.assignment.ok_or("an instruction without an assignment")?;
-        let beside = message.beside.map(u16::try_from).transpose();
-        let beside = beside.map_err(|_| "an epoch is out of range".to_owned())?;
+        let previous_plan_version = message.previous_plan_version.map(u16::try_from).transpose();
+        let previous_plan_version =
+            previous_plan_version.map_err(|_| "a plan version is out of range".to_owned())?;
         let ending = message.ending.map_or(Ending::None, Ending::from);
-        Ok(Instruction { assignment: assignment.try_into()?, beside: beside.map(Epoch::from), step, ending })
+        Ok(Instruction {
+            assignment: assignment.try_into()?,
+            previous_plan_version: previous_plan_version.map(PlanVersion::from),
+            step,
+            ending,
+        })
     }
 }
 
-impl From<MoveStep> for proto::MoveStep {
-    fn from(step: MoveStep) -> Self {
+impl From<MigrationStep> for proto::MigrationStep {
+    fn from(step: MigrationStep) -> Self {
         match step {
-            MoveStep::Move => proto::MoveStep::Unspecified,
-            MoveStep::Prepare => proto::MoveStep::Prepare,
-            MoveStep::Lead => proto::MoveStep::Lead,
+            MigrationStep::Move => proto::MigrationStep::Unspecified,
+            MigrationStep::Prepare => proto::MigrationStep::Prepare,
+            MigrationStep::Lead => proto::MigrationStep::Lead,
         }
     }
 }
 
-impl From<proto::MoveStep> for MoveStep {
-    fn from(message: proto::MoveStep) -> Self {
+impl From<proto::MigrationStep> for MigrationStep {
+    fn from(message: proto::MigrationStep) -> Self {
         match message {
-            proto::MoveStep::Unspecified => MoveStep::Move,
-            proto::MoveStep::Prepare => MoveStep::Prepare,
-            proto::MoveStep::Lead => MoveStep::Lead,
+            proto::MigrationStep::Unspecified => MigrationStep::Move,
+            proto::MigrationStep::Prepare => MigrationStep::Prepare,
+            proto::MigrationStep::Lead => MigrationStep::Lead,
         }
     }
 }
@@ -145,24 +156,25 @@ impl From<proto::Ending> for Ending {
     }
 }
 
-impl From<&Seat> for proto::Seat {
-    fn from(seat: &Seat) -> Self {
-        proto::Seat {
-            assignment: Some(proto::Assignment { elastic: true, ..(&seat.assignment).into() }),
-            run: seat.run.get().into(),
-            role: seat.role.to_string(),
-            newest: seat.newest.get().into(),
-            rounds: seat.rounds,
-            loads: seat.loads,
+impl From<&ViewMembership> for proto::ViewMembership {
+    fn from(membership: &ViewMembership) -> Self {
+        proto::ViewMembership {
+            assignment: Some(proto::Assignment { elastic: true, ..(&membership.assignment).into() }),
+            view: membership.view.get().into(),
+            role: membership.role.to_string(),
+            newest: membership.newest.get().into(),
+            rounds: membership.rounds,
+            must_load_state: membership.must_load_state,
         }
     }
 }
 
-impl TryFrom<proto::Seat> for Seat {
+impl TryFrom<proto::ViewMembership> for ViewMembership {
     type Error = String;
 
-    fn try_from(message: proto::Seat) -> Result<Self, String> {
-        let assignment: Assignment = message.assignment.ok_or("a seat without an assignment")?.try_into()?;
+    fn try_from(message: proto::ViewMembership) -> Result<Self, String> {
+        let assignment: Assignment =
+            message.assignment.ok_or("a membership without an assignment")?.try_into()?;
         let role: Role = message.role.parse()?;
         match role {
             Role::Worker(rank) => drop(assignment.worker(rank).map_err(|error| error.to_string())?),
@@ -171,8 +183,15 @@ impl TryFrom<proto::Seat> for Seat {
         let newest = u16::try_from(message.newest).ok().and_then(|rank| Rank::try_from(rank).ok());
         let newest = newest.ok_or_else(|| format!("rank {} is out of range", message.newest))?;
         assignment.worker(newest).map_err(|error| error.to_string())?;
-        let run = u16::try_from(message.run).map_err(|_| "a run's number is out of range")?;
-        Ok(Seat { run: run.into(), role, newest, rounds: message.rounds, loads: message.loads, assignment })
+        let view = u16::try_from(message.view).map_err(|_| "a view's number is out of range")?;
+        Ok(ViewMembership {
+            view: view.into(),
+            role,
+            newest,
+            rounds: message.rounds,
+            must_load_state: message.must_load_state,
+            assignment,
+        })
     }
 }
 
@@ -187,7 +206,7 @@ mod tests {
             let told = Assignment {
                 job: 7.into(),
                 name: "digits".to_owned(),
-                epoch: 3.into(),
+                plan_version: 3.into(),
                 values_per_frame: ValuesPerFrame::N64,
                 window_chunks: 16,
                 exact_sums: exact,
@@ -197,24 +216,36 @@ mod tests {
                     mac: mac(2),
                     share: 1.0,
                     rate_bps: 1e9,
-                    seats: vec![inart_wire::Seat::MAX],
+                    bitmap_indices: vec![inart_wire::BitmapIndex::MAX],
                 }],
             };
             assert_eq!(Assignment::try_from(proto::Assignment::from(&told)), Ok(told.clone()));
             let endings = [Ending::None, Ending::Prepare, Ending::Before(3), Ending::Agreed(4), Ending::Now];
             for role in [Role::Worker(Rank::try_from(0u16).expect("small")), Role::Server(0.into())] {
                 let newest = Rank::try_from(0u16).expect("small");
-                let (run, assignment) = (Epoch::from(9), told.clone());
-                let seat = Seat { run, role, newest, rounds: 1 << 40, loads: exact, assignment };
-                assert_eq!(Seat::try_from(proto::Seat::from(&seat)), Ok(seat.clone()));
+                let (run, assignment) = (PlanVersion::from(9), told.clone());
+                let membership = ViewMembership {
+                    view: run,
+                    role,
+                    newest,
+                    rounds: 1 << 40,
+                    must_load_state: exact,
+                    assignment,
+                };
+                assert_eq!(
+                    ViewMembership::try_from(proto::ViewMembership::from(&membership)),
+                    Ok(membership.clone())
+                );
                 let (role, newest) = ("worker-1".to_owned(), 1);
-                let good = proto::Seat::from(&seat);
-                assert!(Seat::try_from(proto::Seat { role, ..good.clone() }).is_err());
-                assert!(Seat::try_from(proto::Seat { newest, ..good }).is_err());
+                let good = proto::ViewMembership::from(&membership);
+                assert!(ViewMembership::try_from(proto::ViewMembership { role, ..good.clone() }).is_err());
+                assert!(ViewMembership::try_from(proto::ViewMembership { newest, ..good }).is_err());
             }
-            for (beside, ending) in [None, Some(Epoch::from(2))].into_iter().cycle().zip(endings) {
-                for step in [MoveStep::Move, MoveStep::Prepare, MoveStep::Lead] {
-                    let told = Instruction { assignment: told.clone(), beside, step, ending };
+            for (previous_plan_version, ending) in
+                [None, Some(PlanVersion::from(2))].into_iter().cycle().zip(endings)
+            {
+                for step in [MigrationStep::Move, MigrationStep::Prepare, MigrationStep::Lead] {
+                    let told = Instruction { assignment: told.clone(), previous_plan_version, step, ending };
                     assert_eq!(Instruction::try_from(proto::Instruction::from(&told)), Ok(told));
                 }
             }

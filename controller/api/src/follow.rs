@@ -4,7 +4,7 @@ use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use inart_protocol_aggregation::{MoveProgress, MoveStep};
+use inart_protocol_aggregation::{MigrationProgress, MigrationStep};
 use inart_tls::Security;
 use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;
@@ -41,9 +41,9 @@ impl Drop for Following {
 
 impl Source {
     /// Follows the controller for the host that [claimed](Self::claim) the role `who` of that job in that
-    /// `life`, in a thread of its own: each instruction is given to `apply`, and confirmed. A controller that
-    /// goes is waited for, without an end. A host whose assignment is from a file has nobody to follow:
-    /// `None`.
+    /// `incarnation`, in a thread of its own: each instruction is given to `apply`, and confirmed. A
+    /// controller that goes is waited for, without an end. A host whose assignment is from a file has nobody
+    /// to follow: `None`.
     ///
     /// # Errors
     /// The system's, if it gives no thread.
@@ -51,14 +51,14 @@ impl Source {
         &self,
         job: JobId,
         who: &str,
-        life: Incarnation,
-        mut apply: impl FnMut(&Instruction) -> Result<MoveProgress, NotDone> + Send + 'static,
+        incarnation: Incarnation,
+        mut apply: impl FnMut(&Instruction) -> Result<MigrationProgress, NotDone> + Send + 'static,
     ) -> io::Result<Option<Following>> {
         let apply = move |told: Option<&Instruction>| {
-            let moving = told.map_or(Ok(MoveProgress::default()), &mut apply)?;
-            Ok(Held { moving, started: 0, holds: true })
+            let moving = told.map_or(Ok(MigrationProgress::default()), &mut apply)?;
+            Ok(Held { moving, started: 0, is_holding: true })
         };
-        self.attend(job, who, life, apply)
+        self.attend(job, who, incarnation, apply)
     }
 
     /// The same for a host of an elastic job, which also says how far it is. It is told `None` when it is not
@@ -70,7 +70,7 @@ impl Source {
         &self,
         job: JobId,
         who: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
         apply: impl FnMut(Option<&Instruction>) -> Result<Held, NotDone> + Send + 'static,
     ) -> io::Result<Option<Following>> {
         let Self::Controller { address, security, .. } = self else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Source {
             security: security.clone(),
             job,
             role: who.to_owned(),
-            life,
+            incarnation,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
@@ -128,7 +128,7 @@ struct Follower {
     security: Security,
     job: JobId,
     role: String,
-    life: Incarnation,
+    incarnation: Incarnation,
 }
 
 impl Follower {
@@ -157,12 +157,13 @@ impl Follower {
         failures: &mut Failures,
     ) -> Result<(), ClientError> {
         let controller = Client::connect(&self.address, &self.security).await?;
-        let mut instructions = match controller.follow(self.job, &self.role, self.life).await {
-            Err(refused @ ClientError::Refused { .. }) => {
-                return if apply(None) == Err(NotDone::Ended) { Ok(()) } else { Err(refused) };
-            }
-            answered => answered?,
-        };
+        let mut instructions =
+            match controller.watch_instructions(self.job, &self.role, self.incarnation).await {
+                Err(refused @ ClientError::Refused { .. }) => {
+                    return if apply(None) == Err(NotDone::Ended) { Ok(()) } else { Err(refused) };
+                }
+                answered => answered?,
+            };
         let mut told_next = instructions.next().await?;
         while let Some(instruction) = told_next {
             *pause = FIRST_PAUSE;
@@ -172,16 +173,24 @@ impl Follower {
                 Err(NotDone::Refused(why)) => Err(why),
                 Err(NotDone::Ended) => return Ok(()),
             };
-            let (epoch, ending) = (instruction.assignment.epoch.get(), instruction.ending);
+            let (plan_version, ending) = (instruction.assignment.plan_version.get(), instruction.ending);
             let step = instruction.step;
             match &outcome {
-                Ok(_) if ending == Ending::None => tracing::info!(role = self.role, epoch, ?step, "follows"),
-                Ok(held) => {
-                    tracing::info!(role = self.role, epoch, ?ending, ?held, "notified of the run's end")
+                Ok(_) if ending == Ending::None => {
+                    tracing::info!(role = self.role, plan_version, ?step, "follows")
                 }
-                Err(why) => tracing::warn!(role = self.role, epoch, "does not follow: {why}"),
+                Ok(held) => {
+                    tracing::info!(
+                        role = self.role,
+                        plan_version,
+                        ?ending,
+                        ?held,
+                        "notified of the run's end"
+                    )
+                }
+                Err(why) => tracing::warn!(role = self.role, plan_version, "does not follow: {why}"),
             }
-            controller.confirm(&self.role, self.life, &instruction, outcome.clone()).await?;
+            controller.ack_instruction(&self.role, self.incarnation, &instruction, outcome.clone()).await?;
             let Ok(held) = outcome else {
                 told_next = instructions.next().await?;
                 continue;
@@ -208,7 +217,7 @@ impl Follower {
         apply: &mut impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>,
     ) -> Result<Lag, ClientError> {
         let (mut said, mut results) = (Instant::now(), held.moving.results);
-        while held.moving.lags && instruction.step == MoveStep::Lead {
+        while held.moving.is_lagging && instruction.step == MigrationStep::Lead {
             tokio::time::sleep(ASK).await;
             let outcome = match apply(Some(instruction)) {
                 Ok(now) => Ok(now),
@@ -216,9 +225,9 @@ impl Follower {
                 Err(NotDone::Ended) => return Ok(Lag::Ended),
             };
             held = *outcome.as_ref().unwrap_or(&Held::default());
-            if !held.moving.lags || held.moving.results != results && said.elapsed() >= SAY {
+            if !held.moving.is_lagging || held.moving.results != results && said.elapsed() >= SAY {
                 (said, results) = (Instant::now(), held.moving.results);
-                controller.confirm(&self.role, self.life, instruction, outcome).await?;
+                controller.ack_instruction(&self.role, self.incarnation, instruction, outcome).await?;
             }
         }
         Ok(Lag::Over)

@@ -1,17 +1,18 @@
 //! What a host that runs is told.
 
-use inart_protocol_aggregation::{Assignment, MoveProgress, MoveStep};
-use inart_wire::Epoch;
+use inart_protocol_aggregation::{Assignment, MigrationProgress, MigrationStep};
+use inart_wire::PlanVersion;
 
 /// What a host that runs is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// By which it sends from then on. It differs from the one before in epoch, seats and rates only.
+    /// By which it sends from then on. It differs from the one before in plan version, bitmap indices and
+    /// rates only.
     pub assignment: Assignment,
-    /// Another epoch by which frames of the job still come; `None` closes all others.
-    pub beside: Option<Epoch>,
-    /// How it comes from there to the assignment's epoch.
-    pub step: MoveStep,
+    /// Another plan version by which frames of the job still come; `None` closes all others.
+    pub previous_plan_version: Option<PlanVersion>,
+    /// How it comes from there to the assignment's plan version.
+    pub step: MigrationStep,
     /// Where its run ends, if the job is elastic.
     pub ending: Ending,
 }
@@ -44,10 +45,10 @@ pub enum NotDone {
 /// How far a host is with what it was told. Without an elastic job, the end of its run is nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// With its move to another epoch.
-    pub moving: MoveProgress,
+    /// With its move to another plan version.
+    pub moving: MigrationProgress,
     /// Tensors that it has started in the run.
     pub started: u32,
     /// Whether it has started none of those that it was told not to start.
-    pub holds: bool,
+    pub is_holding: bool,
 }

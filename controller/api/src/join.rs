@@ -1,40 +1,41 @@
-//! Hosts of elastic jobs that ask for a run.
+//! Hosts of elastic jobs that ask for a view.
 
-use inart_wire::{Epoch, Incarnation};
+use inart_wire::{Incarnation, PlanVersion};
 
 use crate::client::{Client, ClientError};
 use crate::proto::{self, join_response};
-use crate::seat::Seat;
 use crate::source::{Source, SourceError, patiently};
+use crate::view_membership::ViewMembership;
 
-/// What a host says that asks for a run.
+/// What a host says that asks for a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joining {
     /// Its name in the topology, or its place in the topology's list of the job's hosts (worker-3, server-0).
     pub host: String,
     /// Its life: another one for each process; not 0.
-    pub life: Incarnation,
-    /// The run that it was in last, if any.
-    pub last: Option<Epoch>,
-    /// The tensor before which it left that run, if all had agreed on it.
-    pub boundary: Option<u32>,
+    pub incarnation: Incarnation,
+    /// The view that it was in last, if any.
+    pub last: Option<PlanVersion>,
+    /// The tensor before which it left that view, if all had agreed on it.
+    pub stop_point: Option<u32>,
     /// Of a worker, the rounds in the state that it holds.
     pub rounds: u64,
     /// Of a worker, whether it has to load the state of another one.
-    pub loading: bool,
+    pub must_load_state: bool,
 }
 
 /// The answer to a host that asks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Its run has begun.
-    Seated(Seat),
+    /// Its view has begun.
+    Seated(ViewMembership),
     /// It is to ask again at once; what is waited for, in words.
     Waiting(String),
 }
 
 impl Client {
-    /// Asks for a run of an elastic job; of the only job, if `job` is empty. The answer takes up to a second.
+    /// Asks for a view of an elastic job; of the only job, if `job` is empty. The answer takes up to a
+    /// second.
     ///
     /// # Errors
     /// No connection any more, or why the host cannot take part.
@@ -42,17 +43,17 @@ impl Client {
         let request = proto::JoinRequest {
             job: job.to_owned(),
             host: joining.host.clone(),
-            incarnation: joining.life.get(),
-            last_run: joining.last.map(|run| run.get().into()),
-            boundary: joining.boundary,
+            incarnation: joining.incarnation.get(),
+            last_view: joining.last.map(|view| view.get().into()),
+            stop_point: joining.stop_point,
             rounds: joining.rounds,
-            loading: joining.loading,
+            must_load_state: joining.must_load_state,
         };
         let answer = self.service.clone().join(request).await.map_err(|status| self.error(status))?;
         match answer.into_inner().answer {
-            Some(join_response::Answer::Seat(seat)) => {
+            Some(join_response::Answer::Membership(membership)) => {
                 let malformed = |message| ClientError::Refused { address: self.address.clone(), message };
-                Seat::try_from(seat).map(Answer::Seated).map_err(malformed)
+                ViewMembership::try_from(membership).map(Answer::Seated).map_err(malformed)
             }
             Some(join_response::Answer::Waiting(why)) => Ok(Answer::Waiting(why)),
             None => Ok(Answer::Waiting(String::new())),
@@ -68,11 +69,11 @@ impl Client {
         &self,
         job: &str,
         host: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
         rounds: u64,
         done: bool,
     ) -> Result<(), ClientError> {
-        let (job, host, incarnation) = (job.to_owned(), host.to_owned(), life.get());
+        let (job, host, incarnation) = (job.to_owned(), host.to_owned(), incarnation.get());
         let request = proto::LeaveRequest { job, host, incarnation, rounds, done };
         self.service.clone().leave(request).await.map_err(|status| self.error(status))?;
         Ok(())
@@ -101,7 +102,7 @@ impl Source {
         Ok(patiently(address, security, ask).await?)
     }
 
-    /// Asks for a run once; `None` of a file, which has none. A controller that is not there or not ready is
+    /// Asks for a view once; `None` of a file, which has none. A controller that is not there or not ready is
     /// [waited for](Self::PATIENCE).
     ///
     /// # Errors
@@ -119,11 +120,11 @@ impl Source {
     pub async fn leave(
         &self,
         host: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
         rounds: u64,
         done: bool,
     ) -> Result<(), SourceError> {
         let Self::Controller { address, job, security } = self else { return Ok(()) };
-        Ok(Client::connect(address, security).await?.leave(job, host, life, rounds, done).await?)
+        Ok(Client::connect(address, security).await?.leave(job, host, incarnation, rounds, done).await?)
     }
 }

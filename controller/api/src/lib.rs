@@ -14,13 +14,13 @@ mod instruction;
 mod join;
 pub mod proto;
 mod reporting;
-mod seat;
 mod source;
+mod view_membership;
 
 pub use client::{Client, ClientError, Instructions};
 pub use follow::Following;
 pub use instruction::{Ending, Held, Instruction, NotDone};
 pub use join::{Answer, Joining};
 pub use reporting::{Counted, HostReport, Reporting};
-pub use seat::{Role, Seat};
 pub use source::{FileProblem, Source, SourceError};
+pub use view_membership::{Role, ViewMembership};

@@ -92,12 +92,12 @@ impl From<&ServerStatus> for HostReport {
 
 impl HostReport {
     /// As it is told.
-    fn request(self, job: JobId, role: String, life: Incarnation) -> proto::ReportRequest {
+    fn request(self, job: JobId, role: String, incarnation: Incarnation) -> proto::ReportMetricsRequest {
         let Self { started, ended, rate_bps, planned_rate_bps, counted, round_trip } = self;
-        proto::ReportRequest {
+        proto::ReportMetricsRequest {
             job: job.get().into(),
             role,
-            incarnation: life.get(),
+            incarnation: incarnation.get(),
             started,
             ended,
             rate_bps,
@@ -132,8 +132,8 @@ impl Drop for Reporting {
 
 impl Source {
     /// Reports to the controller every second how the host is that was granted the role `who` of that job in
-    /// that `life`, in a thread of its own. A controller that does not hear is told later. A host whose
-    /// assignment is from a file has nobody to report to: `None`.
+    /// that `incarnation`, in a thread of its own. A controller that does not hear is told later. A host
+    /// whose assignment is from a file has nobody to report to: `None`.
     ///
     /// # Errors
     /// The system's, if it gives no thread.
@@ -141,7 +141,7 @@ impl Source {
         &self,
         job: JobId,
         who: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
         report: impl Fn() -> Option<HostReport> + Send + 'static,
     ) -> io::Result<Option<Reporting>> {
         let Self::Controller { address, security, .. } = self else { return Ok(None) };
@@ -153,12 +153,12 @@ impl Source {
             loop {
                 tokio::time::sleep(EVERY).await;
                 let Some(report) = report() else { continue };
-                let request = report.request(job, role.clone(), life);
+                let request = report.request(job, role.clone(), incarnation);
                 if connected.is_none() {
                     connected = Client::connect(&address, &security).await.ok();
                 }
                 if let Some(client) = &connected
-                    && client.report(request).await.is_err()
+                    && client.report_metrics(request).await.is_err()
                 {
                     connected = None;
                 }

@@ -56,7 +56,7 @@ pub enum FileProblem {
     /// A host has run with it.
     #[error(
         "{who} has run with it before, and switches may still hold sums of that run; push the plan under a new \
-         epoch and start all hosts with the assignment that this writes"
+         plan version and start all hosts with the assignment that this writes"
     )]
     Used {
         /// The host's role.
@@ -96,9 +96,9 @@ impl Source {
     }
 
     /// Notes beside the file, or at the controller, that `who` (such as worker-3) runs with the assignment,
-    /// and refuses a second run: sequences would start anew within the same epoch, and a switch that still
-    /// holds a sum of the first run would answer with it. A controller that is asked again by the same `life`
-    /// of a host, since its answer was lost, answers again.
+    /// and refuses a second run: sequences would start anew within the same plan version, and a switch that
+    /// still holds a sum of the first run would answer with it. A controller that is asked again by the same
+    /// `incarnation` of a host, since its answer was lost, answers again.
     ///
     /// # Errors
     /// [`FileProblem::Used`], or what the controller says, if another has run as `who`; and if it cannot be
@@ -107,13 +107,15 @@ impl Source {
         &self,
         assignment: &Assignment,
         who: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Result<(), SourceError> {
         match self {
             Self::File(file) => note(file, assignment, who).map_err(|problem| at(file, problem)),
             Self::Controller { address, security, .. } => {
-                let (job, epoch) = (assignment.job, assignment.epoch);
-                let ask = async |controller: Client| controller.claim(job, epoch, who, life).await;
+                let (job, plan_version) = (assignment.job, assignment.plan_version);
+                let ask = async |controller: Client| {
+                    controller.register_host(job, plan_version, who, incarnation).await
+                };
                 Ok(patiently(address, security, ask).await?)
             }
         }
@@ -132,7 +134,7 @@ fn read(file: &Path) -> Result<Assignment, FileProblem> {
 /// The note is a file that must not be there yet.
 fn note(file: &Path, assignment: &Assignment, who: &str) -> Result<(), FileProblem> {
     let mut name = file.to_owned().into_os_string();
-    name.push(format!(".epoch-{}.{who}.used", assignment.epoch));
+    name.push(format!(".plan version-{}.{who}.used", assignment.plan_version));
     match File::create_new(&name) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

@@ -9,12 +9,12 @@ use inart_controller_api::{FileProblem, Source, SourceError};
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{Incarnation, MacAddr, ValuesPerFrame};
 
-fn assignment(epoch: u16) -> Assignment {
+fn assignment(plan_version: u16) -> Assignment {
     let mac = |host| MacAddr([2, 0, 0, 0, 0, host]);
     Assignment {
         job: 1.into(),
         name: "digits".into(),
-        epoch: epoch.into(),
+        plan_version: plan_version.into(),
         values_per_frame: ValuesPerFrame::N64,
         window_chunks: 16,
         exact_sums: false,
@@ -24,7 +24,7 @@ fn assignment(epoch: u16) -> Assignment {
             mac: mac(1),
             share: 1.0,
             rate_bps: 1e9,
-            seats: vec![],
+            bitmap_indices: vec![],
         }],
     }
 }
@@ -34,16 +34,17 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn a_role_runs_once_with_a_file_and_epoch() {
+fn a_role_runs_once_with_a_file_and_plan_version() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("digits.json");
     std::fs::write(&file, serde_json::to_string(&assignment(3)).unwrap()).unwrap();
     let source = Source::File(file.clone());
     let read = block_on(source.assignment()).unwrap();
     assert_eq!(read, assignment(3));
-    let claim = |epoch, who| block_on(source.claim(&assignment(epoch), who, Incarnation::new(1)));
+    let claim =
+        |plan_version, who| block_on(source.claim(&assignment(plan_version), who, Incarnation::new(1)));
     claim(3, "worker-0").unwrap();
-    assert!(folder.path().join("digits.json.epoch-3.worker-0.used").exists());
+    assert!(folder.path().join("digits.json.plan version-3.worker-0.used").exists());
     let error = claim(3, "worker-0").unwrap_err();
     let told = format!("assignment {}: worker-0 has run with it before", file.display());
     assert!(error.to_string().starts_with(&told), "{error}");

@@ -19,7 +19,7 @@ use inart_tls::ServerTls;
 use inart_tls::accept::{self, Incoming, Limits};
 use inart_topologies::MOST_NAME_BYTES;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, Incarnation, JobId};
+use inart_wire::{Incarnation, JobId, PlanVersion};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_stream::wrappers::WatchStream;
 use tonic::transport::Server;
@@ -180,9 +180,9 @@ fn too_many(why: TooMany) -> Status {
 struct Stream(Arc<State>, JobId, String, Incarnation);
 
 impl Stream {
-    fn open(state: Arc<State>, job: JobId, role: String, life: Incarnation) -> Self {
-        state.stream(job, &role, life, true);
-        Self(state, job, role, life)
+    fn open(state: Arc<State>, job: JobId, role: String, incarnation: Incarnation) -> Self {
+        state.stream(job, &role, incarnation, true);
+        Self(state, job, role, incarnation)
     }
 }
 
@@ -198,7 +198,7 @@ fn refused(refusal: Refusal) -> Status {
         Refusal::Stranger { .. } => Status::not_found(words),
         Refusal::Taken { .. } => Status::already_exists(words),
         Refusal::Finished { .. } => Status::failed_precondition(words),
-        Refusal::NoLife { .. } | Refusal::Backwards { .. } => Status::invalid_argument(words),
+        Refusal::NoIncarnation { .. } | Refusal::Backwards { .. } => Status::invalid_argument(words),
     }
 }
 
@@ -234,9 +234,9 @@ fn decision(decision: &Decision) -> proto::Decision {
     proto::Decision { line: decision.to_string(), json }
 }
 
-/// Job and epoch numbers.
+/// Job and plan version numbers.
 fn number(number: u32) -> Result<u16, Status> {
-    u16::try_from(number).map_err(|_| Status::invalid_argument("job and epoch have 16 bits"))
+    u16::try_from(number).map_err(|_| Status::invalid_argument("job and plan version have 16 bits"))
 }
 
 fn not_followed(role: &str, job: JobId, why: NotFollowed) -> Status {
@@ -266,14 +266,14 @@ impl controller_server::Controller for Api {
         Ok(Response::new(proto::Assignment { elastic, ..(&assignment).into() }))
     }
 
-    async fn claim(
+    async fn register_host(
         &self,
-        request: Request<proto::ClaimRequest>,
-    ) -> Result<Response<proto::ClaimResponse>, Status> {
+        request: Request<proto::RegisterHostRequest>,
+    ) -> Result<Response<proto::RegisterHostResponse>, Status> {
         self.in_charge()?;
-        let proto::ClaimRequest { job, epoch, role, incarnation } = request.into_inner();
-        let (job, epoch) = (JobId::from(number(job)?), Epoch::from(number(epoch)?));
-        let (who, life) = (role.clone(), Incarnation::from(incarnation));
+        let proto::RegisterHostRequest { job, plan_version, role, incarnation } = request.into_inner();
+        let (job, plan_version) = (JobId::from(number(job)?), PlanVersion::from(number(plan_version)?));
+        let (who, incarnation) = (role.clone(), Incarnation::from(incarnation));
         if self.0.is_elastic(job) {
             return Err(Status::failed_precondition(format!(
                 "job {job} is elastic, and its hosts join: start {} with a version of the host that does",
@@ -286,38 +286,41 @@ impl controller_server::Controller for Api {
                 "job {job} has no role \"{role}\": it has {roles}"
             )));
         }
-        let claimed = self.ask(move |state| state.claim(job, epoch, who, life)).await?;
+        let claimed = self.ask(move |state| state.claim(job, plan_version, who, incarnation)).await?;
         match claimed.ok_or_else(|| Status::unavailable("it is at it"))? {
             Ok(Claim::Granted) => {
-                tracing::info!(job = job.get(), epoch = epoch.get(), role, "host started");
-                Ok(Response::new(proto::ClaimResponse {}))
+                tracing::info!(job = job.get(), plan_version = plan_version.get(), role, "host started");
+                Ok(Response::new(proto::RegisterHostResponse {}))
             }
             Ok(Claim::Taken) => Err(Status::already_exists(format!(
-                "{role} has run under epoch {epoch} before, and switches may still hold sums of that run; \
-                 restart the controller with a new epoch, then all hosts"
+                "{role} has run under plan version {plan_version} before, and switches may still hold sums of that run; \
+                 restart the controller with a new plan version, then all hosts"
             ))),
             Ok(Claim::NotInForce(live)) => Err(Status::failed_precondition(match live {
                 Some(live) => format!(
-                    "{role} asks for epoch {epoch} of job {job}, but {live} is active now: restart the host"
+                    "{role} asks for plan version {plan_version} of job {job}, but {live} is active now: restart the host"
                 ),
-                None => format!("{role} asks for epoch {epoch} of job {job}, which has no active plan"),
+                None => format!(
+                    "{role} asks for plan version {plan_version} of job {job}, which has no active plan"
+                ),
             })),
             Err(error) => Err(Status::internal(error.to_string())),
         }
     }
 
-    type FollowStream = BoxStream<'static, Result<proto::Instruction, Status>>;
+    type WatchInstructionsStream = BoxStream<'static, Result<proto::Instruction, Status>>;
 
-    async fn follow(
+    async fn watch_instructions(
         &self,
-        request: Request<proto::FollowRequest>,
-    ) -> Result<Response<Self::FollowStream>, Status> {
+        request: Request<proto::WatchInstructionsRequest>,
+    ) -> Result<Response<Self::WatchInstructionsStream>, Status> {
         self.in_charge()?;
-        let proto::FollowRequest { job, role, incarnation } = request.into_inner();
-        let (job, who, life) = (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
-        let told = self.ask(move |state| state.follow(job, &who, life)).await?;
+        let proto::WatchInstructionsRequest { job, role, incarnation } = request.into_inner();
+        let (job, who, incarnation) =
+            (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
+        let told = self.ask(move |state| state.follow(job, &who, incarnation)).await?;
         let told = told.map_err(|why| not_followed(&role, job, why))?;
-        let stream = Stream::open(self.0.clone(), job, role, life);
+        let stream = Stream::open(self.0.clone(), job, role, incarnation);
         let instructions = WatchStream::new(told).map(move |told| {
             let _ = &stream; // lasts as long as the call
             Ok((&told).into())
@@ -325,41 +328,50 @@ impl controller_server::Controller for Api {
         Ok(Response::new(instructions.boxed()))
     }
 
-    async fn confirm(
+    async fn ack_instruction(
         &self,
-        request: Request<proto::ConfirmRequest>,
-    ) -> Result<Response<proto::ConfirmResponse>, Status> {
+        request: Request<proto::AckInstructionRequest>,
+    ) -> Result<Response<proto::AckInstructionResponse>, Status> {
         self.in_charge()?;
         let request = request.into_inner();
         let (step, moving) = (
             request.step().into(),
-            inart_protocol_aggregation::MoveProgress { lags: request.lags, results: request.results },
+            inart_protocol_aggregation::MigrationProgress {
+                is_lagging: request.is_lagging,
+                results: request.results,
+            },
         );
-        let proto::ConfirmRequest {
+        let proto::AckInstructionRequest {
             job,
             role,
             incarnation,
-            epoch,
-            beside,
+            plan_version,
+            previous_plan_version,
             refusal,
             ending,
             started,
-            holds,
+            is_holding,
             ..
         } = request;
-        let said = SaidOfEnd { ending: ending.map_or(Ending::None, Ending::from), started, holds };
-        let (job, who, life) = (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
-        let beside = beside.map(number).transpose()?.map(Epoch::from);
+        let said = SaidOfEnd { ending: ending.map_or(Ending::None, Ending::from), started, is_holding };
+        let (job, who, incarnation) =
+            (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
+        let previous_plan_version = previous_plan_version.map(number).transpose()?.map(PlanVersion::from);
         let refusal = Some(shown(&refusal).to_owned()).filter(|why| !why.is_empty());
-        let answer = Answer { epochs: (Epoch::from(number(epoch)?), beside), step, moving, refusal };
-        let heard = self.ask(move |state| state.confirm(job, who, life, answer, said)).await?;
+        let answer = Answer {
+            plan_versions: (PlanVersion::from(number(plan_version)?), previous_plan_version),
+            step,
+            moving,
+            refusal,
+        };
+        let heard = self.ask(move |state| state.confirm(job, who, incarnation, answer, said)).await?;
         heard.map_err(|why| not_followed(&role, job, why))?;
-        Ok(Response::new(proto::ConfirmResponse {}))
+        Ok(Response::new(proto::AckInstructionResponse {}))
     }
 
-    async fn change(
+    async fn update_plan(
         &self,
-        request: Request<proto::ChangeRequest>,
+        request: Request<proto::UpdatePlanRequest>,
     ) -> Result<Response<proto::ChangeResponse>, Status> {
         self.in_charge()?;
         let plan = Plan::from_json(&request.into_inner().plan);
@@ -377,11 +389,11 @@ impl controller_server::Controller for Api {
         let (job, host) = self.elastic_host(&asked.job, &asked.host)?;
         let joining = Joining {
             host,
-            life: Incarnation::from(asked.incarnation),
-            last: asked.last_run.map(number).transpose()?.map(Epoch::from),
-            boundary: asked.boundary,
+            incarnation: Incarnation::from(asked.incarnation),
+            last: asked.last_view.map(number).transpose()?.map(PlanVersion::from),
+            stop_point: asked.stop_point,
             rounds: asked.rounds,
-            loading: asked.loading,
+            must_load_state: asked.must_load_state,
         };
         let leaves = self.0.leaves(job, &joining.host);
         let until = tokio::time::Instant::now() + WAIT;
@@ -395,7 +407,7 @@ impl controller_server::Controller for Api {
                 .join(job, joining.clone(), leaves)
                 .ok_or_else(|| Status::unavailable("it is at it"))?;
             let answer = match answered.map_err(refused)? {
-                Answered::Seated(seat) => join_response::Answer::Seat((&seat).into()),
+                Answered::Seated(membership) => join_response::Answer::Membership((&membership).into()),
                 Answered::Waiting(why) => {
                     if tokio::time::timeout_at(until, met).await.is_ok() {
                         continue;
@@ -419,12 +431,12 @@ impl controller_server::Controller for Api {
         Ok(Response::new(proto::LeaveResponse {}))
     }
 
-    async fn submit(
+    async fn create_job(
         &self,
-        request: Request<proto::SubmitRequest>,
+        request: Request<proto::CreateJobRequest>,
     ) -> Result<Response<proto::ChangeResponse>, Status> {
         self.in_charge()?;
-        let proto::SubmitRequest { topology, job, window_chunks } = request.into_inner();
+        let proto::CreateJobRequest { topology, job, window_chunks } = request.into_inner();
         let document = Topology::from_yaml(&topology);
         let document =
             document.map_err(|error| Status::invalid_argument(format!("the topology: {error}")))?;
@@ -441,47 +453,50 @@ impl controller_server::Controller for Api {
         Ok(Response::new(proto::ChangeResponse { number }))
     }
 
-    async fn delete(
+    async fn delete_job(
         &self,
-        request: Request<proto::DeleteRequest>,
+        request: Request<proto::DeleteJobRequest>,
     ) -> Result<Response<proto::ChangeResponse>, Status> {
         self.in_charge()?;
-        let proto::DeleteRequest { job, force } = request.into_inner();
+        let proto::DeleteJobRequest { job, force } = request.into_inner();
         usable("job", &job)?;
         let number = self.0.order_deletion(&job, force).ok_or_else(|| Status::unavailable("it is at it"))?;
         let number = number.map_err(Status::not_found)?.map_err(too_many)?;
         Ok(Response::new(proto::ChangeResponse { number }))
     }
 
-    async fn pause(
+    async fn pause_job(
         &self,
-        request: Request<proto::PauseRequest>,
-    ) -> Result<Response<proto::PauseResponse>, Status> {
+        request: Request<proto::PauseJobRequest>,
+    ) -> Result<Response<proto::PauseJobResponse>, Status> {
         self.in_charge()?;
         let job = request.into_inner().job;
         usable("job", &job)?;
         let paused = self.0.set_paused(&job, true);
         let paused = paused.ok_or_else(|| Status::unavailable("it is at it"))?;
         paused.map_err(Status::failed_precondition)?;
-        Ok(Response::new(proto::PauseResponse {}))
+        Ok(Response::new(proto::PauseJobResponse {}))
     }
 
-    async fn resume(
+    async fn resume_job(
         &self,
-        request: Request<proto::ResumeRequest>,
-    ) -> Result<Response<proto::ResumeResponse>, Status> {
+        request: Request<proto::ResumeJobRequest>,
+    ) -> Result<Response<proto::ResumeJobResponse>, Status> {
         self.in_charge()?;
         let job = request.into_inner().job;
         usable("job", &job)?;
         let resumed = self.0.set_paused(&job, false);
         let resumed = resumed.ok_or_else(|| Status::unavailable("it is at it"))?;
         resumed.map_err(Status::failed_precondition)?;
-        Ok(Response::new(proto::ResumeResponse {}))
+        Ok(Response::new(proto::ResumeJobResponse {}))
     }
 
-    async fn why(&self, _: Request<proto::WhyRequest>) -> Result<Response<proto::WhyResponse>, Status> {
+    async fn list_decisions(
+        &self,
+        _: Request<proto::ListDecisionsRequest>,
+    ) -> Result<Response<proto::ListDecisionsResponse>, Status> {
         let decisions = self.0.decisions().iter().map(decision).collect();
-        Ok(Response::new(proto::WhyResponse { decisions }))
+        Ok(Response::new(proto::ListDecisionsResponse { decisions }))
     }
 
     async fn replan(
@@ -500,17 +515,17 @@ impl controller_server::Controller for Api {
         Ok(Response::new(proto::ReplanResponse { decision: Some(decision(&decided)) }))
     }
 
-    async fn report(
+    async fn report_metrics(
         &self,
-        request: Request<proto::ReportRequest>,
-    ) -> Result<Response<proto::ReportResponse>, Status> {
+        request: Request<proto::ReportMetricsRequest>,
+    ) -> Result<Response<proto::ReportMetricsResponse>, Status> {
         self.in_charge()?;
         let said = request.into_inner();
-        let (job, life) = (JobId::from(number(said.job)?), Incarnation::from(said.incarnation));
+        let (job, incarnation) = (JobId::from(number(said.job)?), Incarnation::from(said.incarnation));
         let role = said.role.clone();
-        let heard = self.ask(move |state| state.report(job, said, life)).await?;
+        let heard = self.ask(move |state| state.report(job, said, incarnation)).await?;
         heard.map_err(|why| not_followed(&role, job, why))?;
-        Ok(Response::new(proto::ReportResponse {}))
+        Ok(Response::new(proto::ReportMetricsResponse {}))
     }
 
     async fn get_status(

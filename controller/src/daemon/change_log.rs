@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use inart_planner_aggregation::Plan;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 
 use super::hosts::Progress;
 use crate::api::proto::{self, ChangeStage};
@@ -25,7 +25,7 @@ pub(super) enum Command {
         number: u32,
         plan: Box<Plan>,
         /// Whether its workers follow their servers; else they move when they are told.
-        led: bool,
+        coordinated: bool,
     },
     /// To install a job beside those that run.
     Submit { number: u32, topology: Topology, job: String, window_chunks: Option<u32> },
@@ -83,7 +83,7 @@ impl ChangeLog {
     }
 
     /// Where a change comes from and leads to.
-    pub fn leads(&mut self, number: u32, from: Epoch, to: Epoch) {
+    pub fn leads(&mut self, number: u32, from: PlanVersion, to: PlanVersion) {
         self.update(number, |change, _| (change.from, change.to) = (from.get().into(), to.get().into()));
     }
 
@@ -91,8 +91,8 @@ impl ChangeLog {
     pub fn stage(&mut self, number: u32, stage: ChangeStage) {
         self.update(number, |change, since| {
             match stage {
-                ChangeStage::Moving => change.installed_us = since,
-                ChangeStage::Closing => change.moved_us = since - change.installed_us,
+                ChangeStage::Migrating => change.installed_us = since,
+                ChangeStage::Closing => change.migrated_us = since - change.installed_us,
                 _ => {}
             }
             change.set_stage(stage);
@@ -100,8 +100,8 @@ impl ChangeLog {
     }
 
     /// Whether the workers followed their servers.
-    pub fn led(&mut self, number: u32, led: bool) {
-        self.update(number, |change, _| change.led = led);
+    pub fn coordinated(&mut self, number: u32, coordinated: bool) {
+        self.update(number, |change, _| change.coordinated = coordinated);
     }
 
     /// How many updates were written to install and to remove tables.

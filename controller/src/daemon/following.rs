@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inart_controller_api::{Ending, Instruction};
 use inart_protocol_aggregation::Assignment;
-use inart_wire::{Epoch, Incarnation, JobId};
+use inart_wire::{Incarnation, JobId, PlanVersion};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -29,15 +29,15 @@ pub(super) enum Led {
 }
 
 impl State {
-    /// What the host that was granted that role in that `life` is told, now and later. Waits for the records'
-    /// file.
+    /// What the host that was granted that role in that `incarnation` is told, now and later. Waits for the
+    /// records' file.
     pub(crate) fn follow(
         &self,
         job: JobId,
         role: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Result<watch::Receiver<Instruction>, NotFollowed> {
-        self.is_granted(job, role, life)?;
+        self.is_granted(job, role, incarnation)?;
         let inner = self.inner();
         let hosts = inner.installed.as_ref().ok_or(NotFollowed::NotYet)?;
         let hosts = hosts.iter().find(|hosts| hosts.job() == job).ok_or(NotFollowed::NotGranted)?;
@@ -49,25 +49,25 @@ impl State {
         &self,
         job: JobId,
         role: String,
-        life: Incarnation,
+        incarnation: Incarnation,
         answer: Answer,
         said: SaidOfEnd,
     ) -> Result<(), NotFollowed> {
-        self.is_granted(job, &role, life)?;
+        self.is_granted(job, &role, incarnation)?;
         let mut inner = self.inner();
         let hosts = inner.installed.as_mut().ok_or(NotFollowed::NotYet)?;
         let hosts = hosts.iter_mut().find(|hosts| hosts.job() == job).ok_or(NotFollowed::NotGranted)?;
         hosts.hear(role.clone(), answer);
         drop(inner);
-        self.said_of_end(job, &role, life, said);
+        self.said_of_end(job, &role, incarnation, said);
         self.heard.notify_waiters();
         Ok(())
     }
 
-    fn is_granted(&self, job: JobId, role: &str, life: Incarnation) -> Result<(), NotFollowed> {
+    fn is_granted(&self, job: JobId, role: &str, incarnation: Incarnation) -> Result<(), NotFollowed> {
         let records = self.records();
         let record = records.as_ref().ok_or(NotFollowed::NotYet)?.jobs.get(&job);
-        let granted = record.is_some_and(|record| record.claimed.has(role, life));
+        let granted = record.is_some_and(|record| record.claimed.has(role, incarnation));
         if granted { Ok(()) } else { Err(NotFollowed::NotGranted) }
     }
 
@@ -210,11 +210,11 @@ impl State {
         hosts.map_or(0, JobHosts::followers)
     }
 
-    /// The jobs that some host follows, with the epochs in force.
-    pub(super) fn followed(&self) -> Vec<(JobId, Epoch)> {
+    /// The jobs that some host follows, with the plan versions in force.
+    pub(super) fn followed(&self) -> Vec<(JobId, PlanVersion)> {
         let inner = self.inner();
         let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
-        followed.map(|hosts| (hosts.job(), hosts.told().instruction.assignment.epoch)).collect()
+        followed.map(|hosts| (hosts.job(), hosts.told().instruction.assignment.plan_version)).collect()
     }
 
     /// The names of the jobs that some host follows.
@@ -225,7 +225,7 @@ impl State {
     }
 
     /// What the hosts of each job that is followed have said of themselves last, by job and name of the host.
-    pub(super) fn said_by_hosts(&self) -> BTreeMap<(String, String), proto::ReportRequest> {
+    pub(super) fn said_by_hosts(&self) -> BTreeMap<(String, String), proto::ReportMetricsRequest> {
         let reports = self.steered.reports();
         let inner = self.inner();
         let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
@@ -264,14 +264,14 @@ impl State {
         hosts.map(|hosts| hosts.progress().missing).unwrap_or_default()
     }
 
-    /// Hears how the host that was granted that role in that `life` is. Waits for the records' file.
+    /// Hears how the host that was granted that role in that `incarnation` is. Waits for the records' file.
     pub(crate) fn report(
         &self,
         job: JobId,
-        said: proto::ReportRequest,
-        life: Incarnation,
+        said: proto::ReportMetricsRequest,
+        incarnation: Incarnation,
     ) -> Result<(), NotFollowed> {
-        self.is_granted(job, &said.role, life)?;
+        self.is_granted(job, &said.role, incarnation)?;
         self.steered.hear(job, said);
         Ok(())
     }

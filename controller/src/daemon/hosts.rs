@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use inart_controller_api::{Ending, Instruction};
-use inart_protocol_aggregation::{MoveProgress, MoveStep};
-use inart_wire::{Epoch, JobId};
+use inart_protocol_aggregation::{MigrationProgress, MigrationStep};
+use inart_wire::{JobId, PlanVersion};
 use tokio::sync::watch;
 
 /// What the hosts of a job are told.
@@ -19,7 +19,7 @@ pub(super) struct Told {
 /// The hosts of one job.
 pub(super) struct JobHosts {
     told: Told,
-    /// Since when the epoch is in force.
+    /// Since when the plan version is in force.
     since: Instant,
     /// Who follows hears of it here, as long as the daemon is in charge.
     telling: Option<watch::Sender<Instruction>>,
@@ -30,12 +30,12 @@ pub(super) struct JobHosts {
 /// What a host said to an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// The instruction's epoch, and the one beside it.
-    pub epochs: (Epoch, Option<Epoch>),
+    /// The instruction's plan version, and the one beside it.
+    pub plan_versions: (PlanVersion, Option<PlanVersion>),
     /// The step from there that it took.
-    pub step: MoveStep,
+    pub step: MigrationStep,
     /// How far it is on its way.
-    pub moving: MoveProgress,
+    pub moving: MigrationProgress,
     /// Why it does not do it, if it does not.
     pub refusal: Option<String>,
 }
@@ -104,7 +104,7 @@ impl JobHosts {
         if let Some(telling) = &self.telling {
             telling.send_replace(told.instruction.clone());
         }
-        if told.instruction.assignment.epoch != self.told.instruction.assignment.epoch {
+        if told.instruction.assignment.plan_version != self.told.instruction.assignment.plan_version {
             self.since = Instant::now();
         }
         self.told = told;
@@ -139,21 +139,23 @@ impl JobHosts {
 
     /// How far they are. A server without a share may not run at all.
     pub fn progress(&self) -> Progress {
-        let Instruction { assignment, beside, step, .. } = &self.told.instruction;
+        let Instruction { assignment, previous_plan_version, step, .. } = &self.told.instruction;
         let workers = (0..assignment.workers.len()).map(|rank| format!("worker-{rank}"));
         let shards = assignment.shards.iter().enumerate().filter(|(_, shard)| shard.share > 0.0);
         let servers = shards.map(|(shard, _)| format!("server-{shard}"));
         let roles: BTreeSet<_> = workers.chain(servers).chain(self.answers.keys().cloned()).collect();
-        let told = (assignment.epoch, *beside, *step);
+        let told = (assignment.plan_version, *previous_plan_version, *step);
         let answer = |role: &String| {
-            self.answers.get(role).filter(|answer| (answer.epochs.0, answer.epochs.1, answer.step) == told)
+            self.answers
+                .get(role)
+                .filter(|answer| (answer.plan_versions.0, answer.plan_versions.1, answer.step) == told)
         };
         let refusal = roles.iter().find_map(|role| Some((role.clone(), answer(role)?.refusal.clone()?)));
-        let lags = |role: &&String| {
-            *step == MoveStep::Lead
-                && answer(role).is_some_and(|said| said.refusal.is_none() && said.moving.lags)
+        let is_lagging = |role: &&String| {
+            *step == MigrationStep::Lead
+                && answer(role).is_some_and(|said| said.refusal.is_none() && said.moving.is_lagging)
         };
-        let lagging: Vec<String> = roles.iter().filter(lags).cloned().collect();
+        let lagging: Vec<String> = roles.iter().filter(is_lagging).cloned().collect();
         let hosts = roles.len();
         let is_missing = |role: &String| answer(role).is_none_or(|said| said.refusal.is_some());
         let missing: Vec<String> = roles.into_iter().filter(is_missing).collect();

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use inart_controller_api::{Ending, Instruction};
 use inart_planner_aggregation::{Options, Plan, plan_joining, schemes};
-use inart_protocol_aggregation::MoveStep;
+use inart_protocol_aggregation::MigrationStep;
 use inart_topologies::switched::{Job, Topology};
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 
-use super::changer::{Changer, End};
 use super::hosts::Told;
+use super::plan_updater::{Changer, End};
 use crate::admission::admit;
 use crate::api::proto::ChangeStage;
 use crate::assignment::{JobPlan, job_number};
@@ -19,7 +19,7 @@ use crate::intent::newest;
 use crate::live::without;
 use crate::membership::Roster;
 use crate::records::{Push, Success};
-use crate::runs::first_run;
+use crate::views::first_view;
 
 /// How long planning may take.
 const PLANNING: Duration = Duration::from_secs(2);
@@ -72,7 +72,7 @@ impl Changer {
             plan,
             window_chunks: window_chunks.or(first.map(|push| push.window_chunks)).unwrap_or(WINDOW),
             rate_scale: first.map_or(1.0, |push| push.rate_scale),
-            new_epoch: true,
+            new_plan_version: true,
         };
         match self.install(number, &plan).await {
             Ok(told) => {
@@ -97,19 +97,26 @@ impl Changer {
         let job = plan.job;
         let refused = |error: &dyn std::fmt::Display| End::Refused(error.to_string());
         let record = self.state.record(job).unwrap_or_default();
-        let next = first_run(&self.fabric, &self.desired, &record, plan).map_err(|error| refused(&error))?;
-        let (assignment, epoch) = (next.assignment, next.to.epoch);
+        let next = first_view(&self.fabric, &self.desired, &record, plan).map_err(|error| refused(&error))?;
+        let (assignment, plan_version) = (next.assignment, next.to.plan_version);
         self.state.changes(|log| {
-            log.leads(number, record.live().map_or(Epoch::from(0), |live| live.epoch), epoch);
+            log.leads(
+                number,
+                record.live().map_or(PlanVersion::from(0), |live| live.plan_version),
+                plan_version,
+            );
             log.stage(number, ChangeStage::Writing);
         });
-        self.note(move |records| records.begin(&[(job, epoch)].into())).await.map_err(End::Refused)?;
+        self.note(move |records| records.begin(&[(job, plan_version)].into())).await.map_err(End::Refused)?;
         let before = self.desired.clone();
         match self.hold(next.desired).await {
             Ok(written) => self.state.changes(|log| log.updates(number, written, 0)),
             Err(why) => {
                 if let Err(more) = self.hold(before).await {
-                    tracing::warn!(number, "entries of epoch {epoch} will be removed later: {more}");
+                    tracing::warn!(
+                        number,
+                        "entries of plan version {plan_version} will be removed later: {more}"
+                    );
                 }
                 return Err(End::Undone(why));
             }
@@ -117,8 +124,12 @@ impl Changer {
         let push = next.to;
         let (document, success) = (push.topology.clone(), Success { job, push, stale: Default::default() });
         self.note(move |records| records.succeed(0, document, vec![success])).await.map_err(End::Undone)?;
-        let instruction =
-            Instruction { assignment, beside: None, step: MoveStep::Move, ending: Ending::None };
+        let instruction = Instruction {
+            assignment,
+            previous_plan_version: None,
+            step: MigrationStep::Move,
+            ending: Ending::None,
+        };
         Ok(Told { instruction, rate_bps: plan.plan.rate_bps })
     }
 
@@ -136,10 +147,12 @@ impl Changer {
                 "{followers} of its hosts run: stop them first, or delete it by force, which ends them with an error"
             )));
         }
-        let of_job = |tables: &inart_tables::SwitchTables| tables.epochs(job);
+        let of_job = |tables: &inart_tables::SwitchTables| tables.plan_versions(job);
         let newest = newest(self.desired.values().flat_map(of_job));
-        let epochs: std::collections::BTreeSet<_> = self.desired.values().flat_map(of_job).collect();
-        let left = epochs.into_iter().fold(self.desired.clone(), |left, epoch| without(&left, job, epoch));
+        let plan_versions: std::collections::BTreeSet<_> = self.desired.values().flat_map(of_job).collect();
+        let left = plan_versions
+            .into_iter()
+            .fold(self.desired.clone(), |left, plan_version| without(&left, job, plan_version));
         self.state.changes(|log| log.stage(number, ChangeStage::Writing));
         // From here on no host is told of it. A switch that is gone loses its entries when it is back.
         self.state.disband(job);

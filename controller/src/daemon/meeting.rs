@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use inart_controller_api::{Ending, Seat};
+use inart_controller_api::{Ending, ViewMembership};
 use inart_wire::JobId;
 
 use crate::membership::{Membership, Roster};
@@ -26,7 +26,7 @@ impl Rendezvous {
 
 /// What a host that asks for a run is answered.
 pub(crate) enum Answered {
-    Seated(Seat),
+    Seated(ViewMembership),
     Waiting(String),
 }
 
@@ -35,5 +35,5 @@ pub(crate) enum Answered {
 pub(crate) struct SaidOfEnd {
     pub ending: Ending,
     pub started: u32,
-    pub holds: bool,
+    pub is_holding: bool,
 }

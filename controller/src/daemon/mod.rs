@@ -3,21 +3,20 @@
 //! goes on.
 
 mod change_log;
-mod changer;
 mod config;
-mod decider;
 mod departed;
 mod following;
-mod former;
 mod hosts;
 mod in_force;
 mod jobs;
 mod meeting;
 mod moving;
 mod pauses;
+mod plan_updater;
 mod reconcile;
 mod reconciler;
 mod rendezvous;
+mod replan_loop;
 mod resumed;
 mod sampler;
 mod starting;
@@ -25,6 +24,7 @@ mod state;
 mod status;
 mod steered;
 mod strangers;
+mod view_builder;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -37,9 +37,9 @@ use tokio::task::JoinSet;
 
 use crate::fabric::Fabric;
 use crate::watching::Watching;
-use changer::Changer;
-use decider::Decider;
+use plan_updater::Changer;
 use reconciler::Reconciler;
+use replan_loop::Decider;
 use sampler::Sampler;
 use starting::{Started, start};
 use steered::Asked;

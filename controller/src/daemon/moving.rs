@@ -18,12 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Hosts of a run that has just begun follow one after the other, within this time.
 const FOLLOW_WITHIN: Duration = Duration::from_secs(3);
 
-/// Moves jobs from the plans in force to others, where these differ; `led` if those in force still work.
+/// Moves jobs from the plans in force to others, where these differ; `coordinated` if those in force still
+/// work.
 pub(super) async fn move_jobs(
     state: Arc<State>,
     in_force: Vec<Plan>,
     plans: Vec<Plan>,
-    led: bool,
+    coordinated: bool,
 ) -> Outcome {
     let is_same = |new: &Plan| in_force.iter().any(|old| old.job == new.job && are_same(old, new));
     let other: Vec<Plan> = plans.into_iter().filter(|plan| !is_same(plan)).collect();
@@ -35,7 +36,7 @@ pub(super) async fn move_jobs(
         }
     }
     let ordered: Vec<(String, u32)> =
-        other.into_iter().map(|plan| (plan.job.clone(), state.begin_change(plan, led))).collect();
+        other.into_iter().map(|plan| (plan.job.clone(), state.begin_change(plan, coordinated))).collect();
     let (until, mut problems) = (Instant::now() + PATIENCE, Vec::new());
     for (job, number) in ordered {
         match timeout_at(until, state.change_ended(number)).await {

@@ -3,12 +3,12 @@
 use inart_planner_aggregation::Plan;
 use inart_wire::JobId;
 
-use super::changer::Changer;
 use super::jobs::{SAME, planned};
+use super::plan_updater::Changer;
 use crate::live::without;
 use crate::membership::Formation;
 use crate::records::JobRecord;
-use crate::runs::{job_of, next_run};
+use crate::views::{job_of, next_view};
 
 impl Changer {
     /// Takes a paused job off the switches, and gives the others what it leaves. A switch that is gone loses
@@ -19,8 +19,11 @@ impl Changer {
             return;
         }
         let name = self.state.assigned(job).map(|assignment| assignment.name).unwrap_or_default();
-        let epochs: Vec<_> = self.desired.values().flat_map(|tables| tables.epochs(job)).collect();
-        let left = epochs.into_iter().fold(self.desired.clone(), |left, epoch| without(&left, job, epoch));
+        let plan_versions: Vec<_> =
+            self.desired.values().flat_map(|tables| tables.plan_versions(job)).collect();
+        let left = plan_versions
+            .into_iter()
+            .fold(self.desired.clone(), |left, plan_version| without(&left, job, plan_version));
         match self.hold(left).await {
             Ok(removed) => tracing::info!(job = name, removed, "paused: its slots are free"),
             Err(why) => {
@@ -48,7 +51,7 @@ impl Changer {
         let plans = planned(&self.fabric.topology, &running, vec![joining]).await?;
         let (others, plan) = plans.split_at(running.len());
         let plan = plan.first().cloned().ok_or_else(|| format!("job {} has no plan", before.job))?;
-        next_run(&self.fabric, &self.desired, record, job, plan.clone()).map_err(|why| why.to_string())?;
+        next_view(&self.fabric, &self.desired, record, job, plan.clone()).map_err(|why| why.to_string())?;
         self.change_rates(&running, others, |now, wanted| wanted < now * (1.0 - SAME)).await;
         Ok(plan)
     }

@@ -6,9 +6,9 @@ use std::convert::Infallible;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use inart_controller_api::{Role, Seat};
+use inart_controller_api::{Role, ViewMembership};
 use inart_protocol_aggregation::Assignment;
-use inart_wire::{Epoch, Incarnation, JobId, Rank};
+use inart_wire::{Incarnation, JobId, PlanVersion, Rank};
 use tokio::time::{sleep, timeout};
 
 use super::change_log::Command;
@@ -47,7 +47,7 @@ impl State {
         self.elastic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A job of this roster is elastic. If hosts have run under the plan in force, they are in its run.
+    /// A job of this roster is elastic. If hosts have run under the plan in force, they are in its view.
     pub(super) fn attend(
         &self,
         job: JobId,
@@ -62,7 +62,7 @@ impl State {
         let members: Vec<_> = record.map(|record| members(record, assignment)).unwrap_or_default();
         if !members.is_empty() {
             tracing::info!(job = roster.job, members = members.len(), "elastic job's run resumed");
-            membership.adopt(now, assignment.epoch, members);
+            membership.adopt(now, assignment.plan_version, members);
         }
         rendezvous.jobs.insert(job, membership);
         rendezvous.rosters.insert(job, roster);
@@ -157,7 +157,7 @@ impl State {
         self.rendezvous().jobs.get(&job).map_or(0, |membership| membership.leaves(host))
     }
 
-    /// A host asks for a run.
+    /// A host asks for a view.
     ///
     /// `leaves` is how often the host had left when it asked. If it has left since, it no longer waits for an
     /// answer.
@@ -174,9 +174,9 @@ impl State {
             let (waited, told) = (membership.waits(&joining.host), joining.clone());
             let replied = membership.join(now, joining);
             if !waited && membership.waits(&told.host) {
-                let Joining { host, rounds, boundary, .. } = told;
-                let last = told.last.map(Epoch::get);
-                tracing::info!(job = job.get(), host, last, boundary, rounds, "host joined");
+                let Joining { host, rounds, stop_point, .. } = told;
+                let last = told.last.map(PlanVersion::get);
+                tracing::info!(job = job.get(), host, last, stop_point, rounds, "host joined");
             }
             if let Err(why) = &replied {
                 tracing::warn!(job = job.get(), "host refused: {why}");
@@ -185,15 +185,15 @@ impl State {
         })?;
         Some(replied.map(|reply| match reply {
             Reply::Waiting(why) => Answered::Waiting(why),
-            Reply::Seated(seat) => match self.assigned(job) {
-                Some(assignment) => Answered::Seated(seated(seat, assignment)),
+            Reply::Seated(membership) => match self.assigned(job) {
+                Some(assignment) => Answered::Seated(seated(membership, assignment)),
                 None => Answered::Waiting("the plans are not installed".to_owned()),
             },
         }))
     }
 
-    /// Ends the run of an elastic job, by its name, at a boundary until it is resumed; or resumes it. `None`
-    /// before the plans are installed.
+    /// Ends the view of an elastic job, by its name, at a stop point until it is resumed; or resumes it.
+    /// `None` before the plans are installed.
     pub(crate) fn set_paused(&self, job: &str, paused: bool) -> Option<Result<(), String>> {
         let assignment = match self.told(job)? {
             Ok(told) => told.instruction.assignment,
@@ -213,7 +213,7 @@ impl State {
         }))
     }
 
-    /// Whether an elastic job is paused, and nobody is in a run of it.
+    /// Whether an elastic job is paused, and nobody is in a view of it.
     pub(super) fn is_paused(&self, job: JobId) -> bool {
         self.rendezvous().jobs.get(&job).is_some_and(Membership::is_released)
     }
@@ -238,22 +238,22 @@ impl State {
     }
 
     /// A host takes part no more.
-    pub(crate) fn leave(&self, job: JobId, host: &str, life: Incarnation, rounds: u64, done: bool) {
-        self.at_rendezvous(job, |membership, now| membership.leave(now, host, life, rounds, done));
+    pub(crate) fn leave(&self, job: JobId, host: &str, incarnation: Incarnation, rounds: u64, done: bool) {
+        self.at_rendezvous(job, |membership, now| membership.leave(now, host, incarnation, rounds, done));
         self.met.notify_waiters();
     }
 
-    /// A run was installed, and is told; or why not.
-    pub(super) fn formed(&self, job: JobId, outcome: Result<Epoch, String>) {
+    /// A view was installed, and is told; or why not.
+    pub(super) fn formed(&self, job: JobId, outcome: Result<PlanVersion, String>) {
         self.at_rendezvous(job, |membership, now| membership.formed(now, outcome));
         self.met.notify_waiters();
     }
 
     /// A member follows, or one of its connections has ended.
-    pub(crate) fn stream(&self, job: JobId, role: &str, life: Incarnation, opens: bool) {
+    pub(crate) fn stream(&self, job: JobId, role: &str, incarnation: Incarnation, opens: bool) {
         let open = {
             let mut rendezvous = self.rendezvous();
-            let count = rendezvous.streams.entry((job, role.to_owned(), life.get())).or_insert(0);
+            let count = rendezvous.streams.entry((job, role.to_owned(), incarnation.get())).or_insert(0);
             *count = if opens { *count + 1 } else { count.saturating_sub(1) };
             let open = *count;
             rendezvous.streams.retain(|_, count| *count > 0);
@@ -262,18 +262,18 @@ impl State {
         self.at_rendezvous(job, |membership, now| {
             let Some(host) = membership.host_in(role).map(str::to_owned) else { return };
             match (opens, open) {
-                (true, _) => membership.connected(now, &host, life),
-                (false, 0) => membership.disconnected(now, &host, life),
+                (true, _) => membership.connected(now, &host, incarnation),
+                (false, 0) => membership.disconnected(now, &host, incarnation),
                 (false, _) => {}
             }
         });
     }
 
-    /// A member answers to what it was told of the run's end.
-    pub(super) fn said_of_end(&self, job: JobId, role: &str, life: Incarnation, said: SaidOfEnd) {
+    /// A member answers to what it was told of the view's end.
+    pub(super) fn said_of_end(&self, job: JobId, role: &str, incarnation: Incarnation, said: SaidOfEnd) {
         self.at_rendezvous(job, |membership, now| {
             if let Some(host) = membership.host_in(role).map(str::to_owned) {
-                membership.heard(now, &host, life, said.ending, said.started, said.holds);
+                membership.heard(now, &host, incarnation, said.ending, said.started, said.is_holding);
             }
         });
     }
@@ -285,14 +285,14 @@ impl State {
 }
 
 /// A job's rendezvous for the API.
-fn told(MembershipStatus { run, phase, members, waiting, .. }: MembershipStatus) -> proto::Rendezvous {
+fn told(MembershipStatus { view, phase, members, waiting, .. }: MembershipStatus) -> proto::Rendezvous {
     let member = |(host, place, state): (String, Place, MemberState)| proto::Member {
         host,
         role: place.to_string(),
         state: state.name().to_owned(),
     };
     proto::Rendezvous {
-        run: run.map(|run| run.get().into()),
+        view: view.map(|view| view.get().into()),
         phase,
         members: members.into_iter().map(member).collect(),
         waiting,
@@ -306,27 +306,27 @@ fn members(record: &JobRecord, assignment: &Assignment) -> Vec<Member> {
     let servers = assignment.shards.iter().map(|shard| &shard.server).enumerate();
     let servers = servers.map(|(shard, name)| (name, Place::Server(shard)));
     let member = |(name, place): (&String, Place)| {
-        let life = record.claimed.life(&place.to_string())?;
-        Some(Member::new(name.clone(), life, place))
+        let incarnation = record.claimed.incarnation(&place.to_string())?;
+        Some(Member::new(name.clone(), incarnation, place))
     };
     workers.chain(servers).filter_map(member).collect()
 }
 
-fn seated(seat: crate::membership::Seat, assignment: Assignment) -> Seat {
-    let rank = |rank: usize| Rank::try_from(rank).expect("a run has no more workers than there are ranks");
-    let role = match seat.place {
+fn seated(membership: crate::membership::ViewMembership, assignment: Assignment) -> ViewMembership {
+    let rank = |rank: usize| Rank::try_from(rank).expect("a view has no more workers than there are ranks");
+    let role = match membership.place {
         Place::Worker(worker) => Role::Worker(rank(worker)),
         Place::Server(shard) => {
-            Role::Server(u16::try_from(shard).expect("a run has no more servers than shard numbers").into())
+            Role::Server(u16::try_from(shard).expect("a view has no more servers than shard numbers").into())
         }
     };
-    Seat {
+    ViewMembership {
         assignment,
-        run: seat.run,
+        view: membership.view,
         role,
-        newest: rank(seat.newest),
-        rounds: seat.rounds,
-        loads: seat.loads,
+        newest: rank(membership.newest),
+        rounds: membership.rounds,
+        must_load_state: membership.must_load_state,
     }
 }
 

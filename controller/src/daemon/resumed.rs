@@ -31,13 +31,13 @@ pub(super) fn moved_since(
 ) -> Result<Vec<JobPlan>, InstallError> {
     controller.refresh_records()?;
     let jobs = jobs.iter().map(|job| {
-        let record = controller.records().jobs.get(&job.job).filter(|_| !job.new_epoch);
+        let record = controller.records().jobs.get(&job.job).filter(|_| !job.new_plan_version);
         let moved = record.and_then(|record| {
             if let Some(run) = record.live().filter(|live| goes_on(controller.fabric(), record, live, job)) {
                 return Some(run);
             }
             let began = record.began.as_deref()?;
-            (*began == controller.fabric().push(job, began.epoch)).then(|| record.live())?
+            (*began == controller.fabric().push(job, began.plan_version)).then(|| record.live())?
         });
         moved.map_or_else(|| job.clone(), |live| live.job_plan(job.job))
     });

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use inart_targets::{Access, Precedence, Running, Session, SwitchError};
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::config::{Config, DaemonError};
@@ -37,8 +37,8 @@ const PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(
 /// Switches that answer, each with the greatest precedence that it reported.
 type There = BTreeMap<String, Option<Precedence>>;
 
-/// Epochs by job.
-type Own = BTreeMap<JobId, BTreeSet<Epoch>>;
+/// Plan versions by job.
+type Own = BTreeMap<JobId, BTreeSet<PlanVersion>>;
 
 pub(super) type Sessions = BTreeMap<String, Box<dyn Session>>;
 
@@ -50,7 +50,8 @@ pub(super) struct Started {
     pub precedence: Precedence,
     /// Tables that each switch is to hold, also those that are away.
     pub desired: Network,
-    /// The jobs, each with the epochs that are its own affair: the one in force, and those that no host uses.
+    /// The jobs, each with the plan versions that are its own affair: the one in force, and those that no
+    /// host uses.
     pub own: Own,
     pub fabric: Fabric,
 }
@@ -267,14 +268,14 @@ impl Starting<'_> {
         shortest + (longest - shortest).mul_f64((self.config.chance)() as f64 / u64::MAX as f64)
     }
 
-    /// Installs the plans, and returns what every switch is to hold, and the jobs with their epochs.
+    /// Installs the plans, and returns what every switch is to hold, and the jobs with their plan versions.
     async fn install(
         &self,
         controller: &mut Controller<Box<dyn Session>>,
     ) -> Result<(Network, Own), InstallError> {
         let Self { config, state, .. } = self;
         controller.replace_program(config.replace_program);
-        controller.own_epochs_only(true);
+        controller.own_plan_versions_only(true);
         if let Some(mesh) = &config.peers {
             controller.give_peers(mesh.clone())?;
         }
@@ -288,10 +289,10 @@ impl Starting<'_> {
         let rates = jobs.iter().map(|job| job.plan.rate_bps);
         let mut own = report.dead.clone();
         for assignment in &report.assignments {
-            own.entry(assignment.job).or_default().insert(assignment.epoch);
+            own.entry(assignment.job).or_default().insert(assignment.plan_version);
         }
         for (job, _) in controller.fabric().peers.iter().flat_map(Peers::jobs) {
-            own.entry(job).or_default().insert(peers::epoch());
+            own.entry(job).or_default().insert(peers::plan_version());
         }
         attend(config, state, &records, &report.assignments);
         let mut desired = report.desired;
@@ -315,6 +316,6 @@ fn tell(report: &InstallReport, state: &State) {
         tracing::info!(job, "updates are copied");
     }
     for assignment in &report.assignments {
-        tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan active");
+        tracing::info!(job = assignment.name, plan_version = assignment.plan_version.get(), "plan active");
     }
 }

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use inart_controller_api::{Ending, Instruction};
 use inart_planner_aggregation::Plan;
-use inart_protocol_aggregation::{Assignment, MoveStep};
+use inart_protocol_aggregation::{Assignment, MigrationStep};
 use inart_steering::{Decision, Shares};
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, Incarnation, JobId};
+use inart_wire::{Incarnation, JobId, PlanVersion};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::change_log::{ChangeLog, Command, TooMany};
@@ -177,9 +177,10 @@ impl State {
         let mut now = known.clone();
         now.refresh().ok()?;
         known.jobs.iter().find_map(|(job, record)| {
-            let live = |record: &JobRecord| record.live().map(|push| push.epoch);
-            let newer = live(now.jobs.get(job)?).filter(|epoch| live(record) != Some(*epoch))?;
-            Some(format!("the records have a newer active epoch {newer} of job {job}"))
+            let live = |record: &JobRecord| record.live().map(|push| push.plan_version);
+            let newer =
+                live(now.jobs.get(job)?).filter(|plan_version| live(record) != Some(*plan_version))?;
+            Some(format!("the records have a newer active plan version {newer} of job {job}"))
         })
     }
 
@@ -203,10 +204,16 @@ impl State {
         let hosts = assignments.into_iter().map(|(assignment, rate_bps)| {
             let change = records.jobs.get(&assignment.job).and_then(|record| record.change);
             // Hosts that are in it come back; one that is being closed is no longer spoken of.
-            let beside = change.filter(|change| matches!(change.stage, Stage::Moving | Stage::Undoing));
-            let beside = beside.map(|change| change.other);
+            let previous_plan_version =
+                change.filter(|change| matches!(change.stage, Stage::Moving | Stage::Undoing));
+            let previous_plan_version = previous_plan_version.map(|change| change.other);
             JobHosts::new(Told {
-                instruction: Instruction { assignment, beside, step: MoveStep::Move, ending: Ending::None },
+                instruction: Instruction {
+                    assignment,
+                    previous_plan_version,
+                    step: MigrationStep::Move,
+                    ending: Ending::None,
+                },
                 rate_bps,
             })
         });
@@ -280,20 +287,20 @@ impl State {
     pub(crate) fn claim(
         &self,
         job: JobId,
-        epoch: Epoch,
+        plan_version: PlanVersion,
         role: String,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Option<Result<Claim, RecordsError>> {
-        Some(self.records().as_mut()?.claim(job, epoch, role, life))
+        Some(self.records().as_mut()?.claim(job, plan_version, role, incarnation))
     }
 
     /// Asks the daemon to move a job that runs to another plan; the number of that change.
     ///
-    /// Its workers follow their servers from chunk to chunk if the plan in force still works, and `led` says
-    /// so; else all move when they are told.
-    pub(super) fn begin_change(&self, plan: Plan, led: bool) -> u32 {
+    /// Its workers follow their servers from chunk to chunk if the plan in force still works, and
+    /// `coordinated` says so; else all move when they are told.
+    pub(super) fn begin_change(&self, plan: Plan, coordinated: bool) -> u32 {
         let number = self.inner().changes.begin(&plan.job);
-        self.send_change(number, plan, led)
+        self.send_change(number, plan, coordinated)
     }
 
     /// Does so because a client asks, if not too many such changes are open.
@@ -302,9 +309,9 @@ impl State {
         Ok(self.send_change(number, plan, true))
     }
 
-    fn send_change(&self, number: u32, plan: Plan, led: bool) -> u32 {
+    fn send_change(&self, number: u32, plan: Plan, coordinated: bool) -> u32 {
         // Nobody carries it out once the daemon has ended, and nobody is told anything then.
-        let _ = self.commands.send(Command::Change { number, plan: Box::new(plan), led });
+        let _ = self.commands.send(Command::Change { number, plan: Box::new(plan), coordinated });
         number
     }
 

@@ -24,11 +24,11 @@ impl State {
             let Told { instruction: Instruction { assignment, .. }, rate_bps } = hosts.told();
             proto::JobStatus {
                 job: assignment.job.get().into(),
-                epoch: assignment.epoch.get().into(),
+                plan_version: assignment.plan_version.get().into(),
                 rendezvous: rendezvous.remove(&assignment.job),
                 switches: inner.in_force.switches(assignment.job),
                 kind: JobKind::Aggregation.to_string(),
-                in_force_ms_ago: ms_since(hosts.since()),
+                active_ms_ago: ms_since(hosts.since()),
                 name: assignment.name,
                 rate_bps,
                 peers: 0,
@@ -37,10 +37,10 @@ impl State {
         let copied =
             inner.in_force.copied.iter().map(|CopiedJob { job, name, peers, since }| proto::JobStatus {
                 job: job.get().into(),
-                epoch: peers::epoch().get().into(),
+                plan_version: peers::plan_version().get().into(),
                 switches: inner.in_force.switches(*job),
                 kind: JobKind::Peers.to_string(),
-                in_force_ms_ago: ms_since(*since),
+                active_ms_ago: ms_since(*since),
                 name: name.clone(),
                 peers: u32::try_from(*peers).unwrap_or(u32::MAX),
                 ..proto::JobStatus::default()

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use inart_planner_aggregation::Scheme;
-use inart_steering::{Decision, Policy, Shares};
+use inart_steering::{Decision, ReplanThresholds, Shares};
 use inart_topologies::switched::Job;
 use inart_wire::JobId;
 use tokio::sync::{mpsc, oneshot};
@@ -17,7 +17,7 @@ use crate::api::proto;
 #[derive(Clone)]
 pub struct Steer {
     /// When another plan is worth a change, or whether nothing is changed at all.
-    pub policy: Policy,
+    pub thresholds: ReplanThresholds,
     /// How often the switches' counters are read.
     pub every: Duration,
     /// How long the planner may take.
@@ -57,7 +57,7 @@ pub(super) struct Steered {
     /// The network's jobs, if others were submitted since the task looked last.
     jobs: Mutex<Option<Vec<Job>>>,
     /// What hosts said last, by job and role.
-    reports: Mutex<BTreeMap<(JobId, String), proto::ReportRequest>>,
+    reports: Mutex<BTreeMap<(JobId, String), proto::ReportMetricsRequest>>,
 }
 
 impl Steered {
@@ -91,13 +91,13 @@ impl Steered {
     }
 
     /// Hears a host.
-    pub fn hear(&self, job: JobId, said: proto::ReportRequest) {
+    pub fn hear(&self, job: JobId, said: proto::ReportMetricsRequest) {
         let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
         reports.insert((job, said.role.clone()), said);
     }
 
     /// What hosts said last.
-    pub fn reports(&self) -> BTreeMap<(JobId, String), proto::ReportRequest> {
+    pub fn reports(&self) -> BTreeMap<(JobId, String), proto::ReportMetricsRequest> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -106,8 +106,8 @@ impl Steered {
         self.asking.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?;
         let Seen { failed, background, late, .. } = self.seen();
         let background = background.into_iter().map(|(resource, bps)| proto::Background { resource, bps });
-        let late = late.into_iter().map(|(host, why)| proto::Late { host, why });
-        Some(proto::Network { failed, background: background.collect(), late: late.collect() })
+        let late = late.into_iter().map(|(host, why)| proto::Straggler { host, why });
+        Some(proto::Network { failed, background: background.collect(), stragglers: late.collect() })
     }
 
     /// From now on questions come here.

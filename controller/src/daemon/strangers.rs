@@ -1,13 +1,13 @@
 //! Entries that stay on a switch which was away when the plans were installed: of other jobs, and of the
-//! controller's jobs under epochs that hosts may still use. The start did not read them, so the reconciler
-//! keeps them when the switch answers, and puts the plans' entries beside them.
+//! controller's jobs under plan versions that hosts may still use. The start did not read them, so the
+//! reconciler keeps them when the switch answers, and puts the plans' entries beside them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_tables::SwitchTables;
 use inart_targets::{Running, Session, SwitchError};
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 
 use crate::beside::beside;
 
@@ -15,9 +15,9 @@ use crate::beside::beside;
 pub(super) enum Strangers {
     /// Not read yet.
     Unread {
-        /// The controller's jobs, each with the epochs that are its own affair: the one in force, and those
-        /// that no host uses.
-        own: BTreeMap<JobId, BTreeSet<Epoch>>,
+        /// The controller's jobs, each with the plan versions that are its own affair: the one in force, and
+        /// those that no host uses.
+        own: BTreeMap<JobId, BTreeSet<PlanVersion>>,
     },
     /// Read when the switch answered.
     Known {
@@ -46,14 +46,16 @@ impl Strangers {
         let (mut kept, shared) = (last.clone(), SwitchTables::default());
         (kept.mac, kept.mac_default, kept.switch_ports) =
             (shared.mac, shared.mac_default, shared.switch_ports);
-        own.iter().for_each(|(job, epochs)| kept.retire(*job, |epoch| epochs.contains(&epoch)));
+        own.iter().for_each(|(job, plan_versions)| {
+            kept.retire(*job, |plan_version| plan_versions.contains(&plan_version))
+        });
         let used = kept.used_groups();
         kept.groups.retain(|group, _| used.contains(group));
         for job in kept.jobs() {
-            let epochs: Vec<_> = kept.epochs(job).into_iter().map(Epoch::get).collect();
+            let plan_versions: Vec<_> = kept.plan_versions(job).into_iter().map(PlanVersion::get).collect();
             tracing::warn!(
                 job = job.get(),
-                ?epochs,
+                ?plan_versions,
                 "kept entries that hosts may use on a switch that reconnected"
             );
         }
@@ -75,11 +77,11 @@ impl Strangers {
     ) -> Result<Cow<'a, SwitchTables>, String> {
         let Strangers::Known { kept, own, last } = self else { return Ok(Cow::Borrowed(wanted)) };
         for job in kept.jobs() {
-            // What was admitted since is the controller's, and so are epochs that it has begun.
+            // What was admitted since is the controller's, and so are plan versions that it has begun.
             let is_admitted = !own.contains(&job) && wanted.jobs().contains(&job);
             let is_gone = own.contains(&job) && !runs(job);
-            let wanted = wanted.epochs(job);
-            kept.retire(job, |epoch| is_admitted || is_gone || wanted.contains(&epoch));
+            let wanted = wanted.plan_versions(job);
+            kept.retire(job, |plan_version| is_admitted || is_gone || wanted.contains(&plan_version));
         }
         let both = beside(kept, wanted, last, slots).map_err(|reason| {
             let job = kept.jobs().first().map_or_else(String::new, JobId::to_string);

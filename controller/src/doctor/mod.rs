@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 
 pub use finding::{JobFinding, Missing, Waiting};
 pub use peers::{PeersFinding, examine_peers};
@@ -52,8 +52,8 @@ pub fn examine(
     let found = members(topology, found, plan);
     let names = found.workers.iter().map(|worker| topology.node(*worker).name.as_str());
     let roles = Roles::new(names, plan).map_err(|source| InstallError::plan(&plan.job, source))?;
-    let examiner = Examiner { job, epoch: push.epoch, roles: &roles, hosts };
-    let tracer = Tracer { ports, roles: &roles, plan, job, epoch: push.epoch, switches };
+    let examiner = Examiner { job, plan_version: push.plan_version, roles: &roles, hosts };
+    let tracer = Tracer { ports, roles: &roles, plan, job, plan_version: push.plan_version, switches };
     let mut waiting = Vec::new();
     for (shard, server) in (0..).zip(&roles.servers) {
         // What a server does that has just started tells nothing of the frames before.
@@ -77,19 +77,22 @@ pub fn examine(
 
 struct Examiner<'a> {
     job: JobId,
-    epoch: Epoch,
+    plan_version: PlanVersion,
     roles: &'a Roles<'a>,
     hosts: &'a Hosts,
 }
 
 impl Examiner<'_> {
     fn workers(&self) -> impl Iterator<Item = &(f64, WorkerStatus)> {
-        self.hosts.workers.iter().filter(|(_, worker)| (worker.job, worker.epoch) == (self.job, self.epoch))
+        self.hosts
+            .workers
+            .iter()
+            .filter(|(_, worker)| (worker.job, worker.plan_version) == (self.job, self.plan_version))
     }
 
     fn servers(&self) -> impl Iterator<Item = &ServerStatus> {
         let all = self.hosts.servers.iter().map(|(_, status)| status);
-        all.filter(|status| (status.job, status.epoch) == (self.job, self.epoch))
+        all.filter(|status| (status.job, status.plan_version) == (self.job, self.plan_version))
     }
 
     fn shard(
@@ -99,7 +102,7 @@ impl Examiner<'_> {
         tracer: &Tracer<'_>,
     ) -> Result<Option<Waiting>, crate::requirements::PlanError> {
         let status = self.hosts.servers.iter().find(|(_, status)| {
-            (status.job, status.epoch, status.shard.get()) == (self.job, self.epoch, shard)
+            (status.job, status.plan_version, status.shard.get()) == (self.job, self.plan_version, shard)
         });
         // The oldest chunk of the shard that a worker waits for, and the workers that do.
         let pending = self.workers().filter_map(|(age, worker)| {

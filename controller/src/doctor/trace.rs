@@ -5,7 +5,7 @@ use std::fmt;
 
 use inart_p4::Reason;
 use inart_planner_aggregation::Plan;
-use inart_wire::{Epoch, JobId, Seat, ShardId};
+use inart_wire::{BitmapIndex, JobId, PlanVersion, ShardId};
 use serde::Serialize;
 
 use super::view::{Arrived, SwitchState, SwitchView};
@@ -224,7 +224,7 @@ pub(super) struct Tracer<'a> {
     pub roles: &'a Roles<'a>,
     pub plan: &'a Plan,
     pub job: JobId,
-    pub epoch: Epoch,
+    pub plan_version: PlanVersion,
     pub switches: &'a BTreeMap<String, SwitchState>,
 }
 
@@ -256,9 +256,14 @@ impl Tracer<'_> {
                 }
             };
             let Some(ingress) = self.ports.port(hop.switch, hop.from) else { break };
-            let key =
-                |seat: Seat| SteerKey { epoch: self.epoch, job: self.job, shard, worker: seat, ingress };
-            let own = key(self.seat(shard, worker)?);
+            let key = |bitmap_index: BitmapIndex| SteerKey {
+                plan_version: self.plan_version,
+                job: self.job,
+                shard,
+                worker: bitmap_index,
+                ingress,
+            };
+            let own = key(self.bitmap_index(shard, worker)?);
             if !view.after.steer.contains_key(&own) {
                 return Ok(Obstacle::NoEntry {
                     switch: hop.switch.into(),
@@ -269,7 +274,7 @@ impl Tracer<'_> {
             }
             let mut arrives = false;
             for carrier in &hop.carriers {
-                arrives |= view.hits(&key(self.seat(shard, carrier)?)) > 0;
+                arrives |= view.hits(&key(self.bitmap_index(shard, carrier)?)) > 0;
             }
             if !arrives {
                 let summed = before.filter(|(hop, _)| hop.sums);
@@ -320,8 +325,8 @@ impl Tracer<'_> {
         next.map_or_else(|| server.to_owned(), |hop| hop.switch.to_owned())
     }
 
-    fn seat(&self, shard: ShardId, worker: &str) -> Result<Seat, PlanError> {
-        self.roles.seat(shard, worker)
+    fn bitmap_index(&self, shard: ShardId, worker: &str) -> Result<BitmapIndex, PlanError> {
+        self.roles.bitmap_index(shard, worker)
     }
 
     /// The switches from a worker to a server: the flow's, then those of the trunks that carry it on.

@@ -1,6 +1,6 @@
-//! Removing jobs from the switches: their entries under every epoch, and so their slots and multicast groups.
-//! What all jobs share, and other jobs' entries, stay as they are; the ways to peers go with the last job of
-//! peers.
+//! Removing jobs from the switches: their entries under every plan version, and so their slots and multicast
+//! groups. What all jobs share, and other jobs' entries, stay as they are; the ways to peers go with the last
+//! job of peers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,15 +37,16 @@ impl<D: Session> Controller<D> {
     }
 
     /// Removes jobs from all switches, which are read back, and from the records, which keep the jobs' newest
-    /// epochs. On failure the switches hold what they held. Whether hosts of the jobs still run is not looked
-    /// at.
+    /// plan versions. On failure the switches hold what they held. Whether hosts of the jobs still run is not
+    /// looked at.
     ///
     /// # Errors
     /// The first cause, with what could not be undone.
     pub async fn remove(&mut self, jobs: &BTreeSet<JobId>) -> Result<InstallReport, InstallError> {
         let (current, report) = self.removal(jobs).await?;
-        let epochs = |job: &JobId| newest(current.values().flat_map(|tables| tables.epochs(*job)));
-        let newest: BTreeMap<_, _> = jobs.iter().map(|job| (*job, epochs(job))).collect();
+        let plan_versions =
+            |job: &JobId| newest(current.values().flat_map(|tables| tables.plan_versions(*job)));
+        let newest: BTreeMap<_, _> = jobs.iter().map(|job| (*job, plan_versions(job))).collect();
         let done = match self.write_removal(&report).await {
             Ok(()) => self.records.forget(&newest).map_err(Cause::from),
             Err(cause) => Err(cause),

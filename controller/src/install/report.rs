@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use inart_protocol_aggregation::Assignment;
 use inart_tables::{GroupId, Item, Op, ResultsAction, SwitchTables, Update, UpdatesAction};
 use inart_targets::Running;
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 
 use crate::intent::Network;
 
@@ -42,8 +42,8 @@ pub struct InstallReport {
     pub values: ValuesPerFrame,
     /// What every switch shall hold in the end.
     pub desired: Network,
-    /// By job, epochs that no host uses: a switch that was not there loses their entries, too.
-    pub dead: BTreeMap<JobId, BTreeSet<Epoch>>,
+    /// By job, plan versions that no host uses: a switch that was not there loses their entries, too.
+    pub dead: BTreeMap<JobId, BTreeSet<PlanVersion>>,
 }
 
 impl InstallReport {

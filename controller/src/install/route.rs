@@ -53,7 +53,7 @@ impl<D: Session> Controller<D> {
         self.check_alone(&current)?;
         let intent = intent::intent(&self.fabric.ports, self.fabric.limits, &current, &wanted)?;
         for (job, assignment) in jobs.iter().zip(&mut assignments) {
-            assignment.epoch = intent.epochs[&job.job];
+            assignment.plan_version = intent.plan_versions[&job.job];
         }
         let switches = running.into_iter().map(|(switch, running)| {
             let (kept, desired) = (&intent.kept[&switch], &intent.desired[&switch]);
@@ -116,11 +116,11 @@ impl<D: Session> Controller<D> {
     fn wanted(&self, struck: usize, job: &JobPlan) -> Result<Wanted, InstallError> {
         let record = self.records.jobs.get(&job.job);
         let live = record.and_then(|record| record.live());
-        let is_live = live.is_some_and(|live| *live == self.fabric.push(job, live.epoch));
+        let is_live = live.is_some_and(|live| *live == self.fabric.push(job, live.plan_version));
         // Of a plan that was in force, the numbers were right when it was pushed.
         let numbers = if struck > 0 || is_live { Numbers::Taken } else { Numbers::Checked };
         let mut wanted = self.fabric.wanted(job, record, numbers)?;
-        wanted.known.own_epochs_only = self.own_epochs_only;
+        wanted.known.own_plan_versions_only = self.own_plan_versions_only;
         Ok(wanted)
     }
 

@@ -7,13 +7,13 @@ use inart_topologies::units::counted;
 
 use super::Membership;
 use super::phase::Phase;
-use super::run::Link;
 use super::status::{MemberState, MembershipStatus};
+use super::view::Link;
 
 impl Membership {
     /// How the job is.
     pub fn status(&self) -> MembershipStatus {
-        let members = self.run.iter().flat_map(|run| &run.members).map(|member| {
+        let members = self.view.iter().flat_map(|view| &view.members).map(|member| {
             let state = match member.link {
                 _ if self.present.contains_key(&member.host) => MemberState::Back,
                 Link::NotYet => MemberState::Awaited,
@@ -25,7 +25,7 @@ impl Membership {
         });
         MembershipStatus {
             job: self.roster.job.clone(),
-            run: self.run.as_ref().map(|run| run.number),
+            view: self.view.as_ref().map(|view| view.number),
             phase: self.awaited(),
             members: members.collect(),
             waiting: self.present.keys().cloned().collect(),
@@ -34,7 +34,7 @@ impl Membership {
 
     /// The member in a place, such as worker-3.
     pub fn host_in(&self, role: &str) -> Option<&str> {
-        let mut members = self.run.iter().flat_map(|run| &run.members);
+        let mut members = self.view.iter().flat_map(|view| &view.members);
         members.find(|member| member.place.to_string() == role).map(|member| member.host.as_str())
     }
 
@@ -44,19 +44,19 @@ impl Membership {
             Phase::Gathering { .. } if self.is_paused => "the job is paused".to_owned(),
             Phase::Gathering { .. } => self.gathering(),
             Phase::Forming(formation) => format!(
-                "a run of {} and {} is being planned and installed",
+                "a view of {} and {} is being planned and installed",
                 counted(formation.workers.len(), "worker"),
                 counted(formation.servers.len(), "server")
             ),
-            Phase::Running => "the run continues".to_owned(),
-            Phase::Bounded(boundary) => match boundary.asked {
-                Ending::Agreed(tensor) => format!("the run ends before tensor {tensor}"),
-                _ => "the run continues until its workers agree on its end".to_owned(),
+            Phase::Running => "the view continues".to_owned(),
+            Phase::Bounded(stop_point) => match stop_point.asked {
+                Ending::Agreed(tensor) => format!("the view ends before tensor {tensor}"),
+                _ => "the view continues until its workers agree on its end".to_owned(),
             },
             Phase::Leaving(leaving) => {
                 let missing: Vec<_> =
                     self.missing(Duration::ZERO, leaving).map(|member| member.host.as_str()).collect();
-                format!("the run has ended, {} is waited for", missing.join(", "))
+                format!("the view has ended, {} is waited for", missing.join(", "))
             }
             Phase::Finished { rounds } => format!("the job is done after {}", counted(*rounds, "round")),
         }
@@ -68,7 +68,7 @@ impl Membership {
             format!("no {kind} of job {} is connected: start one of {}", self.roster.job, names.join(", "))
         };
         if let Some(problem) = &self.problem {
-            return format!("no run can be formed of {}: {problem}", counted(self.present.len(), "host"));
+            return format!("no view can be formed of {}: {problem}", counted(self.present.len(), "host"));
         }
         match (formation.workers.is_empty(), formation.servers.is_empty()) {
             (true, true) => "no host is connected".to_owned(),

@@ -1,16 +1,16 @@
-//! Forming a run of those who are there.
+//! Forming a view of those who are there.
 
 use std::time::Duration;
 
-use inart_wire::Epoch;
+use inart_wire::PlanVersion;
 
 use super::Membership;
 use super::names::Place;
 use super::phase::{Attendance, Formation, Order, Phase};
-use super::run::{Member, Run};
+use super::view::{Member, View};
 
 impl Membership {
-    /// Hosts gather: whether a run is to be formed.
+    /// Hosts gather: whether a view is to be formed.
     pub(super) fn gather(&mut self, now: Duration, until: Duration) -> bool {
         let formation = self.formation();
         let is_possible = !formation.workers.is_empty() && !formation.servers.is_empty();
@@ -27,14 +27,14 @@ impl Membership {
     /// Those who are there, in the roster's order.
     pub(super) fn formation(&self) -> Formation {
         let there = |names: &[String]| {
-            let there = |name: &String| Some((name.clone(), self.present.get(name)?.life));
+            let there = |name: &String| Some((name.clone(), self.present.get(name)?.incarnation));
             names.iter().filter_map(there).collect::<Vec<_>>()
         };
         Formation { workers: there(&self.roster.workers), servers: there(&self.roster.servers) }
     }
 
-    /// The run was planned and installed, and begins under that number; or why it was not.
-    pub fn formed(&mut self, now: Duration, outcome: Result<Epoch, String>) {
+    /// The view was planned and installed, and begins under that number; or why it was not.
+    pub fn formed(&mut self, now: Duration, outcome: Result<PlanVersion, String>) {
         let Phase::Forming(formation) = &self.phase else { return };
         let formation = formation.clone();
         match outcome {
@@ -47,21 +47,23 @@ impl Membership {
         self.advance(now);
     }
 
-    fn begin(&mut self, now: Duration, number: Epoch, formation: &Formation) {
+    fn begin(&mut self, now: Duration, number: PlanVersion, formation: &Formation) {
         let attending: Vec<_> =
             formation.workers.iter().filter_map(|(host, _)| self.present.get(host)).collect();
         let (newest, rounds) = newest(&attending);
-        let differ = attending.iter().any(|there| there.loading || there.rounds != rounds);
-        let loads = differ || self.before != formation.workers;
+        let differ = attending.iter().any(|there| there.must_load_state || there.rounds != rounds);
+        let must_load_state = differ || self.before != formation.workers;
         let workers = formation.workers.iter().enumerate().map(|(rank, host)| (host, Place::Worker(rank)));
         let servers = formation.servers.iter().enumerate().map(|(shard, host)| (host, Place::Server(shard)));
-        let members =
-            workers.chain(servers).map(|((host, life), place)| Member::new(host.clone(), *life, place));
+        let members = workers
+            .chain(servers)
+            .map(|((host, incarnation), place)| Member::new(host.clone(), *incarnation, place));
         let members: Vec<_> = members.collect();
         for member in &members {
             self.present.remove(&member.host);
         }
-        self.run = Some(Run { number, members, since: now, state: Some((newest, rounds, loads)) });
+        self.view =
+            Some(View { number, members, since: now, state: Some((newest, rounds, must_load_state)) });
         self.phase = Phase::Running;
     }
 }
@@ -69,7 +71,7 @@ impl Membership {
 /// The rank of the worker with the newest state, and its rounds: of those with as many rounds, rather one
 /// that has not to load another's state, then the lowest rank.
 fn newest(workers: &[&Attendance]) -> (usize, u64) {
-    let key = |there: &Attendance| (there.rounds, !there.loading);
+    let key = |there: &Attendance| (there.rounds, !there.must_load_state);
     let mut best = 0;
     for (rank, there) in workers.iter().enumerate() {
         if key(there) > key(workers[best]) {

@@ -1,4 +1,4 @@
-//! Hosts that ask for a run.
+//! Hosts that ask for a view.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use inart_wire::Incarnation;
 use super::Membership;
 use super::joining::{Joining, Refusal, Reply};
 use super::phase::{Attendance, Contender, Leaving, Phase};
-use super::run::Link;
+use super::view::Link;
 
 impl Membership {
-    /// A host asks for a run, for the first time or again.
+    /// A host asks for a view, for the first time or again.
     ///
     /// # Errors
     /// Why it cannot take part.
@@ -24,31 +24,31 @@ impl Membership {
             self.advance(now);
             return self.check(&joining).map(|()| Reply::Waiting(self.awaited()));
         }
-        let Joining { host, life, last, boundary, rounds, loading } = joining;
-        self.told.insert(host.clone(), (life, rounds));
+        let Joining { host, incarnation, last, stop_point, rounds, must_load_state } = joining;
+        self.told.insert(host.clone(), (incarnation, rounds));
         // It may not have heard the answer before.
-        let number = self.run.as_ref().map(|run| run.number);
+        let number = self.view.as_ref().map(|view| view.number);
         let is_done =
-            self.run.as_ref().and_then(|run| run.member(&host)).is_none_or(|member| member.has_left);
-        if let Some(seat) = self.run.as_ref().and_then(|run| run.seat(&host, life))
+            self.view.as_ref().and_then(|view| view.member(&host)).is_none_or(|member| member.has_left);
+        if let Some(membership) = self.view.as_ref().and_then(|view| view.membership(&host, incarnation))
             && !is_done
             && last != number
             && matches!(self.phase, Phase::Running | Phase::Bounded(_))
         {
-            return Ok(Reply::Seated(seat));
+            return Ok(Reply::Seated(membership));
         }
-        let is_first = self.present.is_empty() && self.run.is_none();
-        self.present.insert(host.clone(), Attendance { life, rounds, loading, heard: now });
+        let is_first = self.present.is_empty() && self.view.is_none();
+        self.present.insert(host.clone(), Attendance { incarnation, rounds, must_load_state, heard: now });
         if let Phase::Gathering { until } = &mut self.phase
             && is_first
             && *until == Duration::MAX
         {
             *until = now + self.timing.gather_within;
         }
-        self.left(now, &host, life, boundary);
+        self.left(now, &host, incarnation, stop_point);
         self.advance(now);
-        Ok(match self.run.as_ref().and_then(|run| run.seat(&host, life)) {
-            Some(seat) if matches!(self.phase, Phase::Running) => Reply::Seated(seat),
+        Ok(match self.view.as_ref().and_then(|view| view.membership(&host, incarnation)) {
+            Some(membership) if matches!(self.phase, Phase::Running) => Reply::Seated(membership),
             _ => Reply::Waiting(self.awaited()),
         })
     }
@@ -59,8 +59,8 @@ impl Membership {
             let hosts = self.roster.hosts().collect::<Vec<_>>().join(", ");
             return Err(Refusal::Stranger { job, host, hosts });
         }
-        if joining.life == Incarnation::UNKNOWN {
-            return Err(Refusal::NoLife { host });
+        if joining.incarnation == Incarnation::UNKNOWN {
+            return Err(Refusal::NoIncarnation { host });
         }
         if let Phase::Finished { rounds } = self.phase
             && self.roster.workers.contains(&host)
@@ -68,46 +68,51 @@ impl Membership {
             return Err(Refusal::Finished { job, rounds });
         }
         match self.told.get(&host) {
-            Some((life, before)) if *life == joining.life && *before > joining.rounds => {
+            Some((incarnation, before))
+                if *incarnation == joining.incarnation && *before > joining.rounds =>
+            {
                 Err(Refusal::Backwards { host, before: *before, now: joining.rounds })
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether it is a worker that was not in the run of which a worker has done all its rounds: there is
+    /// Whether it is a worker that was not in the view of which a worker has done all its rounds: there is
     /// nothing left for it to do, and it is refused once the others are done, too.
     fn comes_too_late(&self, joining: &Joining) -> bool {
-        let Joining { host, life, .. } = joining;
-        let is_in = |run: &super::Run| run.member(host).is_some_and(|member| member.life == *life);
-        let run = self.run.as_ref().filter(|run| run.done().is_some());
-        self.roster.workers.contains(host) && run.is_some_and(|run| !is_in(run))
+        let Joining { host, incarnation, .. } = joining;
+        let is_in =
+            |view: &super::View| view.member(host).is_some_and(|member| member.incarnation == *incarnation);
+        let view = self.view.as_ref().filter(|view| view.done().is_some());
+        self.roster.workers.contains(host) && view.is_some_and(|view| !is_in(view))
     }
 
-    /// Another life of a host that is there waits until the first one is silent; for how long, if it has to.
+    /// Another incarnation of a host that is there waits until the first one is silent; for how long, if it
+    /// has to.
     fn contend(&mut self, now: Duration, joining: &Joining) -> Result<Option<Reply>, Refusal> {
-        let Joining { host, life, .. } = joining;
+        let Joining { host, incarnation, .. } = joining;
         let gone_after = self.timing.gone_after;
-        let there = self.present.get(host).filter(|there| there.life != *life);
+        let there = self.present.get(host).filter(|there| there.incarnation != *incarnation);
         let asked = there.map(|there| there.heard).filter(|heard| now.saturating_sub(*heard) < gone_after);
-        let run = self.run.as_ref();
-        let member = run.and_then(|run| run.member(host)).filter(|member| member.life != *life);
+        let view = self.view.as_ref();
+        let member =
+            view.and_then(|view| view.member(host)).filter(|member| member.incarnation != *incarnation);
         let link = member.filter(|member| !member.has_left).map(|member| member.link);
         let is_connected = link == Some(Link::Connected);
-        let may_run = is_connected
+        let may_view = is_connected
             || match link {
-                Some(Link::NotYet) => run.is_some_and(|run| now < run.since + gone_after),
+                Some(Link::NotYet) => view.is_some_and(|view| now < view.since + gone_after),
                 Some(Link::Lost(since)) => now < since + gone_after,
                 _ => false,
             };
-        if asked.is_none() && !may_run {
-            // The record of another life stays while the first one asks: it is refused in time.
-            self.forget_contender(host, *life);
+        if asked.is_none() && !may_view {
+            // The record of another incarnation stays while the first one asks: it is refused in time.
+            self.forget_contender(host, *incarnation);
             return Ok(None);
         }
-        let fresh = Contender { life: *life, since: now, heard: now };
+        let fresh = Contender { incarnation: *incarnation, since: now, heard: now };
         let contender = self.contenders.entry(host.clone()).or_insert(fresh);
-        if contender.life != *life {
+        if contender.incarnation != *incarnation {
             *contender = fresh;
         }
         contender.heard = now;
@@ -121,32 +126,33 @@ impl Membership {
         Ok(Some(Reply::Waiting(format!("an earlier {host} was active a moment ago"))))
     }
 
-    /// That life of a host contends no more.
-    pub(super) fn forget_contender(&mut self, host: &str, life: Incarnation) {
-        if self.contenders.get(host).is_some_and(|contender| contender.life == life) {
+    /// That incarnation of a host contends no more.
+    pub(super) fn forget_contender(&mut self, host: &str, incarnation: Incarnation) {
+        if self.contenders.get(host).is_some_and(|contender| contender.incarnation == incarnation) {
             self.contenders.remove(host);
         }
     }
 
-    /// A host that asks has left the run that it was in: at the boundary, or else the run is over for all.
-    fn left(&mut self, now: Duration, host: &str, life: Incarnation, boundary: Option<u32>) {
-        let Some(run) = &mut self.run else { return };
-        let Some(member) = run.members.iter_mut().find(|member| member.host == host) else { return };
+    /// A host that asks has left the view that it was in: at the stop point, or else the view is over for
+    /// all.
+    fn left(&mut self, now: Duration, host: &str, incarnation: Incarnation, stop_point: Option<u32>) {
+        let Some(view) = &mut self.view else { return };
+        let Some(member) = view.members.iter_mut().find(|member| member.host == host) else { return };
         if member.has_left || matches!(member.link, Link::Done(_)) {
             return;
         }
         member.has_left = true;
         let is_server = !member.is_worker();
-        let boundary = boundary.filter(|_| member.life == life);
-        if let (Phase::Running, Some(tensor)) = (&self.phase, boundary) {
+        let stop_point = stop_point.filter(|_| member.incarnation == incarnation);
+        if let (Phase::Running, Some(tensor)) = (&self.phase, stop_point) {
             // It was agreed on with an earlier controller.
             self.tell(Ending::Agreed(tensor));
         }
-        let is_orderly = boundary.is_some() || is_server && matches!(self.phase, Phase::Leaving(_));
+        let is_orderly = stop_point.is_some() || is_server && matches!(self.phase, Phase::Leaving(_));
         self.begin_leaving(now, !is_orderly);
     }
 
-    /// The members of the run come back from now on; those that are in the middle of it are told to, if
+    /// The members of the view come back from now on; those that are in the middle of it are told to, if
     /// it is broken.
     pub(super) fn begin_leaving(&mut self, now: Duration, is_broken: bool) {
         match &mut self.phase {

@@ -1,31 +1,31 @@
-//! What hosts that ask for a run say, and what they are answered.
+//! What hosts that ask for a view say, and what they are answered.
 
-use inart_wire::{Epoch, Incarnation};
+use inart_wire::{Incarnation, PlanVersion};
 
-use super::run::Seat;
+use super::view::ViewMembership;
 
-/// What a host says that asks for a run. It asks again and again until it has one.
+/// What a host says that asks for a view. It asks again and again until it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joining {
     /// Its name in the topology.
     pub host: String,
     /// Its life: another one for each process.
-    pub life: Incarnation,
-    /// The run that it was in last, if any.
-    pub last: Option<Epoch>,
-    /// The tensor before which it left that run, if all had agreed on it; else it left in the middle of one.
-    pub boundary: Option<u32>,
+    pub incarnation: Incarnation,
+    /// The view that it was in last, if any.
+    pub last: Option<PlanVersion>,
+    /// The tensor before which it left that view, if all had agreed on it; else it left in the middle of one.
+    pub stop_point: Option<u32>,
     /// Of a worker, how many rounds are in the state that it holds.
     pub rounds: u64,
     /// Of a worker, whether it still has to load the state of another one.
-    pub loading: bool,
+    pub must_load_state: bool,
 }
 
 /// The answer to a host that asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Its run has begun.
-    Seated(Seat),
+    /// Its view has begun.
+    Seated(ViewMembership),
     /// It is to ask again, within [`Timing::gone_after`](super::Timing::gone_after). This is what is waited
     /// for, in words.
     Waiting(String),
@@ -44,9 +44,9 @@ pub enum Refusal {
         /// Those that it has.
         hosts: String,
     },
-    /// A host must have a life to be told from itself after a restart.
+    /// A host must have an incarnation to be told from itself after a restart.
     #[error("{host}: incarnation 0 is reserved; use a random non-zero value")]
-    NoLife {
+    NoIncarnation {
         /// The host.
         host: String,
     },
@@ -70,7 +70,7 @@ pub enum Refusal {
     },
     /// The job is done.
     #[error(
-        "job {job} is done after {rounds} rounds: to run it again, restart the controller with a new epoch, and all hosts"
+        "job {job} is done after {rounds} rounds: to run it again, restart the controller with a new plan version, and all hosts"
     )]
     Finished {
         /// The job.

@@ -1,13 +1,12 @@
-//! Who takes part in an elastic job, and when its runs begin and end: the rendezvous of its hosts. Pure:
+//! Who takes part in an elastic job, and when its views begin and end: the rendezvous of its hosts. Pure:
 //! events in, [orders](Order) out, and time is an argument (since any fixed moment).
 //!
-//! A *run* is what hosts do between two rendezvous: with the same members, shares and streams of chunks. A
-//! host that has no run, or whose run has ended, [joins](Membership::join) and waits. A run ends at a
-//! [boundary](Ending) that all its workers agree on, or because it was aborted. Then the members come back,
-//! those who are there are planned for, and the next run begins.
+//! A *view* is what hosts do between two rendezvous: with the same members, shares and streams of chunks. A
+//! host that has no view, or whose view has ended, [joins](Membership::join) and waits. A view ends at a
+//! [stop_point](Ending) that all its workers agree on, or because it was aborted. Then the members come back,
+//! those who are there are planned for, and the next view begins.
 
 mod agree;
-mod boundary;
 mod describe;
 mod ends;
 mod forming;
@@ -15,24 +14,25 @@ mod join;
 mod joining;
 mod names;
 mod phase;
-mod run;
 mod status;
+mod stop_point;
 mod timing;
+mod view;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_wire::{Epoch, Incarnation};
+use inart_wire::{Incarnation, PlanVersion};
 
 pub use inart_controller_api::Ending;
 pub use joining::{Joining, Refusal, Reply};
 pub use names::{Place, Roster};
 use phase::{Attendance, Contender, Phase};
 pub use phase::{Formation, Order};
-use run::{Link, Run};
-pub use run::{Member, Seat};
 pub use status::{MemberState, MembershipStatus};
 pub use timing::Timing;
+use view::{Link, View};
+pub use view::{Member, ViewMembership};
 
 /// The rendezvous of one job.
 #[derive(Clone, Debug)]
@@ -40,30 +40,30 @@ pub struct Membership {
     roster: Roster,
     timing: Timing,
     phase: Phase,
-    /// By name: who waits for a run.
+    /// By name: who waits for a view.
     present: BTreeMap<String, Attendance>,
-    /// By name: another life of a host that is there.
+    /// By name: another incarnation of a host that is there.
     contenders: BTreeMap<String, Contender>,
     /// By name: how often a host has left.
     leaves: BTreeMap<String, u64>,
-    /// By name: the rounds that a life of a host has told.
+    /// By name: the rounds that an incarnation of a host has told.
     told: BTreeMap<String, (Incarnation, u64)>,
-    /// The present run, or the last one until its members are gathered.
-    run: Option<Run>,
-    /// The workers of the run before with their lives.
+    /// The present view, or the last one until its members are gathered.
+    view: Option<View>,
+    /// The workers of the view before with their incarnations.
     before: Vec<(String, Incarnation)>,
-    /// Why no run could be formed.
+    /// Why no view could be formed.
     problem: Option<String>,
     is_paused: bool,
     /// Whether a paused job's tables were given back.
     is_released: bool,
-    /// Whether the run is to end at a boundary, whoever joins.
+    /// Whether the view is to end at a stop point, whoever joins.
     is_ending: bool,
     orders: Vec<Order>,
 }
 
 impl Membership {
-    /// Nobody has joined, and there is no run.
+    /// Nobody has joined, and there is no view.
     pub fn new(roster: Roster, timing: Timing) -> Self {
         Self {
             roster,
@@ -73,7 +73,7 @@ impl Membership {
             contenders: BTreeMap::new(),
             leaves: BTreeMap::new(),
             told: BTreeMap::new(),
-            run: None,
+            view: None,
             before: Vec::new(),
             problem: None,
             is_paused: false,
@@ -83,9 +83,9 @@ impl Membership {
         }
     }
 
-    /// A run goes on that an earlier controller began: these are its members. None of them is connected.
-    pub fn adopt(&mut self, now: Duration, number: Epoch, members: Vec<Member>) {
-        self.run = Some(Run::adopted(now, number, members));
+    /// A view goes on that an earlier controller began: these are its members. None of them is connected.
+    pub fn adopt(&mut self, now: Duration, number: PlanVersion, members: Vec<Member>) {
+        self.view = Some(View::adopted(now, number, members));
         self.phase = Phase::Running;
     }
 
@@ -99,7 +99,7 @@ impl Membership {
         self.advance(now);
     }
 
-    /// Whether a host waits for a run.
+    /// Whether a host waits for a view.
     pub fn waits(&self, host: &str) -> bool {
         self.present.contains_key(host)
     }
@@ -112,17 +112,17 @@ impl Membership {
         }
     }
 
-    /// A member has connected, and hears what the run's members are told.
-    pub fn connected(&mut self, now: Duration, host: &str, life: Incarnation) {
-        if let Some(member) = self.run.as_mut().and_then(|run| run.member_mut(host, life)) {
+    /// A member has connected, and hears what the view's members are told.
+    pub fn connected(&mut self, now: Duration, host: &str, incarnation: Incarnation) {
+        if let Some(member) = self.view.as_mut().and_then(|view| view.member_mut(host, incarnation)) {
             member.set_connected(Link::Connected);
         }
         self.advance(now);
     }
 
     /// A member's connection has ended.
-    pub fn disconnected(&mut self, now: Duration, host: &str, life: Incarnation) {
-        if let Some(member) = self.run.as_mut().and_then(|run| run.member_mut(host, life)) {
+    pub fn disconnected(&mut self, now: Duration, host: &str, incarnation: Incarnation) {
+        if let Some(member) = self.view.as_mut().and_then(|view| view.member_mut(host, incarnation)) {
             member.set_connected(Link::Lost(now));
         }
         self.advance(now);
@@ -135,33 +135,33 @@ impl Membership {
 
     /// A host takes part no more: it is `done` with all its rounds, or ends before that. What is not there is
     /// not waited for.
-    pub fn leave(&mut self, now: Duration, host: &str, life: Incarnation, rounds: u64, done: bool) {
-        if self.present.get(host).is_some_and(|there| there.life == life) {
+    pub fn leave(&mut self, now: Duration, host: &str, incarnation: Incarnation, rounds: u64, done: bool) {
+        if self.present.get(host).is_some_and(|there| there.incarnation == incarnation) {
             self.present.remove(host);
         }
-        self.forget_contender(host, life);
+        self.forget_contender(host, incarnation);
         if self.roster.hosts().any(|known| known == host) {
             *self.leaves.entry(host.to_owned()).or_default() += 1;
         }
-        if let Some(member) = self.run.as_mut().and_then(|run| run.member_mut(host, life)) {
+        if let Some(member) = self.view.as_mut().and_then(|view| view.member_mut(host, incarnation)) {
             member.link = if done { Link::Done(rounds) } else { Link::Gone };
         }
         self.advance(now);
     }
 
-    /// The run is to end at a boundary, though nobody has joined: another plan waits for it.
+    /// The view is to end at a stop point, though nobody has joined: another plan waits for it.
     pub fn end_run(&mut self, now: Duration) {
-        self.is_ending = self.run.is_some();
+        self.is_ending = self.view.is_some();
         self.advance(now);
     }
 
-    /// The run ends at a boundary, and none begins until the job is [resumed](Self::resume).
+    /// The view ends at a stop point, and none begins until the job is [resumed](Self::resume).
     pub fn pause(&mut self, now: Duration) {
         self.is_paused = true;
         self.end_run(now);
     }
 
-    /// Whether the tables of a paused job are to be taken off the switches now, since nobody is in a run any
+    /// Whether the tables of a paused job are to be taken off the switches now, since nobody is in a view any
     /// more: once per pause.
     pub fn gives_back(&mut self) -> bool {
         let is_idle = self.is_paused && matches!(self.phase, Phase::Gathering { .. });

@@ -1,4 +1,4 @@
-//! The hosts that may take part in a job, and their places in a run.
+//! The hosts that may take part in a job, and their places in a view.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Roster {
     }
 }
 
-/// What a member is in a run.
+/// What a member is in a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The worker of that rank.

@@ -1,6 +1,6 @@
 //! What a job's rendezvous is at, for people.
 
-use inart_wire::Epoch;
+use inart_wire::PlanVersion;
 
 use super::names::Place;
 
@@ -9,26 +9,26 @@ use super::names::Place;
 pub struct MembershipStatus {
     /// The job's name.
     pub job: String,
-    /// The number of its run, if it has one.
-    pub run: Option<Epoch>,
+    /// The number of its view, if it has one.
+    pub view: Option<PlanVersion>,
     /// What it is at, in words.
     pub phase: String,
     /// Its members, by place.
     pub members: Vec<(String, Place, MemberState)>,
-    /// Hosts that wait for a run.
+    /// Hosts that wait for a view.
     pub waiting: Vec<String>,
 }
 
 /// How a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberState {
-    /// It has not come since the run was formed.
+    /// It has not come since the view was formed.
     Awaited,
     /// It takes part.
     Running,
     /// It has no connection.
     Disconnected,
-    /// It has left the run, and joined again.
+    /// It has left the view, and joined again.
     Back,
     /// It has ended.
     Ended,

@@ -1,19 +1,20 @@
-//! A job's change to another plan while it runs, as the records know it: the other epoch, and how far it is.
+//! A job's change to another plan while it runs, as the records know it: the other plan version, and how far
+//! it is.
 
-use inart_wire::Epoch;
+use inart_wire::PlanVersion;
 use serde::{Deserialize, Serialize};
 
 /// How far a change is. It is noted before what it says is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Tables of the other epoch are written; no host was told of it.
+    /// Tables of the other plan version are written; no host was told of it.
     Writing,
-    /// Hosts are told to move to the other epoch.
+    /// Hosts are told to move to the other plan version.
     Moving,
-    /// Hosts are told to move back from the other epoch.
+    /// Hosts are told to move back from the other plan version.
     Undoing,
-    /// The plan is in force; the other epoch is the one before, which is closed and removed.
+    /// The plan is in force; the other plan version is the one before, which is closed and removed.
     Closing,
 }
 
@@ -23,13 +24,13 @@ pub enum Stage {
 pub struct Change {
     /// How far it is.
     pub stage: Stage,
-    /// The epoch beside the one in force.
-    pub other: Epoch,
+    /// The plan version beside the one in force.
+    pub other: PlanVersion,
 }
 
 impl Change {
-    /// The epoch beside the one in force, if hosts may use it.
-    pub fn open(&self) -> Option<Epoch> {
+    /// The plan version beside the one in force, if hosts may use it.
+    pub fn open(&self) -> Option<PlanVersion> {
         (self.stage != Stage::Writing).then_some(self.other)
     }
 }

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use inart_wire::{Epoch, Incarnation, JobId};
+use inart_wire::{Incarnation, JobId, PlanVersion};
 
 use super::change::{Change, Stage};
 use super::{HISTORY, JobRecord, Push, Records, RecordsError};
 
 impl JobRecord {
-    /// The epoch beside the one in force that hosts may use.
-    pub fn open(&self) -> Option<Epoch> {
+    /// The plan version beside the one in force that hosts may use.
+    pub fn open(&self) -> Option<PlanVersion> {
         self.change.as_ref().and_then(Change::open)
     }
 
     /// There is no change any more: another plan is in force for hosts that start, or the change was undone.
-    /// An epoch that hosts were told is never used again.
+    /// A plan version that hosts were told is never used again.
     pub(super) fn drop_change(&mut self) {
         match self.change.take() {
             Some(Change { stage: Stage::Moving | Stage::Undoing, other }) => {
@@ -42,14 +42,14 @@ impl Records {
     ///
     /// # Errors
     /// Files that cannot be read or written.
-    pub fn note_change(&mut self, job: JobId, stage: Stage, other: Epoch) -> Result<(), RecordsError> {
+    pub fn note_change(&mut self, job: JobId, stage: Stage, other: PlanVersion) -> Result<(), RecordsError> {
         self.change_jobs([job].iter(), |records| {
             records.jobs.entry(job).or_default().change = Some(Change { stage, other });
         })
     }
 
     /// Notes that all hosts of a job have moved to `push`, which is in force from then on; who has run, has
-    /// run under it. The epoch before is to be closed and removed.
+    /// run under it. The previous plan version is to be closed and removed.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -59,7 +59,7 @@ impl Records {
             records.values = Some(push.values);
             let record = records.jobs.entry(job).or_default();
             if let Some(before) = record.live().cloned() {
-                record.change = Some(Change { stage: Stage::Closing, other: before.epoch });
+                record.change = Some(Change { stage: Stage::Closing, other: before.plan_version });
                 record.began.get_or_insert(Box::new(before));
             }
             record.add(push);
@@ -67,7 +67,7 @@ impl Records {
     }
 
     /// Notes that a run of an elastic job begins, under `push` or the live one, and who has which role in it.
-    /// No host uses the epochs before, and none has entries.
+    /// No host uses the plan versions before, and none has entries.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -88,12 +88,12 @@ impl Records {
         })
     }
 
-    /// Notes the end of a job's change, whatever came of it. Of its epochs that no host uses, those of
+    /// Notes the end of a job's change, whatever came of it. Of its plan versions that no host uses, those of
     /// `stale` may still have entries.
     ///
     /// # Errors
     /// Files that cannot be read or written.
-    pub fn end_change(&mut self, job: JobId, stale: BTreeSet<Epoch>) -> Result<(), RecordsError> {
+    pub fn end_change(&mut self, job: JobId, stale: BTreeSet<PlanVersion>) -> Result<(), RecordsError> {
         self.change_jobs([job].iter(), |records| {
             let record = records.jobs.entry(job).or_default();
             record.drop_change();

@@ -1,11 +1,11 @@
-//! Who has run under a job's live epoch.
+//! Who has run under a job's live plan version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_wire::Incarnation;
 use serde::{Deserialize, Serialize};
 
-/// Hosts that have run under an epoch, by role, such as worker-3.
+/// Hosts that have run under a plan version, by role, such as worker-3.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Kept")]
 pub struct Claims(BTreeMap<String, u32>);
@@ -15,7 +15,7 @@ pub struct Claims(BTreeMap<String, u32>);
 #[serde(untagged)]
 enum Kept {
     /// The incarnation of who was granted each role; 0 if it is not known.
-    Lives(BTreeMap<String, u32>),
+    Incarnations(BTreeMap<String, u32>),
     /// Of versions before, which noted the roles only.
     Roles(BTreeSet<String>),
 }
@@ -23,7 +23,7 @@ enum Kept {
 impl From<Kept> for Claims {
     fn from(kept: Kept) -> Self {
         match kept {
-            Kept::Lives(lives) => Claims(lives),
+            Kept::Incarnations(incarnations) => Claims(incarnations),
             Kept::Roles(roles) => Claims(roles.into_iter().map(|role| (role, 0)).collect()),
         }
     }
@@ -40,31 +40,35 @@ impl Claims {
         self.0.keys().map(String::as_str)
     }
 
-    /// Whether that life of a host was granted the role.
-    pub fn has(&self, role: &str, life: Incarnation) -> bool {
-        life != Incarnation::UNKNOWN && self.0.get(role) == Some(&life.get())
+    /// Whether that incarnation of a host was granted the role.
+    pub fn has(&self, role: &str, incarnation: Incarnation) -> bool {
+        incarnation != Incarnation::UNKNOWN && self.0.get(role) == Some(&incarnation.get())
     }
 
-    /// Grants the role to that life of a host, unless another life has it. One that asks again did not get
-    /// the answer.
-    pub(super) fn grant(&mut self, role: String, life: Incarnation) -> bool {
+    /// Grants the role to that incarnation of a host, unless another incarnation has it. One that asks again
+    /// did not get the answer.
+    pub(super) fn grant(&mut self, role: String, incarnation: Incarnation) -> bool {
         match self.0.get(&role) {
-            Some(granted) => life != Incarnation::UNKNOWN && *granted == life.get(),
+            Some(granted) => incarnation != Incarnation::UNKNOWN && *granted == incarnation.get(),
             None => {
-                self.0.insert(role, life.get());
+                self.0.insert(role, incarnation.get());
                 true
             }
         }
     }
 
     /// The life that was granted the role, if that is known.
-    pub fn life(&self, role: &str) -> Option<Incarnation> {
-        self.0.get(role).copied().map(Incarnation::new).filter(|life| *life != Incarnation::UNKNOWN)
+    pub fn incarnation(&self, role: &str) -> Option<Incarnation> {
+        self.0
+            .get(role)
+            .copied()
+            .map(Incarnation::new)
+            .filter(|incarnation| *incarnation != Incarnation::UNKNOWN)
     }
 
-    /// Grants roles to lives of hosts in place of all others.
+    /// Grants roles to incarnations of hosts in place of all others.
     pub(super) fn replace(&mut self, granted: impl IntoIterator<Item = (String, Incarnation)>) {
-        self.0 = granted.into_iter().map(|(role, life)| (role, life.get())).collect();
+        self.0 = granted.into_iter().map(|(role, incarnation)| (role, incarnation.get())).collect();
     }
 
     pub(super) fn clear(&mut self) {

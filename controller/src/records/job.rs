@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use inart_wire::Epoch;
+use inart_wire::PlanVersion;
 use serde::{Deserialize, Serialize};
 
 use super::change::Change;
@@ -15,24 +15,24 @@ use super::push::Push;
 pub struct JobRecord {
     /// The pushes that succeeded and were not rolled back, oldest first; the last is live.
     pub pushes: VecDeque<Push>,
-    /// Epochs that may still have entries though no host uses them: those before the live one, and those of
-    /// pushes that were begun and not finished.
-    pub stale: BTreeSet<Epoch>,
-    /// Hosts that have run under the live epoch.
+    /// Plan versions that may still have entries though no host uses them: those before the live one, and
+    /// those of pushes that were begun and not finished.
+    pub stale: BTreeSet<PlanVersion>,
+    /// Hosts that have run under the live plan version.
     #[serde(default, skip_serializing_if = "Claims::is_empty")]
     pub claimed: Claims,
-    /// Of a job that was removed: its newest epoch, since an epoch is never used twice.
+    /// Of a job that was removed: its newest plan version, since a plan version is never used twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub removed: Option<Epoch>,
+    pub removed: Option<PlanVersion>,
     /// The change to another plan that is under way while the job runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
     /// The push by which the hosts that have run began, if they were moved to others since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<Box<Push>>,
-    /// The newest epoch that hosts were told and that was given up again.
+    /// The newest plan version that hosts were told and that was given up again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub undone: Option<Epoch>,
+    pub undone: Option<PlanVersion>,
 }
 
 impl JobRecord {

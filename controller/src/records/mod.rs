@@ -1,6 +1,6 @@
-//! What was pushed to a network, for rollback and to know which epochs hosts may still use. The switches'
-//! tables say what is installed; the records only say what of it matters, so losing them loses no working
-//! plan.
+//! What was pushed to a network, for rollback and to know which plan versions hosts may still use. The
+//! switches' tables say what is installed; the records only say what of it matters, so losing them loses no
+//! working plan.
 
 mod change;
 mod changing;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use inart_topologies::peers::FIRST_JOB;
-use inart_wire::{Epoch, Incarnation, JobId, ValuesPerFrame};
+use inart_wire::{Incarnation, JobId, PlanVersion, ValuesPerFrame};
 use serde::{Deserialize, Serialize};
 
 use crate::peers::is_of_peers;
@@ -65,12 +65,13 @@ pub struct Records {
 /// What came of a host's claim to run in a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// It is the first in this role under this epoch, or asks again, and may run.
+    /// It is the first in this role under this plan version, or asks again, and may run.
     Granted,
-    /// Another one in this role has run under this epoch before, or under one before it in the same run.
+    /// Another one in this role has run under this plan version before, or under one before it in the same
+    /// run.
     Taken,
-    /// The epoch is none that the job's hosts use; the live one is this, if it has any.
-    NotInForce(Option<Epoch>),
+    /// The plan version is none that the job's hosts use; the live one is this, if it has any.
+    NotInForce(Option<PlanVersion>),
 }
 
 /// An install that succeeded, for one job.
@@ -79,8 +80,8 @@ pub struct Success {
     pub job: JobId,
     /// What was pushed.
     pub push: Push,
-    /// Epochs that still have entries though no host uses them.
-    pub stale: BTreeSet<Epoch>,
+    /// Plan versions that still have entries though no host uses them.
+    pub stale: BTreeSet<PlanVersion>,
 }
 
 impl Records {
@@ -162,17 +163,17 @@ impl Records {
         })
     }
 
-    /// Notes, before anything is written, under which epochs an install is about to leave entries. These
-    /// records must still be what the epochs were chosen by.
+    /// Notes, before anything is written, under which plan versions an install is about to leave entries.
+    /// These records must still be what the plan versions were chosen by.
     ///
     /// # Errors
     /// Files that cannot be read or written.
-    pub fn begin(&mut self, epochs: &BTreeMap<JobId, Epoch>) -> Result<(), RecordsError> {
-        self.change_jobs(epochs.keys(), |records| {
-            for (job, epoch) in epochs.iter().filter(|(job, _)| !is_of_peers(**job)) {
+    pub fn begin(&mut self, plan_versions: &BTreeMap<JobId, PlanVersion>) -> Result<(), RecordsError> {
+        self.change_jobs(plan_versions.keys(), |records| {
+            for (job, plan_version) in plan_versions.iter().filter(|(job, _)| !is_of_peers(**job)) {
                 let record = records.jobs.entry(*job).or_default();
-                if record.live().is_none_or(|live| live.epoch != *epoch) {
-                    record.stale.insert(*epoch);
+                if record.live().is_none_or(|live| live.plan_version != *plan_version) {
+                    record.stale.insert(*plan_version);
                 }
             }
         })
@@ -214,7 +215,7 @@ impl Records {
             }
             for Success { job, push, stale } in done {
                 let record = records.jobs.entry(job).or_default();
-                if record.live().is_some_and(|live| live.epoch == push.epoch) {
+                if record.live().is_some_and(|live| live.plan_version == push.plan_version) {
                     // What a change had begun to write has been removed.
                     record.change.take_if(|change| change.open().is_none());
                     record.stale = stale;
@@ -231,12 +232,12 @@ impl Records {
         })
     }
 
-    /// Notes that the jobs are on no switch any more. Of their epochs, `newest` (by job) were the newest on
-    /// switches.
+    /// Notes that the jobs are on no switch any more. Of their plan versions, `newest` (by job) were the
+    /// newest on switches.
     ///
     /// # Errors
     /// Files that cannot be read or written.
-    pub fn forget(&mut self, newest: &BTreeMap<JobId, Option<Epoch>>) -> Result<(), RecordsError> {
+    pub fn forget(&mut self, newest: &BTreeMap<JobId, Option<PlanVersion>>) -> Result<(), RecordsError> {
         self.change_jobs(newest.keys(), |records| {
             for (job, on_switches) in newest {
                 if is_of_peers(*job) {
@@ -244,7 +245,7 @@ impl Records {
                     continue;
                 }
                 let record = records.jobs.entry(*job).or_default();
-                let known = record.live().map(|live| live.epoch).into_iter().chain(record.removed);
+                let known = record.live().map(|live| live.plan_version).into_iter().chain(record.removed);
                 let known = known.chain(record.undone).chain(record.change.map(|change| change.other));
                 let known = known.chain(record.stale.iter().copied()).chain(*on_switches);
                 *record = JobRecord { removed: crate::intent::newest(known), ..JobRecord::default() };
@@ -252,25 +253,25 @@ impl Records {
         })
     }
 
-    /// Notes that a host, in that `life`, runs in `role` (such as worker-3) under the job's live epoch, or
-    /// the one beside it during a change, unless another one did before. Of several controllers that are
-    /// asked at the same time, all grant it to the same one.
+    /// Notes that a host, in that `incarnation`, runs in `role` (such as worker-3) under the job's live plan
+    /// version, or the one beside it during a change, unless another one did before. Of several controllers
+    /// that are asked at the same time, all grant it to the same one.
     ///
     /// # Errors
     /// Files that cannot be read or written.
     pub fn claim(
         &mut self,
         job: JobId,
-        epoch: Epoch,
+        plan_version: PlanVersion,
         role: String,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Result<Claim, RecordsError> {
         self.change(|_, records| {
             let record = records.jobs.get_mut(&job);
-            let live = record.as_ref().and_then(|record| Some(record.live()?.epoch));
+            let live = record.as_ref().and_then(|record| Some(record.live()?.plan_version));
             Ok(match record {
-                Some(record) if live == Some(epoch) || record.open() == Some(epoch) => {
-                    match record.claimed.grant(role, life) {
+                Some(record) if live == Some(plan_version) || record.open() == Some(plan_version) => {
+                    match record.claimed.grant(role, incarnation) {
                         true => Claim::Granted,
                         false => Claim::Taken,
                     }

@@ -2,7 +2,7 @@
 
 use inart_planner_aggregation::Plan;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
@@ -11,8 +11,8 @@ use crate::assignment::JobPlan;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Push {
-    /// The epoch it got.
-    pub epoch: Epoch,
+    /// The plan version it got.
+    pub plan_version: PlanVersion,
     /// The plan.
     pub plan: Plan,
     /// The topology document it was pushed on.
@@ -39,7 +39,7 @@ impl Push {
             plan: self.plan.clone(),
             window_chunks: self.window_chunks,
             rate_scale: self.rate_scale,
-            new_epoch: false,
+            new_plan_version: false,
         }
     }
 }
@@ -49,7 +49,7 @@ impl Push {
 impl PartialEq for Push {
     fn eq(&self, other: &Push) -> bool {
         let timeless = |push: &Push| Plan { solve_ms: 0.0, ..push.plan.clone() };
-        let rest = |push: &Push| (push.epoch, push.values, push.window_chunks, push.rate_scale);
+        let rest = |push: &Push| (push.plan_version, push.values, push.window_chunks, push.rate_scale);
         rest(self) == rest(other) && timeless(self) == timeless(other) && self.is_on(&other.topology)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_steering::HostSeen;
 use inart_topologies::switched::{NodeId, Topology};
 
-use crate::api::proto::ReportRequest as Report;
+use crate::api::proto::ReportMetricsRequest as Report;
 
 /// What hosts have counted, by job and host: at the last look that found something new.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_topologies::switched::NodeId;
 
 use crate::observation::{HostSeen, Observation};
-use crate::policy::Policy;
+use crate::thresholds::ReplanThresholds;
 
 /// Of one host.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Congestion(BTreeMap<NodeId, Reports>);
 
 impl Congestion {
     /// Takes note of an interval that ended at `now`.
-    pub fn take(&mut self, now: Duration, seen: &Observation, policy: &Policy) {
+    pub fn take(&mut self, now: Duration, seen: &Observation, thresholds: &ReplanThresholds) {
         for (&host, said) in &seen.hosts {
             let reports = self.0.entry(host).or_default();
             // Nothing new was said, or nothing was sent.
@@ -39,9 +39,11 @@ impl Congestion {
             }
             reports.best = reports.best.max(said.delivered.unwrap_or(0.0).min(1.0));
             let above = |part: Option<f64>, most: f64| part.is_some_and(|part| part >= most);
-            let is_slow = said.delivered.is_some_and(|part| part < policy.delivered * reports.best);
+            let is_slow = said.delivered.is_some_and(|part| part < thresholds.delivered * reports.best);
             reports.last = *said;
-            if above(said.retransmitted, policy.retransmitted) || above(said.marked, policy.marked) || is_slow
+            if above(said.retransmitted, thresholds.retransmitted)
+                || above(said.marked, thresholds.marked)
+                || is_slow
             {
                 if reports.congested == 0 {
                     reports.since = now.saturating_sub(seen.interval);
@@ -55,9 +57,13 @@ impl Congestion {
 
     /// The host that tells of it for longest, of those that nobody was asked about lately: since when, and
     /// what it told last.
-    pub fn longest(&self, now: Duration, policy: &Policy) -> Option<(NodeId, Duration, HostSeen)> {
+    pub fn longest(
+        &self,
+        now: Duration,
+        thresholds: &ReplanThresholds,
+    ) -> Option<(NodeId, Duration, HostSeen)> {
         let is_congested = |(_, reports): &(&NodeId, &Reports)| {
-            reports.congested >= policy.congested_reports.max(1) && now >= reports.not_before
+            reports.congested >= thresholds.congested_reports.max(1) && now >= reports.not_before
         };
         let longest =
             self.0.iter().filter(is_congested).min_by_key(|(host, reports)| (reports.since, **host));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_topologies::switched::{LinkId, NodeId, Topology};
 
 use crate::observation::Observation;
-use crate::policy::Policy;
+use crate::thresholds::ReplanThresholds;
 
 /// Doublings of the time until a part is tried again.
 const LONGEST: u32 = 6;
@@ -59,21 +59,27 @@ impl Failures {
     /// Takes note of an interval that ended at `now`. What is down has failed at once; it is out of the list
     /// when it has been in order for `policy.back_after`, or when nothing was seen of it for long enough to
     /// try again. What is not known of stays as it was.
-    pub fn take(&mut self, now: Duration, topology: &Topology, seen: &Observation, policy: &Policy) {
+    pub fn take(
+        &mut self,
+        now: Duration,
+        topology: &Topology,
+        seen: &Observation,
+        thresholds: &ReplanThresholds,
+    ) {
         for (link, directions) in topology.link_ids().zip(&seen.links) {
             let states = || directions.iter().flatten().filter_map(|direction| direction.is_up);
             let state = states().reduce(|a, b| a && b);
-            self.note(now, Part::Link(link), state, policy.back_after);
+            self.note(now, Part::Link(link), state, thresholds.back_after);
         }
         for (&id, switch) in &seen.switches {
-            self.note(now, Part::Switch(id), Some(switch.is_up), policy.back_after);
+            self.note(now, Part::Switch(id), Some(switch.is_up), thresholds.back_after);
             if switch.is_up {
-                self.note(now, Part::Sums(id), Some(switch.aggregates), policy.back_after);
+                self.note(now, Part::Sums(id), Some(switch.aggregates), thresholds.back_after);
             }
         }
         let tried = &self.tried;
         let forget_after = |part: &Part| {
-            policy.forget_after.saturating_mul(1 << tried.get(part).copied().unwrap_or(0).min(LONGEST))
+            thresholds.forget_after.saturating_mul(1 << tried.get(part).copied().unwrap_or(0).min(LONGEST))
         };
         let is_old = |(part, failure): (&Part, &Failure)| {
             let waits = failure.in_order.is_none() && now.saturating_sub(failure.at) >= forget_after(part);

@@ -41,14 +41,14 @@ mod decision;
 mod failures;
 mod full_links;
 mod observation;
-mod policy;
 mod question;
 mod steering;
+mod thresholds;
 
 pub use background::Background;
 pub use decision::{Decision, JobRates, Outcome, Trigger, Verdict};
 pub use failures::{Failures, Part};
 pub use observation::{HostSeen, LinkSeen, Observation, SwitchSeen};
-pub use policy::Policy;
 pub use question::{Question, Shares};
 pub use steering::Steering;
+pub use thresholds::ReplanThresholds;

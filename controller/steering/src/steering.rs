@@ -14,8 +14,8 @@ use crate::decision::{Decision, JobRates, Outcome, Trigger, Verdict};
 use crate::failures::{Failures, Part};
 use crate::full_links::offered;
 use crate::observation::{HostSeen, Observation};
-use crate::policy::Policy;
 use crate::question::{Question, Shares};
+use crate::thresholds::ReplanThresholds;
 
 /// Decisions that are remembered.
 const HISTORY: usize = 100;
@@ -67,7 +67,7 @@ struct Reason {
 #[derive(Debug)]
 pub struct Steering {
     topology: Topology,
-    policy: Policy,
+    thresholds: ReplanThresholds,
     background: Background,
     failures: Failures,
     congestion: Congestion,
@@ -89,12 +89,12 @@ pub struct Steering {
 
 impl Steering {
     /// Plans in force on a network of which nothing was seen yet.
-    pub fn new(topology: Topology, in_force: Vec<Plan>, policy: Policy) -> Self {
+    pub fn new(topology: Topology, in_force: Vec<Plan>, thresholds: ReplanThresholds) -> Self {
         let made_for = MadeFor { background: topology.background(), failed: BTreeSet::new() };
         let mut by_others = ByOthers::default();
         by_others.expect(&in_force);
         Steering {
-            background: Background::new(&topology, policy.time_constant),
+            background: Background::new(&topology, thresholds.time_constant),
             failures: Failures::default(),
             congestion: Congestion::default(),
             in_force,
@@ -108,7 +108,7 @@ impl Steering {
             changed: VecDeque::new(),
             decisions: VecDeque::new(),
             topology,
-            policy,
+            thresholds,
         }
     }
 
@@ -207,8 +207,8 @@ impl Steering {
     /// then, and until a change has ended, there is no other.
     pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
         self.background.take(now, &self.topology, &offered(&self.topology, &self.in_force, seen));
-        self.failures.take(now, &self.topology, seen, &self.policy);
-        self.congestion.take(now, seen, &self.policy);
+        self.failures.take(now, &self.topology, seen, &self.thresholds);
+        self.congestion.take(now, seen, &self.thresholds);
         if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
             return None;
         }
@@ -218,7 +218,7 @@ impl Steering {
         let reason = self.reason(now, &rates, &made_for)?;
         match &reason.trigger {
             Trigger::Moved { .. } => self.by_others.asked(),
-            Trigger::Congestion { .. } => self.congestion.asked(now + self.policy.forget_after),
+            Trigger::Congestion { .. } => self.congestion.asked(now + self.thresholds.forget_after),
             _ => {}
         }
         Some(self.ask(now, reason, (network, made_for)))
@@ -262,7 +262,7 @@ impl Steering {
             return Some(Reason { trigger, shares: Shares::Kept, is_urgent: true, since });
         }
         let recent = self.changed.iter().filter(|&&at| now.saturating_sub(at) < HOUR).count();
-        if now < self.not_before || recent >= self.policy.per_hour {
+        if now < self.not_before || recent >= self.thresholds.per_hour {
             return None;
         }
         let usual = |trigger, shares, since| Reason { trigger, shares, is_urgent: false, since };
@@ -270,7 +270,7 @@ impl Steering {
         if !back.is_empty() {
             return Some(usual(Trigger::Back { parts: back }, Shares::Kept, None));
         }
-        if let Some((trigger, shares, since)) = self.by_others.question(now, self.policy.settle) {
+        if let Some((trigger, shares, since)) = self.by_others.question(now, self.thresholds.settle) {
             return Some(usual(trigger, shares, Some(since)));
         }
         if let Some((trigger, since)) = self.differs(rates, &made_for.background) {
@@ -279,13 +279,14 @@ impl Steering {
         if let Some((trigger, since)) = self.congested(now) {
             return Some(usual(trigger, Shares::Kept, Some(since)));
         }
-        let due = self.policy.shares_every.is_some_and(|every| now.saturating_sub(self.shares_at) >= every);
+        let due =
+            self.thresholds.shares_every.is_some_and(|every| now.saturating_sub(self.shares_at) >= every);
         due.then(|| usual(Trigger::Schedule, Shares::Free, None))
     }
 
     /// The host of a plan in force that tells of congestion for longest.
     fn congested(&self, now: Duration) -> Option<(Trigger, Duration)> {
-        let (id, since, seen) = self.congestion.longest(now, &self.policy)?;
+        let (id, since, seen) = self.congestion.longest(now, &self.thresholds)?;
         let host = self.topology.node(id).name.clone();
         let is_in = |plan: &&Plan| {
             plan.flows.iter().any(|flow| flow.worker == host)
@@ -328,7 +329,7 @@ impl Steering {
             .chain(nodes)
             .filter(|&(_, now, planned, capacity, _)| {
                 let part = (now - planned) / capacity;
-                part.abs() > self.policy.hysteresis && (part < 0.0 || is_slower)
+                part.abs() > self.thresholds.hysteresis && (part < 0.0 || is_slower)
             })
             .max_by(|a, b| ((a.1 - a.2).abs() / a.3).total_cmp(&((b.1 - b.2).abs() / b.3)))
             .map(|(resource, now_bps, planned_bps, capacity_bps, since)| {
@@ -369,8 +370,8 @@ impl Steering {
                     let plans = plans.map(<[Plan]>::to_vec).unwrap_or_default();
                     self.stage = Stage::Changing(Box::new(Change { since: now, before, plans }));
                 }
-                self.again_at =
-                    (question.is_urgent && !decision.is_change()).then_some(now + self.policy.again_after);
+                self.again_at = (question.is_urgent && !decision.is_change())
+                    .then_some(now + self.thresholds.again_after);
                 if self.decisions.len() == HISTORY {
                     self.decisions.pop_front();
                 }
@@ -441,11 +442,11 @@ impl Steering {
         if plans.iter().zip(&self.in_force).all(is_same) {
             return stay("the active plan is the best found".to_owned());
         }
-        let wanted = self.policy.gain;
+        let wanted = self.thresholds.gain;
         match gain {
             Some(gain) if gain < wanted && !question.is_urgent => stay(format!("the gain is below {wanted}")),
             None if !question.is_urgent => stay("nothing is gained".to_owned()),
-            _ if self.policy.dry_run => stay("dry run: it would be".to_owned()),
+            _ if self.thresholds.dry_run => stay("dry run: it would be".to_owned()),
             _ => Verdict::Change,
         }
     }
@@ -473,10 +474,10 @@ impl Steering {
         if is_done {
             self.changed.retain(|&at| now.saturating_sub(at) < HOUR);
             self.changed.push_back(now);
-            (self.not_before, self.again_at) = (now + self.policy.gap, None);
+            (self.not_before, self.again_at) = (now + self.thresholds.gap, None);
         } else {
             // It is a question again, but not at once.
-            let later = now + self.policy.again_after;
+            let later = now + self.thresholds.again_after;
             (self.not_before, self.again_at) = (later, Some(later));
             self.made_for = MadeFor { background: before.background, ..self.made_for.clone() };
         }

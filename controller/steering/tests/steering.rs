@@ -5,14 +5,14 @@
 use std::time::Duration;
 
 use inart_planner_aggregation::schemes;
-use inart_steering::{Decision, LinkSeen, Outcome, Policy, Shares, SwitchSeen, Trigger, Verdict};
+use inart_steering::{Decision, LinkSeen, Outcome, ReplanThresholds, Shares, SwitchSeen, Trigger, Verdict};
 use proptest::prelude::*;
 
 use crate::support::{Owner, STEP, link, network, node};
 
 #[test]
 fn congestion_is_gone_round_once() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let (spine, busy) = (owner.spine(), link(&owner.topology, "l1", owner.spine()));
     let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
     assert!(owner.step(&others).is_none(), "one interval may be a burst");
@@ -37,7 +37,7 @@ fn congestion_is_gone_round_once() {
 
 #[test]
 fn a_burst_of_one_interval_is_none() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let quiet = owner.all_up(|_, _| 0.0);
     let burst = owner.all_up(|_, _| 3e9);
     for _ in 0..20 {
@@ -48,7 +48,7 @@ fn a_burst_of_one_interval_is_none() {
 
 #[test]
 fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let busy = link(&owner.topology, "l1", owner.spine());
     let planned = format!("link l1->{}", owner.spine());
     let load = owner.in_force[0].load.iter().find(|load| load.resource == planned);
@@ -65,7 +65,7 @@ fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
     let sent_bps = ((rate_bps - ours_bps) / 0.8_f64.sqrt()).min(0.95 * rate_bps);
     assert!((believed - sent_bps).abs() < 1.0, "{believed} of {rate_bps}, {ours_bps} ours");
     // A link with room carries what they send.
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.see_link(busy, back, LinkSeen::up(ours_bps, 0.1 * rate_bps));
     owner.step(&seen);
@@ -76,7 +76,7 @@ fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
 #[test]
 fn a_change_is_led_where_the_routes_in_force_carry_a_quarter_at_least() {
     for (others_bps, is_led) in [(2.5e9, true), (3.5e9, false)] {
-        let mut owner = Owner::new(network(), Policy::default());
+        let mut owner = Owner::new(network(), ReplanThresholds::default());
         let busy = link(&owner.topology, "l1", owner.spine());
         let seen = owner.all_up(|id, _| if id == busy { others_bps } else { 0.0 });
         assert!(owner.step(&seen).is_none());
@@ -91,7 +91,7 @@ fn a_change_is_led_where_the_routes_in_force_carry_a_quarter_at_least() {
 
 #[test]
 fn what_is_over_is_forgotten_with_the_time_constant() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let busy = link(&owner.topology, "l1", owner.spine());
     let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
     owner.step(&others);
@@ -106,8 +106,13 @@ fn what_is_over_is_forgotten_with_the_time_constant() {
 
 #[test]
 fn a_link_that_fails_is_answered_at_once_in_spite_of_gap_and_budget() {
-    let policy = Policy { gap: Duration::from_secs(3600), per_hour: 1, gain: 100.0, ..Policy::default() };
-    let mut owner = Owner::new(network(), policy);
+    let thresholds = ReplanThresholds {
+        gap: Duration::from_secs(3600),
+        per_hour: 1,
+        gain: 100.0,
+        ..ReplanThresholds::default()
+    };
+    let mut owner = Owner::new(network(), thresholds);
     let mut used = Vec::new();
     for _ in 0..2 {
         let spine = owner.spine();
@@ -130,7 +135,7 @@ fn a_link_that_fails_is_answered_at_once_in_spite_of_gap_and_budget() {
 
 #[test]
 fn with_no_plan_possible_it_says_what_is_lost_and_tries_again_later() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.see_link(link(&owner.topology, "w2", "l1"), true, LinkSeen::down());
     let decision = owner.step(&seen).unwrap();
@@ -148,7 +153,7 @@ fn with_no_plan_possible_it_says_what_is_lost_and_tries_again_later() {
 
 #[test]
 fn a_link_that_nothing_uses_any_more_is_tried_again_after_a_while() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let spine = owner.spine();
     let broken = link(&owner.topology, "l1", spine);
     let mut seen = owner.all_up(|_, _| 0.0);
@@ -172,7 +177,7 @@ fn a_link_that_nothing_uses_any_more_is_tried_again_after_a_while() {
 
 #[test]
 fn a_switch_that_adds_nothing_up_only_forwards() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     assert!(owner.in_force[0].trunks.iter().any(|trunk| trunk.aggregator == "l1"));
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.switches.insert(node(&owner.topology, "l1"), SwitchSeen { aggregates: false, ..SwitchSeen::up() });
@@ -190,7 +195,7 @@ fn a_switch_that_adds_nothing_up_only_forwards() {
 
 #[test]
 fn a_change_that_comes_to_nothing_is_tried_again_not_at_once() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let broken = link(&owner.topology, "l1", owner.spine());
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.see_link(broken, false, LinkSeen::down());
@@ -212,8 +217,12 @@ fn a_change_that_comes_to_nothing_is_tried_again_not_at_once() {
 
 #[test]
 fn commands_schedules_and_dry_runs() {
-    let policy = Policy { shares_every: Some(Duration::from_secs(3)), dry_run: true, ..Policy::default() };
-    let mut owner = Owner::new(network(), policy);
+    let thresholds = ReplanThresholds {
+        shares_every: Some(Duration::from_secs(3)),
+        dry_run: true,
+        ..ReplanThresholds::default()
+    };
+    let mut owner = Owner::new(network(), thresholds);
     let asked = owner.steering.command(owner.now, Shares::Kept).unwrap();
     assert!(owner.steering.command(owner.now, Shares::Kept).is_none());
     let plans = asked.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
@@ -234,7 +243,7 @@ fn commands_schedules_and_dry_runs() {
 
 #[test]
 fn plans_put_in_force_by_others_are_watched() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let spine = owner.spine();
     let broken = link(&owner.topology, "l1", spine);
     let over_it = owner.in_force.clone();
@@ -259,7 +268,7 @@ proptest! {
     /// Whatever others use, as long as it stays the same: at most one change.
     #[test]
     fn constant_background_gives_at_most_one_change(parts in prop::collection::vec(0.0f64..1.3, 14)) {
-        let mut owner = Owner::new(network(), Policy::default());
+        let mut owner = Owner::new(network(), ReplanThresholds::default());
         let seen = owner.all_up(|id, back| 4e9 * parts[2 * id.index() + usize::from(back)]);
         (0..100).for_each(|_| drop(owner.step(&seen)));
         prop_assert!(owner.changes <= 1 && owner.questions <= 2, "{} {}", owner.changes, owner.questions);
@@ -271,7 +280,7 @@ proptest! {
         level in prop::collection::vec(0.0f64..0.9, 14),
         noise in prop::collection::vec(0.0f64..0.049, 14 * 60),
     ) {
-        let mut owner = Owner::new(network(), Policy::default());
+        let mut owner = Owner::new(network(), ReplanThresholds::default());
         let settle = owner.all_up(|id, back| 4e9 * level[2 * id.index() + usize::from(back)]);
         (0..10).for_each(|_| drop(owner.step(&settle)));
         let (changes, questions) = (owner.changes, owner.questions);
@@ -289,7 +298,7 @@ proptest! {
     #[test]
     fn budget_and_gap_are_kept(parts in prop::collection::vec(0.0f64..1.0, 14 * 20), per_hour in 0usize..4) {
         let gap = Duration::from_secs(3);
-        let mut owner = Owner::new(network(), Policy { per_hour, gap, ..Policy::default() });
+        let mut owner = Owner::new(network(), ReplanThresholds { per_hour, gap, ..ReplanThresholds::default() });
         let mut changed: Vec<Duration> = Vec::new();
         for at in 0..20 {
             let seen =

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use inart_planner_aggregation::{Options, Plan, plan_all, schemes};
-use inart_steering::{Decision, HostSeen, LinkSeen, Policy, Shares, Trigger};
+use inart_steering::{Decision, HostSeen, LinkSeen, ReplanThresholds, Shares, Trigger};
 use inart_topologies::switched::{Job, Topology};
 
 use crate::support::{Owner, STEP, link, network, node};
@@ -17,7 +17,7 @@ fn ms(decision: &Decision) -> f64 {
 
 #[test]
 fn a_decision_says_how_long_it_took_to_notice() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let quiet = owner.all_up(|_, _| 0.0);
     (0..5).for_each(|_| drop(owner.step(&quiet)));
     // It is not known how the link is, for two intervals; then it is known to be down.
@@ -31,14 +31,14 @@ fn a_decision_says_how_long_it_took_to_notice() {
     assert!(decision.to_string().contains("failed, noticed within 600 ms; job"), "{decision}");
     assert_eq!(decision.planning_ms, 20.0);
     // Others: from the beginning of the first of two intervals that show them.
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     (0..5).for_each(|_| drop(owner.step(&quiet)));
     let busy = link(&owner.topology, "l1", owner.spine());
     let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
     owner.step(&others);
     assert_eq!(ms(&owner.step(&others).unwrap()), 400.0);
     // Who asks has noticed nothing.
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let asked = owner.steering.command(owner.now, Shares::Kept).unwrap();
     let plans = asked.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
     let decision = owner.steering.answer(owner.now, asked.number, Ok(&plans), STEP).unwrap();
@@ -48,7 +48,7 @@ fn a_decision_says_how_long_it_took_to_notice() {
 /// A job whose plan others have made poor: once they are done, it is looked at with the usual thresholds.
 #[test]
 fn plans_that_others_put_in_force_are_looked_at_when_they_have_settled() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let quiet = owner.all_up(|_, _| 0.0);
     assert!((0..20).all(|_| owner.step(&quiet).is_none()), "what was there at first is known");
     let good = owner.in_force.clone();
@@ -79,7 +79,7 @@ fn plans_that_others_put_in_force_are_looked_at_when_they_have_settled() {
 
 #[test]
 fn congestion_that_hosts_tell_of_is_a_question_where_counters_show_nothing() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let (w1, quiet) = (node(&owner.topology, "w1"), owner.all_up(|_, _| 0.0));
     // Each report is another one.
     let reports = std::cell::Cell::new(0);
@@ -141,8 +141,12 @@ fn shares(plan: &Plan) -> Vec<f64> {
 
 /// Time for new shares comes when others take three quarters of a server's link.
 fn shares_in_time(elastic: [bool; 2]) -> (Owner, Vec<Plan>, Decision) {
-    let policy = Policy { shares_every: Some(Duration::from_secs(3)), hysteresis: 1.0, ..Policy::default() };
-    let mut owner = Owner::new(two_servers(elastic), policy);
+    let thresholds = ReplanThresholds {
+        shares_every: Some(Duration::from_secs(3)),
+        hysteresis: 1.0,
+        ..ReplanThresholds::default()
+    };
+    let mut owner = Owner::new(two_servers(elastic), thresholds);
     let before = owner.in_force.clone();
     let busy = link(&owner.topology, "s1", "v");
     let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
@@ -188,7 +192,8 @@ fn jobs_that_are_not_elastic_keep_their_shares_and_the_decision_says_so() {
 #[test]
 fn servers_that_come_and_go_make_shares_a_question() {
     let topology = two_servers([true, true]);
-    let mut owner = Owner::new(topology.clone(), Policy { gain: 1.0, ..Policy::default() });
+    let mut owner =
+        Owner::new(topology.clone(), ReplanThresholds { gain: 1.0, ..ReplanThresholds::default() });
     let s1 = topology.node_named("s1").unwrap();
     let jobs: Vec<Job> = topology.jobs().iter().map(|job| Job { servers: vec![s1], ..job.clone() }).collect();
     let fewer = plan_all(&topology.with_jobs(jobs), &Options::new(schemes::OPTIMIZED)).unwrap();
@@ -204,7 +209,7 @@ fn servers_that_come_and_go_make_shares_a_question() {
 /// Kernels of hosts send some frames by themselves, such as IPv6's: these are nobody's traffic to name.
 #[test]
 fn what_others_use_is_named_from_a_thousandth_of_the_capacity_on() {
-    let mut owner = Owner::new(network(), Policy::default());
+    let mut owner = Owner::new(network(), ReplanThresholds::default());
     let [chatter, busy] =
         [("w1", 71.0), ("w2", 4e6)].map(|(host, bps)| (link(&owner.topology, host, "l1"), bps));
     let seen = owner.all_up(|id, back| match (id, back) {

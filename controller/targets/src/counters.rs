@@ -80,8 +80,8 @@ impl SwitchCounters {
             .sum()
     }
 
-    /// Frames of one job that came to be added here, under any epoch that still has its entries; repeats and
-    /// frames that were passed on unsummed count too.
+    /// Frames of one job that came to be added here, under any plan version that still has its entries;
+    /// repeats and frames that were passed on unsummed count too.
     pub fn offered(&self, job: JobId) -> i64 {
         let of_job = self.steer.iter().filter(|(key, _)| key.job == job);
         of_job

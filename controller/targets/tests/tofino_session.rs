@@ -16,7 +16,7 @@ use inart_tables::{
 };
 use inart_targets::tofino::{Compiled, Image, TOFINO, TOFINO2};
 use inart_targets::{Access, Place, PortNumbers, Precedence, Program, Running, Session, SwitchError, Target};
-use inart_wire::{Contributors, MacAddr, Seat, ValuesPerFrame};
+use inart_wire::{BitmapIndex, Contributors, MacAddr, ValuesPerFrame};
 
 use crate::bf_rt;
 
@@ -82,16 +82,16 @@ fn port(number: u64) -> PortNo {
 
 fn steer(worker: u16, ingress: u64) -> SteerKey {
     SteerKey {
-        epoch: 1.into(),
+        plan_version: 1.into(),
         job: 1.into(),
         shard: 0.into(),
-        worker: Seat::try_from(worker).unwrap(),
+        worker: BitmapIndex::try_from(worker).unwrap(),
         ingress: port(ingress),
     }
 }
 
 fn add(bitmap: u64, base: u32) -> SteerAction {
-    let members = |bitmap| Contributors { bitmap, ..Contributors::one(Seat::try_from(0u16).unwrap()) };
+    let members = |bitmap| Contributors { bitmap, ..Contributors::one(BitmapIndex::try_from(0u16).unwrap()) };
     SteerAction::Add {
         port: port(70),
         slots: SlotRange { base, len: 64 },

@@ -11,7 +11,7 @@ use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::{JobPlan, PortMap, Records};
 use inart_controller_api::{Following, Instruction, NotDone, Source};
-use inart_protocol_aggregation::MoveProgress;
+use inart_protocol_aggregation::MigrationProgress;
 use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;
@@ -20,7 +20,7 @@ use inart_wire::{Incarnation, ValuesPerFrame};
 use tokio::sync::oneshot;
 
 /// In which all hosts of these tests live.
-pub const LIFE: fn() -> Incarnation = || Incarnation::from(7);
+pub const INCARNATION: fn() -> Incarnation = || Incarnation::from(7);
 
 /// A daemon of these jobs that does not watch, on switches that are asked every 10 ms; its records are in
 /// `folder`.
@@ -130,18 +130,18 @@ impl Daemon {
         &self,
         job: &str,
         role: &str,
-        apply: impl FnMut(&Instruction) -> Result<MoveProgress, NotDone> + Send + 'static,
+        apply: impl FnMut(&Instruction) -> Result<MigrationProgress, NotDone> + Send + 'static,
     ) -> Following {
         let assignment = self.api.assignment(job).await.unwrap();
-        self.api.claim(assignment.job, assignment.epoch, role, LIFE()).await.unwrap();
-        self.source(job).follow(assignment.job, role, LIFE(), apply).unwrap().unwrap()
+        self.api.register_host(assignment.job, assignment.plan_version, role, INCARNATION()).await.unwrap();
+        self.source(job).follow(assignment.job, role, INCARNATION(), apply).unwrap().unwrap()
     }
 
     /// Hosts that do as they are told.
     pub async fn hosts(&self, job: &str, roles: &[&str]) -> Vec<Following> {
         let mut hosts = Vec::new();
         for role in roles {
-            hosts.push(self.host(job, role, |_| Ok(MoveProgress::default())).await);
+            hosts.push(self.host(job, role, |_| Ok(MigrationProgress::default())).await);
         }
         hosts
     }

@@ -42,7 +42,7 @@ pub fn job(number: u16, plan: &Plan) -> JobPlan {
         plan: plan.clone(),
         window_chunks: 64,
         rate_scale: 1.0,
-        new_epoch: false,
+        new_plan_version: false,
     }
 }
 

@@ -4,7 +4,7 @@ use inart_controller::{Controller, InstallReport, JobPlan, Network, PortMap};
 use inart_planner_aggregation::{Options, Plan, Scheme, plan};
 use inart_targets::{Failpoint, Memory};
 use inart_topologies::switched::Topology;
-use inart_wire::Epoch;
+use inart_wire::PlanVersion;
 
 use super::fig1;
 use super::walker::{Walker, check_mac, check_own_slots};
@@ -18,15 +18,15 @@ pub fn network(controller: &mut Controller<Memory>) -> Network {
     controller.switches().iter().map(|(name, switch)| (name.clone(), switch.tables.clone())).collect()
 }
 
-pub fn walks(topology: &Topology, tables: &Network, plan: &JobPlan, epoch: u16) -> Result<(), String> {
+pub fn walks(topology: &Topology, tables: &Network, plan: &JobPlan, plan_version: u16) -> Result<(), String> {
     let ports = PortMap::new(topology).unwrap();
-    Walker::new(topology, tables, &ports, &plan.plan, plan.job, Epoch::from(epoch)).check()?;
+    Walker::new(topology, tables, &ports, &plan.plan, plan.job, PlanVersion::from(plan_version)).check()?;
     check_mac(tables, &ports)?;
     check_own_slots(tables)
 }
 
-pub fn epochs(report: &InstallReport) -> Vec<u16> {
-    report.assignments.iter().map(|assignment| assignment.epoch.get()).collect()
+pub fn plan_versions(report: &InstallReport) -> Vec<u16> {
+    report.assignments.iter().map(|assignment| assignment.plan_version.get()).collect()
 }
 
 /// Adds the failpoint to every switch, counted from now.

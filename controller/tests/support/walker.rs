@@ -8,7 +8,7 @@ use inart_controller::{Network, PortMap};
 use inart_planner_aggregation::Plan;
 use inart_tables::{MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey};
 use inart_topologies::switched::Topology;
-use inart_wire::{Contributors, Epoch, JobId, MacAddr, Seat, ShardId};
+use inart_wire::{BitmapIndex, Contributors, JobId, MacAddr, PlanVersion, ShardId};
 
 /// One job's network as its frames see it.
 pub struct Walker<'a> {
@@ -16,15 +16,15 @@ pub struct Walker<'a> {
     pub ports: &'a PortMap,
     pub workers: Vec<String>,
     /// `[shard][rank]`
-    pub seats: Vec<Vec<Seat>>,
+    pub bitmap_indices: Vec<Vec<BitmapIndex>>,
     pub plan: &'a Plan,
     pub job: JobId,
-    pub epoch: Epoch,
+    pub plan_version: PlanVersion,
 }
 
 #[derive(Debug, Clone)]
 struct Frame {
-    worker: Seat,
+    worker: BitmapIndex,
     contributors: Contributors,
     bypass: bool,
     trace: Vec<String>,
@@ -40,16 +40,16 @@ impl<'a> Walker<'a> {
         ports: &'a PortMap,
         plan: &'a Plan,
         job: JobId,
-        epoch: Epoch,
+        plan_version: PlanVersion,
     ) -> Self {
         let found = topology.job_named(&plan.job).unwrap();
         let workers: Vec<_> = found.workers.iter().map(|id| topology.node(*id).name.clone()).collect();
         let roles = Roles::new(workers.iter().map(String::as_str), plan).unwrap();
-        let seats = (0..plan.shards.len()).map(|shard| {
+        let bitmap_indices = (0..plan.shards.len()).map(|shard| {
             let shard = ShardId::try_from(shard).unwrap();
-            workers.iter().map(|name| roles.seat(shard, name).unwrap()).collect()
+            workers.iter().map(|name| roles.bitmap_index(shard, name).unwrap()).collect()
         });
-        Walker { tables, ports, seats: seats.collect(), workers, plan, job, epoch }
+        Walker { tables, ports, bitmap_indices: bitmap_indices.collect(), workers, plan, job, plan_version }
     }
 
     /// Everything the plan promises, for every shard.
@@ -74,12 +74,12 @@ impl<'a> Walker<'a> {
     /// All workers send a chunk: the server gets every rank once, in as few frames as the plan says.
     fn check_sum(&self, shard: ShardId, server: &str) -> Result<(), String> {
         let arrivals = self.send(shard, false)?;
-        let mut seen: BTreeSet<Seat> = BTreeSet::new();
+        let mut seen: BTreeSet<BitmapIndex> = BTreeSet::new();
         for (host, frame) in &arrivals {
             if host != server {
                 return Err(format!("{frame:?} came to {host}"));
             }
-            for rank in frame.contributors.seats() {
+            for rank in frame.contributors.bitmap_indices() {
                 if !seen.insert(rank) {
                     return Err(format!("rank {rank} is counted twice"));
                 }
@@ -106,7 +106,9 @@ impl<'a> Walker<'a> {
             return Err(format!("{} frames arrive", arrivals.len()));
         }
         for (host, frame) in arrivals {
-            let rank = self.seats[usize::from(shard.get())].iter().position(|seat| *seat == frame.worker);
+            let rank = self.bitmap_indices[usize::from(shard.get())]
+                .iter()
+                .position(|bitmap_index| *bitmap_index == frame.worker);
             let name = &self.workers[rank.unwrap()];
             let flow = self.plan.flows.iter().find(|f| f.server == server && f.worker == *name).unwrap();
             let mut way = flow.path.clone();
@@ -130,7 +132,7 @@ impl<'a> Walker<'a> {
         let mut slots: BTreeMap<(String, SlotRange), Contributors> = BTreeMap::new();
         let mut flying = VecDeque::new();
         for (rank, name) in self.workers.iter().enumerate() {
-            let worker = self.seats[usize::from(shard.get())][rank];
+            let worker = self.bitmap_indices[usize::from(shard.get())][rank];
             let frame = Frame { worker, contributors: Contributors::one(worker), bypass, trace: Vec::new() };
             flying.push_back((name.clone(), self.ports.attachment(name).unwrap().to_owned(), frame));
         }
@@ -144,7 +146,13 @@ impl<'a> Walker<'a> {
                 return Err(format!("{frame:?} goes in circles"));
             }
             let ingress = self.ports.port(&switch, &from).unwrap();
-            let key = SteerKey { epoch: self.epoch, job: self.job, shard, worker: frame.worker, ingress };
+            let key = SteerKey {
+                plan_version: self.plan_version,
+                job: self.job,
+                shard,
+                worker: frame.worker,
+                ingress,
+            };
             let (port, members) = match self.tables[&switch].steer.get(&key) {
                 Some(SteerAction::Forward { port, members }) => (port, members),
                 Some(SteerAction::Add { port, members, .. }) => (port, members),
@@ -194,7 +202,7 @@ impl<'a> Walker<'a> {
                 continue;
             }
             let ingress = self.ports.port(&switch, &from).unwrap();
-            let key = ResultsKey { epoch: self.epoch, job: self.job, shard, ingress };
+            let key = ResultsKey { plan_version: self.plan_version, job: self.job, shard, ingress };
             let Some(ResultsAction::Replicate { group }) = self.tables[&switch].results.get(&key) else {
                 return Err(format!("{switch} refuses them from {from}"));
             };
@@ -211,9 +219,9 @@ impl<'a> Walker<'a> {
     /// Worker and server reach each other; nobody else speaks as either of them.
     fn check_messages(&self, shard: ShardId, server: &str) -> Result<(), String> {
         for (rank, name) in self.workers.iter().enumerate() {
-            let seat = self.seats[usize::from(shard.get())][rank];
+            let bitmap_index = self.bitmap_indices[usize::from(shard.get())][rank];
             for (from, to) in [(name.as_str(), server), (server, name.as_str())] {
-                if !self.is_heard(shard, seat, from) {
+                if !self.is_heard(shard, bitmap_index, from) {
                     return Err(format!("of {from} are refused"));
                 }
                 let address = self.ports.mac(to).unwrap();
@@ -221,7 +229,7 @@ impl<'a> Walker<'a> {
                     return Err(format!("of {from} do not reach {to}"));
                 }
             }
-            let heard = |host: &&str| self.is_heard(shard, seat, host);
+            let heard = |host: &&str| self.is_heard(shard, bitmap_index, host);
             let others = self.ports.hosts().map(|(host, _)| host);
             if let Some(other) = others.filter(|host| *host != name && *host != server).find(heard) {
                 return Err(format!("of {name} are taken from {other}"));
@@ -230,13 +238,13 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// True if the switches pass on what `host` says as the worker on that seat or to it.
-    fn is_heard(&self, shard: ShardId, worker: Seat, host: &str) -> bool {
+    /// True if the switches pass on what `host` says as the worker on that bitmap index or to it.
+    fn is_heard(&self, shard: ShardId, worker: BitmapIndex, host: &str) -> bool {
         let switch = self.ports.attachment(host).unwrap();
         let ingress = self.ports.port(switch, host).unwrap();
-        let (tables, epoch, job) = (&self.tables[switch], self.epoch, self.job);
-        tables.steer.contains_key(&SteerKey { epoch, job, shard, worker, ingress })
-            || tables.results.contains_key(&ResultsKey { epoch, job, shard, ingress })
+        let (tables, plan_version, job) = (&self.tables[switch], self.plan_version, self.job);
+        tables.steer.contains_key(&SteerKey { plan_version, job, shard, worker, ingress })
+            || tables.results.contains_key(&ResultsKey { plan_version, job, shard, ingress })
     }
 }
 
@@ -298,7 +306,7 @@ pub fn check_own_slots(tables: &Network) -> Result<(), String> {
         let mut owners = BTreeMap::new();
         for (key, action) in &tables.steer {
             if let SteerAction::Add { slots, expected, .. } = action {
-                owners.insert((key.epoch, key.job, key.shard, expected.group, *slots), ());
+                owners.insert((key.plan_version, key.job, key.shard, expected.group, *slots), ());
             }
         }
         let ranges: Vec<_> = owners.keys().collect();

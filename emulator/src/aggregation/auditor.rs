@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use inart_host_agent::report::RoundReport;
 use inart_protocol_aggregation::Assignment;
 use inart_protocol_aggregation::audit::{Mismatch, Received, Sent, check_round};
-use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::completion_rule::Lockstep;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_wire::Rank;
 

@@ -158,7 +158,7 @@ impl Orders {
 
     /// Has one job moved to a plan; false if the run has ended meanwhile.
     async fn change(&self, client: &Client, plan: String) -> Result<bool, String> {
-        let number = client.change(plan).await.map_err(|error| error.to_string())?;
+        let number = client.update_plan(plan).await.map_err(|error| error.to_string())?;
         while !self.stop.load(Relaxed) {
             let status = client.status().await.map_err(|error| error.to_string())?;
             let change = status.changes.iter().find(|change| change.number == number);
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_change_ends_once_with_its_reason() {
         let mut change = ChangeStatus { number: 3, problem: "no room".into(), ..Default::default() };
-        change.set_stage(ChangeStage::Moving);
+        change.set_stage(ChangeStage::Migrating);
         assert_eq!(ended(&change), None);
         change.set_stage(ChangeStage::Done);
         assert_eq!(ended(&change), Some(Ok(())));

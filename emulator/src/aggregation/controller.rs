@@ -32,10 +32,10 @@ pub struct ControllerProcess {
 
 impl ControllerProcess {
     /// Starts a controller with these arguments, which listens on the Unix socket `socket` and installs its
-    /// plans under new epochs.
+    /// plans under new plan versions.
     pub fn start(program: &Path, socket: &Path, arguments: Vec<OsString>) -> Result<Self, Error> {
         let address = format!("unix:{}", socket.display());
-        // Not when it is started again: hosts run with the epochs that there are then.
+        // Not when it is started again: hosts run with the plan versions that there are then.
         let first = [&arguments[..], &["--new-plan-version".into()]].concat();
         let (child, stdout) = spawn(program.as_os_str(), &first, &address)?;
         Ok(Self { program: program.into(), arguments, address, child, _stdout: stdout })
@@ -93,7 +93,7 @@ impl ControllerProcess {
     ) -> Result<(proto::Status, Vec<proto::Decision>), api::ClientError> {
         runtime.block_on(async {
             let client = api::Client::connect(&self.address, &Security::Local).await?;
-            Ok((client.status().await?, client.why().await?))
+            Ok((client.status().await?, client.list_decisions().await?))
         })
     }
 

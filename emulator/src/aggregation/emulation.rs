@@ -314,7 +314,7 @@ impl Emulation {
             plan: plan.clone(),
             window_chunks: self.options.window_chunks,
             rate_scale: self.scale.factor(),
-            new_epoch: true,
+            new_plan_version: true,
         }
     }
 }

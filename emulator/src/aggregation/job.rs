@@ -256,7 +256,7 @@ mod tests {
     use inart_planner_aggregation::{Options, schemes};
     use inart_protocol_aggregation::{ShardAssignment, WorkerAddress};
     use inart_topologies::switched::Topology;
-    use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId, ValuesPerFrame};
+    use inart_wire::{JobId, MacAddr, PlanVersion, Rank, ShardId, ValuesPerFrame};
 
     use super::*;
 
@@ -268,7 +268,7 @@ mod tests {
         Assignment {
             job: JobId::try_from(i64::from(JOB)).expect("small"),
             name: "digits".into(),
-            epoch: Epoch::from(1u16),
+            plan_version: PlanVersion::from(1u16),
             values_per_frame: ValuesPerFrame::N32,
             window_chunks: 2,
             exact_sums: false,
@@ -278,7 +278,7 @@ mod tests {
                 mac: mac(9),
                 share: 1.0,
                 rate_bps: 1e6,
-                seats: vec![],
+                bitmap_indices: vec![],
             }],
         }
     }

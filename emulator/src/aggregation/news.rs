@@ -11,7 +11,7 @@ pub struct News {
     /// Changes that have been told, by number.
     told: u32,
     /// By job, the run that goes on.
-    runs: BTreeMap<String, u32>,
+    views: BTreeMap<String, u32>,
     /// Decisions that have been told.
     decided: u64,
 }
@@ -28,13 +28,13 @@ impl News {
         }
         for job in &status.jobs {
             let Some(rendezvous) = &job.rendezvous else { continue };
-            let Some(run) = rendezvous.run else { continue };
-            if self.runs.insert(job.name.clone(), run) != Some(run) {
+            let Some(view) = rendezvous.view else { continue };
+            if self.views.insert(job.name.clone(), view) != Some(view) {
                 let workers = rendezvous.members.iter().filter(|member| member.role.starts_with("worker"));
                 let (workers, all) = (workers.count(), rendezvous.members.len());
                 let servers = all - workers;
                 news.push(format!(
-                    "job {}: run {run} begins with {}, {}",
+                    "job {}: view {view} begins with {}, {}",
                     job.name,
                     counted(workers, "worker"),
                     counted(servers, "server")
@@ -67,7 +67,7 @@ fn ended(change: &ChangeStatus) -> Option<String> {
     let ChangeStatus { number, job, from, to, problem, .. } = change;
     let ms = change.total_us as f64 / 1e3;
     let what = match change.stage() {
-        ChangeStage::Done => format!("done in {ms:.0} ms, from epoch {from} to {to}"),
+        ChangeStage::Done => format!("done in {ms:.0} ms, from plan version {from} to {to}"),
         ChangeStage::Undone => format!("undone after {ms:.0} ms: {problem}"),
         ChangeStage::Refused => format!("refused: {problem}"),
         _ => return None,
@@ -93,14 +93,14 @@ mod tests {
     fn each_change_is_told_once_when_it_has_ended() {
         let mut news = News::default();
         let status = |changes: Vec<ChangeStatus>| Status { changes, ..Default::default() };
-        assert!(news.of(&status(vec![change(1, ChangeStage::Moving)])).is_empty());
+        assert!(news.of(&status(vec![change(1, ChangeStage::Migrating)])).is_empty());
         let both = vec![
             change(1, ChangeStage::Done),
             change(2, ChangeStage::Undone),
             change(3, ChangeStage::Writing),
         ];
         let told = [
-            "change 1 of job digits: done in 34 ms, from epoch 1 to 2",
+            "change 1 of job digits: done in 34 ms, from plan version 1 to 2",
             "change 2 of job digits: undone after 34 ms: no room",
         ];
         assert_eq!(news.of(&status(both.clone())), told);
@@ -125,7 +125,7 @@ mod tests {
     fn each_run_is_told_once_with_its_members() {
         let member = |role: &str| Member { host: "h".into(), role: role.into(), state: "running".into() };
         let rendezvous = |run| Rendezvous {
-            run: Some(run),
+            view: Some(run),
             members: vec![member("worker-0"), member("worker-1"), member("server-0")],
             ..Default::default()
         };

@@ -12,7 +12,7 @@ use crate::aggregation::auditor::{AuditedSum, Auditor};
 /// The runs of an elastic job.
 #[derive(Debug, Default)]
 pub struct Runs {
-    /// By the epoch that each began with.
+    /// By the plan version that each began with.
     runs: BTreeMap<u16, (Assignment, Auditor)>,
     /// By a worker's place in the topology's list: the run that it is in, and its rank there.
     places: BTreeMap<usize, (u16, Rank)>,
@@ -30,7 +30,7 @@ fn key(role: Role) -> (bool, u16) {
 impl Runs {
     /// The worker in that place of the topology's list begins a run, with that rank.
     pub fn begin(&mut self, place: Rank, assignment: Assignment, rank: Rank) {
-        let run = assignment.epoch.get();
+        let run = assignment.plan_version.get();
         self.places.insert(place.index(), (run, rank));
         let auditor = Auditor::new(assignment.workers.len());
         self.runs.entry(run).or_insert((assignment, auditor));

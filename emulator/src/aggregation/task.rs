@@ -87,7 +87,7 @@ impl HostStart<'_> {
             rank: rank.get(),
             ranks: self.assignment.workers.len(),
             master: master.map_err(Error::system(format!("find the address of {}", first.name)))?,
-            port: Surroundings::port(self.assignment.epoch.get(), self.job),
+            port: Surroundings::port(self.assignment.plan_version.get(), self.job),
             interface: place.interface,
             assignment: file,
             report: self.report,
@@ -103,7 +103,8 @@ impl HostStart<'_> {
 
 /// Writes what a job's hosts are told into a file in memory, for a user's program.
 pub fn write_assignment(testbed: &Testbed, assignment: &Assignment) -> Result<PathBuf, Error> {
-    let path = testbed.scratch_path(&format!("assignment-{}-{}.json", assignment.job, assignment.epoch));
+    let path =
+        testbed.scratch_path(&format!("assignment-{}-{}.json", assignment.job, assignment.plan_version));
     let text = serde_json::to_string_pretty(assignment).map_err(std::io::Error::other);
     text.and_then(|text| std::fs::write(&path, text + "\n")).map_err(Error::system("write an assignment"))?;
     Ok(path)

@@ -91,7 +91,7 @@ impl Testbed {
     }
 
     /// Starts a controller with the plans of a scheme, in place of the one before, waits until all are
-    /// installed, under new epochs, and returns what to tell the hosts of each.
+    /// installed, under new plan versions, and returns what to tell the hosts of each.
     ///
     /// # Errors
     /// [`Error::Controller`] if the controller ends or does not install the plans in time.

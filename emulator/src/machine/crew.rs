@@ -21,7 +21,7 @@ pub struct Heard<W> {
     /// The process.
     pub who: W,
     /// Earlier starts of the process.
-    pub life: usize,
+    pub incarnation: usize,
     /// The line.
     pub line: Line,
     /// The line's place, for errors.
@@ -58,18 +58,18 @@ type Printed<W> = (W, usize, usize, Vec<u8>);
 
 /// A process, or a killed one that may start again.
 #[derive(Debug)]
-struct Seat {
+struct Process {
     name: String,
     /// `None` after a kill.
     child: Option<Child>,
     /// Earlier starts.
-    life: usize,
+    incarnation: usize,
 }
 
 /// Running processes, named by `W`, which print [`Line`]s; killed when dropped.
 #[derive(Debug)]
 pub struct Crew<W> {
-    seats: BTreeMap<W, Seat>,
+    processes: BTreeMap<W, Process>,
     sender: Sender<Printed<W>>,
     lines: Receiver<Printed<W>>,
     /// Whether every process had ended when a wait looked last.
@@ -86,7 +86,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     /// Returns a crew without processes.
     pub fn new() -> Self {
         let (sender, lines) = mpsc::channel();
-        Self { seats: BTreeMap::new(), sender, lines, have_ended: false }
+        Self { processes: BTreeMap::new(), sender, lines, have_ended: false }
     }
 
     /// Starts a process, or a killed one again.
@@ -94,44 +94,44 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     /// # Errors
     /// A refusal of the system, with the process's name.
     pub fn start(&mut self, who: W, name: &str, command: Command) -> Result<(), Error> {
-        let life = self.seats.get(&who).map_or(0, |seat| seat.life + 1);
+        let incarnation = self.processes.get(&who).map_or(0, |process| process.incarnation + 1);
         let (sender, mut number) = (self.sender.clone(), 0);
         let lines: Lines = Box::new(move |line| {
             number += 1;
-            drop(sender.send((who, life, number, line.to_vec())));
+            drop(sender.send((who, incarnation, number, line.to_vec())));
         });
         let named = name.to_owned();
         let errors: Lines =
             Box::new(move |line| tracing::debug!("{named}: {}", String::from_utf8_lossy(line)));
         let child = Child::spawn_heard(name, command, (lines, LINE_BYTES), errors);
         let child = child.map_err(Error::system(format!("start {name}")))?;
-        self.seats.insert(who, Seat { name: name.to_owned(), child: Some(child), life });
+        self.processes.insert(who, Process { name: name.to_owned(), child: Some(child), incarnation });
         Ok(())
     }
 
     /// Ends a process at once, as a crash would. Its earlier lines are still heard. Returns how often the
     /// process had been started before; `None` if it does not run.
     pub fn kill(&mut self, who: W) -> Option<usize> {
-        let seat = self.seats.get_mut(&who)?;
-        let mut child = seat.child.take_if(|child| child.is_alive())?;
+        let process = self.processes.get_mut(&who)?;
+        let mut child = process.child.take_if(|child| child.is_alive())?;
         child.kill();
         child.hear_out();
-        Some(seat.life)
+        Some(process.incarnation)
     }
 
     /// Whether the process was killed and not started again.
     pub fn is_killed(&self, who: W) -> bool {
-        self.seats.get(&who).is_some_and(|seat| seat.child.is_none())
+        self.processes.get(&who).is_some_and(|process| process.child.is_none())
     }
 
     /// Earlier starts of a process.
-    pub fn life(&self, who: W) -> usize {
-        self.seats.get(&who).map_or(0, |seat| seat.life)
+    pub fn incarnation(&self, who: W) -> usize {
+        self.processes.get(&who).map_or(0, |process| process.incarnation)
     }
 
     /// Whether a process runs.
     pub fn is_running(&mut self, who: W) -> bool {
-        self.seats.get_mut(&who).and_then(|seat| seat.child.as_mut()).is_some_and(Child::is_alive)
+        self.processes.get_mut(&who).and_then(|process| process.child.as_mut()).is_some_and(Child::is_alive)
     }
 
     /// Hears lines for a while, then looks whether a process has failed.
@@ -164,14 +164,15 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     }
 
     /// The line as an event; `None` if a kill has cut it off.
-    fn read(&self, (who, life, number, text): Printed<W>) -> Result<Option<Heard<W>>, Error> {
-        let seat = self.seats.get(&who);
-        let place = Place { name: seat.map_or_else(String::new, |seat| seat.name.clone()), number };
+    fn read(&self, (who, incarnation, number, text): Printed<W>) -> Result<Option<Heard<W>>, Error> {
+        let process = self.processes.get(&who);
+        let place = Place { name: process.map_or_else(String::new, |process| process.name.clone()), number };
         let error = match Line::read(&text) {
-            Ok(line) => return Ok(Some(Heard { who, life, line, place })),
+            Ok(line) => return Ok(Some(Heard { who, incarnation, line, place })),
             Err(error) => error,
         };
-        let was_killed = seat.is_some_and(|seat| seat.child.is_none() || seat.life > life);
+        let was_killed =
+            process.is_some_and(|process| process.child.is_none() || process.incarnation > incarnation);
         if was_killed && matches!(error, LineError::Cut) {
             tracing::debug!("a kill cut off line {number} of {}: {}", place.name, shown(&text));
             return Ok(None);
@@ -180,7 +181,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     }
 
     fn check(&mut self) -> Result<(), Error> {
-        for child in self.seats.values_mut().filter_map(|seat| seat.child.as_mut()) {
+        for child in self.processes.values_mut().filter_map(|process| process.child.as_mut()) {
             child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
         }
         Ok(())
@@ -259,8 +260,8 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     ) -> Result<BTreeMap<W, ExitStatus>, Error> {
         let deadline = Instant::now() + longest;
         loop {
-            let seats = self.seats.iter_mut().filter(|(who, _)| must_end(**who));
-            let children = seats.filter_map(|(_, seat)| seat.child.as_mut());
+            let processes = self.processes.iter_mut().filter(|(who, _)| must_end(**who));
+            let children = processes.filter_map(|(_, process)| process.child.as_mut());
             let running: Vec<String> =
                 children.filter_map(|child| child.is_alive().then(|| child.name().to_owned())).collect();
             if running.is_empty() {
@@ -273,8 +274,8 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
             self.listen(LOOK, hear)?;
         }
         let mut exits = BTreeMap::new();
-        for (who, seat) in &mut self.seats {
-            let Some(child) = &mut seat.child else { continue };
+        for (who, process) in &mut self.processes {
+            let Some(child) = &mut process.child else { continue };
             let Ok(Some(status)) = child.ended() else { continue };
             child.hear_out();
             exits.insert(*who, status);
@@ -285,22 +286,25 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
 
     /// Whether every process has ended by itself. All lines of those are then ready to be heard.
     fn have_all_ended(&mut self) -> bool {
-        let mut ended = !self.seats.is_empty();
-        for seat in self.seats.values_mut() {
+        let mut ended = !self.processes.is_empty();
+        for process in self.processes.values_mut() {
             // A killed process may start again.
-            ended &= seat.child.as_mut().is_some_and(|child| !child.is_alive());
+            ended &= process.child.as_mut().is_some_and(|child| !child.is_alive());
         }
         if ended {
-            self.seats.values_mut().filter_map(|seat| seat.child.as_mut()).for_each(Child::hear_out);
+            self.processes
+                .values_mut()
+                .filter_map(|process| process.child.as_mut())
+                .for_each(Child::hear_out);
         }
         ended
     }
 
     fn names(&mut self, are_running: bool) -> String {
-        let seats = self.seats.values_mut().filter_map(|seat| {
-            let is_running = seat.child.as_mut().is_some_and(Child::is_alive);
-            (is_running || !are_running).then(|| seat.name.clone())
+        let processes = self.processes.values_mut().filter_map(|process| {
+            let is_running = process.child.as_mut().is_some_and(Child::is_alive);
+            (is_running || !are_running).then(|| process.name.clone())
         });
-        seats.collect::<Vec<_>>().join(", ")
+        processes.collect::<Vec<_>>().join(", ")
     }
 }

@@ -41,7 +41,7 @@ pub fn check(setting: &Setting, said: &Said) -> Result<Checked, Error> {
     let every = evaluated_every(said, audit.steppers.len());
     let mut evaluations = Vec::new();
     for (at, applied) in said.applied.iter().enumerate() {
-        while audit.versions.life < applied.life {
+        while audit.versions.incarnation < applied.incarnation {
             audit.start_again()?;
         }
         audit.apply(applied)?;
@@ -50,7 +50,7 @@ pub fn check(setting: &Setting, said: &Said) -> Result<Checked, Error> {
             evaluations.push((applied.at_ns, audit.steppers[0].evaluate(&audit.versions.model)));
         }
     }
-    while audit.versions.life < said.restarts.len() {
+    while audit.versions.incarnation < said.restarts.len() {
         audit.start_again()?;
     }
     let (wasted_updates, lost) = audit.versions.losses(|_, _, _, _| false)?;
@@ -102,8 +102,8 @@ impl<'a> Audit<'a> {
         let failed = |why: String| Error::Failed { who: name.to_owned(), why };
         let versions = &mut self.versions;
         let worker = versions.number(name);
-        let pushed = versions.ledger.arrived(versions.life, name, iteration);
-        let is_again = pushed.is_some() && !versions.ledger.apply(versions.life, name, iteration);
+        let pushed = versions.ledger.arrived(versions.incarnation, name, iteration);
+        let is_again = pushed.is_some() && !versions.ledger.apply(versions.incarnation, name, iteration);
         if is_again || worker.is_some_and(|worker| iteration < self.next[worker]) {
             let why = format!("it has applied the update of {name} of iteration {iteration} twice");
             return Err(versions.server(why));
@@ -158,9 +158,9 @@ impl<'a> Audit<'a> {
             if done <= self.next[worker] {
                 continue;
             }
-            let (setting, life) = (self.versions.setting, self.versions.life);
+            let (setting, incarnation) = (self.versions.setting, self.versions.incarnation);
             let name = setting.job.participants[worker].name.as_str();
-            if let Some(sent) = self.versions.ledger.untold_copy(life, worker, name, done - 1, at_ns) {
+            if let Some(sent) = self.versions.ledger.untold_copy(incarnation, worker, name, done - 1, at_ns) {
                 let again = self.again(worker, name, sent)?;
                 updates.push((self.scale(worker, sent) as f32, again));
                 self.next[worker] = done;

@@ -32,7 +32,7 @@ pub fn check(setting: &Setting, clients: &Clients, groups: usize, said: &Said) -
     let mut audit = Audit::new(setting, clients, groups, said)?;
     let mut evaluations = Vec::new();
     for (at, applied) in said.applied.iter().enumerate() {
-        while audit.versions.life < applied.life {
+        while audit.versions.incarnation < applied.incarnation {
             audit.start_again()?;
         }
         audit.apply(applied)?;
@@ -41,7 +41,7 @@ pub fn check(setting: &Setting, clients: &Clients, groups: usize, said: &Said) -
             evaluations.push((applied.at_ns, audit.clients[0].evaluate(&audit.versions.model)));
         }
     }
-    while audit.versions.life < said.restarts.len() {
+    while audit.versions.incarnation < said.restarts.len() {
         audit.start_again()?;
     }
     let is_excused = |versions: &Versions<'_>, client: usize, name: &str, sent: &Sent| {
@@ -55,7 +55,7 @@ struct Audit<'a> {
     versions: Versions<'a>,
     rule: &'a Clients,
     clients: Vec<Client>,
-    /// By group, the round that it collects for; counted anew in each life of the server.
+    /// By group, the round that it collects for; counted anew in each incarnation of the server.
     rounds: Vec<u64>,
     /// By client, its models that were merged.
     counts: Vec<u64>,
@@ -100,8 +100,8 @@ impl<'a> Audit<'a> {
         let wrong = |why: String| Error::Failed { who: name.to_owned(), why };
         let versions = &mut self.versions;
         let client = versions.number(name);
-        let pushed = versions.ledger.arrived(versions.life, name, round);
-        if pushed.is_some() && !versions.ledger.apply(versions.life, name, round) {
+        let pushed = versions.ledger.arrived(versions.incarnation, name, round);
+        if pushed.is_some() && !versions.ledger.apply(versions.incarnation, name, round) {
             return Err(versions.server(format!("it has merged the model of {name} of round {round} twice")));
         }
         let sent = client.zip(pushed).and_then(|(client, pushed)| versions.ledger.copy(client, pushed));
@@ -153,10 +153,11 @@ impl<'a> Audit<'a> {
             if done <= self.counts[client] {
                 continue;
             }
-            let (setting, life, group) = (self.versions.setting, self.versions.life, client % groups);
+            let (setting, incarnation, group) =
+                (self.versions.setting, self.versions.incarnation, client % groups);
             let name = setting.job.participants[client].name.as_str();
             let round = self.rounds[group];
-            if let Some(sent) = self.versions.ledger.untold_copy(life, client, name, round, at_ns) {
+            if let Some(sent) = self.versions.ledger.untold_copy(incarnation, client, name, round, at_ns) {
                 let again = self.again(client, name, sent)?;
                 merged.entry(group).or_default().push(again);
                 self.counts[client] = done;
@@ -178,10 +179,10 @@ fn is_late(versions: &Versions<'_>, groups: usize, client: usize, name: &str, se
         return true;
     }
     let (_, next) = versions.ledger.neighbours(client, sent);
-    let life = versions.said.restarts.iter().filter(|again| again.at_ns <= sent.began_ns).count();
-    if let Some(pushed) = versions.ledger.arrived(life, name, sent.iteration) {
+    let incarnation = versions.said.restarts.iter().filter(|again| again.at_ns <= sent.began_ns).count();
+    if let Some(pushed) = versions.ledger.arrived(incarnation, name, sent.iteration) {
         let copies = versions.said.sent.get(&(client, sent.iteration)).into_iter().flatten();
-        let mut others = copies.filter(|copy| copy.life < sent.life);
+        let mut others = copies.filter(|copy| copy.incarnation < sent.incarnation);
         return others.any(|copy| copy.sent == pushed.pushed);
     }
     let is_of = |applied: &&Applied| {
@@ -190,7 +191,7 @@ fn is_late(versions: &Versions<'_>, groups: usize, client: usize, name: &str, se
         group.is_some_and(|first| first % groups == client % groups)
             && first.is_some_and(|update| update.iteration == sent.iteration)
     };
-    let mut own = versions.said.applied.iter().filter(|applied| applied.life == life);
+    let mut own = versions.said.applied.iter().filter(|applied| applied.incarnation == incarnation);
     // Its last one may be under way when the training ends.
     own.any(|applied| is_of(&applied)) || next.is_none() && versions.said.counted.is_some()
 }

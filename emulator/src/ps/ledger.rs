@@ -15,7 +15,7 @@ use crate::error::Error;
 /// What was taken of what was computed.
 pub struct Ledger<'a> {
     said: &'a Said,
-    /// By life of the server, worker and iteration.
+    /// By incarnation of the server, worker and iteration.
     arrived: BTreeMap<(usize, &'a str, u64), &'a Pushed>,
     /// By life, worker and iteration: what was applied.
     applied: BTreeSet<(usize, &'a str, u64)>,
@@ -31,7 +31,7 @@ impl<'a> Ledger<'a> {
     pub fn new(said: &'a Said) -> Result<Self, Error> {
         let mut arrived = BTreeMap::new();
         for pushed in &said.pushed {
-            let key = (pushed.life, pushed.worker.as_str(), pushed.iteration);
+            let key = (pushed.incarnation, pushed.worker.as_str(), pushed.iteration);
             if arrived.insert(key, pushed).is_some() {
                 let why = format!("its update of iteration {} was taken twice", pushed.iteration);
                 return Err(Error::Failed { who: pushed.worker.clone(), why });
@@ -39,15 +39,17 @@ impl<'a> Ledger<'a> {
         }
         let mut begun: BTreeMap<_, Vec<u64>> = BTreeMap::new();
         for ((worker, _), copies) in &said.sent {
-            copies.iter().for_each(|sent| begun.entry((*worker, sent.life)).or_default().push(sent.began_ns));
+            copies
+                .iter()
+                .for_each(|sent| begun.entry((*worker, sent.incarnation)).or_default().push(sent.began_ns));
         }
         begun.values_mut().for_each(|times| times.sort_unstable());
         Ok(Ledger { said, arrived, applied: BTreeSet::new(), taken: BTreeSet::new(), begun })
     }
 
     /// What has arrived of a worker.
-    pub fn arrived(&self, life: usize, name: &str, iteration: u64) -> Option<&'a Pushed> {
-        self.arrived.get(&(life, name, iteration)).copied()
+    pub fn arrived(&self, incarnation: usize, name: &str, iteration: u64) -> Option<&'a Pushed> {
+        self.arrived.get(&(incarnation, name, iteration)).copied()
     }
 
     /// The copy that has arrived: the last one begun before of the same bits, or else of the same version. It
@@ -67,14 +69,14 @@ impl<'a> Ledger<'a> {
     /// had arrived, or else the newest one that was not taken.
     pub fn untold_copy(
         &mut self,
-        life: usize,
+        incarnation: usize,
         worker: usize,
         name: &'a str,
         iteration: u64,
         again_ns: u64,
     ) -> Option<&'a Sent> {
-        if let Some(pushed) = self.arrived(life, name, iteration) {
-            self.apply(life, name, iteration);
+        if let Some(pushed) = self.arrived(incarnation, name, iteration) {
+            self.apply(incarnation, name, iteration);
             return self.copy(worker, pushed);
         }
         let copies = self.said.sent.get(&(worker, iteration))?;
@@ -85,18 +87,18 @@ impl<'a> Ledger<'a> {
     }
 
     /// An update is applied; false if it was before.
-    pub fn apply(&mut self, life: usize, name: &'a str, iteration: u64) -> bool {
-        self.applied.insert((life, name, iteration))
+    pub fn apply(&mut self, incarnation: usize, name: &'a str, iteration: u64) -> bool {
+        self.applied.insert((incarnation, name, iteration))
     }
 
-    /// The oldest version that what is applied from a place of the record on was computed from, in that life
-    /// of the server; and what it may have applied without telling, if it was killed.
-    pub fn oldest_base(&self, from: usize, life: usize) -> Option<u64> {
-        let later = self.said.applied[from..].iter().take_while(|applied| applied.life == life);
+    /// The oldest version that what is applied from a place of the record on was computed from, in that
+    /// incarnation of the server; and what it may have applied without telling, if it was killed.
+    pub fn oldest_base(&self, from: usize, incarnation: usize) -> Option<u64> {
+        let later = self.said.applied[from..].iter().take_while(|applied| applied.incarnation == incarnation);
         let updates = later.flat_map(|applied| &applied.updates);
-        let told =
-            updates.filter_map(|update| self.arrived(life, &update.worker, update.iteration)?.base.into());
-        let killed_ns = self.said.restarts.get(life).map(|again| again.at_ns);
+        let told = updates
+            .filter_map(|update| self.arrived(incarnation, &update.worker, update.iteration)?.base.into());
+        let killed_ns = self.said.restarts.get(incarnation).map(|again| again.at_ns);
         let open = killed_ns
             .map(|at_ns| self.wasted_updates().into_iter().filter(move |(_, sent)| sent.began_ns < at_ns));
         told.chain(open.into_iter().flatten().map(|(_, sent)| sent.base)).min()
@@ -112,8 +114,8 @@ impl<'a> Ledger<'a> {
     /// before it was killed.
     pub fn may_be_lost(&self, pushed: &Pushed) -> bool {
         let of = self.said.pushed.iter().filter(|other| other.worker == pushed.worker);
-        let last = of.filter(|other| other.life == pushed.life).map(|other| other.at_ns).max();
-        pushed.life < self.said.restarts.len() && last == Some(pushed.at_ns)
+        let last = of.filter(|other| other.incarnation == pushed.incarnation).map(|other| other.at_ns).max();
+        pushed.incarnation < self.said.restarts.len() && last == Some(pushed.at_ns)
     }
 
     /// Updates that were computed, and never taken: whose.
@@ -127,7 +129,7 @@ impl<'a> Ledger<'a> {
     /// Whether an update may have been computed in vain.
     pub fn may_be_in_vain(&self, worker: usize, name: &str, sent: &Sent) -> bool {
         let (before, next) = self.neighbours(worker, sent);
-        let is_killed = next.is_none() && self.said.killed.contains(&(worker, sent.life));
+        let is_killed = next.is_none() && self.said.killed.contains(&(worker, sent.incarnation));
         let next = next.unwrap_or(u64::MAX);
         let is_server_killed =
             self.said.restarts.iter().any(|again| sent.began_ns < again.at_ns && again.at_ns <= next);
@@ -137,7 +139,7 @@ impl<'a> Ledger<'a> {
 
     /// When the same process began the update before, and the next one, if there is one.
     pub fn neighbours(&self, worker: usize, sent: &Sent) -> (u64, Option<u64>) {
-        let times = self.begun.get(&(worker, sent.life)).map_or(&[][..], Vec::as_slice);
+        let times = self.begun.get(&(worker, sent.incarnation)).map_or(&[][..], Vec::as_slice);
         let before = times.iter().rfind(|time| **time < sent.began_ns).copied().unwrap_or(0);
         (before, times.iter().find(|time| **time > sent.began_ns).copied())
     }

@@ -7,7 +7,7 @@ use inart_report::{Line, monotonic_ns};
 
 use super::commands::{self, KEPT};
 use super::faults::Who;
-use super::said::{Moment, OfLife, Restart, Said};
+use super::said::{Moment, OfIncarnation, Restart, Said};
 use super::setting::{Scheme, Setting};
 use super::wiring::OrderWiring;
 use crate::error::Error;
@@ -71,9 +71,9 @@ impl<'a> Processes<'a> {
     /// Ends a process at once, as a crash would. What it has said before counts.
     pub fn kill(&mut self, who: Who) -> Result<(), Error> {
         // Who has ended by itself was not killed.
-        let Some(life) = self.crew.kill(who) else { return Ok(()) };
+        let Some(incarnation) = self.crew.kill(who) else { return Ok(()) };
         if let Who::Worker(worker) = who {
-            self.said.killed.insert((worker, life));
+            self.said.killed.insert((worker, incarnation));
         }
         let Self { crew, said, .. } = self;
         crew.listen(Duration::ZERO, &mut |heard| said.take(heard))
@@ -131,7 +131,7 @@ impl<'a> Processes<'a> {
     /// Ends workers that were started again and have not heard of the end.
     fn end_late(&mut self) -> Result<(), Error> {
         if self.is_counted() && self.counted.get_or_insert_with(Instant::now).elapsed() > LONGEST_LATE {
-            let late: Vec<Who> = self.workers().filter(|who| self.crew.life(*who) > 0).collect();
+            let late: Vec<Who> = self.workers().filter(|who| self.crew.incarnation(*who) > 0).collect();
             late.into_iter().try_for_each(|worker| self.kill(worker))?;
         }
         Ok(())
@@ -150,14 +150,14 @@ impl<'a> Processes<'a> {
 
 impl Said {
     /// Keeps a line.
-    fn take(&mut self, Heard { who, life, line, place }: Heard<Who>) -> Result<(), Error> {
+    fn take(&mut self, Heard { who, incarnation, line, place }: Heard<Who>) -> Result<(), Error> {
         match (who, line) {
             (Who::Worker(worker), Line::WorkerSent(event)) => {
                 let copies = self.sent.entry((worker, event.iteration)).or_default();
-                copies.push(OfLife { life, event });
+                copies.push(OfIncarnation { incarnation, event });
             }
-            (Who::Server, Line::Pushed(event)) => self.pushed.push(OfLife { life, event }),
-            (Who::Server, Line::Applied(event)) => self.applied.push(OfLife { life, event }),
+            (Who::Server, Line::Pushed(event)) => self.pushed.push(OfIncarnation { incarnation, event }),
+            (Who::Server, Line::Applied(event)) => self.applied.push(OfIncarnation { incarnation, event }),
             (Who::Server, Line::Pulls { pulls: worker, at_ns, .. }) => {
                 self.pulls.push(Moment { worker, at_ns });
             }

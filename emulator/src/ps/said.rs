@@ -8,12 +8,12 @@ use inart_report::{PsServerEnd, WorkerSent};
 
 /// An event, and how often its process had been started before.
 #[derive(Debug, Clone)]
-pub struct OfLife<E> {
-    pub life: usize,
+pub struct OfIncarnation<E> {
+    pub incarnation: usize,
     pub event: E,
 }
 
-impl<E> Deref for OfLife<E> {
+impl<E> Deref for OfIncarnation<E> {
     type Target = E;
 
     fn deref(&self) -> &E {
@@ -22,12 +22,12 @@ impl<E> Deref for OfLife<E> {
 }
 
 /// An update that a worker computed.
-pub type Sent = OfLife<WorkerSent>;
+pub type Sent = OfIncarnation<WorkerSent>;
 
 /// An update that arrived at the server.
-pub type Pushed = OfLife<inart_report::Pushed>;
+pub type Pushed = OfIncarnation<inart_report::Pushed>;
 /// Updates that the server applied.
-pub type Applied = OfLife<inart_report::Applied>;
+pub type Applied = OfIncarnation<inart_report::Applied>;
 
 /// When something happened to a worker.
 #[derive(Debug, Clone)]

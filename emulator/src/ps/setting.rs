@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use inart_protocol_ps::{BatchRule, Policy};
+use inart_protocol_ps::{BatchRule, SyncModel};
 use inart_ps_agent::Precision;
 use inart_topologies::ps::{Job, Nic, Participant, Time};
 use inart_training::{Client, Config, ConfigError, Local};
@@ -16,7 +16,7 @@ use crate::machine::scale::Scaling;
 #[derive(Debug, Clone, Copy)]
 pub enum Order {
     /// Synchronization of workers.
-    Workers(Policy),
+    Workers(SyncModel),
     /// Synchronization of clients in groups.
     Groups {
         /// M.
@@ -199,8 +199,8 @@ mod tests {
     fn a_scaled_job_takes_as_long_in_proportion() {
         let (cluster, setting, time) = setting();
         assert!((time - 0.4).abs() < 1e-12);
-        for policy in [Policy::bsp(), Policy::asp()] {
-            let run = |job: &Job| run_workers(job, &WorkerOptions::new(policy, 9)).unwrap().iteration_s;
+        for sync_model in [SyncModel::bsp(), SyncModel::asp()] {
+            let run = |job: &Job| run_workers(job, &WorkerOptions::new(sync_model, 9)).unwrap().iteration_s;
             let (whole, small) = (run(&cluster.jobs[0]), run(&setting.job));
             assert!((small / whole - time).abs() < 1e-6, "{whole} {small}");
         }

@@ -26,8 +26,8 @@ pub struct Simulated {
 /// By QUIC: of the 1494 bytes of a full frame 1418 are a message's; an acknowledgement of about 90 bytes for
 /// every two frames goes the other way.
 const QUIC_SHARE: f64 = 1418.0 / 1494.0 * (1.0 - 90.0 / (2.0 * 1494.0));
-/// What a chunk has before its values: the packet's kind, format, two lives, permission, version, number
-/// (docs/protocol/ps.md, "Push and pull").
+/// What a chunk has before its values: the packet's kind, format, two incarnations, permission, version,
+/// number (docs/protocol/ps.md, "Push and pull").
 const CHUNK_HEAD_BYTES: usize = 1 + 1 + 4 + 4 + 8 + 8 + 4;
 /// Of a frame's values so many are its head: code, two numbers of the connection, part, place, bytes; and one
 /// frame goes the other way for so many ("Push and pull by frames", F4).
@@ -64,13 +64,13 @@ pub fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error>
     // The server finds out by its patience who is gone, or by connections that end.
     let absences = setting.faults.absences(setting.patience_s.is_none());
     match scheme.order {
-        Order::Workers(policy) => {
+        Order::Workers(sync_model) => {
             let options = WorkerOptions {
                 tuning: setting.tuning,
                 seed: setting.seed,
                 patience_s: setting.patience_s,
                 absences,
-                ..WorkerOptions::new(policy, setting.iterations)
+                ..WorkerOptions::new(sync_model, setting.iterations)
             };
             let run = run_workers(&job, &options).map_err(failed)?;
             Ok(Simulated {

@@ -1,4 +1,5 @@
-//! The server's versions of its model, computed again one after the other, also over lives of its process.
+//! The server's versions of its model, computed again one after the other, also over incarnations of its
+//! process.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ pub struct Versions<'a> {
     pub ledger: Ledger<'a>,
     words: Words,
     /// How often the server was started again.
-    pub life: usize,
+    pub incarnation: usize,
     pub version: u64,
     pub model: Vec<f32>,
     first: Vec<f32>,
@@ -51,7 +52,7 @@ impl<'a> Versions<'a> {
             said,
             ledger: Ledger::new(said)?,
             words,
-            life: 0,
+            incarnation: 0,
             version: 0,
             model: first.clone(),
             all: BTreeMap::from([(0, first.clone())]),
@@ -102,7 +103,7 @@ impl<'a> Versions<'a> {
 
     /// Forgets what nothing is computed from that was applied from that place of the record on.
     pub fn forget(&mut self, from: usize) {
-        let oldest = self.ledger.oldest_base(from, self.life).unwrap_or(self.version);
+        let oldest = self.ledger.oldest_base(from, self.incarnation).unwrap_or(self.version);
         self.all.retain(|version, _| *version >= oldest);
     }
 
@@ -123,7 +124,7 @@ impl<'a> Versions<'a> {
     /// # Errors
     /// It has kept less than it had told.
     pub fn kept(&self) -> Result<(Kept, u64), Error> {
-        let restart = &self.said.restarts[self.life];
+        let restart = &self.said.restarts[self.incarnation];
         let none = || {
             let n = self.setting.job.participants.len();
             Kept { version: 0, done: vec![0; n], members: vec![false; n], values: self.first.clone() }
@@ -174,7 +175,7 @@ impl<'a> Versions<'a> {
         }
         self.version = kept.version;
         self.all = BTreeMap::from([(kept.version, self.model.clone())]);
-        self.life += 1;
+        self.incarnation += 1;
         Ok(())
     }
 

@@ -40,8 +40,8 @@ fn until_over(
 ) -> Result<Vec<(usize, usize, Line)>, Error> {
     let mut heard = Vec::new();
     crew.until(longest, "the end of the rounds", &mut |crew| {
-        crew.listen(LOOK, &mut |Heard { who, life, line, .. }| {
-            heard.push((who, life, line));
+        crew.listen(LOOK, &mut |Heard { who, incarnation, line, .. }| {
+            heard.push((who, incarnation, line));
             Ok(())
         })?;
         Ok(heard.iter().filter(|(_, _, line)| *line == over()).count() == processes)

@@ -1,6 +1,6 @@
 //! Trainings of clients in virtual time, until they converge.
 
-use inart_protocol_ps::{OutlierRule, Policy};
+use inart_protocol_ps::{OutlierRule, SyncModel};
 use inart_simulator_ps::{RunError, WorkerEvent, WorkerOptions};
 use inart_simulator_ps::{run_clients_judged, run_workers_watched};
 use inart_topologies::ps::{Job, Kind, Time};
@@ -139,7 +139,7 @@ impl Case {
 /// Runs clients as workers that wait for nobody.
 fn one_by_one(job: Job, seed: u64, training: &mut Federation) -> Result<(), RunError> {
     let job = Job { kind: Kind::Workers, ..with_pauses(job) };
-    let options = WorkerOptions { seed, ..WorkerOptions::new(Policy::asp(), ROUNDS) };
+    let options = WorkerOptions { seed, ..WorkerOptions::new(SyncModel::asp(), ROUNDS) };
     run_workers_watched(&job, &options, &mut |at_s, event| match event {
         WorkerEvent::Pull { worker, .. } => training.pulled(worker),
         WorkerEvent::Apply { updates, .. } => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inart_planner_ps::{RackError, Racks, candidate_racks, choose_racks, racks_of};
-use inart_protocol_ps::{Applied, Policy};
+use inart_protocol_ps::{Applied, SyncModel};
 use inart_simulator_ps::{RackOptions, WorkerOptions, run_racks, run_workers};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 use inart_topologies::switched::{NodeId, Topology};
@@ -96,8 +96,8 @@ impl Case {
     }
 
     fn without_sums(&self, job: &Job, seed: u64) -> Result<f64, StudyError> {
-        let policy = Policy::r2sp_tuned(Applied::InTurn);
-        let options = WorkerOptions { seed, ..WorkerOptions::new(policy, ITERATIONS) };
+        let sync_model = SyncModel::r2sp_tuned(Applied::InTurn);
+        let options = WorkerOptions { seed, ..WorkerOptions::new(sync_model, ITERATIONS) };
         let run = run_workers(job, &options).map_err(|source| StudyError::new(self, seed, source))?;
         Ok(match self.measure {
             Measure::Iteration => run.iteration_s,

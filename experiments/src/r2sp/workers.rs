@@ -1,6 +1,6 @@
 //! Runs of workers.
 
-use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, PolicyError};
+use inart_protocol_ps::{Applied, BatchRule, Blocking, SyncModel, SyncModelError};
 use inart_simulator_ps::{WorkerOptions, WorkerRun, run_workers};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
@@ -156,14 +156,14 @@ impl Case {
         }
     }
 
-    fn policy(&self) -> Result<Policy, PolicyError> {
+    fn sync_model(&self) -> Result<SyncModel, SyncModelError> {
         match self.sync {
-            Sync::Bsp => Ok(Policy::bsp()),
-            Sync::Asp => Ok(Policy::asp()),
-            Sync::Ssp => Policy::ssp(5, Blocking::AfterPush),
-            Sync::Safa => Policy::safa(0.75, 5),
-            Sync::R2sp(r) | Sync::R2spBatches(r) => Policy::r2sp(r, Applied::InTurn),
-            Sync::Tuned | Sync::TunedBatches => Ok(Policy::r2sp_tuned(Applied::InTurn)),
+            Sync::Bsp => Ok(SyncModel::bsp()),
+            Sync::Asp => Ok(SyncModel::asp()),
+            Sync::Ssp => SyncModel::ssp(5, Blocking::AfterPush),
+            Sync::Safa => SyncModel::safa(0.75, 5),
+            Sync::R2sp(r) | Sync::R2spBatches(r) => SyncModel::r2sp(r, Applied::InTurn),
+            Sync::Tuned | Sync::TunedBatches => Ok(SyncModel::r2sp_tuned(Applied::InTurn)),
         }
     }
 
@@ -172,10 +172,10 @@ impl Case {
     /// # Errors
     /// A policy that cannot be.
     pub fn setting(&self, seed: u64, iterations: u32) -> Result<(Job, WorkerOptions), StudyError> {
-        let policy = self.policy().map_err(|source| StudyError::new(self, seed, source))?;
+        let sync_model = self.sync_model().map_err(|source| StudyError::new(self, seed, source))?;
         let are_tuned = matches!(self.sync, Sync::R2spBatches(_) | Sync::TunedBatches);
         let tuning = are_tuned.then_some(BatchRule::FillIdle);
-        Ok((self.job(), WorkerOptions { seed, tuning, ..WorkerOptions::new(policy, iterations) }))
+        Ok((self.job(), WorkerOptions { seed, tuning, ..WorkerOptions::new(sync_model, iterations) }))
     }
 
     /// What a seed's run comes to.

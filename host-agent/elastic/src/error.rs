@@ -11,17 +11,17 @@ use crate::layout::Layout;
 /// Why a host of an elastic job does not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The workers are others, or one of them lacks a round: the tensor was not summed, and another run has
+    /// The workers are others, or one of them lacks a round: the tensor was not summed, and another view has
     /// begun. [`load`](crate::ElasticWorker::load) the newest state, and go on with its next round.
     #[error(
-        "the job resumes in run {run} with {workers} workers ({why}): load the newest state and continue"
+        "the job resumes in run {view} with {workers} workers ({why}): load the newest state and continue"
     )]
     Membership {
-        /// The run's number.
-        run: u16,
+        /// The view's number.
+        view: u16,
         /// How many workers it has.
         workers: usize,
-        /// How this worker left the run before.
+        /// How this worker left the view before.
         why: Left,
     },
     /// The controller does not answer, or refuses.
@@ -50,7 +50,7 @@ pub enum Error {
     /// This host was told to stop.
     #[error("this host was stopped")]
     Stopped,
-    /// The program ended a call before its sum was there. This worker has left its run, and may go on in the
+    /// The program ended a call before its sum was there. This worker has left its view, and may go on in the
     /// next one.
     #[error("the call was interrupted: load the newest state and continue")]
     Interrupted,
@@ -62,7 +62,7 @@ pub enum Error {
         /// How long the host waited.
         patience: Duration,
     },
-    /// The newest state consists of other values than this worker's. This worker has left its run, and the
+    /// The newest state consists of other values than this worker's. This worker has left its view, and the
     /// others go on.
     #[error(
         "the newest state, that of worker {worker}, {}: load the same arrays in the same order at all workers",
@@ -88,14 +88,14 @@ impl Error {
     }
 }
 
-/// How a host left its run.
+/// How a host left its view.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Left {
     /// Before that tensor, as all workers did.
-    #[error("the run ended before tensor {0}, as all agreed")]
+    #[error("the view ended before tensor {0}, as all agreed")]
     Boundary(u32),
     /// In the middle, as the controller said.
-    #[error("the controller ended the run")]
+    #[error("the controller ended the view")]
     Told,
     /// It was aborted.
     #[error("{0}")]
@@ -103,8 +103,8 @@ pub enum Left {
 }
 
 impl Left {
-    /// How a worker leaves its run because of a failure; `None` if its program has to know, since in the next
-    /// run it would be the same.
+    /// How a worker leaves its view because of a failure; `None` if its program has to know, since in the
+    /// next run it would be the same.
     pub fn because_of(failure: &Failure, own: Rank) -> Option<Self> {
         match failure {
             Failure::NotFinite { .. }
@@ -123,7 +123,7 @@ impl Left {
     }
 }
 
-/// What becomes of a worker whose agent has failed: it leaves the run, or its program has to know.
+/// What becomes of a worker whose agent has failed: it leaves the view, or its program has to know.
 pub(crate) fn left(
     error: inart_host_agent::Error,
     own: Rank,
@@ -132,7 +132,7 @@ pub(crate) fn left(
     let inart_host_agent::Error::Failure(failure) = &error else { return Err(Error::Host(error)) };
     match (Left::because_of(failure, own), failure) {
         (Some(left), _) => {
-            tracing::warn!(job = assignment.name, "the run is over: {failure}");
+            tracing::warn!(job = assignment.name, "the view is over: {failure}");
             Ok(left)
         }
         (None, Failure::Aborted { reason: AbortReason::Stopped, .. }) => Err(Error::Stopped),

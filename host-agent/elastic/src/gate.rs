@@ -1,10 +1,10 @@
-//! Which tensors of a run a host may start, as the controller has told it. Pure.
+//! Which tensors of a view a host may start, as the controller has told it. Pure.
 
 use inart_controller_api::{Ending, Held};
 
 use crate::error::Left;
 
-/// What a host has started in a run, and what it may still start.
+/// What a host has started in a view, and what it may still start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gate {
     started: u32,
@@ -19,17 +19,17 @@ enum Limit {
     None,
     /// Those before that one; the others may have to wait.
     Hold(u32),
-    /// Those before that one, and the run ends there.
+    /// Those before that one, and the view ends there.
     Leave(u32),
-    /// None: the run is over.
+    /// None: the view is over.
     Over,
 }
 
 impl Gate {
-    /// The controller says where the run ends; how far this host is with that.
+    /// The controller says where the view ends; how far this host is with that.
     pub fn tell(&mut self, ending: Ending) -> Held {
         let started = self.started;
-        let mut holds = true;
+        let mut is_holding = true;
         self.limit = match (ending, self.limit) {
             // What all have agreed on stays.
             (_, Limit::Over) | (Ending::Now, _) => Limit::Over,
@@ -38,19 +38,19 @@ impl Gate {
             }
             (Ending::None | Ending::Prepare, _) => Limit::None,
             (Ending::Before(tensor) | Ending::Agreed(tensor), _) if started > tensor => {
-                holds = false;
+                is_holding = false;
                 Limit::None
             }
             (Ending::Before(tensor), _) => Limit::Hold(tensor),
             (Ending::Agreed(tensor), _) => Limit::Leave(tensor),
         };
-        Held { started, holds, ..Held::default() }
+        Held { started, is_holding, ..Held::default() }
     }
 
     /// Starts the next tensor, and counts it, if it may be started now; whether it may.
     ///
     /// # Errors
-    /// How the run has ended instead.
+    /// How the view has ended instead.
     pub fn start(&mut self) -> Result<bool, Left> {
         match self.limit {
             Limit::Over => Err(Left::Told),
@@ -63,7 +63,7 @@ impl Gate {
         }
     }
 
-    /// Whether the run is over, in the middle of tensors too.
+    /// Whether the view is over, in the middle of tensors too.
     pub fn is_over(&self) -> bool {
         self.limit == Limit::Over
     }

@@ -1,11 +1,11 @@
-//! A host: who it is, where its controller is, and how it reaches its peers in each run.
+//! A host: who it is, where its controller is, and how it reaches its peers in each view.
 
 use std::time::{Duration, Instant};
 
-use inart_controller_api::{Answer, HostReport, Joining, Reporting, Seat, Source};
+use inart_controller_api::{Answer, HostReport, Joining, Reporting, Source, ViewMembership};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{BatchedPort, Options, Transport};
-use inart_wire::{Epoch, Incarnation};
+use inart_wire::{Incarnation, PlanVersion};
 
 use crate::error::{Error, Left};
 
@@ -15,7 +15,7 @@ type Open = Box<dyn FnMut() -> Result<Box<dyn Transport>, AgentError> + Send>;
 type Asked = Box<dyn FnMut() -> bool + Send>;
 type MakeOptions = Box<dyn FnMut() -> Result<Options, AgentError> + Send>;
 
-/// A wait for a run that lasts longer is logged as a warning.
+/// A wait for a view that lasts longer is logged as a warning.
 const SAY_AFTER: Duration = Duration::from_secs(5);
 /// From then on it is logged this often.
 const SAY_EVERY: Duration = Duration::from_secs(10);
@@ -33,7 +33,7 @@ pub struct Host {
     is_stopped: Asked,
     is_interrupted: Asked,
     on_waiting: Box<dyn FnMut(&str) + Send>,
-    pub(crate) life: Incarnation,
+    pub(crate) incarnation: Incarnation,
     pub(crate) rounds: u64,
     pub(crate) records: bool,
 }
@@ -46,13 +46,13 @@ impl Host {
         Self::with_transport(source, name, move || Ok(Box::new(BatchedPort::open(&interface)?)))
     }
 
-    /// The same on a transport, which is opened for each run.
+    /// The same on a transport, which is opened for each view.
     pub fn with_transport(
         source: Source,
         name: &str,
         open: impl FnMut() -> Result<Box<dyn Transport>, AgentError> + Send + 'static,
     ) -> Self {
-        let life = Options::default().incarnation;
+        let incarnation = Options::default().incarnation;
         Self {
             source,
             name: name.to_owned(),
@@ -61,13 +61,13 @@ impl Host {
             is_stopped: Box::new(|| false),
             is_interrupted: Box::new(|| false),
             on_waiting: Box::new(|_| ()),
-            life,
+            incarnation,
             rounds: 0,
             records: false,
         }
     }
 
-    /// How its agent runs in each run; called once per run. The incarnation is the host's own. A status
+    /// How its agent runs in each view; called once per run. The incarnation is the host's own. A status
     /// socket is one for all runs: give a clone.
     #[must_use]
     pub fn options(mut self, options: impl FnMut() -> Result<Options, AgentError> + Send + 'static) -> Self {
@@ -89,7 +89,7 @@ impl Host {
         self
     }
 
-    /// Gets what the host waits for before a run begins, in words, whenever that changes.
+    /// Gets what the host waits for before a view begins, in words, whenever that changes.
     #[must_use]
     pub fn on_waiting(mut self, on_waiting: impl FnMut(&str) + Send + 'static) -> Self {
         self.on_waiting = Box::new(on_waiting);
@@ -126,38 +126,54 @@ impl Host {
         self
     }
 
-    /// What a run needs, and what tells how the host is in it.
+    /// What a view needs, and what tells how the host is in it.
     pub(crate) fn agent(&mut self) -> Result<(Box<dyn Transport>, Options, StatusWatch), Error> {
-        let mut options = Options { incarnation: self.life, ..(self.options)()? };
+        let mut options = Options { incarnation: self.incarnation, ..(self.options)()? };
         let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
         Ok(((self.open)()?, options, watch))
     }
 
-    /// Reports to the controller how the host is in a run, until that is dropped.
-    pub(crate) fn report(&self, seat: &Seat, watch: StatusWatch) -> Result<Option<Reporting>, Error> {
+    /// Reports to the controller how the host is in a view, until that is dropped.
+    pub(crate) fn report(
+        &self,
+        membership: &ViewMembership,
+        watch: StatusWatch,
+    ) -> Result<Option<Reporting>, Error> {
         let report = move || {
             Some(match watch.latest()? {
                 HostStatus::Worker(worker) => HostReport::from(&worker),
                 HostStatus::Server(server) => HostReport::from(&server),
             })
         };
-        Ok(self.source.report(seat.assignment.job, &seat.role.to_string(), self.life, report)?)
+        Ok(self.source.report(
+            membership.assignment.job,
+            &membership.role.to_string(),
+            self.incarnation,
+            report,
+        )?)
     }
 
-    /// Waits for a run. It left the one before, if any, in that way. If the wait is to end, the host leaves
+    /// Waits for a view. It left the one before, if any, in that way. If the wait is to end, the host leaves
     /// the job.
-    pub(crate) fn wait_for_run(
+    pub(crate) fn wait_for_view(
         &mut self,
-        last: Option<(Epoch, &Left)>,
+        last: Option<(PlanVersion, &Left)>,
         rounds: u64,
-        loading: bool,
-    ) -> Result<Seat, Error> {
-        let boundary = last.and_then(|(_, left)| match left {
+        must_load_state: bool,
+    ) -> Result<ViewMembership, Error> {
+        let stop_point = last.and_then(|(_, left)| match left {
             Left::Boundary(tensor) => Some(*tensor),
             Left::Told | Left::Aborted(_) => None,
         });
-        let last = last.map(|(run, _)| run);
-        let joining = Joining { host: self.name.clone(), life: self.life, last, boundary, rounds, loading };
+        let last = last.map(|(view, _)| view);
+        let joining = Joining {
+            host: self.name.clone(),
+            incarnation: self.incarnation,
+            last,
+            stop_point,
+            rounds,
+            must_load_state,
+        };
         let (began, mut told) = (Instant::now(), String::new());
         let mut say_at = began + SAY_AFTER;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -171,21 +187,22 @@ impl Host {
                 answer => answer?,
             };
             match answer {
-                Answer::Seated(seat) => {
-                    let (run, role, workers) = (seat.run.get(), seat.role, seat.assignment.workers.len());
-                    tracing::info!(host = self.name, run, %role, workers, loads = seat.loads, "run started");
-                    return Ok(seat);
+                Answer::Seated(membership) => {
+                    let (view, role, workers) =
+                        (membership.view.get(), membership.role, membership.assignment.workers.len());
+                    tracing::info!(host = self.name, view, %role, workers, must_load_state = membership.must_load_state, "run started");
+                    return Ok(membership);
                 }
                 Answer::Waiting(why) => {
                     if why != told {
-                        tracing::info!(host = self.name, "waiting for a run: {why}");
+                        tracing::info!(host = self.name, "waiting for a view: {why}");
                         (self.on_waiting)(&why);
                         told = why;
                     }
                     if Instant::now() >= say_at {
                         say_at = Instant::now() + SAY_EVERY;
                         let seconds = began.elapsed().as_secs();
-                        tracing::warn!(host = self.name, seconds, "waiting for a run: {told}");
+                        tracing::warn!(host = self.name, seconds, "waiting for a view: {told}");
                     }
                     // The answer took its time, unless the controller is about to end.
                     std::thread::sleep(Duration::from_millis(5));
@@ -194,7 +211,7 @@ impl Host {
         }
     }
 
-    /// Asks for a run once.
+    /// Asks for a view once.
     ///
     /// # Errors
     /// What the controller says, or why the wait for its answer is to end.
@@ -220,7 +237,7 @@ impl Host {
     /// What the controller says, if it says anything in time.
     pub(crate) fn leave(&self, rounds: u64, done: bool) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let leave = self.source.leave(&self.name, self.life, rounds, done);
+        let leave = self.source.leave(&self.name, self.incarnation, rounds, done);
         let awaited = "this host leaves the job";
         let silent = Error::ControllerSilent { awaited, patience: LEAVE_WITHIN };
         let said = runtime.block_on(async { tokio::time::timeout(LEAVE_WITHIN, leave).await });

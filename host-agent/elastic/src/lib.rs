@@ -1,5 +1,5 @@
 //! Hosts of elastic jobs: workers and servers that outlive runs. When a host dies, comes or goes, the others
-//! meet at the controller and go on in another run, with other ranks, shares and servers maybe.
+//! meet at the controller and go on in another view, with other ranks, shares and servers maybe.
 //!
 //! A training loop loads the newest weights from a peer whenever the workers have changed, and goes on:
 //!
@@ -25,8 +25,8 @@
 //! # }
 //! ```
 //!
-//! [`load`](ElasticWorker::load) is [`regroup`](ElasticWorker::regroup) and
-//! [`broadcast`](ElasticWorker::broadcast) in one call. How runs begin and end is in
+//! [`load`](ElasticWorker::load) is [`accept_membership`](ElasticWorker::accept_membership) and
+//! [`broadcast`](ElasticWorker::broadcast) in one call. How views begin and end is in
 //! docs/protocol/elastic.md.
 
 #![forbid(unsafe_code)]
@@ -37,9 +37,9 @@ mod gate;
 mod host;
 mod layout;
 mod progress;
-mod run_end;
 mod seated;
 mod server;
+mod view_end;
 mod worker;
 
 pub use error::{Error, Left};

@@ -1,26 +1,26 @@
-//! A host in a run follows the controller.
+//! A host in a view follows the controller.
 
-use inart_controller_api::{Ending, Following, Held, Instruction, NotDone, Role, Seat};
-use inart_host_agent::{MoveError, Mover};
+use inart_controller_api::{Ending, Following, Held, Instruction, NotDone, Role, ViewMembership};
+use inart_host_agent::{MigrationError, Migrator};
 
 use crate::error::Error;
 use crate::host::Host;
-use crate::run_end::RunEnd;
+use crate::view_end::ViewEnd;
 
 impl Host {
-    /// Follows the controller in a run, until that is dropped: to other plans of the same shares, and to the
-    /// run's end, at which `over` is called.
+    /// Follows the controller in a view, until that is dropped: to other plans of the same shares, and to the
+    /// view's end, at which `over` is called.
     pub(crate) fn follow(
         &self,
-        seat: &Seat,
-        mover: Mover,
-        end: &RunEnd,
+        membership: &ViewMembership,
+        migrator: Migrator,
+        end: &ViewEnd,
         over: impl Fn() + Send + 'static,
     ) -> Result<Option<Following>, Error> {
         let end = end.clone();
         let apply = move |told: Option<&Instruction>| -> Result<Held, NotDone> {
-            let Some(Instruction { assignment, beside, step, ending }) = told else {
-                // It was given up, and the others have begun another run.
+            let Some(Instruction { assignment, previous_plan_version, step, ending }) = told else {
+                // It was given up, and the others have begun another view.
                 end.tell(Ending::Now);
                 over();
                 return Err(NotDone::Ended);
@@ -30,17 +30,22 @@ impl Host {
                 over();
                 return Ok(held);
             }
-            match mover.take(*step, assignment.clone(), *beside) {
+            match migrator.take(*step, assignment.clone(), *previous_plan_version) {
                 Ok(moving) => Ok(Held { moving, ..held }),
-                Err(MoveError::Refused(why)) => Err(NotDone::Refused(why.to_string())),
-                Err(MoveError::Ended) => {
+                Err(MigrationError::Refused(why)) => Err(NotDone::Refused(why.to_string())),
+                Err(MigrationError::Ended) => {
                     // Nobody tells it any more when it may go on.
                     end.tell(Ending::Now);
                     Err(NotDone::Ended)
                 }
             }
         };
-        Ok(self.source.attend(seat.assignment.job, &seat.role.to_string(), self.life, apply)?)
+        Ok(self.source.attend(
+            membership.assignment.job,
+            &membership.role.to_string(),
+            self.incarnation,
+            apply,
+        )?)
     }
 
     /// The error of a host that was started as something else than it is.

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inart_controller_api::{Role, Seat};
+use inart_controller_api::{Role, ViewMembership};
 use inart_host_agent::{Server, Stopper};
 use inart_protocol_aggregation::{Assignment, ServerCounters};
 use inart_wire::ShardId;
 
 use crate::error::{Error, Left};
 use crate::host::Host;
-use crate::run_end::RunEnd;
+use crate::view_end::ViewEnd;
 
 /// A server of an elastic job: serves run after run.
 pub struct ElasticServer {
@@ -25,8 +25,8 @@ pub struct ServerStopper(Arc<Mutex<Stopping>>);
 #[derive(Default)]
 struct Stopping {
     told: bool,
-    /// Of the run.
-    run: Option<Stopper>,
+    /// Of the view.
+    view: Option<Stopper>,
 }
 
 impl ServerStopper {
@@ -34,18 +34,18 @@ impl ServerStopper {
     pub fn stop(&self) {
         let mut stopping = self.lock();
         stopping.told = true;
-        stopping.run.iter().for_each(Stopper::stop);
+        stopping.view.iter().for_each(Stopper::stop);
     }
 
     fn lock(&self) -> MutexGuard<'_, Stopping> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A run goes on, or none does.
-    fn runs(&self, run: Option<Stopper>) {
+    /// A view goes on, or none does.
+    fn runs(&self, view: Option<Stopper>) {
         let mut stopping = self.lock();
-        run.iter().filter(|_| stopping.told).for_each(Stopper::stop);
-        stopping.run = run;
+        view.iter().filter(|_| stopping.told).for_each(Stopper::stop);
+        stopping.view = view;
     }
 }
 
@@ -58,12 +58,12 @@ impl ElasticServer {
         Self { host, counters: ServerCounters::default(), stopper }
     }
 
-    /// What tells it to stop while it [runs](Self::run).
+    /// What tells it to stop while it [views](Self::run).
     pub fn stopper(&self) -> ServerStopper {
         self.stopper.clone()
     }
 
-    /// Serves run after run, until it is told to stop; tells each run when it begins: what its hosts were
+    /// Serves run after run, until it is told to stop; tells each view when it begins: what its hosts were
     /// told, and the shard.
     ///
     /// # Errors
@@ -71,30 +71,30 @@ impl ElasticServer {
     pub fn run(&mut self, mut tell: impl FnMut(&Assignment, ShardId)) -> Result<(), Error> {
         let mut last = None;
         loop {
-            let before = last.as_ref().map(|(run, left)| (*run, left));
-            let seat = match self.host.wait_for_run(before, 0, false) {
+            let before = last.as_ref().map(|(view, left)| (*view, left));
+            let membership = match self.host.wait_for_view(before, 0, false) {
                 // It has left.
                 Err(Error::Stopped) => return Ok(()),
                 seated => seated?,
             };
-            let Role::Server(shard) = seat.role else {
-                return Err(self.host.other_role(seat.role, "server"));
+            let Role::Server(shard) = membership.role else {
+                return Err(self.host.other_role(membership.role, "server"));
             };
-            tell(&seat.assignment, shard);
-            match self.serve(&seat, shard)? {
-                Some(left) => last = Some((seat.run, left)),
+            tell(&membership.assignment, shard);
+            match self.serve(&membership, shard)? {
+                Some(left) => last = Some((membership.view, left)),
                 None => return self.leave(),
             }
         }
     }
 
-    /// One run; how it was left, `None` if this host was told to stop.
-    fn serve(&mut self, seat: &Seat, shard: ShardId) -> Result<Option<Left>, Error> {
+    /// One view; how it was left, `None` if this host was told to stop.
+    fn serve(&mut self, membership: &ViewMembership, shard: ShardId) -> Result<Option<Left>, Error> {
         let (transport, options, watch) = self.host.agent()?;
-        let mut server = Server::with_transport(seat.assignment.clone(), shard, transport, options)?;
-        let (end, stopper) = (RunEnd::default(), server.stopper());
-        let following = self.host.follow(seat, server.mover(), &end, move || stopper.stop())?;
-        let reporting = self.host.report(seat, watch)?;
+        let mut server = Server::with_transport(membership.assignment.clone(), shard, transport, options)?;
+        let (end, stopper) = (ViewEnd::default(), server.stopper());
+        let following = self.host.follow(membership, server.migrator(), &end, move || stopper.stop())?;
+        let reporting = self.host.report(membership, watch)?;
         self.stopper.runs(Some(server.stopper()));
         let served = server.run();
         self.stopper.runs(None);
@@ -104,7 +104,7 @@ impl ElasticServer {
             Ok(()) if end.is_over() => Ok(Some(Left::Told)),
             Ok(()) => Ok(None),
             Err(inart_host_agent::Error::Failure(failure)) => {
-                tracing::warn!(job = seat.assignment.name, "the run is over: {failure}");
+                tracing::warn!(job = membership.assignment.name, "the view is over: {failure}");
                 Ok(Some(Left::Aborted(failure.to_string())))
             }
             Err(error) => Err(error.into()),

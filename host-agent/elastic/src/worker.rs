@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use inart_controller_api::{Following, Reporting, Role, Seat, Source};
+use inart_controller_api::{Following, Reporting, Role, Source, ViewMembership};
 use inart_host_agent::{RoundStats, Worker};
 use inart_protocol_aggregation::{Assignment, RoundRecord};
-use inart_wire::{Epoch, Rank};
+use inart_wire::{PlanVersion, Rank};
 
 use crate::digits;
 use crate::error::{Error, Left, left};
 use crate::host::Host;
 use crate::layout::Layout;
 use crate::progress::{Progress, Standing};
-use crate::run_end::{RunEnd, Start};
+use crate::view_end::{Start, ViewEnd};
 
-/// A worker holds for this long at most until the controller says where the run ends. One that is there lets
+/// A worker holds for this long at most until the controller says where the view ends. One that is there lets
 /// workers go on after seconds.
 const HOLD_WITHIN: Duration = Source::PATIENCE;
 /// The label of a piece of a state, which no worker sums with a gradient.
@@ -22,11 +22,11 @@ const STATE_LABEL: &str = "piece of a state";
 /// Values of a state that are broadcast at a time.
 const PIECE_VALUES: usize = 1 << 16;
 
-/// Who takes part in a run.
+/// Who takes part in a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
-    /// The run's number.
-    pub run: Epoch,
+    /// The view's number.
+    pub view: PlanVersion,
     /// This worker's rank.
     pub rank: Rank,
     /// The workers' names, by rank.
@@ -36,13 +36,13 @@ pub struct Membership {
     /// The rounds in that state.
     pub rounds: u64,
     /// Whether all workers load that state before the next round.
-    pub loads: bool,
+    pub must_load_state: bool,
 }
 
 /// What happened to a worker that keeps account of it ([`Host::recorded`](crate::Host::recorded)).
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A run has begun: what all its hosts were told, and this worker's rank.
+    /// A view has begun: what all its hosts were told, and this worker's rank.
     Run(Assignment, Rank),
     /// A tensor was summed: a gradient, or what a broadcast is made of.
     Sum(RoundStats, RoundRecord),
@@ -51,55 +51,57 @@ pub enum Event {
 /// A worker of an elastic job: sums tensors with the workers that are there.
 pub struct ElasticWorker {
     host: Host,
-    run: Option<Run>,
-    seat: Seat,
+    view: Option<View>,
+    membership: ViewMembership,
     rank: Rank,
     progress: Progress,
     /// What has happened since it was asked last.
     events: Vec<Event>,
 }
 
-/// A worker's part in a run.
-struct Run {
+/// A worker's part in a view.
+struct View {
     worker: Worker,
-    end: RunEnd,
+    end: ViewEnd,
     _following: Option<Following>,
     _reporting: Option<Reporting>,
 }
 
-impl Run {
-    fn begin(host: &mut Host, seat: &Seat) -> Result<(Self, Rank), Error> {
-        let Role::Worker(rank) = seat.role else { return Err(host.other_role(seat.role, "worker")) };
+impl View {
+    fn begin(host: &mut Host, membership: &ViewMembership) -> Result<(Self, Rank), Error> {
+        let Role::Worker(rank) = membership.role else {
+            return Err(host.other_role(membership.role, "worker"));
+        };
         let (transport, options, watch) = host.agent()?;
-        let worker = Worker::with_options(seat.assignment.clone(), rank, transport, options)?;
-        let end = RunEnd::default();
-        let following = host.follow(seat, worker.mover(), &end, || ())?;
-        let reporting = host.report(seat, watch)?;
+        let worker = Worker::with_options(membership.assignment.clone(), rank, transport, options)?;
+        let end = ViewEnd::default();
+        let following = host.follow(membership, worker.migrator(), &end, || ())?;
+        let reporting = host.report(membership, watch)?;
         Ok((Self { worker, end, _following: following, _reporting: reporting }, rank))
     }
 }
 
 impl ElasticWorker {
-    /// A tensor under way is looked at this often: whether the controller has ended the run.
+    /// A tensor under way is looked at this often: whether the controller has ended the view.
     const LOOK: Duration = Duration::from_millis(20);
 
-    /// Joins a job, and waits until its next run begins with this worker in it.
+    /// Joins a job, and waits until its next view begins with this worker in it.
     ///
     /// # Errors
     /// Why it cannot take part.
     pub fn join(mut host: Host) -> Result<Self, Error> {
         let mut progress = Progress::new(host.rounds);
-        let seat = host.wait_for_run(None, progress.rounds(), progress.loading())?;
-        let (run, rank) = Run::begin(&mut host, &seat)?;
-        progress.begin(standing(&seat));
-        let mut worker = Self { host, run: Some(run), seat, rank, progress, events: Vec::new() };
+        let membership = host.wait_for_view(None, progress.rounds(), progress.must_load_state())?;
+        let (view, rank) = View::begin(&mut host, &membership)?;
+        progress.begin(standing(&membership));
+        let mut worker = Self { host, view: Some(view), membership, rank, progress, events: Vec::new() };
         worker.note_run();
         Ok(worker)
     }
 
-    /// What all hosts of the run are told.
+    /// What all hosts of the view are told.
     pub fn assignment(&self) -> &Assignment {
-        &self.seat.assignment
+        &self.membership.assignment
     }
 
     /// Rounds in the state that the program holds: those that it began with, and those that it has completed
@@ -108,31 +110,31 @@ impl ElasticWorker {
         self.progress.rounds()
     }
 
-    /// Who takes part in the run.
+    /// Who takes part in the view.
     pub fn membership(&self) -> Membership {
-        let Seat { assignment, run, newest, rounds, loads, .. } = &self.seat;
+        let ViewMembership { assignment, view, newest, rounds, must_load_state, .. } = &self.membership;
         Membership {
-            run: *run,
+            view: *view,
             rank: self.rank,
             workers: assignment.workers.iter().map(|worker| worker.name.clone()).collect(),
             newest: *newest,
             rounds: *rounds,
-            loads: *loads,
+            must_load_state: *must_load_state,
         }
     }
 
     /// Takes notice that the workers are others ([`Error::Membership`]); who they are.
     ///
     /// # Errors
-    /// Why this worker cannot take part. There is no such reason where another run has begun already.
-    pub fn regroup(&mut self) -> Result<Membership, Error> {
+    /// Why this worker cannot take part. There is no such reason where another view has begun already.
+    pub fn accept_membership(&mut self) -> Result<Membership, Error> {
         self.progress.take_notice();
         Ok(self.membership())
     }
 
-    /// Replaces a gradient by the sum over the gradients of all workers of the run. A program does so once in
-    /// every round; rounds are counted by it. Where a run ends and all go on in another one with the same
-    /// workers and rounds, the sum is that of the next run.
+    /// Replaces a gradient by the sum over the gradients of all workers of the view. A program does so once
+    /// in every round; rounds are counted by it. Where a view ends and all go on in another one with the same
+    /// workers and rounds, the sum is that of the next view.
     ///
     /// # Errors
     /// [`Error::Membership`] if the workers are others or one of them lacks a round: then the gradient is as
@@ -142,7 +144,7 @@ impl ElasticWorker {
     }
 
     /// Replaces a gradient as [`all_reduce`](Self::all_reduce), with a label that must be the same at all
-    /// workers of the run ([`inart_host_agent::Worker::start_with_label`]).
+    /// workers of the view ([`inart_host_agent::Worker::start_with_label`]).
     ///
     /// # Errors
     /// As [`all_reduce`](Self::all_reduce); different labels end this worker's part.
@@ -231,7 +233,8 @@ impl ElasticWorker {
     }
 
     /// Loads the state of the newest worker into `state`, in whatever run that comes about:
-    /// [`regroup`](Self::regroup) and [`broadcast`](Self::broadcast), again if the workers change meanwhile.
+    /// [`accept_membership`](Self::accept_membership) and [`broadcast`](Self::broadcast), again if the
+    /// workers change meanwhile.
     ///
     /// # Errors
     /// All but [`Error::Membership`].
@@ -240,13 +243,13 @@ impl ElasticWorker {
     }
 
     /// As [`load`](Self::load), with a digest of what the values are, such as names and shapes of tensors. A
-    /// worker whose state differs from the newest in it leaves its run, and the others go on.
+    /// worker whose state differs from the newest in it leaves its view, and the others go on.
     ///
     /// # Errors
     /// All but [`Error::Membership`]; [`Error::OtherState`] if the newest state is another.
     pub fn load_with(&mut self, state: &mut [f32], digest: u64) -> Result<(), Error> {
         loop {
-            let newest = self.regroup()?.newest;
+            let newest = self.accept_membership()?.newest;
             match self.broadcast_with(state, digest, newest) {
                 Err(error) if error.is_membership() => {}
                 loaded => return loaded,
@@ -255,9 +258,9 @@ impl ElasticWorker {
     }
 
     /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the
-    /// first of a run.
+    /// first of a view.
     pub fn record(&self) -> Option<RoundRecord> {
-        self.run.as_ref().and_then(|run| run.worker.record())
+        self.view.as_ref().and_then(|view| view.worker.record())
     }
 
     /// What has happened since the last call, if the [host](crate::Host::recorded) keeps account of it.
@@ -267,7 +270,7 @@ impl ElasticWorker {
 
     fn note_run(&mut self) {
         if self.host.records {
-            self.events.push(Event::Run(self.seat.assignment.clone(), self.rank));
+            self.events.push(Event::Run(self.membership.assignment.clone(), self.rank));
         }
     }
 
@@ -276,7 +279,7 @@ impl ElasticWorker {
     /// # Errors
     /// What the controller says.
     pub fn finish(mut self) -> Result<(), Error> {
-        self.run = None;
+        self.view = None;
         self.host.leave(self.rounds(), true)
     }
 
@@ -285,15 +288,15 @@ impl ElasticWorker {
     /// # Errors
     /// What the controller says.
     pub fn leave(mut self) -> Result<(), Error> {
-        self.run = None;
+        self.view = None;
         self.host.leave(self.rounds(), false)
     }
 
     fn membership_error(&self, why: Left) -> Error {
-        Error::Membership { run: self.seat.run.get(), workers: self.assignment().workers.len(), why }
+        Error::Membership { view: self.membership.view.get(), workers: self.assignment().workers.len(), why }
     }
 
-    /// Sums a tensor; or how the run was left instead.
+    /// Sums a tensor; or how the view was left instead.
     fn reduce(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, Left>, Error> {
         match self.sum(tensor, label) {
             Ok(Ok(stats)) => {
@@ -309,19 +312,19 @@ impl ElasticWorker {
         }
     }
 
-    /// Leaves the run and the job. The next call joins again.
+    /// Leaves the view and the job. The next call joins again.
     fn withdraw(&mut self) {
-        self.run = None;
+        self.view = None;
         // The others need not wait for it; a controller that is gone waits for no host.
         let _ = self.host.leave(self.rounds(), false);
     }
 
-    /// The same; an error that ends the wait has not ended the run.
+    /// The same; an error that ends the wait has not ended the view.
     fn sum(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, Left>, Error> {
-        let Some(run) = &self.run else { return Ok(Err(Left::Told)) };
+        let Some(view) = &self.view else { return Ok(Err(Left::Told)) };
         let host = &mut self.host;
         let mut ending = None;
-        let started = run.end.start(HOLD_WITHIN, || {
+        let started = view.end.start(HOLD_WITHIN, || {
             ending = host.ending();
             ending.is_some()
         });
@@ -330,22 +333,22 @@ impl ElasticWorker {
             Ok(Start::Started) => {}
             Ok(Start::Ended) => return Err(ending.unwrap_or(Error::Interrupted)),
             Ok(Start::Silence) => {
-                let awaited = "all workers hold until it announces the end of the run";
+                let awaited = "all workers hold until it announces the end of the view";
                 return Err(Error::ControllerSilent { awaited, patience: HOLD_WITHIN });
             }
         }
-        let failed = |error| left(error, self.rank, &self.seat.assignment).map(Err);
-        let mut handle = match run.worker.start_with_label(tensor, label) {
+        let failed = |error| left(error, self.rank, &self.membership.assignment).map(Err);
+        let mut handle = match view.worker.start_with_label(tensor, label) {
             Ok(handle) => handle,
             Err(error) => return failed(error),
         };
         loop {
-            match run.worker.wait_timeout(handle, Self::LOOK) {
+            match view.worker.wait_timeout(handle, Self::LOOK) {
                 Ok(Ok((_, stats))) => return Ok(Ok(stats)),
                 Ok(Err(again)) => handle = again,
                 Err(error) => return failed(error),
             }
-            if run.end.is_over() {
+            if view.end.is_over() {
                 return Ok(Err(Left::Told));
             }
             // The tensor stays as it is: its sum is only written by the wait.
@@ -353,24 +356,29 @@ impl ElasticWorker {
         }
     }
 
-    /// Leaves the run, and goes on in the next one.
+    /// Leaves the view, and goes on in the next one.
     ///
     /// # Errors
     /// [`Error::Membership`] if the program has to know.
     fn go_on(&mut self, left: Left) -> Result<(), Error> {
-        let number = self.seat.run;
-        self.run = None;
-        self.seat = self.host.wait_for_run(Some((number, &left)), self.rounds(), self.progress.loading())?;
-        let (run, rank) = Run::begin(&mut self.host, &self.seat)?;
-        (self.run, self.rank) = (Some(run), rank);
+        let number = self.membership.view;
+        self.view = None;
+        self.membership =
+            self.host.wait_for_view(Some((number, &left)), self.rounds(), self.progress.must_load_state())?;
+        let (view, rank) = View::begin(&mut self.host, &self.membership)?;
+        (self.view, self.rank) = (Some(view), rank);
         self.note_run();
-        match self.progress.go_on(standing(&self.seat), left.clone()) {
+        match self.progress.go_on(standing(&self.membership), left.clone()) {
             false => Ok(()),
             true => Err(self.membership_error(left)),
         }
     }
 }
 
-fn standing(seat: &Seat) -> Standing {
-    Standing { newest: seat.newest, rounds: seat.rounds, loads: seat.loads }
+fn standing(membership: &ViewMembership) -> Standing {
+    Standing {
+        newest: membership.newest,
+        rounds: membership.rounds,
+        must_load_state: membership.must_load_state,
+    }
 }

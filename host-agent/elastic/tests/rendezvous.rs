@@ -1,5 +1,5 @@
 //! Hosts of an elastic job come and go: workers and servers as threads on a network within the process, and
-//! the controller's daemon on switches in memory. Every sum is that of those who are in the run, and all
+//! the controller's daemon on switches in memory. Every sum is that of those who are in the view, and all
 //! workers have the same weights in the end, bit for bit.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -34,7 +34,7 @@ struct Watch {
     pauses_in: AtomicU64,
     may_go_on: AtomicBool,
     /// How often its workers were others.
-    regroups: AtomicU64,
+    rejoins: AtomicU64,
     members: Mutex<Vec<String>>,
     servers: AtomicU64,
     shares: Mutex<Vec<f64>>,
@@ -90,7 +90,7 @@ fn train(controller: &Controller, name: &str, goal: u64, watch: &Watch) -> Resul
                 watch.rounds.store(job.rounds(), Ordering::SeqCst);
             }
             Err(error) if error.is_membership() => {
-                watch.regroups.fetch_add(1, Ordering::SeqCst);
+                watch.rejoins.fetch_add(1, Ordering::SeqCst);
                 job.load(&mut weights)?;
             }
             Err(error) => return Err(error),
@@ -153,7 +153,7 @@ fn a_worker_that_dies_is_left_behind_and_joins_again_with_the_newest_weights() {
     for watch in &watches {
         assert_eq!((watch.rounds(), watch.members.lock().unwrap().len()), (60, 3));
     }
-    assert_eq!(watches[0].regroups.load(Ordering::SeqCst), 2, "without w2, and with it");
+    assert_eq!(watches[0].rejoins.load(Ordering::SeqCst), 2, "without w2, and with it");
     end(servers);
 }
 
@@ -194,7 +194,7 @@ fn a_worker_that_comes_late_joins_at_a_boundary_and_no_round_is_lost() {
     let watches = [&w1, &w2, &w3].map(|trainer| trainer.watch.clone());
     let weights = [w1, w2, w3].map(Trainer::weights);
     assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
-    assert_eq!(watches[0].regroups.load(Ordering::SeqCst), 1);
+    assert_eq!(watches[0].rejoins.load(Ordering::SeqCst), 1);
     assert_eq!(watches[0].members.lock().unwrap().len(), 3);
     end(servers);
 }
@@ -210,14 +210,14 @@ fn shares_change_while_the_job_runs_and_the_programs_do_not_notice() {
     let weights = workers.map(Trainer::weights);
     assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
     for watch in &watches {
-        assert_eq!((watch.rounds(), watch.regroups.load(Ordering::SeqCst)), (300, 0));
+        assert_eq!((watch.rounds(), watch.rejoins.load(Ordering::SeqCst)), (300, 0));
         let shares = watch.shares.lock().unwrap().clone();
         assert!(shares.len() == 2 && shares[0] < 0.31, "{shares:?}");
     }
     end(servers);
 }
 
-/// Shares that somebody pushed are poor. Who asks for new ones gets them, at a boundary.
+/// Shares that somebody pushed are poor. Who asks for new ones gets them, at a stop point.
 #[test]
 fn shares_are_planned_anew_on_command_and_the_programs_do_not_notice() {
     let controller = Controller::start("follows");
@@ -237,7 +237,7 @@ fn shares_are_planned_anew_on_command_and_the_programs_do_not_notice() {
     let weights = workers.map(Trainer::weights);
     assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
     for watch in &watches {
-        assert_eq!((watch.rounds(), watch.regroups.load(Ordering::SeqCst)), (goal, 0));
+        assert_eq!((watch.rounds(), watch.rejoins.load(Ordering::SeqCst)), (goal, 0));
         let shares = watch.shares.lock().unwrap().clone();
         assert!((shares[0] - 0.5).abs() < 1e-3, "{shares:?}");
     }
@@ -255,9 +255,9 @@ fn the_controller_is_killed_and_started_again_and_the_run_goes_on() {
     // The next 25 rounds need nobody.
     w1.watch.until(30);
     w2.watch.until(30);
-    assert_eq!((w1.watch.regroups.load(Ordering::SeqCst), w2.watch.regroups.load(Ordering::SeqCst)), (0, 0));
+    assert_eq!((w1.watch.rejoins.load(Ordering::SeqCst), w2.watch.rejoins.load(Ordering::SeqCst)), (0, 0));
     controller.restart();
-    // And it knows who is in the run, so that another worker is taken in at a boundary.
+    // And it knows who is in the view, so that another worker is taken in at a stop point.
     let w3 = Trainer::start(&controller, "w3", 60, |_| ());
     controller.wait_for_host("w3");
     controller.wait_for_phase("before tensor");
@@ -267,7 +267,7 @@ fn the_controller_is_killed_and_started_again_and_the_run_goes_on() {
     let watches = [&w1, &w2, &w3].map(|trainer| trainer.watch.clone());
     let weights = [w1, w2, w3].map(Trainer::weights);
     assert!(weights.iter().all(|of| *of == weights[0]), "the weights differ");
-    assert_eq!((watches[0].rounds(), watches[0].regroups.load(Ordering::SeqCst)), (60, 1));
+    assert_eq!((watches[0].rounds(), watches[0].rejoins.load(Ordering::SeqCst)), (60, 1));
     end(servers);
 }
 
@@ -327,7 +327,7 @@ fn a_state_is_loaded_in_pieces() {
     end(servers);
 }
 
-/// The controller would seat it in the next run, which would wait for it.
+/// The controller would membership it in the next view, which would wait for it.
 #[test]
 fn a_worker_whose_join_is_interrupted_no_longer_waits_for_a_run() {
     let controller = Controller::start("");
@@ -373,7 +373,7 @@ fn a_worker_with_another_state_is_refused_and_the_others_go_on() {
         let (controller, ends) = (controller.clone(), Arc::clone(&ends));
         std::thread::spawn(move || train_until(&controller, name, &ends))
     });
-    controller.wait_for_phase("the run continues");
+    controller.wait_for_phase("the view continues");
     let refused = |values: usize, digest: u64| {
         let mut job = ElasticWorker::join(controller.host("w3")).unwrap();
         let mut state = vec![7.0; values];

@@ -18,7 +18,7 @@ const LINES: &[&str] = &[
     r#"{"event":"peer_sent","sent":"ab","round":1,"began_ns":1,"computed_ns":2}"#,
     r#"{"event":"received","received":"ab","from":"p1","round":1}"#,
     r#"{"event":"multicast_ended","round":1,"complete":["p2"],"withdrawn":[],"given_up":["p3"],"seconds":0.5,"ended_ns":9,"rounds_with_previous_receivers":false}"#,
-    r#"{"event":"peer_ended","accuracy":null,"complete":1,"abandoned":2,"given_up":3,"failed":4,"gone":5,"back":6,"rounds_with_previous_receivers":7,"rounds_skipped":8,"restarted_from_init":9,"forced":10,"superseded":11,"stale_incarnation":12,"strangers":13,"asks":14,"repairs":15,"misdelivered":16,"other_job":17,"other_epoch":18,"unknown":19,"malformed":20}"#,
+    r#"{"event":"peer_ended","accuracy":null,"complete":1,"abandoned":2,"given_up":3,"failed":4,"gone":5,"back":6,"rounds_with_previous_receivers":7,"rounds_skipped":8,"restarted_from_init":9,"forced":10,"superseded":11,"stale_incarnation":12,"strangers":13,"asks":14,"repairs":15,"misdelivered":16,"other_job":17,"other_plan_version":18,"unknown":19,"malformed":20}"#,
     r#"{"event":"in_charge","term":7,"peers":["p1","p2"]}"#,
     r#"{"event":"chosen","from":"p1","round":1,"to":["p2"],"rate_bps":1000000.0}"#,
     r#"{"event":"selection_failed","reason":"no peer is connected"}"#,

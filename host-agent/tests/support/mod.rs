@@ -19,7 +19,7 @@ pub fn assignment() -> Assignment {
     Assignment {
         job: 1.into(),
         name: "bridge".into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame: ValuesPerFrame::N64,
         window_chunks: 32,
         exact_sums: false,
@@ -29,7 +29,7 @@ pub fn assignment() -> Assignment {
             mac: mac(9),
             share: 1.0,
             rate_bps: 100e6,
-            seats: vec![],
+            bitmap_indices: vec![],
         }],
     }
 }

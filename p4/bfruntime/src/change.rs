@@ -101,7 +101,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// As in `insert steer[epoch=1] -> forward(port=3)`.
+/// As in `insert steer[plan_version=1] -> forward(port=3)`.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.operation, self.entry)

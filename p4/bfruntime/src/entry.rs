@@ -171,7 +171,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// As in `steer[epoch=1, job=1] -> forward(port=3)`.
+/// As in `steer[plan_version=1, job=1] -> forward(port=3)`.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key: Vec<_> = self.key.iter().map(|(name, with)| format!("{name}={with}")).collect();

@@ -231,7 +231,7 @@ impl fmt::Display for TableAction {
     }
 }
 
-/// One line: `steer[epoch=1, ...] -> add(port=3, ...)`.
+/// One line: `steer[plan_version=1, ...] -> add(port=3, ...)`.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let matches: Vec<_> = self.matches.iter().map(|(name, with)| format!("{name}={with}")).collect();

@@ -68,7 +68,7 @@ impl v1::Update {
         Self { r#type: update::Type::Delete.into(), entity: Some(entity.into()) }
     }
 
-    /// One line for messages: `insert steer[epoch=1] -> refuse()`.
+    /// One line for messages: `insert steer[plan_version=1] -> refuse()`.
     pub fn describe(&self, schema: Option<&Schema>) -> String {
         let verb = self.r#type().as_str_name().to_lowercase();
         match &self.entity {

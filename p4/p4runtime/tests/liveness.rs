@@ -196,15 +196,15 @@ async fn a_read_that_stops_in_the_middle_ends() {
     assert!(why.to_string().contains("did not answer Read within 3s"), "{why}");
 }
 
-/// Accepts a connection and closes it without an answer; then accepts others, if `lives`, as a switch that is
-/// killed and one that has started again do.
-async fn closing(lives: bool, then: &'static [u8]) -> String {
+/// Accepts a connection and closes it without an answer; then accepts others, if `incarnations`, as a switch
+/// that is killed and one that has started again do.
+async fn closing(incarnations: bool, then: &'static [u8]) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     tokio::spawn(async move {
         let (mut first, _) = listener.accept().await.unwrap();
         let _ = first.read(&mut [0; 24]).await;
-        let listener = lives.then_some(listener);
+        let listener = incarnations.then_some(listener);
         drop(first);
         while let Some(listener) = &listener {
             let (mut next, _) = listener.accept().await.unwrap();
@@ -217,12 +217,12 @@ async fn closing(lives: bool, then: &'static [u8]) -> String {
 #[tokio::test]
 async fn a_connection_that_ends_at_once_is_told_from_a_server_that_wants_tls() {
     let settings = b"\0\0\0\x04\0\0\0\0\0";
-    for (lives, then, says) in [
+    for (incarnations, then, says) in [
         (false, &[][..], "no P4Runtime server answers at"),
         (true, settings, "try again, or look at the switch's log"),
         (true, &[], "connect by TLS"),
     ] {
-        let address = closing(lives, then).await;
+        let address = closing(incarnations, then).await;
         let refused = Client::connect(Target::new(&address, DeviceId(1))).await;
         let Err(why) = refused else { panic!("nothing serves at {address}") };
         assert!(why.to_string().contains(says), "{says}: {why}");

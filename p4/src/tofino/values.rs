@@ -153,7 +153,7 @@ fn table(index: usize, first: bool, stage: usize) -> String {
 
 const MODES: [&str; 4] = ["STORE", "ADD", "RAISE", "READ"];
 
-/// A table that decides by what is done with the slot, and by whether the sender's seat is in it.
+/// A table that decides by what is done with the slot, and by whether the sender's bitmap index is in it.
 fn by_fate(name: &str, actions: &str, action: impl Fn(&str) -> String) -> String {
     let [store, add, raise, read] = MODES.map(action);
     let (repeats, of_sizes) = (rows("Mode.ADD", &read), rows("Mode.RAISE", &read));

@@ -1,6 +1,6 @@
 //! Typed values as the numbers of key fields and action parameters.
 
-use inart_wire::{Contributors, Epoch, Group, JobId, MacAddr, Seat, ShardId};
+use inart_wire::{BitmapIndex, Contributors, Group, JobId, MacAddr, PlanVersion, ShardId};
 
 use crate::numbers::{GroupId, PortNo, SlotRange};
 use crate::spec::Field;
@@ -50,7 +50,7 @@ macro_rules! ids {
         }
     )*};
 }
-ids!(Epoch, JobId, ShardId, Seat);
+ids!(PlanVersion, JobId, ShardId, BitmapIndex);
 
 impl Cells for PortNo {
     const PORT: bool = true;
@@ -119,7 +119,7 @@ impl Cells for Contributors {
         if let Some(group) = key.get("group") {
             return Some(Contributors { bitmap, group: Group(u8::try_from(group).ok()?) });
         }
-        let worker = Seat::try_from(u16::try_from(key.get("worker")?).ok()?).ok()?;
+        let worker = BitmapIndex::try_from(u16::try_from(key.get("worker")?).ok()?).ok()?;
         Some(Contributors { bitmap, ..Contributors::one(worker) })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_wire::{Contributors, Epoch, Group, JobId, MacAddr, Seat, ShardId};
+use inart_wire::{BitmapIndex, Contributors, Group, JobId, MacAddr, PlanVersion, ShardId};
 
 use crate::check::{self, Mismatch, ProgramTable};
 use crate::full::TableFull;
@@ -34,13 +34,13 @@ tables! {
         /// Key of table `steer`: one worker's frames of one shard, at the port they come in by.
         key SteerKey {
             /// The installed plan.
-            epoch: Epoch = [epoch: 16],
+            plan_version: PlanVersion = [epoch: 16],
             /// The job.
             job: JobId = [job: 16],
             /// The parameter server and its part of the model.
             shard: ShardId = [shard: 16],
-            /// Seat of the sender; in a partial, of the worker whose frame completed it.
-            worker: Seat = [worker: 16],
+            /// Bitmap index of the sender; in a partial, of the worker whose frame completed it.
+            worker: BitmapIndex = [worker: 16],
             /// Port the frame comes in by.
             ingress: PortNo = [ingress: 9],
         }
@@ -58,7 +58,7 @@ tables! {
             Add = "add" {
                 /// Egress port of the partial, and of frames that are not added.
                 port: PortNo = [port: 9],
-                /// The slots of this (job, shard, block of ranks, epoch) here.
+                /// The slots of this (job, shard, block of ranks, plan version) here.
                 slots: SlotRange = [base: 32, mask: 32],
                 /// Ranks that may come in through this entry.
                 members: Contributors = [members: 64],
@@ -75,7 +75,7 @@ tables! {
         /// Key of table `results`.
         key ResultsKey {
             /// The installed plan.
-            epoch: Epoch = [epoch: 16],
+            plan_version: PlanVersion = [epoch: 16],
             /// The job.
             job: JobId = [job: 16],
             /// The parameter server and its part of the model.
@@ -100,13 +100,13 @@ tables! {
         /// Key of table `updates`: one peer's updates for peers of one block, at the port they come in by.
         key UpdatesKey {
             /// The installed plan.
-            epoch: Epoch = [epoch: 16],
+            plan_version: PlanVersion = [epoch: 16],
             /// The job.
             job: JobId = [job: 16],
             /// The block of 64 ranks that the receivers are in.
             group: Group = [group: 8],
             /// Rank of the sender.
-            worker: Seat = [worker: 16],
+            worker: BitmapIndex = [worker: 16],
             /// Port the update comes in by.
             ingress: PortNo = [ingress: 9],
         }
@@ -127,7 +127,7 @@ tables! {
         /// Key of table `receivers`: one block of a job's ranks, at a port that copies of updates leave by.
         key ReceiversKey {
             /// The installed plan.
-            epoch: Epoch = [epoch: 16],
+            plan_version: PlanVersion = [epoch: 16],
             /// The job.
             job: JobId = [job: 16],
             /// The block of 64 ranks.

@@ -125,7 +125,7 @@ fn in_order(
     fields.iter().map(one).collect()
 }
 
-/// As in `steer[epoch=1, job=1] -> forward(port=3)`.
+/// As in `steer[plan_version=1, job=1] -> forward(port=3)`.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |cells: &mut dyn Iterator<Item = (&'static Field, u64)>| {

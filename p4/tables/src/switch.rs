@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 
 use crate::declared::{MacAction, ResultsAction, SteerAction, SteerKey, SwitchTables, UpdatesAction};
 use crate::numbers::{GroupId, SlotRange};
@@ -13,12 +13,12 @@ impl SwitchTables {
         self.len() == 0
     }
 
-    /// Epochs of `job` that have an entry here.
-    pub fn epochs(&self, job: JobId) -> BTreeSet<Epoch> {
-        let steer = self.steer.keys().filter(|key| key.job == job).map(|key| key.epoch);
-        let results = self.results.keys().filter(|key| key.job == job).map(|key| key.epoch);
-        let updates = self.updates.keys().filter(|key| key.job == job).map(|key| key.epoch);
-        let receivers = self.receivers.keys().filter(|key| key.job == job).map(|key| key.epoch);
+    /// Plan versions of `job` that have an entry here.
+    pub fn plan_versions(&self, job: JobId) -> BTreeSet<PlanVersion> {
+        let steer = self.steer.keys().filter(|key| key.job == job).map(|key| key.plan_version);
+        let results = self.results.keys().filter(|key| key.job == job).map(|key| key.plan_version);
+        let updates = self.updates.keys().filter(|key| key.job == job).map(|key| key.plan_version);
+        let receivers = self.receivers.keys().filter(|key| key.job == job).map(|key| key.plan_version);
         steer.chain(results).chain(updates).chain(receivers).collect()
     }
 
@@ -29,12 +29,13 @@ impl SwitchTables {
         summed.chain(of_peers).collect()
     }
 
-    /// Drops the entries of `job` under the epochs for which `dead` is true, and their multicast groups.
-    pub fn retire(&mut self, job: JobId, dead: impl Fn(Epoch) -> bool) {
-        self.steer.retain(|key, _| key.job != job || !dead(key.epoch));
-        self.results.retain(|key, _| key.job != job || !dead(key.epoch));
-        self.updates.retain(|key, _| key.job != job || !dead(key.epoch));
-        self.receivers.retain(|key, _| key.job != job || !dead(key.epoch));
+    /// Drops the entries of `job` under the plan versions for which `dead` is true, and their multicast
+    /// groups.
+    pub fn retire(&mut self, job: JobId, dead: impl Fn(PlanVersion) -> bool) {
+        self.steer.retain(|key, _| key.job != job || !dead(key.plan_version));
+        self.results.retain(|key, _| key.job != job || !dead(key.plan_version));
+        self.updates.retain(|key, _| key.job != job || !dead(key.plan_version));
+        self.receivers.retain(|key, _| key.job != job || !dead(key.plan_version));
         let used = self.used_groups();
         self.groups.retain(|group, _| used.contains(group));
     }

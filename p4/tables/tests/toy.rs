@@ -6,7 +6,7 @@ use inart_tables::{
     SUMS, SlotRange, Steer, SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey,
     SwitchTables, Table, Updates, UpdatesAction, UpdatesKey, check, diff, table, tables_of,
 };
-use inart_wire::{Contributors, Group, MacAddr, Seat};
+use inart_wire::{BitmapIndex, Contributors, Group, MacAddr};
 
 table! {
     /// What colour a worker's frames get.
@@ -14,7 +14,7 @@ table! {
     /// Key of `paint`.
     key PaintKey {
         /// Sender.
-        worker: Seat = [worker: 16],
+        worker: BitmapIndex = [worker: 16],
         /// Port.
         ingress: PortNo = [ingress: 9],
     }
@@ -40,8 +40,8 @@ fn port(number: u64) -> PortNo {
     PortNo::try_from(number).expect("a port")
 }
 
-fn worker(rank: u16) -> Seat {
-    Seat::try_from(rank).expect("a low rank")
+fn worker(rank: u16) -> BitmapIndex {
+    BitmapIndex::try_from(rank).expect("a low rank")
 }
 
 fn painted() -> (PaintKey, PaintAction) {
@@ -186,7 +186,7 @@ fn full() -> SwitchTables {
     let mut tables = SwitchTables::default();
     let members = Contributors { bitmap: !0, ..Contributors::one(worker(64)) };
     let steer = |rank| SteerKey {
-        epoch: 0xffff.into(),
+        plan_version: 0xffff.into(),
         job: 2.into(),
         shard: 3.into(),
         worker: worker(rank),
@@ -197,8 +197,12 @@ fn full() -> SwitchTables {
     tables.steer.insert(steer(64), SteerAction::Add { port: port(1), slots, members, expected });
     tables.steer.insert(steer(65), SteerAction::Forward { port: port(2), members });
     tables.steer.insert(steer(66), SteerAction::Refuse);
-    let key =
-        |ingress| ResultsKey { epoch: 1.into(), job: 2.into(), shard: 3.into(), ingress: port(ingress) };
+    let key = |ingress| ResultsKey {
+        plan_version: 1.into(),
+        job: 2.into(),
+        shard: 3.into(),
+        ingress: port(ingress),
+    };
     tables.results.insert(key(1), ResultsAction::Replicate { group: GroupId(7) });
     tables.results.insert(key(2), ResultsAction::Refuse);
     let address = |last| MacKey { dst: MacAddr([0xff, 1, 2, 3, 4, last]) };
@@ -206,10 +210,11 @@ fn full() -> SwitchTables {
     tables.mac.insert(address(2), MacAction::Refuse);
     tables.mac_default = MacAction::Flood { group: GroupId(1) };
     let group = Group(3);
-    let key = UpdatesKey { epoch: 1.into(), job: 4.into(), group, worker: worker(7), ingress: port(2) };
+    let key =
+        UpdatesKey { plan_version: 1.into(), job: 4.into(), group, worker: worker(7), ingress: port(2) };
     tables.updates.insert(key, UpdatesAction::Replicate { group: GroupId(8) });
     tables.updates.insert(UpdatesKey { ingress: port(3), ..key }, UpdatesAction::Refuse);
-    let key = ReceiversKey { epoch: 1.into(), job: 4.into(), group, egress: port(1) };
+    let key = ReceiversKey { plan_version: 1.into(), job: 4.into(), group, egress: port(1) };
     tables
         .receivers
         .insert(key, ReceiversAction::Narrow { members: Contributors { bitmap: 1 << 63, group } });
@@ -265,7 +270,7 @@ fn receivers_are_of_the_block_in_the_key_and_leave_by_egress() {
     assert_eq!(row.to_string(), text);
     assert_eq!((row.table.full_name, row.action.full_name), ("InArtEgress.receivers", "InArtEgress.narrow"));
     let (key, ReceiversAction::Narrow { members }) = Receivers::entry(row).expect("it is ours");
-    assert_eq!(members.seats().map(Seat::get).collect::<Vec<_>>(), [3 * 64 + 63]);
+    assert_eq!(members.bitmap_indices().map(BitmapIndex::get).collect::<Vec<_>>(), [3 * 64 + 63]);
     assert_eq!((key.egress, members.group), (port(1), Group(3)));
     let elsewhere = row.clone().with_target_ports(|port| Some(100 + u64::from(port.get())));
     assert_eq!(elsewhere.expect("there are many ports").key, Some(vec![1, 4, 3, 101]));
@@ -316,9 +321,9 @@ fn a_program_that_copies_updates_may_lack_the_tables_of_sums_but_only_both() {
 fn what_a_job_of_peers_holds_is_found_and_retired() {
     let mut tables = full();
     assert_eq!(tables.jobs(), [2.into(), 4.into()].into());
-    assert_eq!(tables.epochs(4.into()), [1.into()].into());
+    assert_eq!(tables.plan_versions(4.into()), [1.into()].into());
     assert!(tables.used_groups().contains(&GroupId(8)));
-    tables.retire(4.into(), |epoch| epoch == 1.into());
+    tables.retire(4.into(), |plan_version| plan_version == 1.into());
     assert!(
         tables.updates.is_empty() && tables.receivers.is_empty() && !tables.groups.contains_key(&GroupId(8))
     );

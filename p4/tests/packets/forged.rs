@@ -37,7 +37,7 @@ fn untagged(n: ValuesPerFrame) -> impl Strategy<Value = Inart> {
         (prop_oneof![Just(None), (0..8u64).prop_map(Some), any::<u64>().prop_map(Some)], any::<bool>());
     (header, sums, prop_oneof![Just(-20i8), any::<i8>()], any::<i32>()).prop_map(
         move |(
-            (kind, flags, epoch, (job, incarnation), shard, worker, sequence),
+            (kind, flags, plan_version, (job, incarnation), shard, worker, sequence),
             (contributors, other_group),
             exponent,
             value,
@@ -47,7 +47,7 @@ fn untagged(n: ValuesPerFrame) -> impl Strategy<Value = Inart> {
                 kind,
                 worker: worker as u16,
                 flags,
-                epoch,
+                plan_version,
                 job: if job == OWN_JOB { 1 } else { job },
                 contributors: contributors.unwrap_or(sound.contributors),
                 group: ((worker / 64) as u8).wrapping_add(other_group.into()),

@@ -26,7 +26,7 @@ pub struct Inart {
     pub version: u8,
     pub kind: u8,
     pub flags: u8,
-    pub epoch: u16,
+    pub plan_version: u16,
     pub job: u16,
     pub shard: u16,
     pub worker: u16,
@@ -47,14 +47,14 @@ pub fn value(worker: u16, lane: usize) -> i32 {
 }
 
 impl Inart {
-    /// The gradient of epoch 1, job 1 in run 0x0a0b0c0d that `worker` sends.
+    /// The gradient of plan version 1, job 1 in run 0x0a0b0c0d that `worker` sends.
     pub fn gradient(n: ValuesPerFrame, shard: u16, worker: u16, sequence: u32) -> Self {
         Self {
             dst: mac(0x55),
             version: 3,
             kind: 1,
             flags: 0,
-            epoch: 1,
+            plan_version: 1,
             job: 1,
             shard,
             worker,
@@ -91,7 +91,7 @@ impl Inart {
         bytes.extend(0x88b5u16.to_be_bytes());
         bytes.push(self.version << 4 | self.kind);
         bytes.push(self.flags);
-        for field in [self.epoch, self.job, self.shard, self.worker] {
+        for field in [self.plan_version, self.job, self.shard, self.worker] {
             bytes.extend(field.to_be_bytes());
         }
         bytes.extend(self.sequence.to_be_bytes());

@@ -99,13 +99,15 @@ fn forged(n: ValuesPerFrame) -> Vec<(Reason, Inart)> {
     ];
     // What would take slots over, from within the window and from anywhere.
     frames.extend([1, 4, 9, 0x1005, 0x8000_0005, u32::MAX].map(|s| (NoRoute, but(&|f| f.sequence = s))));
-    frames.extend([0, 2, 3, u16::MAX].map(|epoch| (NoRoute, but(&|f| f.epoch = epoch))));
+    frames.extend([0, 2, 3, u16::MAX].map(|plan_version| (NoRoute, but(&|f| f.plan_version = plan_version))));
     frames.extend([1, 2, 3, 4, 9].map(|shard| (NoRoute, but(&|f| f.shard = shard))));
     frames.extend([0, 3, 2000].map(|job| (NoRoute, but(&|f| f.job = job))));
     frames.extend([0, 1, u32::MAX].map(|run| (NoRoute, but(&|f| f.incarnation = run))));
     for kind in [PROBE, CONTROL] {
-        frames
-            .extend([0, 2, 3, u16::MAX].map(|epoch| (Stranger, but(&|f| (f.kind, f.epoch) = (kind, epoch)))));
+        frames.extend(
+            [0, 2, 3, u16::MAX]
+                .map(|plan_version| (Stranger, but(&|f| (f.kind, f.plan_version) = (kind, plan_version)))),
+        );
         frames.extend([1, 2, 3, 4, 9].map(|shard| (Stranger, but(&|f| (f.kind, f.shard) = (kind, shard)))));
         frames.extend([0, 3, 2000].map(|job| (Stranger, but(&|f| (f.kind, f.job) = (kind, job)))));
     }
@@ -137,9 +139,9 @@ fn own(n: ValuesPerFrame) -> Vec<Step> {
         refused(NotMember, &|f| (f.kind, f.contributors) = (PARTIAL, 0b11)),
         refused(NoRoute, &|f| (f.worker, f.contributors) = (2, 0b100)),
         refused(NoRoute, &|f| f.shard = 1),
-        refused(NoRoute, &|f| f.epoch = 2),
+        refused(NoRoute, &|f| f.plan_version = 2),
         refused(Stranger, &|f| (f.kind, f.shard) = (CONTROL, 1)),
-        refused(Stranger, &|f| (f.kind, f.epoch) = (CONTROL, 2)),
+        refused(Stranger, &|f| (f.kind, f.plan_version) = (CONTROL, 2)),
         dropped(HOSTILE, tagged(&own(0, 5).bytes(), &TAGS[..1]), Reason::Tagged),
         // To whom it speaks as itself is not the switch's business: others' hosts pass by other jobs' frames.
         switched(HOSTILE, own(1, 5).with(|f| (f.kind, f.dst) = (CONTROL, AT_PORT_2)).bytes(), &[2]),

@@ -1,4 +1,5 @@
-//! The mark of a tag on Tofino: the CRC-32 of IEEE 802.3 over epoch, job, shard, group and incarnation.
+//! The mark of a tag on Tofino: the CRC-32 of IEEE 802.3 over plan version, job, shard, group and
+//! incarnation.
 
 use super::frame::Inart;
 
@@ -6,7 +7,7 @@ use super::frame::Inart;
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
 pub fn of(frame: &Inart) -> u32 {
-    let mut tag = [frame.epoch, frame.job, frame.shard].map(u16::to_be_bytes).concat();
+    let mut tag = [frame.plan_version, frame.job, frame.shard].map(u16::to_be_bytes).concat();
     tag.push(frame.group);
     tag.extend(frame.incarnation.to_be_bytes());
     let crc = tag.iter().fold(u32::MAX, |crc, byte| {

@@ -11,10 +11,10 @@ use super::network::{AT_PORT_2, REFUSED};
 
 pub const PROBE: u8 = 4;
 pub const CONTROL: u8 = 5;
-/// Where a switch is; where the server of shard 0 is, in epoch 1.
+/// Where a switch is; where the server of shard 0 is, in plan version 1.
 const SWITCH_PORT: u16 = 4;
 const SERVER: u16 = 5;
-/// Workers of shard 0 in epoch 1, and their ports.
+/// Workers of shard 0 in plan version 1, and their ports.
 const WORKERS: [(u16, u16); 5] = [(0, 1), (1, 2), (2, 3), (70, 6), (71, 7)];
 
 /// One of worker 0 about shard 0, or to it.
@@ -42,10 +42,10 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case(
             "in the epoch, job and shard that it is in",
             [
-                // Worker 0 is in epochs 1 and 2, the server in 1 only.
-                switched(1, of(&|f| f.epoch = 2), &[2]),
-                dropped(SERVER, of(&|f| f.epoch = 2), Stranger),
-                dropped(1, of(&|f| f.epoch = 3), Stranger),
+                // Worker 0 is in plan versions 1 and 2, the server in 1 only.
+                switched(1, of(&|f| f.plan_version = 2), &[2]),
+                dropped(SERVER, of(&|f| f.plan_version = 2), Stranger),
+                dropped(1, of(&|f| f.plan_version = 3), Stranger),
                 dropped(1, of(&|f| f.job = 2), Stranger),
                 dropped(SERVER, of(&|f| f.job = 2), Stranger),
                 // Added, forwarded, and alone in shards 1 to 3; nobody of the tenth.
@@ -55,7 +55,11 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
                 dropped(1, of(&|f| f.shard = 9), Stranger),
                 dropped(SERVER, of(&|f| f.shard = 1), Stranger),
                 // What comes in by a switch port has been looked at.
-                switched(SWITCH_PORT, of(&|f| (f.epoch, f.job, f.shard, f.worker) = (9, 9, 9, 9)), &[2]),
+                switched(
+                    SWITCH_PORT,
+                    of(&|f| (f.plan_version, f.job, f.shard, f.worker) = (9, 9, 9, 9)),
+                    &[2],
+                ),
             ],
         ),
         case(

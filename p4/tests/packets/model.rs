@@ -9,7 +9,7 @@ use super::frame::{BYPASS, CONGESTION, Inart, LAST, MAXIMA, OVERFLOW, RESEND};
 
 /// A slot that somebody used.
 struct Slot {
-    /// Epoch and incarnation: job, shard and group are the same in all frames here.
+    /// Plan version and incarnation: job, shard and group are the same in all frames here.
     tag: (u16, u32),
     /// Exponent, length, flag last.
     shape: (i8, u16, u8),
@@ -34,7 +34,7 @@ impl Slots {
         if frame.flags & BYPASS != 0 {
             return (Outcome::Bypassed, Some(frame.clone()));
         }
-        let tag = (frame.epoch, frame.incarnation);
+        let tag = (frame.plan_version, frame.incarnation);
         let shape = (frame.exponent, frame.length, frame.flags & LAST);
         let entry = &mut self.0[(frame.sequence & 3) as usize];
         let age = |slot: &Slot| frame.sequence.wrapping_sub(slot.sequence) as i32;
@@ -121,7 +121,7 @@ pub fn frame(n: ValuesPerFrame) -> impl Strategy<Value = Inart> {
         1 => Just(CONGESTION)
     ];
     let exponent = prop_oneof![12 => Just(-20i8), 6 => Just(MAXIMA), 1 => any::<i8>()];
-    let epoch = prop_oneof![15 => Just(1u16), 1 => Just(2)];
+    let plan_version = prop_oneof![15 => Just(1u16), 1 => Just(2)];
     let incarnation = prop_oneof![15 => Just(0x0a0b_0c0du32), 1 => Just(0x0a0b_0c0e), 1 => Just(0)];
     let length = prop_oneof![15 => Just(n.get() as u16), 1 => 1..=n.get() as u16];
     let edge = prop_oneof![Just(i32::MIN), Just(i32::MAX), -1..=1i32];
@@ -130,14 +130,14 @@ pub fn frame(n: ValuesPerFrame) -> impl Strategy<Value = Inart> {
         1 => prop::collection::vec(prop_oneof![20 => -9..9i32, 1 => edge], n.get()),
         1 => prop::collection::vec(any::<i32>(), n.get())
     ];
-    let tag = (epoch, incarnation);
+    let tag = (plan_version, incarnation);
     let shape = (exponent, length);
     (0u16..3, sequence, flags, tag, shape, values).prop_map(
-        move |(worker, sequence, flags, (epoch, incarnation), (exponent, length), values)| Inart {
+        move |(worker, sequence, flags, (plan_version, incarnation), (exponent, length), values)| Inart {
             flags,
             exponent,
             length,
-            epoch,
+            plan_version,
             incarnation,
             values,
             ..Inart::gradient(n, 0, worker, sequence)

@@ -4,7 +4,7 @@ use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ReceiversAction, ReceiversKey, ResultsAction, ResultsKey, SlotRange,
     SteerAction, SteerKey, SwitchPortsAction, SwitchPortsKey, SwitchTables, UpdatesAction, UpdatesKey,
 };
-use inart_wire::{Contributors, Group, MacAddr, Seat};
+use inart_wire::{BitmapIndex, Contributors, Group, MacAddr};
 
 use super::program::Built;
 
@@ -14,8 +14,8 @@ use super::program::Built;
 ///  worker 2 ── 3 │        │ 7 ── worker 71
 ///  (3, 4) ──── 4 └────────┘ 8, 9
 /// ```
-/// All in epoch 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8 are
-/// the workers 0 and 1 of job 2, who forge frames of job 1. Ports 1, 2, 3, 6 and 7 are also those of the
+/// All in plan version 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8
+/// are the workers 0 and 1 of job 2, who forge frames of job 1. Ports 1, 2, 3, 6 and 7 are also those of the
 /// peers 0, 1, 2, 64 and 66 of job 7; its peers 3, 4 and 65 are behind the other switch.
 const SERVER: u16 = 5;
 pub const HOSTILE: u16 = 8;
@@ -49,13 +49,19 @@ fn port(number: u16) -> PortNo {
     PortNo::try_from(u64::from(number)).expect("ports count from 1")
 }
 
-fn steer(epoch: u16, shard: u16, worker: u16, ingress: u16) -> SteerKey {
-    steer_job(epoch, 1, shard, worker, ingress)
+fn steer(plan_version: u16, shard: u16, worker: u16, ingress: u16) -> SteerKey {
+    steer_job(plan_version, 1, shard, worker, ingress)
 }
 
-fn steer_job(epoch: u16, job: u16, shard: u16, worker: u16, ingress: u16) -> SteerKey {
-    let worker = Seat::try_from(worker).expect("a low rank");
-    SteerKey { epoch: epoch.into(), job: job.into(), shard: shard.into(), worker, ingress: port(ingress) }
+fn steer_job(plan_version: u16, job: u16, shard: u16, worker: u16, ingress: u16) -> SteerKey {
+    let worker = BitmapIndex::try_from(worker).expect("a low rank");
+    SteerKey {
+        plan_version: plan_version.into(),
+        job: job.into(),
+        shard: shard.into(),
+        worker,
+        ingress: port(ingress),
+    }
 }
 
 /// The bitmap, of the block that the key's worker is in.
@@ -76,9 +82,9 @@ fn forward(key: SteerKey, members: u64) -> (SteerKey, SteerAction) {
 fn steer_entries() -> Vec<(SteerKey, SteerAction)> {
     let mut entries = Vec::new();
     for worker in 0..3 {
-        // Shard 0: three workers. Epoch 2 has the same slots.
-        for epoch in [1, 2] {
-            entries.push(add(steer(epoch, 0, worker, worker + 1), SERVER, 8, 1 << worker, 0b111));
+        // Shard 0: three workers. Plan version 2 has the same slots.
+        for plan_version in [1, 2] {
+            entries.push(add(steer(plan_version, 0, worker, worker + 1), SERVER, 8, 1 << worker, 0b111));
         }
     }
     // Shard 1: worker 0, and what the other switch sends for workers 3 and 4.
@@ -113,9 +119,9 @@ fn updates() -> impl Iterator<Item = (UpdatesKey, UpdatesAction)> {
     let senders = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 4), (64, 6), (65, 4), (66, 7)];
     senders.into_iter().flat_map(|(rank, ingress): (u16, u16)| {
         (0..2).map(move |group: u8| {
-            let worker = Seat::try_from(rank).expect("a low rank");
-            let (epoch, job, ingress) = (1.into(), PEER_JOB.into(), port(ingress));
-            let key = UpdatesKey { epoch, job, group: Group(group), worker, ingress };
+            let worker = BitmapIndex::try_from(rank).expect("a low rank");
+            let (plan_version, job, ingress) = (1.into(), PEER_JOB.into(), port(ingress));
+            let key = UpdatesKey { plan_version, job, group: Group(group), worker, ingress };
             (key, UpdatesAction::Replicate { group: UPDATE_GROUPS[usize::from(group)] })
         })
     })
@@ -125,7 +131,8 @@ fn receivers() -> impl Iterator<Item = (ReceiversKey, ReceiversAction)> {
     (0..2u8).zip(BEHIND).flat_map(|(group, behind)| {
         behind.iter().map(move |&(egress, bitmap)| {
             let group = Group(group);
-            let key = ReceiversKey { epoch: 1.into(), job: PEER_JOB.into(), group, egress: port(egress) };
+            let key =
+                ReceiversKey { plan_version: 1.into(), job: PEER_JOB.into(), group, egress: port(egress) };
             (key, ReceiversAction::Narrow { members: Contributors { bitmap, group } })
         })
     })
@@ -143,7 +150,7 @@ pub fn tables_of(program: Built) -> SwitchTables {
 
 /// What is in the tables.
 pub fn tables() -> SwitchTables {
-    let result = ResultsKey { epoch: 1.into(), job: 1.into(), shard: 0.into(), ingress: port(SERVER) };
+    let result = ResultsKey { plan_version: 1.into(), job: 1.into(), shard: 0.into(), ingress: port(SERVER) };
     let address = |dst| MacKey { dst: MacAddr(dst) };
     SwitchTables {
         switch_ports: [(SwitchPortsKey { ingress: port(4) }, SwitchPortsAction::Trust)].into(),

@@ -67,7 +67,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             [
                 dropped(1, gradient(3).bytes(), NoRoute),
                 dropped(2, gradient(0).bytes(), NoRoute),
-                dropped(1, gradient(0).with(|f| f.epoch = 3).bytes(), NoRoute),
+                dropped(1, gradient(0).with(|f| f.plan_version = 3).bytes(), NoRoute),
                 dropped(1, gradient(0).with(|f| f.job = 2).bytes(), NoRoute),
                 dropped(1, gradient(0).with(|f| f.shard = 9).bytes(), NoRoute),
             ],
@@ -86,7 +86,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             [
                 switched(5, result.bytes(), &[1, 2, 3]),
                 dropped(1, result.bytes(), NoResultRoute),
-                dropped(5, result.clone().with(|f| f.epoch = 2).bytes(), NoResultRoute),
+                dropped(5, result.clone().with(|f| f.plan_version = 2).bytes(), NoResultRoute),
                 dropped(5, result.clone().with(|f| f.job = 2).bytes(), NoResultRoute),
                 dropped(5, result.clone().with(|f| f.shard = 1).bytes(), NoResultRoute),
             ],

@@ -21,11 +21,11 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     ]
 }
 
-/// Epochs 1 and 2 share slots, and a worker in another run may have the mark of the first.
+/// Plan versions 1 and 2 share slots, and a worker in another run may have the mark of the first.
 fn two_tags_with_one_mark(n: ValuesPerFrame) -> Case {
     let first = |worker, sequence| Inart::gradient(n, 0, worker, sequence);
     let same = mark::of(&first(0, 5));
-    let second = |worker, sequence| mark::with(&first(worker, sequence).with(|f| f.epoch = 2), same);
+    let second = |worker, sequence| mark::with(&first(worker, sequence).with(|f| f.plan_version = 2), same);
     assert!(mark::of(&second(0, 5)) == same && second(0, 5).incarnation != first(0, 5).incarnation);
     let refused = |step: super::case::Step, worker: u16, frame: &Inart| {
         step.unless(Rule::Marks, passes(worker + 1, frame, OtherShape))

@@ -135,7 +135,8 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             ],
         ),
         case("the first frame of epoch 0, job 0, shard 0 takes an unused slot, too", {
-            let of_zeros = |worker, sequence| gradient(worker, sequence).with(|f| (f.epoch, f.job) = (0, 0));
+            let of_zeros =
+                |worker, sequence| gradient(worker, sequence).with(|f| (f.plan_version, f.job) = (0, 0));
             [
                 consumed(1, &of_zeros(0, 0), Stored),
                 leaves(2, &of_zeros(1, 0), Completed, 5, &of_zeros(1, 0).completing(&[0, 1])),
@@ -155,8 +156,8 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             [
                 consumed(1, &first, Stored),
                 consumed(2, &second, Added),
-                consumed(3, &third.clone().with(|f| f.epoch = 2), Stored),
-                passes(1, &gradient(0, 1).with(|f| f.epoch = 2), Stale),
+                consumed(3, &third.clone().with(|f| f.plan_version = 2), Stored),
+                passes(1, &gradient(0, 1).with(|f| f.plan_version = 2), Stale),
                 consumed(3, &third, Stored),
             ],
         ),

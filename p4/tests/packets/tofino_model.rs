@@ -14,14 +14,14 @@ use super::model::{EXPECTED, STICKY, frame};
 struct Slot {
     mark: u32,
     sequence: u32,
-    /// Epoch and incarnation: job, shard and group are the same in all frames here.
+    /// Plan version and incarnation: job, shard and group are the same in all frames here.
     tag: (u16, u32),
     /// Exponent, length, flag last.
     shape: (i8, u16, u8),
     seen: u64,
     flags: u8,
     values: Vec<i32>,
-    /// A bit per seat, which each repeat of the seat turns.
+    /// A bit per bitmap index, which each repeat of the bitmap index turns.
     asked: u64,
     /// Turned by each answer.
     parity: bool,
@@ -44,7 +44,7 @@ impl Slots {
             return (Outcome::Bypassed, Some(frame.clone()));
         }
         let slot = &mut self.0[(frame.sequence & 3) as usize];
-        let (mark, tag) = (mark::of(frame), (frame.epoch, frame.incarnation));
+        let (mark, tag) = (mark::of(frame), (frame.plan_version, frame.incarnation));
         let shape = (frame.exponent, frame.length, frame.flags & LAST);
         // Rule 2.
         let outcome = if mark != slot.mark || frame.sequence.wrapping_sub(slot.sequence) as i32 > 0 {

@@ -112,10 +112,10 @@ fn strangers(n: ValuesPerFrame) -> Vec<Step> {
         refused(1, update(n, 5, 0b110)),
         refused(1, update(n, 1, 0b101)),
         refused(4, update(n, 0, 0b110)),
-        // No such block, epoch or job; another job of the same host.
+        // No such block, plan version or job; another job of the same host.
         refused(1, own().with(|f| f.group = 2)),
         refused(1, own().with(|f| f.group = 255)),
-        refused(1, own().with(|f| f.epoch = 2)),
+        refused(1, own().with(|f| f.plan_version = 2)),
         refused(1, own().with(|f| f.job = 9)),
         refused(1, own().with(|f| f.job = 1)),
         refused(HOSTILE, update(n, 0, 0b110).with(|f| f.job = 2)),

@@ -32,7 +32,7 @@ pub use auxiliary::Disjoint;
 pub use awareness::{Table, Tuning};
 pub use check::check;
 pub use chunks::cut;
-pub use inart_protocol_sites::{AuxiliaryChoice, AuxiliaryUse, Policy};
+pub use inart_protocol_sites::{AuxiliaryChoice, AuxiliaryUse, TransmissionPolicy};
 pub use inart_virtual::Sharing;
 pub use own::{OwnPlan, OwnTree, complete};
 pub use plan::{AuxiliaryPaths, Bounds, Plan, PlanTree, chunk_sizes};

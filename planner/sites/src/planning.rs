@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_protocol_sites::{Policy, SiteNo, Tree};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy, Tree};
 
 use crate::auxiliary;
 use crate::best::{self, Effort};
@@ -59,7 +59,7 @@ pub fn plan_and_policy(
     job: &SiteJob,
     rates: &Rates,
     options: &Options,
-) -> Result<(Plan, Policy), PlanError> {
+) -> Result<(Plan, TransmissionPolicy), PlanError> {
     let Made { plan, policy } = make(overlay, job, rates, options, false)?;
     Ok((plan, policy))
 }
@@ -73,7 +73,7 @@ pub fn kept_plan_and_policy(
     job: &SiteJob,
     rates: &Rates,
     options: &Options,
-) -> Result<(Plan, Policy), PlanError> {
+) -> Result<(Plan, TransmissionPolicy), PlanError> {
     let Made { plan, policy } = make(overlay, job, rates, options, true)?;
     Ok((plan, policy))
 }
@@ -95,7 +95,7 @@ pub fn plan_with_chunks(
 /// A plan whose time is not predicted yet, and what sites are told by it.
 struct Made {
     plan: Plan,
-    policy: Policy,
+    policy: TransmissionPolicy,
 }
 
 /// Plans a job; with little effort if the plan is not kept for long, but soon made again.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_protocol_sites::{Policy, SiteNo, Tree, TreeNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy, Tree, TreeNo};
 
 use crate::chunks;
 use crate::graph::{Graph, number, site};
@@ -16,7 +16,12 @@ use inart_topologies::sites::{Overlay, SiteId, SiteJob};
 ///
 /// # Errors
 /// Names that are not known, trees that do not span the job, chunks that do not add up.
-pub fn policy(overlay: &Overlay, job: &SiteJob, plan: &Plan, version: u64) -> Result<Policy, PlanError> {
+pub fn policy(
+    overlay: &Overlay,
+    job: &SiteJob,
+    plan: &Plan,
+    version: u64,
+) -> Result<TransmissionPolicy, PlanError> {
     policy_on(&Graph::new(overlay, job, &overlay.rates_at(0.0)), overlay, job, plan, version)
 }
 
@@ -27,7 +32,7 @@ pub(crate) fn policy_on(
     job: &SiteJob,
     plan: &Plan,
     version: u64,
-) -> Result<Policy, PlanError> {
+) -> Result<TransmissionPolicy, PlanError> {
     let wrong = |place: String, problem: String| PlanError::Plan { place, problem };
     let scheme = Scheme::of_plan(&plan.scheme)
         .ok_or_else(|| wrong("scheme".to_owned(), format!("\"{}\" is not known", plan.scheme)))?;
@@ -84,7 +89,7 @@ pub(crate) fn policy_of(
     trees: Vec<Tree>,
     takes: Vec<usize>,
     version: u64,
-) -> Policy {
+) -> TransmissionPolicy {
     let mut routes = BTreeMap::new();
     for tree in &trees {
         let up = (0..).zip(&tree.up).filter_map(|(at, parent)| Some((SiteNo(at), (*parent)?)));
@@ -106,7 +111,7 @@ pub(crate) fn policy_of(
         let paths = paths.filter(is_up).collect();
         Some(((known(&entry.from)?, known(&entry.to)?), paths))
     };
-    Policy {
+    TransmissionPolicy {
         version,
         sites: graph.members.iter().copied().map(number).collect(),
         trees,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    AuxiliaryUse, ChunkNo, Counters, Output, Parcel, Policy, Sending, Site, SiteNo, Way,
+    AuxiliaryUse, ChunkNo, Counters, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Way,
 };
 use inart_virtual::{Event, Links, Sharing, SplitMix64};
 
@@ -88,7 +88,7 @@ impl<'o> Network<'o> {
 
     /// Plays the next round: every site has all its chunks at once; it ends when every site has every sum.
     /// `bytes`: the chunks' sizes. `None`: a site refuses the policy, or the round gets stuck.
-    pub fn round(&mut self, policy: &Arc<Policy>, bytes: &[u64]) -> Option<Ended> {
+    pub fn round(&mut self, policy: &Arc<TransmissionPolicy>, bytes: &[u64]) -> Option<Ended> {
         self.round_when(policy, bytes, &|_, _| 0.0)
     }
 
@@ -96,7 +96,7 @@ impl<'o> Network<'o> {
     /// site and chunk.
     pub fn round_when(
         &mut self,
-        policy: &Arc<Policy>,
+        policy: &Arc<TransmissionPolicy>,
         bytes: &[u64],
         ready_s: &dyn Fn(SiteId, ChunkNo) -> f64,
     ) -> Option<Ended> {
@@ -154,7 +154,7 @@ impl<'o> Network<'o> {
 
     fn step(
         &mut self,
-        policy: &Policy,
+        policy: &TransmissionPolicy,
         bytes: &[u64],
         ended: &mut Ended,
         waiting: &mut Waiting,
@@ -185,7 +185,7 @@ impl<'o> Network<'o> {
     }
 
     /// Does what a site wants done.
-    fn carry_out(&mut self, at: SiteId, policy: &Policy, bytes: &[u64], ended: &mut Ended) {
+    fn carry_out(&mut self, at: SiteId, policy: &TransmissionPolicy, bytes: &[u64], ended: &mut Ended) {
         while let Some(output) = self.sites[at.index()].next_output() {
             match output {
                 Output::Complete { chunk, data } => {
@@ -223,7 +223,7 @@ pub fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
 pub(crate) fn predict(
     overlay: &Overlay,
     rates: &Rates,
-    policy: &Policy,
+    policy: &TransmissionPolicy,
     bytes: &[u64],
     scheme: Scheme,
 ) -> f64 {
@@ -234,7 +234,7 @@ pub(crate) fn predict(
 pub(crate) fn alone(
     overlay: &Overlay,
     rates: &Rates,
-    policy: &Policy,
+    policy: &TransmissionPolicy,
     bytes: &[u64],
     scheme: Scheme,
 ) -> Option<Ended> {
@@ -251,7 +251,7 @@ fn probe(round: u32, chunk: ChunkNo, at: SiteId) -> Probe {
     std::array::from_fn(|_| (draws.next_u64() >> 20) as i64)
 }
 
-fn sum(round: u32, chunk: ChunkNo, policy: &Policy) -> Probe {
+fn sum(round: u32, chunk: ChunkNo, policy: &TransmissionPolicy) -> Probe {
     let mut sum = [0; 4];
     for &at in &policy.sites {
         let own = probe(round, chunk, site(at));

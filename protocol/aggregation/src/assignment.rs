@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use inart_wire::{Epoch, JobId, MacAddr, Rank, Seat, ShardId, ValuesPerFrame};
+use inart_wire::{BitmapIndex, JobId, MacAddr, PlanVersion, Rank, ShardId, ValuesPerFrame};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -17,7 +17,7 @@ pub struct Assignment {
     /// Job name, for people.
     pub name: String,
     /// The installed plan that steers the job's frames.
-    pub epoch: Epoch,
+    pub plan_version: PlanVersion,
     /// Values per frame, as the switches' program is compiled.
     pub values_per_frame: ValuesPerFrame,
     /// Chunks in flight per worker and shard, and slots per (job, shard, switch): a power of two.
@@ -54,12 +54,12 @@ pub struct ShardAssignment {
     /// Rate at which each worker sends to this shard, in bits of Ethernet frames (header and values, without
     /// preamble, check sequence and gap) per second.
     pub rate_bps: f64,
-    /// By rank, the worker's seat: its number in this shard's frames (`worker` and `contributors`). A switch
-    /// can sum frames of one block of 64 seats. So in a job of more workers those that are summed together
-    /// are in one block, which differs from shard to shard; seats may be free. Empty: every worker's seat is
-    /// its rank.
+    /// By rank, the worker's bitmap index: its number in this shard's frames (`worker` and `contributors`). A
+    /// switch can sum frames of one block of 64 bitmap indices. So in a job of more workers those that are
+    /// summed together are in one block, which differs from shard to shard; bitmap indices may be free.
+    /// Empty: every worker's bitmap index is its rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seats: Vec<Seat>,
+    pub bitmap_indices: Vec<BitmapIndex>,
 }
 
 /// What is wrong with an assignment.
@@ -103,27 +103,29 @@ pub enum AssignmentError {
         /// Its rate.
         rate_bps: f64,
     },
-    /// Not one seat for every worker.
+    /// Not one bitmap index for every worker.
     #[error(
-        "shards[{index}].seats: {seats} for {server}; expected one for each of {workers} workers, or none"
+        "shards[{index}].bitmap indices: {bitmap_indices} for {server}; expected one for each of {workers} workers, or none"
     )]
-    Seats {
+    BitmapIndices {
         /// Index of the shard.
         index: usize,
         /// Its server.
         server: String,
         /// How many are listed.
-        seats: usize,
+        bitmap_indices: usize,
         /// How many workers there are.
         workers: usize,
     },
-    /// Two workers have the same seat.
-    #[error("shards[{index}].seats: {seat} for both {first} and {second}; give each worker its own")]
-    SharedSeat {
+    /// Two workers have the same bitmap index.
+    #[error(
+        "shards[{index}].bitmap indices: {bitmap_index} for both {first} and {second}; give each worker its own"
+    )]
+    SharedBitmapIndex {
         /// Index of the shard.
         index: usize,
-        /// The seat.
-        seat: Seat,
+        /// The bitmap index.
+        bitmap_index: BitmapIndex,
         /// The worker listed first.
         first: String,
         /// The worker listed later.
@@ -179,7 +181,7 @@ impl Assignment {
     /// Checks what the types cannot.
     ///
     /// # Errors
-    /// The first inconsistency: no worker, no shard, a bad share, rate, window, seat or address.
+    /// The first inconsistency: no worker, no shard, a bad share, rate, window, bitmap index or address.
     pub fn validate(&self) -> Result<(), AssignmentError> {
         if self.workers.is_empty() {
             return Err(AssignmentError::NoWorkers);
@@ -208,7 +210,7 @@ impl Assignment {
                 let (server, rate_bps) = (shard.server.clone(), shard.rate_bps);
                 return Err(AssignmentError::Rate { index, server, rate_bps });
             }
-            self.validate_seats(index, shard)?;
+            self.validate_bitmap_indices(index, shard)?;
         }
         let sum: f64 = self.shards.iter().map(|shard| shard.share).sum();
         if (sum - 1.0).abs() > Self::SHARE_TOLERANCE {
@@ -217,17 +219,22 @@ impl Assignment {
         self.validate_addresses()
     }
 
-    fn validate_seats(&self, index: usize, shard: &ShardAssignment) -> Result<(), AssignmentError> {
-        let (seats, workers) = (shard.seats.len(), self.workers.len());
-        if seats != 0 && seats != workers {
-            return Err(AssignmentError::Seats { index, server: shard.server.clone(), seats, workers });
-        }
-        let mut taken: Vec<_> = shard.seats.iter().zip(&self.workers).collect();
-        taken.sort_by_key(|(seat, _)| **seat);
-        match taken.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(pair) => Err(AssignmentError::SharedSeat {
+    fn validate_bitmap_indices(&self, index: usize, shard: &ShardAssignment) -> Result<(), AssignmentError> {
+        let (bitmap_indices, workers) = (shard.bitmap_indices.len(), self.workers.len());
+        if bitmap_indices != 0 && bitmap_indices != workers {
+            return Err(AssignmentError::BitmapIndices {
                 index,
-                seat: *pair[0].0,
+                server: shard.server.clone(),
+                bitmap_indices,
+                workers,
+            });
+        }
+        let mut taken: Vec<_> = shard.bitmap_indices.iter().zip(&self.workers).collect();
+        taken.sort_by_key(|(bitmap_index, _)| **bitmap_index);
+        match taken.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            Some(pair) => Err(AssignmentError::SharedBitmapIndex {
+                index,
+                bitmap_index: *pair[0].0,
                 first: pair[0].1.name.clone(),
                 second: pair[1].1.name.clone(),
             }),

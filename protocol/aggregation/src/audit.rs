@@ -9,7 +9,7 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::policy::Due;
+use crate::completion_rule::Due;
 
 /// The input of a worker's program in a round.
 #[derive(Clone, Copy, Debug)]

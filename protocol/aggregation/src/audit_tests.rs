@@ -2,7 +2,7 @@ use std::string::ToString;
 use std::vec;
 
 use super::*;
-use crate::policy::{Lockstep, Receivers};
+use crate::completion_rule::{Lockstep, Receivers};
 
 #[derive(Clone)]
 struct Report {
@@ -76,7 +76,7 @@ impl Due for Alone {
 }
 
 #[test]
-fn the_policy_says_what_is_in_a_sum() {
+fn the_completion_rule_says_what_is_in_a_sum() {
     let report = |sent: f32| Report { sent: vec![sent], result: vec![sent] };
     assert_eq!(check_with(&Alone, &report(1.0), &report(10.0), false), Ok(()));
     assert!(check(&report(1.0), &report(10.0)).is_err());

@@ -54,9 +54,9 @@ counters!(
         duplicates,
         /// Requests to send a chunk by bypass.
         requests,
-        /// Results and messages of another run of the epoch, or for another incarnation of the worker.
+        /// Results and messages of another run of the plan version, or for another incarnation of the worker.
         other_runs,
-        /// Frames of another epoch, job, shard or worker, or kinds that are not for workers.
+        /// Frames of another plan version, job, shard or worker, or kinds that are not for workers.
         foreign,
         /// Frames that break the rules of the header.
         malformed,
@@ -90,10 +90,10 @@ counters!(
         out_of_window,
         /// Frames of another length or exponent than the chunk, or of which only one is the last.
         other_shapes,
-        /// Frames of another run of the epoch.
+        /// Frames of another run of the plan version.
         other_runs,
-        /// Frames of another epoch, job or shard, of workers the job does not have, or kinds that are not for
-        /// servers.
+        /// Frames of another plan version, job or shard, of workers the job does not have, or kinds that are
+        /// not for servers.
         foreign,
         /// Frames that break the rules of the header.
         malformed,

@@ -10,13 +10,13 @@ extern crate std;
 
 mod assignment;
 pub mod audit;
+pub mod completion_rule;
 mod counters;
 pub mod exact_sum;
 mod failure;
+mod migration;
 mod pacer;
 mod peer_timeout;
-pub mod policy;
-mod reroute;
 mod rtt;
 pub mod scale;
 mod server;
@@ -33,11 +33,11 @@ mod wrap_tests;
 pub use assignment::{Assignment, AssignmentError, ShardAssignment, WorkerAddress};
 pub use counters::{ServerCounters, WorkerCounters};
 pub use failure::Failure;
+pub use migration::{MigrationProgress, MigrationStep, RerouteError};
 pub use peer_timeout::{
     DEFAULT_PEER_TIMEOUT, KEEPALIVES_PER_PEER_TIMEOUT, LONGEST_FIRST_INTERVAL, LONGEST_KEEPALIVE_INTERVAL,
     STARTING_PEER_TIMEOUTS,
 };
-pub use reroute::{MoveProgress, MoveStep, RerouteError};
 pub use server::ServerShard;
 pub use split::{Chunk, Split};
 pub use state_machine::StateMachine;

@@ -5,7 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Epoch, JobId, Rank, ShardId};
+use inart_wire::{ChunkSeq, JobId, PlanVersion, Rank, ShardId};
 use serde::{Deserialize, Serialize};
 
 use crate::{ServerCounters, WorkerCounters};
@@ -18,7 +18,7 @@ pub struct WorkerStatus {
     /// Job name.
     pub job_name: String,
     /// The plan that steers the worker's frames.
-    pub epoch: Epoch,
+    pub plan_version: PlanVersion,
     /// Its rank.
     pub rank: Rank,
     /// Its name.
@@ -86,7 +86,7 @@ pub struct ServerStatus {
     /// Job name.
     pub job_name: String,
     /// The plan that steers the shard's frames.
-    pub epoch: Epoch,
+    pub plan_version: PlanVersion,
     /// Shard number.
     pub shard: ShardId,
     /// Name of the server.

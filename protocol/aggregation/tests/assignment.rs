@@ -5,7 +5,7 @@
 use inart_protocol_aggregation::Assignment;
 
 const JSON: &str = r#"{
-    "job": 1, "name": "vgg19", "epoch": 2, "values_per_frame": 256, "window_chunks": 64,
+    "job": 1, "name": "vgg19", "plan_version": 2, "values_per_frame": 256, "window_chunks": 64,
     "workers": [{"name": "w1", "mac": "02:00:00:00:00:01"}, {"name": "w2", "mac": "02:00:00:00:00:02"}],
     "shards": [
         {"server": "s1", "mac": "02:00:00:00:00:11", "share": 0.6, "rate_bps": 1.5e9},
@@ -54,16 +54,17 @@ fn complaints_name_the_place_and_what_is_right() {
 }
 
 #[test]
-fn seats_are_one_for_each_worker() {
-    let seats = |seats: &str| format!(r#""rate_bps": 1.5e9, "seats": [{seats}]"#);
-    assert_eq!(with(r#""rate_bps": 1.5e9"#, &seats("64, 3")).validate(), Ok(()));
+fn bitmap_indices_are_one_for_each_worker() {
+    let bitmap_indices =
+        |bitmap_indices: &str| format!(r#""rate_bps": 1.5e9, "bitmap_indices": [{bitmap_indices}]"#);
+    assert_eq!(with(r#""rate_bps": 1.5e9"#, &bitmap_indices("64, 3")).validate(), Ok(()));
     assert_eq!(
-        complaint(r#""rate_bps": 1.5e9"#, &seats("64")),
-        "shards[0].seats: 1 for s1; expected one for each of 2 workers, or none"
+        complaint(r#""rate_bps": 1.5e9"#, &bitmap_indices("64")),
+        "shards[0].bitmap indices: 1 for s1; expected one for each of 2 workers, or none"
     );
     assert_eq!(
-        complaint(r#""rate_bps": 1.5e9"#, &seats("7, 7")),
-        "shards[0].seats: 7 for both w1 and w2; give each worker its own"
+        complaint(r#""rate_bps": 1.5e9"#, &bitmap_indices("7, 7")),
+        "shards[0].bitmap indices: 7 for both w1 and w2; give each worker its own"
     );
 }
 
@@ -88,5 +89,8 @@ fn text_that_is_no_assignment_is_refused_at_its_place() {
     );
     assert!(refusal("02:00:00:00:00:01", "nobody").starts_with("not a MAC address: expected six bytes"));
     assert!(refusal(r#""job""#, r#""jib""#).starts_with("unknown field `jib`"));
-    assert!(refusal(r#""epoch": 2"#, r#""epoch": 65536"#).starts_with("epoch 65536: expected"));
+    assert!(
+        refusal(r#""plan_version": 2"#, r#""plan_version": 65536"#)
+            .starts_with("plan version 65536: expected")
+    );
 }

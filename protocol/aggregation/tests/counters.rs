@@ -14,7 +14,7 @@ fn job() -> Assignment {
     Assignment {
         job: 1.into(),
         name: "marked".into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame: ValuesPerFrame::N32,
         window_chunks: 4,
         exact_sums: false,
@@ -24,7 +24,7 @@ fn job() -> Assignment {
             mac: MacAddr([2, 0, 0, 0, 0, 2]),
             share: 1.0,
             rate_bps: 1e9,
-            seats: vec![],
+            bitmap_indices: vec![],
         }],
     }
 }

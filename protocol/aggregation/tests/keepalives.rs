@@ -15,7 +15,7 @@ fn job(workers: u8) -> Assignment {
     Assignment {
         job: 1.into(),
         name: "kept".into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame: ValuesPerFrame::N32,
         window_chunks: 4,
         exact_sums: false,
@@ -25,7 +25,7 @@ fn job(workers: u8) -> Assignment {
             mac: MacAddr([2, 0, 0, 0, 1, 0]),
             share: 1.0,
             rate_bps: 1e6,
-            seats: vec![],
+            bitmap_indices: vec![],
         }],
     }
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod assignment;
+mod completion_rule;
 mod counters;
 mod keepalives;
 mod model;
-mod policy;

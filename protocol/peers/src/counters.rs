@@ -45,8 +45,9 @@ pub struct Refused {
     /// Of another job.
     pub other_job: u64,
     /// Of another installed plan.
-    pub other_epoch: u64,
-    /// From another life of a peer than the one that takes part, or to another life of this one.
+    pub other_plan_version: u64,
+    /// From another incarnation of a peer than the one that takes part, or to another incarnation of this
+    /// one.
     pub stale_incarnation: u64,
     /// From a rank that is not in the job, that is this peer's own, or that is not the connection's.
     pub strangers: u64,

@@ -139,15 +139,15 @@ impl FrameWriter {
         HeaderRepr {
             kind: Kind::Control,
             flags: Flags::NONE,
-            epoch: members.epoch(),
+            plan_version: members.plan_version(),
             job: members.job(),
             shard: ShardId::from(0),
-            worker: me.seat(),
+            worker: me.bitmap_index(),
             sequence: ChunkSeq::from(0),
             contributors: Contributors::default(),
             exponent: Exponent::from(0),
             length: 0,
-            incarnation: members.life(me),
+            incarnation: members.incarnation(me),
         }
     }
 
@@ -167,7 +167,7 @@ pub fn read_frame<'a>(
         members.refuse_malformed();
         return None;
     };
-    if !members.admits_job(header.job, header.epoch) {
+    if !members.admits_job(header.job, header.plan_version) {
         return None;
     }
     let from = Rank::try_from(header.worker.get()).ok()?;
@@ -175,7 +175,7 @@ pub fn read_frame<'a>(
         if !members.admits(from, header.incarnation) {
             return None;
         }
-        if !header.contributors.contains(members.me().seat()) {
+        if !header.contributors.contains(members.me().bitmap_index()) {
             members.refuse_not_mine();
             return None;
         }
@@ -190,7 +190,7 @@ pub fn read_frame<'a>(
     }
     let words: Vec<u32> = frame.values().take(header.length.into()).map(|word| word as u32).collect();
     match Message::parse(&words) {
-        Some((between, message)) if between.from == from && between.life == header.incarnation => {
+        Some((between, message)) if between.from == from && between.incarnation == header.incarnation => {
             members.admits_message(&between).then_some(FrameContent::Message { from, message })
         }
         _ => {

@@ -1,7 +1,7 @@
 //! Who takes part, and in which life: what comes from others is dropped before a sender or a receiver sees
 //! it.
 
-use inart_wire::{Epoch, Incarnation, JobId, Rank};
+use inart_wire::{Incarnation, JobId, PlanVersion, Rank};
 
 use crate::counters::Refused;
 use crate::message::Envelope;
@@ -11,17 +11,17 @@ use crate::message::Envelope;
 pub struct Members {
     me: Rank,
     job: JobId,
-    epoch: Epoch,
+    plan_version: PlanVersion,
     /// By rank; unknown for who is not there.
-    lives: Vec<Incarnation>,
+    incarnations: Vec<Incarnation>,
     refused: Refused,
 }
 
 impl Members {
-    /// A job of `lives.len()` peers. `lives`: each peer's incarnation, by rank, this peer's own with it;
-    /// [`Incarnation::UNKNOWN`] for who is not there.
-    pub fn new(me: Rank, job: JobId, epoch: Epoch, lives: Vec<Incarnation>) -> Self {
-        Members { me, job, epoch, lives, refused: Refused::default() }
+    /// A job of `incarnations.len()` peers. `incarnations`: each peer's incarnation, by rank, this peer's own
+    /// with it; [`Incarnation::UNKNOWN`] for who is not there.
+    pub fn new(me: Rank, job: JobId, plan_version: PlanVersion, incarnations: Vec<Incarnation>) -> Self {
+        Members { me, job, plan_version, incarnations, refused: Refused::default() }
     }
 
     /// This peer.
@@ -35,25 +35,26 @@ impl Members {
     }
 
     /// The installed plan that frames are steered by.
-    pub fn epoch(&self) -> Epoch {
-        self.epoch
+    pub fn plan_version(&self) -> PlanVersion {
+        self.plan_version
     }
 
     /// How many peers the job has.
     pub fn peers(&self) -> usize {
-        self.lives.len()
+        self.incarnations.len()
     }
 
-    /// A peer's life; unknown if it is not there.
-    pub fn life(&self, rank: Rank) -> Incarnation {
-        self.lives.get(rank.index()).copied().unwrap_or(Incarnation::UNKNOWN)
+    /// A peer's incarnation; unknown if it is not there.
+    pub fn incarnation(&self, rank: Rank) -> Incarnation {
+        self.incarnations.get(rank.index()).copied().unwrap_or(Incarnation::UNKNOWN)
     }
 
-    /// A peer takes part in another life, or with [`Incarnation::UNKNOWN`] no longer; whether that is new.
-    pub fn set_life(&mut self, rank: Rank, life: Incarnation) -> bool {
-        match self.lives.get_mut(rank.index()) {
-            Some(known) if *known != life => {
-                *known = life;
+    /// A peer takes part in another incarnation, or with [`Incarnation::UNKNOWN`] no longer; whether that is
+    /// new.
+    pub fn set_incarnation(&mut self, rank: Rank, incarnation: Incarnation) -> bool {
+        match self.incarnations.get_mut(rank.index()) {
+            Some(known) if *known != incarnation => {
+                *known = incarnation;
                 true
             }
             _ => false,
@@ -67,7 +68,12 @@ impl Members {
 
     /// The envelope of a message from this peer.
     pub fn envelope(&self, to: Rank) -> Envelope {
-        Envelope { from: self.me, life: self.life(self.me), to, to_life: self.life(to) }
+        Envelope {
+            from: self.me,
+            incarnation: self.incarnation(self.me),
+            to,
+            to_incarnation: self.incarnation(to),
+        }
     }
 
     /// Counts something that is neither a chunk nor a message.
@@ -86,36 +92,36 @@ impl Members {
     }
 
     /// Whether that is this job, and steered by the plan in force; counted if not.
-    pub(crate) fn admits_job(&mut self, job: JobId, epoch: Epoch) -> bool {
+    pub(crate) fn admits_job(&mut self, job: JobId, plan_version: PlanVersion) -> bool {
         if job != self.job {
             self.refused.other_job += 1;
-        } else if epoch != self.epoch {
-            self.refused.other_epoch += 1;
+        } else if plan_version != self.plan_version {
+            self.refused.other_plan_version += 1;
         }
-        (job, epoch) == (self.job, self.epoch)
+        (job, plan_version) == (self.job, self.plan_version)
     }
 
-    /// Whether that is another peer of the job, in the life that takes part; counted if not.
-    pub(crate) fn admits(&mut self, from: Rank, life: Incarnation) -> bool {
-        if from == self.me || from.index() >= self.lives.len() {
+    /// Whether that is another peer of the job, in the incarnation that takes part; counted if not.
+    pub(crate) fn admits(&mut self, from: Rank, incarnation: Incarnation) -> bool {
+        if from == self.me || from.index() >= self.incarnations.len() {
             self.refused.strangers += 1;
             return false;
         }
-        let is_known = life != Incarnation::UNKNOWN && self.life(from) == life;
+        let is_known = incarnation != Incarnation::UNKNOWN && self.incarnation(from) == incarnation;
         self.refused.stale_incarnation += u64::from(!is_known);
         is_known
     }
 
-    /// Whether a message is from such a peer and for this one in this life; counted if not.
+    /// Whether a message is from such a peer and for this one in this incarnation; counted if not.
     pub(crate) fn admits_message(&mut self, between: &Envelope) -> bool {
         if between.to != self.me {
             self.refused.misdelivered += 1;
             return false;
         }
-        if between.to_life != self.life(self.me) {
+        if between.to_incarnation != self.incarnation(self.me) {
             self.refused.stale_incarnation += 1;
             return false;
         }
-        self.admits(between.from, between.life)
+        self.admits(between.from, between.incarnation)
     }
 }

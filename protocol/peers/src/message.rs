@@ -38,12 +38,12 @@ pub enum Message {
 pub struct Envelope {
     /// Who sends it.
     pub from: Rank,
-    /// The sender's life.
-    pub life: Incarnation,
+    /// The sender's incarnation.
+    pub incarnation: Incarnation,
     /// Who it is for.
     pub to: Rank,
-    /// The life of that peer, as the sender knows it.
-    pub to_life: Incarnation,
+    /// The incarnation of that peer, as the sender knows it.
+    pub to_incarnation: Incarnation,
 }
 
 impl Message {
@@ -72,8 +72,8 @@ impl Message {
         words.saturating_sub(Self::HEAD) / 2
     }
 
-    /// The message as 32-bit words: code, round, sender and receiver by rank, their lives, the number of
-    /// ranges; then first chunk and number of chunks of each range.
+    /// The message as 32-bit words: code, round, sender and receiver by rank, their incarnations, the number
+    /// of ranges; then first chunk and number of chunks of each range.
     pub fn words(&self, between: &Envelope) -> Vec<u32> {
         let code = match self {
             Message::Complete { .. } => Self::COMPLETE,
@@ -87,7 +87,8 @@ impl Message {
             _ => Vec::new(),
         };
         let count = ranges.len() as u32;
-        let mut words = vec![code, self.round(), ranks, between.life.get(), between.to_life.get(), count];
+        let mut words =
+            vec![code, self.round(), ranks, between.incarnation.get(), between.to_incarnation.get(), count];
         words.extend(ranges.into_iter().flat_map(|range| [range.start, range.end - range.start]));
         words
     }
@@ -95,12 +96,12 @@ impl Message {
     /// Reads a message; words behind it are ignored. `None` if it is none: an unknown code, a rank above the
     /// highest, ranges that are cut off, empty, or beyond 2^31.
     pub fn parse(words: &[u32]) -> Option<(Envelope, Message)> {
-        let (&[code, round, ranks, life, to_life, count], rest) = words.split_first_chunk()?;
+        let (&[code, round, ranks, incarnation, to_incarnation, count], rest) = words.split_first_chunk()?;
         let envelope = Envelope {
             from: Rank::try_from((ranks >> 16) as u16).ok()?,
-            life: Incarnation::new(life),
+            incarnation: Incarnation::new(incarnation),
             to: Rank::try_from(ranks as u16).ok()?,
-            to_life: Incarnation::new(to_life),
+            to_incarnation: Incarnation::new(to_incarnation),
         };
         let message = match code {
             Self::COMPLETE => Message::Complete { round },

@@ -46,7 +46,7 @@ pub fn chunk_packet(members: &Members, round: u32, chunk: u32, words: &[u32]) ->
     bytes.push(CHUNK);
     bytes.extend(members.job().get().to_be_bytes());
     bytes.extend(me.get().to_be_bytes());
-    for word in [members.life(me).get(), round, chunk].iter().chain(words) {
+    for word in [members.incarnation(me).get(), round, chunk].iter().chain(words) {
         bytes.extend(word.to_be_bytes());
     }
     bytes
@@ -66,12 +66,12 @@ pub fn notice_packet(members: &Members, words: &[u32]) -> Vec<u8> {
     let mut bytes = vec![NOTICE];
     bytes.extend(members.job().get().to_be_bytes());
     bytes.extend(me.get().to_be_bytes());
-    bytes.extend([members.life(me).get()].iter().chain(words).flat_map(|word| word.to_be_bytes()));
+    bytes.extend([members.incarnation(me).get()].iter().chain(words).flat_map(|word| word.to_be_bytes()));
     bytes
 }
 
 /// Reads what came on the connection of a peer. `None` if it is not from that peer, not for this one, of
-/// another job or life, or nothing at all; that is counted in `members`.
+/// another job or incarnation, or nothing at all; that is counted in `members`.
 pub fn read_packet<'a>(
     members: &mut Members,
     connected: Rank,
@@ -87,9 +87,9 @@ pub fn read_packet<'a>(
 }
 
 enum Parsed<'a> {
-    Chunk { from: u16, life: u32, round: u32, chunk: u32, words: &'a [[u8; 4]] },
+    Chunk { from: u16, incarnation: u32, round: u32, chunk: u32, words: &'a [[u8; 4]] },
     Message(crate::message::Envelope, Message),
-    Notice { from: u16, life: u32, words: &'a [[u8; 4]] },
+    Notice { from: u16, incarnation: u32, words: &'a [[u8; 4]] },
 }
 
 fn parse(bytes: &[u8]) -> Option<(JobId, Parsed<'_>)> {
@@ -100,15 +100,15 @@ fn parse(bytes: &[u8]) -> Option<(JobId, Parsed<'_>)> {
         CHUNK => {
             let (&from, rest) = rest.split_first_chunk()?;
             let (words, []) = rest.as_chunks() else { return None };
-            let ([life, round, chunk], words) = words.split_first_chunk()?;
-            let (life, round, chunk) = (number(life), number(round), number(chunk));
-            Parsed::Chunk { from: u16::from_be_bytes(from), life, round, chunk, words }
+            let ([incarnation, round, chunk], words) = words.split_first_chunk()?;
+            let (incarnation, round, chunk) = (number(incarnation), number(round), number(chunk));
+            Parsed::Chunk { from: u16::from_be_bytes(from), incarnation, round, chunk, words }
         }
         NOTICE => {
             let (&from, rest) = rest.split_first_chunk()?;
             let (words, []) = rest.as_chunks() else { return None };
-            let ([life], words) = words.split_first_chunk()?;
-            Parsed::Notice { from: u16::from_be_bytes(from), life: number(life), words }
+            let ([incarnation], words) = words.split_first_chunk()?;
+            Parsed::Notice { from: u16::from_be_bytes(from), incarnation: number(incarnation), words }
         }
         MESSAGE => {
             let (words, []) = rest.as_chunks() else { return None };
@@ -127,25 +127,25 @@ fn admit<'a>(
     job: JobId,
     parsed: Parsed<'a>,
 ) -> Option<PacketContent<impl ExactSizeIterator<Item = u32> + use<'a>>> {
-    let epoch = members.epoch();
-    if !members.admits_job(job, epoch) {
+    let plan_version = members.plan_version();
+    if !members.admits_job(job, plan_version) {
         return None;
     }
     let word = |word: &[u8; 4]| u32::from_be_bytes(*word);
-    let sender = |members: &mut Members, from: u16, life: u32| {
+    let sender = |members: &mut Members, from: u16, incarnation: u32| {
         let from = Rank::try_from(from).ok().filter(|&from| from == connected);
         if from.is_none() {
             members.refuse_stranger();
         }
-        from.filter(|&from| members.admits(from, Incarnation::new(life)))
+        from.filter(|&from| members.admits(from, Incarnation::new(incarnation)))
     };
     match parsed {
-        Parsed::Chunk { from, life, round, chunk, words } => {
-            let from = sender(members, from, life)?;
+        Parsed::Chunk { from, incarnation, round, chunk, words } => {
+            let from = sender(members, from, incarnation)?;
             Some(PacketContent::Chunk { from, round, chunk, words: words.iter().map(word) })
         }
-        Parsed::Notice { from, life, words } => {
-            let from = sender(members, from, life)?;
+        Parsed::Notice { from, incarnation, words } => {
+            let from = sender(members, from, incarnation)?;
             Some(PacketContent::Notice { from, words: words.iter().map(word) })
         }
         Parsed::Message(between, message) => {

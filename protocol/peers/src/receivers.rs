@@ -13,7 +13,7 @@ pub struct Receivers {
 }
 
 fn place(rank: Rank) -> (u8, u64) {
-    let one = Contributors::one(rank.seat());
+    let one = Contributors::one(rank.bitmap_index());
     (one.group.0, one.bitmap)
 }
 
@@ -74,7 +74,9 @@ impl Receivers {
 
     /// Its peers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Rank> + '_ {
-        self.blocks().flat_map(Contributors::seats).filter_map(|seat| Rank::try_from(seat.get()).ok())
+        self.blocks()
+            .flat_map(Contributors::bitmap_indices)
+            .filter_map(|bitmap_index| Rank::try_from(bitmap_index.get()).ok())
     }
 }
 

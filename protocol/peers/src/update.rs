@@ -10,15 +10,15 @@ use inart_wire::{Incarnation, Rank};
 pub struct UpdateId {
     /// Whose.
     pub from: Rank,
-    /// Which life of that peer.
-    pub life: Incarnation,
-    /// Of which of its rounds. They count up, and go on where the life before ended.
+    /// Which incarnation of that peer.
+    pub incarnation: Incarnation,
+    /// Of which of its rounds. They count up, and go on where the incarnation before ended.
     pub round: u32,
 }
 
 impl fmt::Display for UpdateId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "update {} of peer {} (life {})", self.round, self.from, self.life)
+        write!(f, "update {} of peer {} (incarnation {})", self.round, self.from, self.incarnation)
     }
 }
 

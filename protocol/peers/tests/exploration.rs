@@ -111,8 +111,12 @@ fn word(round: u32, chunk: u32) -> u32 {
 }
 
 fn words_of(message: &Message) -> Vec<u32> {
-    let between =
-        inart_protocol_peers::Envelope { from: rank(0), life: 1.into(), to: rank(0), to_life: 1.into() };
+    let between = inart_protocol_peers::Envelope {
+        from: rank(0),
+        incarnation: 1.into(),
+        to: rank(0),
+        to_incarnation: 1.into(),
+    };
     message.words(&between)
 }
 
@@ -387,9 +391,9 @@ impl Model for System {
                 })
             }),
             Property::always("only the dead are given up", |system: &System, state: &State| {
-                let lives = |at: Rank| state.receivers[at.index()].is_some();
+                let incarnations = |at: Rank| state.receivers[at.index()].is_some();
                 system.patience == 1
-                    || state.outcomes.iter().all(|outcome| !outcome.given_up.iter().any(lives))
+                    || state.outcomes.iter().all(|outcome| !outcome.given_up.iter().any(incarnations))
             }),
             Property::always("only who is withdrawn is said to be", |_, state: &State| {
                 let was = |at: Rank, round| state.withdrawn.contains(&(at.get(), round));

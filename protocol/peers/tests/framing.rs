@@ -14,7 +14,7 @@ fn rank(number: u16) -> Rank {
     Rank::try_from(number).unwrap()
 }
 
-/// Peer `me` of 100, each with its rank + 1 as its life.
+/// Peer `me` of 100, each with its rank + 1 as its incarnation.
 fn members(me: u16) -> Members {
     Members::new(rank(me), 4.into(), 2.into(), (1..=100).map(Incarnation::new).collect())
 }
@@ -84,16 +84,23 @@ fn what_is_not_for_a_member_is_dropped_and_counted() {
     let refused = |me: &mut Members, bytes: &[u8]| {
         assert_eq!(read(me, bytes), None);
         let of = me.refused();
-        [of.other_job, of.other_epoch, of.stale_incarnation, of.strangers, of.misdelivered, of.malformed]
+        [
+            of.other_job,
+            of.other_plan_version,
+            of.stale_incarnation,
+            of.strangers,
+            of.misdelivered,
+            of.malformed,
+        ]
     };
     let mut other_job = Members::new(rank(5), 9.into(), 2.into(), vec![Incarnation::new(1); 100]);
     assert_eq!(refused(&mut other_job, frame), [1, 0, 0, 0, 0, 0]);
-    let mut other_epoch = Members::new(rank(5), 4.into(), 3.into(), vec![Incarnation::new(1); 100]);
-    assert_eq!(refused(&mut other_epoch, frame), [0, 1, 0, 0, 0, 0]);
+    let mut other_plan_version = Members::new(rank(5), 4.into(), 3.into(), vec![Incarnation::new(1); 100]);
+    assert_eq!(refused(&mut other_plan_version, frame), [0, 1, 0, 0, 0, 0]);
     // Peer 3 was restarted; peer 3 is not there.
-    for life in [Incarnation::new(77), Incarnation::UNKNOWN] {
+    for incarnation in [Incarnation::new(77), Incarnation::UNKNOWN] {
         let mut restarted = members(5);
-        assert!(restarted.set_life(rank(3), life));
+        assert!(restarted.set_incarnation(rank(3), incarnation));
         assert_eq!(refused(&mut restarted, frame), [0, 0, 1, 0, 0, 0]);
     }
     // A job of three peers, and the sender itself.
@@ -108,7 +115,7 @@ fn what_is_not_for_a_member_is_dropped_and_counted() {
 }
 
 #[test]
-fn messages_reach_the_peer_and_the_life_that_they_are_for() {
+fn messages_reach_the_peer_and_the_incarnation_that_they_are_for() {
     let message = Message::Missing { round: 9, chunks: Ranges::of(3..8) };
     let mut buffer = [0; 2000];
     let len = writer().message(&members(5), rank(3), MacAddr([2; 6]), &message, &mut buffer).unwrap();
@@ -116,8 +123,8 @@ fn messages_reach_the_peer_and_the_life_that_they_are_for() {
     let expected = FrameContent::Message { from: rank(5), message: message.clone() };
     assert_eq!(read(&mut members(3), frame), Some(expected));
     let mut others = [members(6), members(3), members(3)];
-    others[1].set_life(rank(3), Incarnation::new(50));
-    others[2].set_life(rank(5), Incarnation::new(50));
+    others[1].set_incarnation(rank(3), Incarnation::new(50));
+    others[2].set_incarnation(rank(5), Incarnation::new(50));
     assert!(others.iter_mut().all(|me| read(me, frame).is_none()));
     assert_eq!(
         others.map(|me| (me.refused().misdelivered, me.refused().stale_incarnation)),
@@ -173,7 +180,7 @@ fn packets_are_from_the_peer_at_the_other_end() {
     let mut me = members(5);
     assert!([&chunk, &message, &notice].iter().all(|bytes| read(&mut me, 4, bytes).is_none()));
     assert_eq!(me.refused().strangers, 3);
-    me.set_life(rank(3), Incarnation::new(77));
+    me.set_incarnation(rank(3), Incarnation::new(77));
     assert!([&chunk, &message, &notice].iter().all(|bytes| read(&mut me, 3, bytes).is_none()));
     assert_eq!(me.refused().stale_incarnation, 3);
     for cut in [0, 2, 10, 16, chunk.len() - 1] {

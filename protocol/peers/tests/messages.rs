@@ -5,20 +5,20 @@ use inart_protocol_peers::{Envelope, Message, Ranges};
 use inart_wire::{Incarnation, Rank};
 use proptest::prelude::*;
 
-fn envelope(from: u16, to: u16, life: u32, to_life: u32) -> Envelope {
+fn envelope(from: u16, to: u16, incarnation: u32, to_incarnation: u32) -> Envelope {
     let rank = |number| Rank::try_from(number).expect("a rank");
     Envelope {
         from: rank(from),
         to: rank(to),
-        life: Incarnation::new(life),
-        to_life: Incarnation::new(to_life),
+        incarnation: Incarnation::new(incarnation),
+        to_incarnation: Incarnation::new(to_incarnation),
     }
 }
 
 proptest! {
     #[test]
     fn messages_read_back_as_written(
-        code in 0..4, round: u32, from in 0u16..16384, to in 0u16..16384, lives: [u32; 2],
+        code in 0..4, round: u32, from in 0u16..16384, to in 0u16..16384, incarnations: [u32; 2],
         first in 0u32..1000, runs in proptest::collection::vec((1u32..9, 1u32..9), 1..9),
     ) {
         let mut chunks = Ranges::default();
@@ -33,7 +33,7 @@ proptest! {
             2 => Message::Poll { round },
             _ => Message::Withdrawn { round },
         };
-        let between = envelope(from, to, lives[0], lives[1]);
+        let between = envelope(from, to, incarnations[0], incarnations[1]);
         let mut words = message.words(&between);
         prop_assert_eq!(Message::parse(&words), Some((between, message.clone())));
         // A frame pads with zeros; what is cut off is no message.

@@ -1,7 +1,7 @@
 //! What a policy decides.
 
 use crate::part::Part;
-use crate::seats::{Seats, WorkerNo};
+use crate::worker_states::{WorkerNo, WorkerStates};
 
 /// The time between two permissions, as a part of T/N: T is the longest time of a member from pull to push, N
 /// the number of members.
@@ -19,10 +19,10 @@ pub enum Spacing {
 pub trait Order {
     /// Whose updates, among those held, are applied now, together as one version; empty if none are. It is
     /// asked again until it says none.
-    fn applied(&self, seats: &Seats) -> Vec<WorkerNo>;
+    fn applied(&self, worker_states: &WorkerStates) -> Vec<WorkerNo>;
 
     /// Whether a worker that waits, and of whom nothing is held, may pull.
-    fn permits(&self, seats: &Seats, worker: WorkerNo) -> bool;
+    fn permits(&self, worker_states: &WorkerStates, worker: WorkerNo) -> bool;
 
     /// What is between two permissions.
     fn spacing(&self) -> Spacing {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::seats::WorkerNo;
 use crate::store::Refusal;
+use crate::worker_states::WorkerNo;
 
 /// Something to do, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

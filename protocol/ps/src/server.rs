@@ -9,9 +9,9 @@ use crate::order::{Order, Spacing};
 use crate::output::{Output, Update};
 use crate::pace::Pace;
 use crate::part::Part;
-use crate::seats::{Seats, Standing, WorkerNo};
 use crate::store::Refusal;
 use crate::timing::{Blocked, Timing};
+use crate::worker_states::{Standing, WorkerNo, WorkerStates};
 
 /// How a server runs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -79,7 +79,7 @@ pub enum Taken {
 pub struct Server<O> {
     order: O,
     options: Options,
-    seats: Seats,
+    worker_states: WorkerStates,
     timings: Vec<Timing>,
     refused: BTreeMap<WorkerNo, Refusal>,
     pace: Pace,
@@ -91,8 +91,8 @@ pub struct Server<O> {
 impl<O: Order> Server<O> {
     /// A server before the first worker has joined: one batch for each worker that there may be.
     pub fn new(order: O, options: Options) -> Self {
-        let seats = Seats::new(options.batches.len());
-        Self::with_seats(order, options, seats)
+        let worker_states = WorkerStates::new(options.batches.len());
+        Self::with_worker_states(order, options, worker_states)
     }
 
     /// A server that goes on where another one was when its model was kept. Workers join again, with their
@@ -100,16 +100,20 @@ impl<O: Order> Server<O> {
     pub fn restored(order: O, options: Options, snapshot: &Snapshot) -> Self {
         let mut done = snapshot.done.clone();
         done.resize(options.batches.len(), 0);
-        Self::with_seats(order, options, Seats::restored(snapshot.version, &done, &snapshot.members))
+        Self::with_worker_states(
+            order,
+            options,
+            WorkerStates::restored(snapshot.version, &done, &snapshot.members),
+        )
     }
 
-    fn with_seats(order: O, options: Options, seats: Seats) -> Self {
+    fn with_worker_states(order: O, options: Options, worker_states: WorkerStates) -> Self {
         let pace = Pace::new(order.spacing());
         Server {
             order,
             timings: vec![Timing::default(); options.batches.len()],
             options,
-            seats,
+            worker_states,
             refused: BTreeMap::new(),
             pace,
             last_permission: None,
@@ -125,7 +129,7 @@ impl<O: Order> Server<O> {
     pub fn join(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
         self.known(worker)?;
         self.timings[worker.index()].joined(now);
-        self.seats.join(worker);
+        self.worker_states.join(worker);
         self.settle(now);
         Ok(())
     }
@@ -137,7 +141,7 @@ impl<O: Order> Server<O> {
     pub fn leave(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
         self.known(worker)?;
         self.timings[worker.index()].left();
-        self.seats.leave(worker);
+        self.worker_states.leave(worker);
         self.settle(now);
         Ok(())
     }
@@ -148,11 +152,11 @@ impl<O: Order> Server<O> {
     /// A worker that takes no part.
     pub fn request(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
         self.known(worker)?;
-        match self.seats.seat(worker).standing() {
+        match self.worker_states.worker_state(worker).standing() {
             Standing::Away => return Err(ServerError::Away(worker.0)),
             Standing::Idle => {
                 self.timings[worker.index()].asked();
-                self.seats.ask(worker);
+                self.worker_states.ask(worker);
             }
             Standing::Waiting => {}
             Standing::Permitted | Standing::Working => {
@@ -170,13 +174,16 @@ impl<O: Order> Server<O> {
     /// A worker that has no permission.
     pub fn pull(&mut self, worker: WorkerNo, now: Duration) -> Result<u64, ServerError> {
         self.known(worker)?;
-        if !matches!(self.seats.seat(worker).standing(), Standing::Permitted | Standing::Working) {
+        if !matches!(
+            self.worker_states.worker_state(worker).standing(),
+            Standing::Permitted | Standing::Working
+        ) {
             self.counters.not_permitted += 1;
             return Err(ServerError::NotPermitted(worker.0));
         }
         self.timings[worker.index()].pulled(now);
-        self.seats.pull(worker);
-        Ok(self.seats.version())
+        self.worker_states.pull(worker);
+        Ok(self.worker_states.version())
     }
 
     /// A worker's update of an iteration has arrived whole, with what is wrong with its values. A refused one
@@ -192,12 +199,12 @@ impl<O: Order> Server<O> {
         now: Duration,
     ) -> Result<Taken, ServerError> {
         self.known(worker)?;
-        let seat = self.seats.seat(worker);
-        if iteration < seat.done() || iteration == seat.done() && seat.is_held() {
+        let worker_state = self.worker_states.worker_state(worker);
+        if iteration < worker_state.done() || iteration == worker_state.done() && worker_state.is_held() {
             self.counters.repeated += 1;
             return Ok(Taken::Repeated);
         }
-        if iteration > seat.done() || seat.standing() != Standing::Working {
+        if iteration > worker_state.done() || worker_state.standing() != Standing::Working {
             self.counters.unasked += 1;
             return Ok(Taken::Unasked);
         }
@@ -207,7 +214,7 @@ impl<O: Order> Server<O> {
             self.counters.refuse(refusal);
             self.refused.insert(worker, refusal);
         }
-        self.seats.hold(worker);
+        self.worker_states.hold(worker);
         self.settle(now);
         Ok(Taken::Held)
     }
@@ -215,13 +222,13 @@ impl<O: Order> Server<O> {
     /// Time has gone on.
     pub fn tick(&mut self, now: Duration) {
         if let Some(patience) = self.options.patience {
-            let members: Vec<_> = self.seats.members().iter().copied().collect();
+            let members: Vec<_> = self.worker_states.members().iter().copied().collect();
             for worker in members {
                 let Some(since) = self.timings[worker.index()].awaited_since else { continue };
                 if now >= since + patience {
                     self.counters.silent += 1;
                     self.timings[worker.index()].left();
-                    self.seats.leave(worker);
+                    self.worker_states.leave(worker);
                     self.outputs.push_back(Output::Gone { worker, silent: now.saturating_sub(since) });
                 }
             }
@@ -238,7 +245,7 @@ impl<O: Order> Server<O> {
     pub fn wake_at(&self) -> Option<Duration> {
         let turn = self.next_worker().and_then(|_| self.free_at());
         let given_up = self.options.patience.and_then(|patience| {
-            let members = self.seats.members().iter();
+            let members = self.worker_states.members().iter();
             let since = members.filter_map(|worker| self.timings[worker.index()].awaited_since).min();
             since.map(|since| since + patience)
         });
@@ -247,22 +254,22 @@ impl<O: Order> Server<O> {
 
     /// What another server needs to go on with the model as it is.
     pub fn snapshot(&self) -> Snapshot {
-        let workers = || (0..self.seats.len() as u32).map(WorkerNo);
+        let workers = || (0..self.worker_states.len() as u32).map(WorkerNo);
         Snapshot {
-            version: self.seats.version(),
-            done: workers().map(|worker| self.seats.seat(worker).done()).collect(),
-            members: workers().map(|worker| self.seats.members().contains(&worker)).collect(),
+            version: self.worker_states.version(),
+            done: workers().map(|worker| self.worker_states.worker_state(worker).done()).collect(),
+            members: workers().map(|worker| self.worker_states.members().contains(&worker)).collect(),
         }
     }
 
     /// Who takes part, who waits, and whose update is held.
-    pub fn seats(&self) -> &Seats {
-        &self.seats
+    pub fn worker_states(&self) -> &WorkerStates {
+        &self.worker_states
     }
 
     /// T: the longest averaged time of a member from its pull to its push.
     pub fn iteration_time(&self) -> Option<Duration> {
-        self.seats.members().iter().filter_map(|worker| self.timings[worker.index()].active).max()
+        self.worker_states.members().iter().filter_map(|worker| self.timings[worker.index()].active).max()
     }
 
     /// r as it is.
@@ -289,10 +296,10 @@ impl<O: Order> Server<O> {
     }
 
     fn known(&self, worker: WorkerNo) -> Result<(), ServerError> {
-        match worker.index() < self.seats.len() {
+        match worker.index() < self.worker_states.len() {
             true => Ok(()),
             false => {
-                let last = (self.seats.len() as u32).saturating_sub(1);
+                let last = (self.worker_states.len() as u32).saturating_sub(1);
                 Err(ServerError::Unknown { worker: worker.0, last })
             }
         }
@@ -300,7 +307,7 @@ impl<O: Order> Server<O> {
 
     fn settle(&mut self, now: Duration) {
         loop {
-            let due = self.order.applied(&self.seats);
+            let due = self.order.applied(&self.worker_states);
             if due.is_empty() {
                 break;
             }
@@ -309,7 +316,7 @@ impl<O: Order> Server<O> {
         while self.free_at().is_none_or(|at| now >= at) {
             let Some(worker) = self.next_worker() else { break };
             self.last_permission = Some(now);
-            self.seats.permit(worker);
+            self.worker_states.permit(worker);
             let batch = self.batch_for(worker);
             self.timings[worker.index()].permitted(batch, now);
             self.say_permit(worker);
@@ -317,34 +324,38 @@ impl<O: Order> Server<O> {
     }
 
     fn apply(&mut self, due: &[WorkerNo], now: Duration) {
-        let version = self.seats.version();
+        let version = self.worker_states.version();
         let mut updates = Vec::with_capacity(due.len());
         for &worker in due {
-            let iteration = self.seats.seat(worker).done();
+            let iteration = self.worker_states.worker_state(worker).done();
             match self.refused.remove(&worker) {
                 Some(refusal) => self.outputs.push_back(Output::Discard { worker, iteration, refusal }),
                 None => updates.push(Update {
                     worker,
                     iteration,
-                    staleness: version - self.seats.seat(worker).base(),
+                    staleness: version - self.worker_states.worker_state(worker).base(),
                     batch: self.batch(worker),
                     first_batch: self.options.batches[worker.index()].start,
                 }),
             }
-            self.seats.release(worker);
-            self.pace.applied(self.seats.members().len(), now);
+            self.worker_states.release(worker);
+            self.pace.applied(self.worker_states.members().len(), now);
         }
         if !updates.is_empty() {
             self.counters.applied += updates.len() as u64;
-            self.seats.new_version();
-            self.outputs.push_back(Output::Apply { version: self.seats.version(), updates });
+            self.worker_states.new_version();
+            self.outputs.push_back(Output::Apply { version: self.worker_states.version(), updates });
         }
     }
 
     /// Who may pull as far as the policy goes.
     fn next_worker(&self) -> Option<WorkerNo> {
-        let free = self.seats.waiting().iter().filter(|worker| !self.seats.seat(**worker).is_held());
-        free.copied().find(|worker| self.order.permits(&self.seats, *worker))
+        let free = self
+            .worker_states
+            .waiting()
+            .iter()
+            .filter(|worker| !self.worker_states.worker_state(**worker).is_held());
+        free.copied().find(|worker| self.order.permits(&self.worker_states, *worker))
     }
 
     /// When the next permission may come; `None` for at once.
@@ -352,18 +363,18 @@ impl<O: Order> Server<O> {
         if self.order.spacing() == Spacing::None {
             return None;
         }
-        let gap = self.pace.gap(self.iteration_time(), self.seats.members().len());
+        let gap = self.pace.gap(self.iteration_time(), self.worker_states.members().len());
         self.last_permission.map(|last| last + gap)
     }
 
     fn say_permit(&mut self, worker: WorkerNo) {
-        let iteration = self.seats.seat(worker).done();
+        let iteration = self.worker_states.worker_state(worker).done();
         self.outputs.push_back(Output::Permit { worker, iteration, batch: self.batch(worker) });
     }
 
     fn batch_for(&self, worker: WorkerNo) -> u32 {
         let (own, batch) = (&self.timings[worker.index()], self.options.batches[worker.index()]);
-        let members = self.seats.members().iter().map(|member| member.index());
+        let members = self.worker_states.members().iter().map(|member| member.index());
         match self.options.tuning {
             None => batch.start,
             Some(BatchRule::Proportional) => {

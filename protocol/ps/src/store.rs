@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::seats::WorkerNo;
+use crate::worker_states::WorkerNo;
 
 /// What is wrong with an update's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use inart_protocol_ps::{Applied, Blocking, Options, Output, Policy, Server, Standing, Taken, WorkerNo};
+use inart_protocol_ps::{Applied, Blocking, Options, Output, Server, Standing, SyncModel, Taken, WorkerNo};
 use stateright::{Checker, Model, Property};
 
 const NOW: Duration = Duration::ZERO;
@@ -15,14 +15,14 @@ const NOW: Duration = Duration::ZERO;
 struct Job {
     workers: u32,
     iterations: u64,
-    policy: Policy,
+    sync_model: SyncModel,
     /// What nobody must exceed, and somebody reaches.
     worst: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
-    server: Server<Policy>,
+    server: Server<SyncModel>,
     /// The number of the iteration that each may do, as the server said it.
     permitted: Vec<Option<u64>>,
     staleness: u64,
@@ -71,7 +71,7 @@ impl Model for Job {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let mut server = Server::new(self.policy, Options::fixed(self.workers as usize));
+        let mut server = Server::new(self.sync_model, Options::fixed(self.workers as usize));
         (0..self.workers).for_each(|worker| server.join(WorkerNo(worker), NOW).unwrap());
         vec![State {
             server,
@@ -84,9 +84,9 @@ impl Model for Job {
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
         for worker in 0..self.workers {
-            let seat = state.server.seats().seat(WorkerNo(worker));
-            let begun = seat.done() + u64::from(seat.is_held());
-            match seat.standing() {
+            let worker_state = state.server.worker_states().worker_state(WorkerNo(worker));
+            let begun = worker_state.done() + u64::from(worker_state.is_held());
+            match worker_state.standing() {
                 Standing::Idle if begun < self.iterations => actions.push(Action::Asks(worker)),
                 Standing::Permitted => actions.push(Action::Pulls(worker)),
                 Standing::Working => actions.push(Action::Pushes(worker)),
@@ -120,7 +120,8 @@ impl Model for Job {
                 state.staleness == job.worst
             }),
             Property::sometimes("all can do their iterations", |job: &Job, state: &State| {
-                let held = |worker| u64::from(state.server.seats().held().contains(&WorkerNo(worker)));
+                let held =
+                    |worker| u64::from(state.server.worker_states().held().contains(&WorkerNo(worker)));
                 let done = (0..).zip(&state.applied).map(|(worker, applied)| applied + held(worker));
                 done.min() == Some(job.iterations)
             }),
@@ -128,14 +129,14 @@ impl Model for Job {
     }
 }
 
-fn job(workers: u32, iterations: u64, policy: Policy, worst: u64) -> Job {
-    Job { workers, iterations, policy, worst }
+fn job(workers: u32, iterations: u64, sync_model: SyncModel, worst: u64) -> Job {
+    Job { workers, iterations, sync_model, worst }
 }
 
 #[test]
 fn r2sp_that_applies_in_turn_is_stale_by_all_others_at_most() {
     for (workers, iterations, worst) in [(1, 4, 0), (2, 5, 1), (3, 4, 2), (4, 3, 3)] {
-        let states = job(workers, iterations, Policy::r2sp(1.0, Applied::InTurn).unwrap(), worst).check();
+        let states = job(workers, iterations, SyncModel::r2sp(1.0, Applied::InTurn).unwrap(), worst).check();
         println!("{workers} workers: {states} states");
     }
 }
@@ -155,14 +156,14 @@ fn r2sp_of_four_workers_that_orders_permissions_only_is_twice_as_stale() {
 /// Workers, iterations, and the worst staleness.
 fn permissions_only(jobs: impl IntoIterator<Item = (u32, u64, u64)>) {
     for (workers, iterations, worst) in jobs {
-        job(workers, iterations, Policy::r2sp(1.0, Applied::OnArrival).unwrap(), worst).check();
+        job(workers, iterations, SyncModel::r2sp(1.0, Applied::OnArrival).unwrap(), worst).check();
     }
 }
 
 /// Workers, the bound, and the worst staleness.
 fn ssp(blocking: Blocking, jobs: impl IntoIterator<Item = (u32, u64, u64)>) {
     for (workers, bound, worst) in jobs {
-        job(workers, 2 * bound + 1, Policy::ssp(bound, blocking).unwrap(), worst).check();
+        job(workers, 2 * bound + 1, SyncModel::ssp(bound, blocking).unwrap(), worst).check();
     }
 }
 
@@ -190,17 +191,17 @@ fn ssp_of_three_workers_that_blocks_two_iterations_before_the_commit() {
 
 #[test]
 fn bsp_is_never_stale() {
-    job(3, 3, Policy::bsp(), 0).check();
-    job(4, 2, Policy::bsp(), 0).check();
+    job(3, 3, SyncModel::bsp(), 0).check();
+    job(4, 2, SyncModel::bsp(), 0).check();
 }
 
 /// ASP has no bound: one can do all its iterations while another computes.
 #[test]
 fn asp_is_as_stale_as_others_are_fast() {
     for iterations in 1..=4 {
-        job(2, iterations, Policy::asp(), iterations).check();
+        job(2, iterations, SyncModel::asp(), iterations).check();
     }
-    job(3, 2, Policy::asp(), 4).check();
+    job(3, 2, SyncModel::asp(), 4).check();
 }
 
 /// A version ends while nobody else lags more than `lag` behind, so an update is of lag + 1 versions ago at
@@ -208,7 +209,7 @@ fn asp_is_as_stale_as_others_are_fast() {
 #[test]
 fn safa_waits_for_who_lags() {
     for lag in [0, 1, 2] {
-        job(3, lag + 3, Policy::safa(0.5, lag).unwrap(), lag + 1).check();
+        job(3, lag + 3, SyncModel::safa(0.5, lag).unwrap(), lag + 1).check();
     }
-    job(3, 3, Policy::safa(1.0, 5).unwrap(), 0).check();
+    job(3, 3, SyncModel::safa(1.0, 5).unwrap(), 0).check();
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use inart_protocol_ps::{
-    Applied, Blocking, Options, Output, Policy, Server, Standing, Taken, Update, WorkerNo,
+    Applied, Blocking, Options, Output, Server, Standing, SyncModel, Taken, Update, WorkerNo,
 };
 
 const NOW: Duration = Duration::ZERO;
@@ -28,7 +28,7 @@ enum Mistake {
 
 #[derive(Debug, Clone, Copy)]
 struct Job {
-    policy: Policy,
+    sync_model: SyncModel,
     iterations: u64,
     /// How often a worker may leave before its last iteration, and how often the server may start again.
     leaves: u8,
@@ -50,7 +50,7 @@ struct Own {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
-    server: Server<Policy>,
+    server: Server<SyncModel>,
     own: Vec<Own>,
     version: u64,
     leaves: u8,
@@ -69,7 +69,7 @@ enum Action {
 
 impl Job {
     fn first(&self) -> State {
-        let mut server = Server::new(self.policy, Options::fixed(WORKERS as usize));
+        let mut server = Server::new(self.sync_model, Options::fixed(WORKERS as usize));
         workers().for_each(|worker| server.join(worker, NOW).unwrap());
         let own = vec![Own::default(); WORKERS as usize];
         State { server, own, version: 0, leaves: self.leaves, restarts: self.restarts }
@@ -79,9 +79,9 @@ impl Job {
     fn actions(&self, state: &State) -> Vec<Action> {
         let mut all = Vec::new();
         for worker in workers() {
-            let seat = state.server.seats().seat(worker);
-            let has_done = seat.done() + u64::from(seat.is_held()) >= self.iterations;
-            match seat.standing() {
+            let worker_state = state.server.worker_states().worker_state(worker);
+            let has_done = worker_state.done() + u64::from(worker_state.is_held()) >= self.iterations;
+            match worker_state.standing() {
                 Standing::Away if !has_done => all.push(Action::Joins(worker)),
                 Standing::Away | Standing::Waiting => {}
                 Standing::Idle if has_done => all.push(Action::Leaves(worker)),
@@ -89,7 +89,7 @@ impl Job {
                 Standing::Permitted => all.push(Action::Pulls(worker)),
                 Standing::Working => all.push(Action::Pushes(worker)),
             }
-            if state.leaves > 0 && seat.standing() != Standing::Away && !has_done {
+            if state.leaves > 0 && worker_state.standing() != Standing::Away && !has_done {
                 all.push(Action::Leaves(worker));
             }
         }
@@ -112,14 +112,15 @@ impl Job {
             }
             Action::Pushes(worker) => self.push(&mut state, worker)?,
             Action::Leaves(worker) => {
-                let seat = state.server.seats().seat(worker);
-                let has_done = seat.done() + u64::from(seat.is_held()) >= self.iterations;
+                let worker_state = state.server.worker_states().worker_state(worker);
+                let has_done = worker_state.done() + u64::from(worker_state.is_held()) >= self.iterations;
                 state.leaves -= u8::from(!has_done);
                 state.server.leave(worker, NOW).unwrap();
             }
             Action::Joins(worker) => {
-                let others = state.server.seats().members().iter();
-                let least = others.map(|other| state.server.seats().seat(*other).done()).min();
+                let others = state.server.worker_states().members().iter();
+                let least =
+                    others.map(|other| state.server.worker_states().worker_state(*other).done()).min();
                 let own = &mut state.own[worker.index()];
                 own.raised = least.filter(|least| own.held.is_some_and(|(held, _)| held < *least));
                 state.server.join(worker, NOW).unwrap();
@@ -127,7 +128,7 @@ impl Job {
             Action::Restarts => {
                 state.restarts -= 1;
                 let snapshot = state.server.snapshot();
-                state.server = Server::restored(self.policy, Options::fixed(WORKERS as usize), &snapshot);
+                state.server = Server::restored(self.sync_model, Options::fixed(WORKERS as usize), &snapshot);
                 state.own.fill(Own::default());
                 snapshot
                     .members
@@ -187,7 +188,7 @@ impl Job {
                 update.iteration = state.own[update.worker.index()].raised.unwrap_or(update.iteration);
             }),
             Mistake::ForgetsHeld => {
-                updates.retain(|update| state.server.seats().members().contains(&update.worker));
+                updates.retain(|update| state.server.worker_states().members().contains(&update.worker));
             }
             Mistake::None => {}
         }
@@ -201,8 +202,8 @@ impl Job {
         while let Some(state) = open.pop() {
             let actions = self.actions(&state);
             let is_held = state.own.iter().any(|own| own.held.is_some());
-            if actions.is_empty() && (is_held || !state.server.seats().members().is_empty()) {
-                return Err(format!("no worker can go on: {:?}", state.server.seats()));
+            if actions.is_empty() && (is_held || !state.server.worker_states().members().is_empty()) {
+                return Err(format!("no worker can go on: {:?}", state.server.worker_states()));
             }
             for action in actions {
                 let next = self.next(&state, action).map_err(|why| format!("{action:?}: {why}"))?;
@@ -220,60 +221,60 @@ fn workers() -> impl Iterator<Item = WorkerNo> {
     (0..WORKERS).map(WorkerNo)
 }
 
-fn policies() -> Vec<Policy> {
+fn sync_models() -> Vec<SyncModel> {
     vec![
-        Policy::bsp(),
-        Policy::asp(),
-        Policy::ssp(0, Blocking::AfterPush).unwrap(),
-        Policy::ssp(1, Blocking::BeforeCommit).unwrap(),
-        Policy::safa(0.1, 0).unwrap(),
-        Policy::safa(0.5, 1).unwrap(),
-        Policy::r2sp(1.0, Applied::InTurn).unwrap(),
-        Policy::r2sp(1.0, Applied::OnArrival).unwrap(),
+        SyncModel::bsp(),
+        SyncModel::asp(),
+        SyncModel::ssp(0, Blocking::AfterPush).unwrap(),
+        SyncModel::ssp(1, Blocking::BeforeCommit).unwrap(),
+        SyncModel::safa(0.1, 0).unwrap(),
+        SyncModel::safa(0.5, 1).unwrap(),
+        SyncModel::r2sp(1.0, Applied::InTurn).unwrap(),
+        SyncModel::r2sp(1.0, Applied::OnArrival).unwrap(),
     ]
 }
 
-fn job(policy: Policy) -> Job {
-    Job { policy, iterations: 2, leaves: 1, restarts: 0, mistake: Mistake::None }
+fn job(sync_model: SyncModel) -> Job {
+    Job { sync_model, iterations: 2, leaves: 1, restarts: 0, mistake: Mistake::None }
 }
 
 #[test]
 fn a_worker_leaves_and_rejoins() {
-    for policy in policies() {
-        let job = job(policy);
+    for sync_model in sync_models() {
+        let job = job(sync_model);
         let states = job.explore().unwrap_or_else(|why| panic!("{job:?}: {why}"));
-        eprintln!("{policy:?}: {states} states");
+        eprintln!("{sync_model:?}: {states} states");
     }
 }
 
-fn restarts(policies: impl IntoIterator<Item = Policy>) {
-    for policy in policies {
-        let job = Job { restarts: 1, ..job(policy) };
+fn restarts(sync_models: impl IntoIterator<Item = SyncModel>) {
+    for sync_model in sync_models {
+        let job = Job { restarts: 1, ..job(sync_model) };
         let states = job.explore().unwrap_or_else(|why| panic!("{job:?}: {why}"));
-        eprintln!("{policy:?}: {states} states");
+        eprintln!("{sync_model:?}: {states} states");
     }
 }
 
 /// Counts of workers differ afterwards.
 #[test]
 fn a_worker_leaves_and_the_server_starts_again() {
-    restarts([Policy::bsp(), Policy::r2sp(1.0, Applied::InTurn).unwrap()]);
+    restarts([SyncModel::bsp(), SyncModel::r2sp(1.0, Applied::InTurn).unwrap()]);
 }
 
 #[test]
 #[ignore = "soak: about 30 s"]
-fn a_worker_leaves_and_the_server_starts_again_under_each_policy() {
-    restarts(policies());
+fn a_worker_leaves_and_the_server_starts_again_under_each_sync_model() {
+    restarts(sync_models());
 }
 
 #[test]
 fn mistakes_of_leaving_are_noticed() {
-    for (mistake, policy) in [
-        (Mistake::CountsAtJoin, Policy::safa(0.1, 0).unwrap()),
-        (Mistake::ForgetsHeld, Policy::bsp()),
-        (Mistake::ForgetsHeld, Policy::r2sp(1.0, Applied::InTurn).unwrap()),
+    for (mistake, sync_model) in [
+        (Mistake::CountsAtJoin, SyncModel::safa(0.1, 0).unwrap()),
+        (Mistake::ForgetsHeld, SyncModel::bsp()),
+        (Mistake::ForgetsHeld, SyncModel::r2sp(1.0, Applied::InTurn).unwrap()),
     ] {
-        let found = Job { mistake, ..job(policy) }.explore();
-        assert!(found.is_err(), "{mistake:?} under {policy:?} is not noticed in {found:?} states");
+        let found = Job { mistake, ..job(sync_model) }.explore();
+        assert!(found.is_err(), "{mistake:?} under {sync_model:?} is not noticed in {found:?} states");
     }
 }

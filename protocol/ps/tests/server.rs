@@ -4,23 +4,23 @@
 use std::time::Duration;
 
 use inart_protocol_ps::{
-    Applied, Blocking, Options, Output, Overflow, Policy, PolicyError, Refusal, Server, ServerError,
-    Snapshot, Step, Store, Taken, Worker, WorkerNo,
+    Applied, Blocking, Options, Output, Overflow, Refusal, Server, ServerError, Snapshot, Step, Store,
+    SyncModel, SyncModelError, Taken, Worker, WorkerNo,
 };
 
 const NOW: Duration = Duration::ZERO;
 
-fn r2sp() -> Policy {
-    Policy::r2sp(0.0, Applied::InTurn).unwrap()
+fn r2sp() -> SyncModel {
+    SyncModel::r2sp(0.0, Applied::InTurn).unwrap()
 }
 
-fn server(workers: u32, policy: Policy) -> Server<Policy> {
-    let mut server = Server::new(policy, Options::fixed(workers as usize));
+fn server(workers: u32, sync_model: SyncModel) -> Server<SyncModel> {
+    let mut server = Server::new(sync_model, Options::fixed(workers as usize));
     (0..workers).for_each(|worker| server.join(WorkerNo(worker), NOW).unwrap());
     server
 }
 
-fn drain(server: &mut Server<Policy>) -> Vec<Output> {
+fn drain(server: &mut Server<SyncModel>) -> Vec<Output> {
     std::iter::from_fn(|| server.next_output()).collect()
 }
 
@@ -43,7 +43,7 @@ fn permitted(outputs: &[Output]) -> Vec<(u32, u64)> {
 }
 
 /// All ask and pull.
-fn begin(server: &mut Server<Policy>, workers: u32) {
+fn begin(server: &mut Server<SyncModel>, workers: u32) {
     (0..workers).for_each(|worker| server.request(WorkerNo(worker), NOW).unwrap());
     assert_eq!(permitted(&drain(server)).len(), workers as usize);
     (0..workers).for_each(|worker| {
@@ -51,21 +51,21 @@ fn begin(server: &mut Server<Policy>, workers: u32) {
     });
 }
 
-fn push(server: &mut Server<Policy>, worker: u32, iteration: u64) -> Taken {
+fn push(server: &mut Server<SyncModel>, worker: u32, iteration: u64) -> Taken {
     server.push(WorkerNo(worker), iteration, Ok(()), NOW).unwrap()
 }
 
 #[test]
-fn policies_whose_numbers_are_wrong_are_refused() {
-    let message = |error: PolicyError| error.to_string();
+fn sync_models_whose_numbers_are_wrong_are_refused() {
+    let message = |error: SyncModelError| error.to_string();
     for r in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-        assert!(message(Policy::r2sp(r, Applied::InTurn).unwrap_err()).contains("from 0 to 1"));
+        assert!(message(SyncModel::r2sp(r, Applied::InTurn).unwrap_err()).contains("from 0 to 1"));
     }
     for fraction in [0.0, -1.0, 1.5, f64::NAN] {
-        assert!(message(Policy::safa(fraction, 5).unwrap_err()).contains("above 0"));
+        assert!(message(SyncModel::safa(fraction, 5).unwrap_err()).contains("above 0"));
     }
-    assert_eq!(Policy::ssp(0, Blocking::BeforeCommit).unwrap_err(), PolicyError::Bound);
-    assert!(Policy::ssp(0, Blocking::AfterPush).is_ok());
+    assert_eq!(SyncModel::ssp(0, Blocking::BeforeCommit).unwrap_err(), SyncModelError::Bound);
+    assert!(SyncModel::ssp(0, Blocking::AfterPush).is_ok());
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_refused_update_keeps_nobody() {
     let outputs = drain(&mut server);
     assert_eq!(outputs[0], Output::Discard { worker: WorkerNo(0), iteration: 0, refusal });
     assert_eq!(applied(&outputs), [(1, 0), (2, 0)]);
-    assert_eq!((server.seats().version(), server.counters().not_finite), (2, 1));
+    assert_eq!((server.worker_states().version(), server.counters().not_finite), (2, 1));
     server.request(WorkerNo(0), NOW).unwrap();
     assert_eq!(permitted(&drain(&mut server)), [(0, 1)]);
     server.pull(WorkerNo(0), NOW).unwrap();
@@ -123,12 +123,12 @@ fn a_refused_update_keeps_nobody() {
 /// In a BSP round of which everything was refused, nothing is applied, and the next one begins.
 #[test]
 fn a_round_of_refused_updates_changes_nothing() {
-    let mut server = server(2, Policy::bsp());
+    let mut server = server(2, SyncModel::bsp());
     begin(&mut server, 2);
     for worker in 0..2 {
         server.push(WorkerNo(worker), 0, Err(Refusal::NotFinite { at: 0 }), NOW).unwrap();
     }
-    assert!(applied(&drain(&mut server)).is_empty() && server.seats().version() == 0);
+    assert!(applied(&drain(&mut server)).is_empty() && server.worker_states().version() == 0);
     begin(&mut server, 2);
 }
 
@@ -163,7 +163,7 @@ fn workers_come_and_go() {
     assert_eq!(push(&mut server, 1, 0), Taken::Unasked);
     // It comes back, and is not behind: SSP would wait for what it missed.
     server.join(WorkerNo(1), NOW).unwrap();
-    assert_eq!(server.seats().seat(WorkerNo(1)).done(), 2);
+    assert_eq!(server.worker_states().worker_state(WorkerNo(1)).done(), 2);
     server.request(WorkerNo(1), NOW).unwrap();
     assert_eq!(permitted(&drain(&mut server)), [(1, 2)]);
 }
@@ -202,7 +202,7 @@ fn a_restarted_server_goes_on_from_its_last_model() {
     assert_eq!(push(&mut after, 0, 1), Taken::Unasked, "of a pull that nobody remembers");
     begin(&mut after, 2);
     assert_eq!(push(&mut after, 0, 1), Taken::Held);
-    assert_eq!((applied(&drain(&mut after)), after.seats().version()), (vec![(0, 1)], 3));
+    assert_eq!((applied(&drain(&mut after)), after.worker_states().version()), (vec![(0, 1)], 3));
 }
 
 /// Workers go on where each was, whoever comes first; only who had left has nobody wait for what it missed.
@@ -210,15 +210,16 @@ fn a_restarted_server_goes_on_from_its_last_model() {
 fn workers_of_a_restarted_server_have_their_own_counts() {
     let snapshot = Snapshot { version: 12, done: vec![5, 3, 1, 4], members: vec![true, true, false, true] };
     let options = Options::fixed(4);
-    let mut server = Server::restored(Policy::asp(), options, &snapshot);
+    let mut server = Server::restored(SyncModel::asp(), options, &snapshot);
     [2, 0, 1].into_iter().for_each(|worker| server.join(WorkerNo(worker), NOW).unwrap());
-    let done =
-        |server: &Server<Policy>| [0, 1, 2, 3].map(|worker| server.seats().seat(WorkerNo(worker)).done());
+    let done = |server: &Server<SyncModel>| {
+        [0, 1, 2, 3].map(|worker| server.worker_states().worker_state(WorkerNo(worker)).done())
+    };
     assert_eq!(done(&server), [5, 3, 3, 4]);
     begin(&mut server, 3);
     for round in 0..3 {
         (0..3).for_each(|worker| {
-            let next = server.seats().seat(WorkerNo(worker)).done();
+            let next = server.worker_states().worker_state(WorkerNo(worker)).done();
             assert_eq!(push(&mut server, worker, next), Taken::Held, "{round}");
         });
         begin(&mut server, 3);
@@ -278,7 +279,7 @@ fn a_worker_asks_again_when_its_connection_was_lost() {
 
 #[test]
 fn what_is_held_before_its_commit_is_applied_once_all_have_left() {
-    let mut server = server(2, Policy::ssp(1, Blocking::BeforeCommit).unwrap());
+    let mut server = server(2, SyncModel::ssp(1, Blocking::BeforeCommit).unwrap());
     begin(&mut server, 2);
     push(&mut server, 0, 0);
     server.request(WorkerNo(0), NOW).unwrap();
@@ -337,7 +338,7 @@ fn a_worker_whose_pull_is_refused_asks_again() {
 #[test]
 fn a_held_update_keeps_its_number_when_its_worker_rejoins() {
     let (waits, lags, other) = (WorkerNo(0), WorkerNo(1), WorkerNo(2));
-    let mut server = server(3, Policy::safa(0.1, 0).unwrap());
+    let mut server = server(3, SyncModel::safa(0.1, 0).unwrap());
     (0..3).for_each(|worker| server.request(WorkerNo(worker), NOW).unwrap());
     for worker in [lags, other] {
         assert_eq!(server.pull(worker, NOW).map(|_| push(&mut server, worker.0, 0)), Ok(Taken::Held));
@@ -351,7 +352,7 @@ fn a_held_update_keeps_its_number_when_its_worker_rejoins() {
     server.leave(waits, NOW).unwrap();
     server.join(waits, NOW).unwrap();
     assert_eq!(push(&mut server, 0, 0), Taken::Repeated, "it is held");
-    assert_eq!(server.seats().least_done(), 1, "no worker waits for what it has missed");
+    assert_eq!(server.worker_states().least_done(), 1, "no worker waits for what it has missed");
     server.request(waits, NOW).unwrap();
     assert!(drain(&mut server).is_empty(), "it still waits for who lags");
     push(&mut server, 1, 1);

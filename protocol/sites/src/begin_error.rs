@@ -48,5 +48,5 @@ pub enum BeginError {
     },
     /// A policy that does not hold together.
     #[error(transparent)]
-    Policy(#[from] PolicyError),
+    TransmissionPolicy(#[from] PolicyError),
 }

@@ -23,6 +23,6 @@ pub use choice::{AuxiliaryChoice, AuxiliaryUse, Sending};
 pub use counters::Counters;
 pub use offers::{MOST_NAMED, MOST_OFFERS};
 pub use parcel::{Ask, Output, Parcel, Way};
-pub use policy::{ChunkNo, Policy, PolicyError, SiteNo, Tree, TreeNo};
+pub use policy::{ChunkNo, PolicyError, SiteNo, TransmissionPolicy, Tree, TreeNo};
 pub use site::Site;
 pub use summand::Summand;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::policy::Policy;
+use crate::policy::TransmissionPolicy;
 
 /// How many policies a site holds beside those that it has said it holds.
 pub const MOST_OFFERS: usize = 16;
@@ -14,7 +14,7 @@ pub const MOST_NAMED: usize = 64;
 /// A policy for later, and whether this site has said in the current round that it holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Offer {
-    policy: Arc<Policy>,
+    policy: Arc<TransmissionPolicy>,
     is_advertised: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Offers {
 impl Offers {
     /// Holds a policy. The oldest ones go when there are too many; those that were advertised stay, since
     /// the round's decision may be for one of them, and so does the one that was decided.
-    pub fn hold(&mut self, policy: Arc<Policy>) {
+    pub fn hold(&mut self, policy: Arc<TransmissionPolicy>) {
         self.held.entry(policy.version).or_insert(Offer { policy, is_advertised: false });
         let may_go =
             |(version, offer): &(&u64, &Offer)| !offer.is_advertised && Some(**version) != self.decided;
@@ -55,12 +55,12 @@ impl Offers {
     }
 
     /// A policy that is held.
-    pub fn get(&self, version: u64) -> Option<Arc<Policy>> {
+    pub fn get(&self, version: u64) -> Option<Arc<TransmissionPolicy>> {
         self.held.get(&version).map(|offer| offer.policy.clone())
     }
 
     /// All policies held, oldest first.
-    pub fn all(&self) -> impl Iterator<Item = Arc<Policy>> {
+    pub fn all(&self) -> impl Iterator<Item = Arc<TransmissionPolicy>> {
         self.held.values().map(|offer| offer.policy.clone())
     }
 

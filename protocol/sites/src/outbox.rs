@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::choice::{AuxiliaryChoice, AuxiliaryUse, Sending};
 use crate::parcel::{Output, Parcel, Way};
-use crate::policy::{ChunkNo, Policy, SiteNo};
+use crate::policy::{ChunkNo, SiteNo, TransmissionPolicy};
 
 /// Parcels without a way yet, and the number of chunks that wait or are being sent on each link, of all trees
 /// together.
@@ -32,7 +32,7 @@ impl<S> Outbox<S> {
     }
 
     /// Takes a parcel for a tree neighbour; its route is chosen here or later.
-    pub fn give(&mut self, parcel: Parcel<S>, policy: &Policy) {
+    pub fn give(&mut self, parcel: Parcel<S>, policy: &TransmissionPolicy) {
         match self.sending {
             Sending::Auxiliary(AuxiliaryUse { choice: AuxiliaryChoice::Lazy, .. }) => {
                 // Who asks again while a chunk waits gets it once.
@@ -59,7 +59,7 @@ impl<S> Outbox<S> {
     }
 
     /// A chunk has left on the link to a neighbour.
-    pub fn sent(&mut self, next: SiteNo, policy: &Policy) {
+    pub fn sent(&mut self, next: SiteNo, policy: &TransmissionPolicy) {
         if let Some(held) = self.on_link.get_mut(&next) {
             *held = held.saturating_sub(1);
         }
@@ -68,7 +68,7 @@ impl<S> Outbox<S> {
     }
 
     /// A chunk given to a link has not arrived. `None`: nobody needs it any more.
-    pub fn failed(&mut self, next: SiteNo, parcel: Option<Parcel<S>>, policy: &Policy) {
+    pub fn failed(&mut self, next: SiteNo, parcel: Option<Parcel<S>>, policy: &TransmissionPolicy) {
         if let Some(held) = self.on_link.get_mut(&next) {
             *held = held.saturating_sub(1);
         }
@@ -101,7 +101,7 @@ impl<S> Outbox<S> {
     }
 
     /// The next hop to a site and those behind it: its route, or the detour. `None`: there is no way.
-    pub fn way_to(&self, to: SiteNo, policy: &Policy) -> Option<(SiteNo, Vec<SiteNo>)> {
+    pub fn way_to(&self, to: SiteNo, policy: &TransmissionPolicy) -> Option<(SiteNo, Vec<SiteNo>)> {
         let (next, behind) = match policy.routes.get(&(self.me, to)) {
             Some(route) => (route[1], route[2..].to_vec()),
             None => (to, Vec::new()),
@@ -127,7 +127,7 @@ impl<S> Outbox<S> {
     }
 
     /// Looks at all parcels without a way in order; what may go goes.
-    fn assign(&mut self, policy: &Policy) {
+    fn assign(&mut self, policy: &TransmissionPolicy) {
         let waiting = std::mem::take(&mut self.unassigned);
         for parcel in waiting {
             match self.free_way(&parcel, policy) {
@@ -138,7 +138,7 @@ impl<S> Outbox<S> {
     }
 
     /// The first way that may take a parcel: 0 is the tree's, 1 the first auxiliary path.
-    fn free_way(&self, parcel: &Parcel<S>, policy: &Policy) -> Option<u8> {
+    fn free_way(&self, parcel: &Parcel<S>, policy: &TransmissionPolicy) -> Option<u8> {
         let Sending::Auxiliary(use_) = self.sending else { return Some(0) };
         let ends = (parcel.from, parcel.to);
         let first_of_tree = policy.routes.get(&ends).map_or(parcel.to, |route| route[1]);
@@ -158,7 +158,7 @@ impl<S> Outbox<S> {
         self.on_link.get(&next).copied().unwrap_or(0)
     }
 
-    fn send_by(&mut self, way: u8, mut parcel: Parcel<S>, policy: &Policy) {
+    fn send_by(&mut self, way: u8, mut parcel: Parcel<S>, policy: &TransmissionPolicy) {
         let ends = (parcel.from, parcel.to);
         let route = match way {
             0 => policy.routes.get(&ends),

@@ -79,7 +79,7 @@ pub enum PolicyError {
 
 /// Trees of one moment, and which chunk takes which. Site numbers are those of the network.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Policy {
+pub struct TransmissionPolicy {
     /// Counts up; a site never goes back to an older one.
     pub version: u64,
     /// The sites that take part, ascending.
@@ -94,7 +94,7 @@ pub struct Policy {
     pub auxiliary: BTreeMap<(SiteNo, SiteNo), Vec<Vec<SiteNo>>>,
 }
 
-impl Policy {
+impl TransmissionPolicy {
     /// How many chunks a round has.
     pub fn chunks(&self) -> usize {
         self.chunk_trees.len()

@@ -9,7 +9,7 @@ use crate::early::{Early, Kept};
 use crate::offers::{MOST_NAMED, Offers};
 use crate::outbox::Outbox;
 use crate::parcel::{Output, Parcel, Way};
-use crate::policy::{ChunkNo, Policy, SiteNo};
+use crate::policy::{ChunkNo, SiteNo, TransmissionPolicy};
 use crate::summand::Summand;
 
 /// What is known of a chunk.
@@ -46,7 +46,7 @@ impl<S> Default for Held<S> {
 pub struct Site<S> {
     pub(crate) me: SiteNo,
     pub(crate) round: Option<u32>,
-    pub(crate) policy: Arc<Policy>,
+    pub(crate) policy: Arc<TransmissionPolicy>,
     /// By tree: whose sums come up, and who has complete sums from here.
     pub(crate) children: Vec<[Vec<SiteNo>; 2]>,
     pub(crate) chunks: Vec<Held<S>>,
@@ -61,7 +61,7 @@ pub struct Site<S> {
 impl<S: Summand> Site<S> {
     /// A site before its first round.
     pub fn new(me: SiteNo, sending: Sending) -> Self {
-        let policy = Policy {
+        let policy = TransmissionPolicy {
             version: 0,
             sites: Vec::new(),
             trees: Vec::new(),
@@ -89,7 +89,7 @@ impl<S: Summand> Site<S> {
     /// # Errors
     /// A round or a policy older than the current one; the same round by the same policy; a policy that does
     /// not hold together.
-    pub fn begin(&mut self, round: u32, policy: Arc<Policy>) -> Result<(), BeginError> {
+    pub fn begin(&mut self, round: u32, policy: Arc<TransmissionPolicy>) -> Result<(), BeginError> {
         let is_newer = policy.version > self.policy.version;
         let is_done = |&current: &u32| current > round || current == round && !is_newer;
         if let Some(current) = self.round.filter(is_done) {
@@ -146,7 +146,7 @@ impl<S: Summand> Site<S> {
     ///
     /// # Errors
     /// A policy that is not newer than the one in force, without this site, or that does not hold together.
-    pub fn offer(&mut self, policy: Arc<Policy>) -> Result<(), BeginError> {
+    pub fn offer(&mut self, policy: Arc<TransmissionPolicy>) -> Result<(), BeginError> {
         if policy.version <= self.policy.version {
             let (asked, current) = (policy.version, self.policy.version);
             return Err(BeginError::Older { asked, current });
@@ -274,17 +274,17 @@ impl<S: Summand> Site<S> {
     }
 
     /// A policy for later that this site holds.
-    pub fn offered(&self, version: u64) -> Option<Arc<Policy>> {
+    pub fn offered(&self, version: u64) -> Option<Arc<TransmissionPolicy>> {
         self.offers.get(version)
     }
 
     /// All policies for later that this site holds.
-    pub fn offers(&self) -> impl Iterator<Item = Arc<Policy>> {
+    pub fn offers(&self) -> impl Iterator<Item = Arc<TransmissionPolicy>> {
         self.offers.all()
     }
 
     /// The policy in force.
-    pub fn policy(&self) -> &Arc<Policy> {
+    pub fn policy(&self) -> &Arc<TransmissionPolicy> {
         &self.policy
     }
 

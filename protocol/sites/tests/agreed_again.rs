@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use inart_protocol_sites::{ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo};
+use inart_protocol_sites::{
+    ChunkNo, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo,
+};
 use stateright::{Checker, Model, Property};
 
 const SITES: u16 = 3;
@@ -75,11 +77,11 @@ enum Action {
 }
 
 /// A chain towards a root that changes with the version.
-fn policy(version: u64) -> Arc<Policy> {
+fn policy(version: u64) -> Arc<TransmissionPolicy> {
     let root = (version % u64::from(SITES)) as u16;
     let next = |at: u16| (at != root).then_some(SiteNo((at + 1) % SITES));
     let parents: Vec<_> = (0..SITES).map(next).collect();
-    Arc::new(Policy {
+    Arc::new(TransmissionPolicy {
         version,
         sites: (0..SITES).map(SiteNo).collect(),
         trees: vec![Tree { root: SiteNo(root), up: parents.clone(), down: parents }],

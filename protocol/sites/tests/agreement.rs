@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    BeginError, ChunkNo, MOST_OFFERS, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo, Way,
+    BeginError, ChunkNo, MOST_OFFERS, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Tree,
+    TreeNo, Way,
 };
 use stateright::{Checker, Model, Property};
 
@@ -53,11 +54,11 @@ enum Action {
 }
 
 /// A chain towards a root that changes with the version.
-fn policy(version: u64) -> Arc<Policy> {
+fn policy(version: u64) -> Arc<TransmissionPolicy> {
     let root = (version % u64::from(SITES)) as u16;
     let next = |at: u16| (at != root).then_some(SiteNo((at + 1) % SITES));
     let parents: Vec<_> = (0..SITES).map(next).collect();
-    Arc::new(Policy {
+    Arc::new(TransmissionPolicy {
         version,
         sites: (0..SITES).map(SiteNo).collect(),
         trees: vec![Tree { root: SiteNo(root), up: parents.clone(), down: parents }],
@@ -227,8 +228,8 @@ fn each_mistake_is_noticed() {
 }
 
 /// A site alone, as the only one of its policies.
-fn alone(version: u64) -> Arc<Policy> {
-    let mut policy = Policy::clone(&policy(version));
+fn alone(version: u64) -> Arc<TransmissionPolicy> {
+    let mut policy = TransmissionPolicy::clone(&policy(version));
     policy.sites = vec![SiteNo(0)];
     policy.trees = vec![Tree { root: SiteNo(0), up: vec![None], down: vec![None] }];
     Arc::new(policy)
@@ -258,7 +259,7 @@ fn refused_offers_and_rounds_say_why() {
     site.begin(0, alone(5)).unwrap();
     assert_eq!(site.begin_next(), Err(BeginError::GoesOn { round: 0 }));
     assert_eq!(site.offer(alone(5)), Err(BeginError::Older { asked: 5, current: 5 }));
-    let mut other = Policy::clone(&policy(6));
+    let mut other = TransmissionPolicy::clone(&policy(6));
     other.sites = vec![SiteNo(1), SiteNo(2)];
     other.trees[0].up = vec![None, Some(SiteNo(2)), None];
     other.trees[0].down = other.trees[0].up.clone();

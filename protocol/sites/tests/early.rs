@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    Ask, AuxiliaryUse, ChunkNo, MOST_NAMED, Output, Parcel, Policy, Sending, Site, SiteNo, Summand, Tree,
-    TreeNo, Way,
+    Ask, AuxiliaryUse, ChunkNo, MOST_NAMED, Output, Parcel, Sending, Site, SiteNo, Summand,
+    TransmissionPolicy, Tree, TreeNo, Way,
 };
 
 /// Bytes of a VGG16 model's gradient, and of its chunks: counted, not allocated.
@@ -46,9 +46,9 @@ impl Summand for Counted {
 }
 
 /// Three sites on a line; site 1 is the root.
-fn policy(version: u64) -> Arc<Policy> {
+fn policy(version: u64) -> Arc<TransmissionPolicy> {
     let parents = vec![Some(SiteNo(1)), None, Some(SiteNo(1))];
-    Arc::new(Policy {
+    Arc::new(TransmissionPolicy {
         version,
         sites: (0..3).map(SiteNo).collect(),
         trees: vec![Tree { root: SiteNo(1), up: parents.clone(), down: parents }],

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use inart_protocol_sites::{ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo};
+use inart_protocol_sites::{
+    ChunkNo, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo,
+};
 use stateright::{Checker, Model, Property};
 
 const SITES: u16 = 3;
@@ -51,7 +53,7 @@ enum Action {
     Begins(u16),
 }
 
-fn policy(version: u64) -> Arc<Policy> {
+fn policy(version: u64) -> Arc<TransmissionPolicy> {
     let line = [Some(SiteNo(1)), Some(SiteNo(2)), None];
     let back = [None, Some(SiteNo(0)), Some(SiteNo(1))];
     let tree = |root: u16, parents: [Option<SiteNo>; 3]| Tree {
@@ -59,7 +61,7 @@ fn policy(version: u64) -> Arc<Policy> {
         up: parents.to_vec(),
         down: parents.to_vec(),
     };
-    Arc::new(Policy {
+    Arc::new(TransmissionPolicy {
         version,
         sites: (0..SITES).map(SiteNo).collect(),
         trees: vec![tree(2, line), tree(0, back)],

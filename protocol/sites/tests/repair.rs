@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use inart_protocol_sites::{Ask, ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo, Way};
+use inart_protocol_sites::{
+    Ask, ChunkNo, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo, Way,
+};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 const SITES: u16 = 3;
@@ -43,7 +45,7 @@ struct State {
     restarts_left: u32,
     asks_left: u32,
     /// Which gradients a site contributes; a restart may change it.
-    lives: Vec<u32>,
+    incarnations: Vec<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -59,14 +61,14 @@ enum Action {
 
 impl Repair {
     /// The line 0-1-2.
-    fn policy(&self) -> Arc<Policy> {
+    fn policy(&self) -> Arc<TransmissionPolicy> {
         let towards = |at: u16| match at.cmp(&self.root) {
             std::cmp::Ordering::Less => Some(SiteNo(at + 1)),
             std::cmp::Ordering::Equal => None,
             std::cmp::Ordering::Greater => Some(SiteNo(at - 1)),
         };
         let parents: Vec<_> = (0..SITES).map(towards).collect();
-        Arc::new(Policy {
+        Arc::new(TransmissionPolicy {
             version: 0,
             sites: (0..SITES).map(SiteNo).collect(),
             trees: vec![Tree { root: SiteNo(self.root), up: parents.clone(), down: parents }],
@@ -76,8 +78,8 @@ impl Repair {
         })
     }
 
-    fn own(site: u16, round: u32, life: u32) -> Sum {
-        [10i64.pow(site.into()) * i64::from(1 + round + life)]
+    fn own(site: u16, round: u32, incarnation: u32) -> Sum {
+        [10i64.pow(site.into()) * i64::from(1 + round + incarnation)]
     }
 
     fn begin(&self, state: &mut State, site: u16, round: u32) {
@@ -89,7 +91,7 @@ impl Repair {
         } else {
             state.sites[at].begin(round, self.policy()).unwrap();
         }
-        state.sites[at].contribute(ChunkNo(0), Self::own(site, round, state.lives[at]));
+        state.sites[at].contribute(ChunkNo(0), Self::own(site, round, state.incarnations[at]));
         self.take_outputs(state, site);
     }
 
@@ -120,7 +122,7 @@ impl Repair {
         };
         let at = usize::from(site);
         state.sites[at] = Site::new(SiteNo(site), Sending::AtOnce);
-        state.lives[at] += u32::from(self.mistake == Some(Mistake::NewGradient));
+        state.incarnations[at] += u32::from(self.mistake == Some(Mistake::NewGradient));
         // Its connections have ended: what was under way to it has not arrived.
         state.parcels.retain(|parcel| parcel.to.0 != site);
         state.asks.retain(|ask| ask.to.0 != site);
@@ -162,7 +164,7 @@ impl Model for Repair {
             losses_left: 1,
             restarts_left: 1,
             asks_left: 2,
-            lives: vec![0; SITES.into()],
+            incarnations: vec![0; SITES.into()],
         };
         (0..SITES).for_each(|site| self.begin(&mut state, site, 0));
         vec![state]

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    AuxiliaryChoice, AuxiliaryUse, BeginError, ChunkNo, Output, Parcel, Policy, PolicyError, Sending, Site,
-    SiteNo, Tree, TreeNo, Way,
+    AuxiliaryChoice, AuxiliaryUse, BeginError, ChunkNo, Output, Parcel, PolicyError, Sending, Site, SiteNo,
+    TransmissionPolicy, Tree, TreeNo, Way,
 };
 use proptest::prelude::*;
 
 const SITES: u16 = 4;
 
 /// Two trees over a ring of four sites 0-1-2-3-0: a path rooted at 0, and a star-like one rooted at 2.
-fn policy(version: u64, chunks: u32) -> Policy {
+fn policy(version: u64, chunks: u32) -> TransmissionPolicy {
     let parents = |list: [Option<u16>; 4]| list.map(|parent| parent.map(SiteNo)).to_vec();
     let path = parents([None, Some(0), Some(1), Some(2)]);
     let star = parents([Some(1), Some(2), None, Some(2)]);
-    Policy {
+    TransmissionPolicy {
         version,
         sites: (0..SITES).map(SiteNo).collect(),
         trees: vec![

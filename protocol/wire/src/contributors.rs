@@ -2,19 +2,20 @@
 
 use core::{fmt, iter};
 
-use crate::Seat;
+use crate::BitmapIndex;
 
-/// Which block of [`Group::SEATS`] seats a bitmap speaks of: group g is the seats from 64 g on.
+/// Which block of [`Group::BITMAP_INDICES`] bitmap indices a bitmap speaks of: group g is the bitmap indices
+/// from 64 g on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u8);
 
 impl Group {
-    /// Seats of a group: the bits of a bitmap.
-    pub const SEATS: u16 = u64::BITS as u16;
+    /// Bitmap indices of a group: the bits of a bitmap.
+    pub const BITMAP_INDICES: u16 = u64::BITS as u16;
 
-    /// The group of a seat.
-    pub const fn of(seat: Seat) -> Self {
-        Self((seat.get() / Self::SEATS) as u8)
+    /// The group of a bitmap index.
+    pub const fn of(bitmap_index: BitmapIndex) -> Self {
+        Self((bitmap_index.get() / Self::BITMAP_INDICES) as u8)
     }
 
     /// The group as an index.
@@ -29,25 +30,25 @@ impl fmt::Display for Group {
     }
 }
 
-/// The seats summed in a frame: a bitmap over one group. Bit i of group g is seat 64 g + i.
+/// The bitmap indices summed in a frame: a bitmap over one group. Bit i of group g is bitmap index 64 g + i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Contributors {
-    /// One bit per seat.
+    /// One bit per bitmap index.
     pub bitmap: u64,
-    /// Which 64 seats.
+    /// Which 64 bitmap indices.
     pub group: Group,
 }
 
 impl Contributors {
     /// That worker alone.
-    pub const fn one(worker: Seat) -> Self {
-        Self { bitmap: 1 << (worker.get() % Group::SEATS), group: Group::of(worker) }
+    pub const fn one(worker: BitmapIndex) -> Self {
+        Self { bitmap: 1 << (worker.get() % Group::BITMAP_INDICES), group: Group::of(worker) }
     }
 
     /// The members of `group` in a job of `workers` workers.
     pub fn all_of(group: Group, workers: usize) -> Self {
-        let seats = usize::from(Group::SEATS);
-        let members = workers.saturating_sub(seats * group.index()).min(seats) as u32;
+        let bitmap_indices = usize::from(Group::BITMAP_INDICES);
+        let members = workers.saturating_sub(bitmap_indices * group.index()).min(bitmap_indices) as u32;
         Self { bitmap: u64::MAX.checked_shr(u64::BITS - members).unwrap_or(0), group }
     }
 
@@ -62,7 +63,7 @@ impl Contributors {
     }
 
     /// Whether that worker is in the sum.
-    pub fn contains(self, worker: Seat) -> bool {
+    pub fn contains(self, worker: BitmapIndex) -> bool {
         Self::one(worker).is_subset(self)
     }
 
@@ -71,29 +72,30 @@ impl Contributors {
         self.group == other.group && self.bitmap & !other.bitmap == 0
     }
 
-    /// The seats, ascending.
-    pub fn seats(self) -> impl Iterator<Item = Seat> {
-        let (first, mut left) = (Group::SEATS * u16::from(self.group.0), self.bitmap);
+    /// The bitmap indices, ascending.
+    pub fn bitmap_indices(self) -> impl Iterator<Item = BitmapIndex> {
+        let (first, mut left) = (Group::BITMAP_INDICES * u16::from(self.group.0), self.bitmap);
         iter::from_fn(move || {
             let bit = left.trailing_zeros() as u16;
             // Without the lowest bit.
             left &= left.wrapping_sub(1);
-            (bit < Group::SEATS).then(|| {
-                Seat::try_from(first + bit).expect("256 groups of 64 seats are all the seats there are")
+            (bit < Group::BITMAP_INDICES).then(|| {
+                BitmapIndex::try_from(first + bit)
+                    .expect("256 groups of 64 bitmap indices are all the bitmap indices there are")
             })
         })
     }
 }
 
-/// The seats with runs joined, as `{0-3,5}`.
+/// The bitmap indices with runs joined, as `{0-3,5}`.
 impl fmt::Display for Contributors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
-        let mut seats = self.seats().map(Seat::get).peekable();
+        let mut bitmap_indices = self.bitmap_indices().map(BitmapIndex::get).peekable();
         let mut separator = "";
-        while let Some(first) = seats.next() {
+        while let Some(first) = bitmap_indices.next() {
             let mut last = first;
-            while let Some(next) = seats.next_if_eq(&(last + 1)) {
+            while let Some(next) = bitmap_indices.next_if_eq(&(last + 1)) {
                 last = next;
             }
             write!(f, "{separator}{first}")?;

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::field::VERSION;
-use crate::{Contributors, Seat};
+use crate::{BitmapIndex, Contributors};
 
 /// Why bytes are not an INART frame, or a frame cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum WireError {
         /// Bytes seen.
         seen: usize,
     },
-    /// The worker's seat is out of range.
+    /// The worker's bitmap index is out of range.
     Worker {
         /// Rank seen.
         seen: u16,
@@ -45,7 +45,7 @@ pub enum WireError {
         /// Contributors seen.
         seen: Contributors,
         /// Value of the worker field.
-        worker: Seat,
+        worker: BitmapIndex,
     },
     /// A control frame has fewer words than a message takes.
     Message {
@@ -77,7 +77,9 @@ impl fmt::Display for WireError {
             Self::FrameLength { seen } => {
                 write!(f, "frame: {seen} bytes, INART frames have 172, 300, 1068, 4140 or 8236")
             }
-            Self::Worker { seen } => write!(f, "worker: seat {seen}, the highest is {}", Seat::MAX),
+            Self::Worker { seen } => {
+                write!(f, "worker: bitmap index {seen}, the highest is {}", BitmapIndex::MAX)
+            }
             Self::Length { seen, values } => {
                 write!(f, "length: {seen} values, the frame has room for {values}")
             }

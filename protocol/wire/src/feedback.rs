@@ -2,14 +2,14 @@
 
 use core::fmt;
 
-use crate::{ChunkSeq, Contributors, Group, Seat};
+use crate::{BitmapIndex, ChunkSeq, Contributors, Group};
 
 /// What a server tells all workers with every result, in the 64 bits where other frames name their
 /// contributors: a result needs none, since everybody is in it.
 ///
-/// From the most significant bit: 32 bits, bit i for the seats i, i + 32, ...; then two distances from the
-/// result's sequence, signed, 16 bits each: to the chunk that lacks those seats, and to the chunk whose
-/// result was sent before. A distance of 0 says nothing.
+/// From the most significant bit: 32 bits, bit i for the bitmap indices i, i + 32, ...; then two distances
+/// from the result's sequence, signed, 16 bits each: to the chunk that lacks those bitmap indices, and to the
+/// chunk whose result was sent before. A distance of 0 says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// The chunk whose result was sent before this one: it has ended, whoever got that.
@@ -18,25 +18,25 @@ pub struct Feedback {
     pub lacking: Option<(ChunkSeq, Lacking)>,
 }
 
-/// Seats, those that differ by a multiple of 32 taken for one.
+/// Bitmap indices, those that differ by a multiple of 32 taken for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lacking(u32);
 
 impl Lacking {
     /// Those below 32, which stand for all.
-    pub fn seats(self) -> Contributors {
+    pub fn bitmap_indices(self) -> Contributors {
         Contributors { bitmap: self.0.into(), group: Group(0) }
     }
 
-    /// Whether that seat may be among them.
-    pub fn may_include(self, seat: Seat) -> bool {
-        self.0 >> (seat.get() % 32) & 1 == 1
+    /// Whether that bitmap index may be among them.
+    pub fn may_include(self, bitmap_index: BitmapIndex) -> bool {
+        self.0 >> (bitmap_index.get() % 32) & 1 == 1
     }
 }
 
-impl FromIterator<Seat> for Lacking {
-    fn from_iter<T: IntoIterator<Item = Seat>>(seats: T) -> Self {
-        Self(seats.into_iter().fold(0, |bits, seat| bits | 1 << (seat.get() % 32)))
+impl FromIterator<BitmapIndex> for Lacking {
+    fn from_iter<T: IntoIterator<Item = BitmapIndex>>(bitmap_indices: T) -> Self {
+        Self(bitmap_indices.into_iter().fold(0, |bits, bitmap_index| bits | 1 << (bitmap_index.get() % 32)))
     }
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for Feedback {
             None => f.write_str("after none")?,
         }
         match self.lacking {
-            Some((chunk, lacking)) => write!(f, ", {chunk} lacks {}", lacking.seats()),
+            Some((chunk, lacking)) => write!(f, ", {chunk} lacks {}", lacking.bitmap_indices()),
             None => Ok(()),
         }
     }
@@ -81,8 +81,8 @@ impl fmt::Display for Feedback {
 mod tests {
     use super::*;
 
-    fn seat(number: u16) -> Seat {
-        Seat::try_from(number).expect("seats of the tests exist")
+    fn bitmap_index(number: u16) -> BitmapIndex {
+        BitmapIndex::try_from(number).expect("bitmap indices of the tests exist")
     }
 
     fn seq(number: u32) -> ChunkSeq {
@@ -91,12 +91,12 @@ mod tests {
 
     #[test]
     fn what_is_said_is_heard() {
-        let seats: Lacking = [3, 40].map(seat).into_iter().collect();
+        let bitmap_indices: Lacking = [3, 40].map(bitmap_index).into_iter().collect();
         for (sequence, ended, at) in [(7, 5, 30), (0, u32::MAX, 32_767), (u32::MAX, 0, u32::MAX - 32_768)] {
-            let said = Feedback { ended: Some(seq(ended)), lacking: Some((seq(at), seats)) };
+            let said = Feedback { ended: Some(seq(ended)), lacking: Some((seq(at), bitmap_indices)) };
             assert_eq!(Feedback::parse(seq(sequence), said.bits(seq(sequence))), said);
         }
-        let includes = |number| seats.may_include(seat(number));
+        let includes = |number| bitmap_indices.may_include(bitmap_index(number));
         assert!(includes(3) && includes(8) && includes(40) && !includes(4));
     }
 

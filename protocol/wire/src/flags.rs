@@ -14,9 +14,9 @@ impl Flags {
     pub const RESEND: Self = Self(0x01);
     /// No switch may add this frame.
     pub const BYPASS: Self = Self(0x02);
-    /// On a result, the same bit: the chunk after it at its window position goes in the other epoch that is
-    /// open.
-    pub const OTHER_EPOCH: Self = Self(0x02);
+    /// On a result, the same bit: the chunk after it at its window position goes in the other plan version
+    /// that is open.
+    pub const OTHER_PLAN_VERSION: Self = Self(0x02);
     /// A sum saturated on the way.
     pub const OVERFLOW: Self = Self(0x04);
     /// A queue on the way was long.

@@ -2,8 +2,8 @@
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, Incarnation, JobId, Kind, MacAddr, Seat, ShardId,
-    ValuesPerFrame, WireError,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Group, Incarnation, JobId, Kind, MacAddr,
+    PlanVersion, ShardId, ValuesPerFrame, WireError,
 };
 
 /// A view of bytes that are an INART frame: right EtherType, version, length and ranges.
@@ -37,7 +37,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
         }
         let values = ValuesPerFrame::of_frame(seen).ok_or(WireError::FrameLength { seen })?.get();
         let worker = frame.u16(WORKER);
-        if worker > Seat::MAX.get() {
+        if worker > BitmapIndex::MAX.get() {
             return Err(WireError::Worker { seen: worker });
         }
         let length = frame.u16(LENGTH);
@@ -73,8 +73,8 @@ impl<T: AsRef<[u8]>> Frame<T> {
     }
 
     /// The plan that steers it.
-    pub fn epoch(&self) -> Epoch {
-        self.u16(EPOCH).into()
+    pub fn plan_version(&self) -> PlanVersion {
+        self.u16(PLAN_VERSION).into()
     }
 
     /// Its job.
@@ -87,9 +87,9 @@ impl<T: AsRef<[u8]>> Frame<T> {
         self.u16(SHARD).into()
     }
 
-    /// Seat of its sender, or of the worker whose frame completed it.
-    pub fn worker(&self) -> Seat {
-        self.u16(WORKER).try_into().expect("new_checked saw a seat in range")
+    /// Bitmap index of its sender, or of the worker whose frame completed it.
+    pub fn worker(&self) -> BitmapIndex {
+        self.u16(WORKER).try_into().expect("new_checked saw a bitmap index in range")
     }
 
     /// Its chunk.
@@ -115,7 +115,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
         self.u16(LENGTH)
     }
 
-    /// Which run of the epoch it belongs to.
+    /// Which run of the plan version it belongs to.
     pub fn incarnation(&self) -> Incarnation {
         u32::from_be_bytes(self.array(INCARNATION.start)).into()
     }

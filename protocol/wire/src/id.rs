@@ -78,8 +78,8 @@ macro_rules! id {
 }
 
 id!(
-    /// Version of an installed plan; a frame is steered by the tables of its own epoch.
-    Epoch, "epoch", max 65535, "a whole number from 0 to 65535"
+    /// Version of an installed plan; a frame is steered by the tables of its own plan version.
+    PlanVersion, "plan version", max 65535, "a whole number from 0 to 65535"
 );
 id!(
     /// Number of a training job.
@@ -95,17 +95,17 @@ id!(
 );
 id!(
     /// What a worker goes by in the frames of one shard: 256 groups of 64.
-    Seat, "seat", max 16383, "a whole number from 0 to 16383"
+    BitmapIndex, "bitmap index", max 16383, "a whole number from 0 to 16383"
 );
 
 impl Rank {
-    /// The seat of the worker where every worker's seat is its rank.
-    pub const fn seat(self) -> Seat {
-        Seat(self.0)
+    /// The bitmap index of the worker where every worker's bitmap index is its rank.
+    pub const fn bitmap_index(self) -> BitmapIndex {
+        BitmapIndex(self.0)
     }
 }
 
-impl From<u16> for Epoch {
+impl From<u16> for PlanVersion {
     fn from(number: u16) -> Self {
         Self(number)
     }
@@ -131,19 +131,19 @@ impl TryFrom<u16> for Rank {
     }
 }
 
-impl TryFrom<u16> for Seat {
+impl TryFrom<u16> for BitmapIndex {
     type Error = RangeError;
 
-    fn try_from(seat: u16) -> Result<Self, RangeError> {
-        Self::try_from(i64::from(seat))
+    fn try_from(bitmap_index: u16) -> Result<Self, RangeError> {
+        Self::try_from(i64::from(bitmap_index))
     }
 }
 
-/// Which start of a host, and so which run of an epoch: a number that the host draws at random when it
+/// Which start of a host, and so which run of a plan version: a number that the host draws at random when it
 /// starts.
 ///
-/// The same plan may be run again under its epoch, by hosts that know nothing of the run before; what that
-/// run left in switches and on links has another incarnation of the parameter server.
+/// The same plan may be run again under its plan version, by hosts that know nothing of the run before; what
+/// that run left in switches and on links has another incarnation of the parameter server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Incarnation(u32);
 

@@ -7,22 +7,22 @@
 //! | 12 | 2 | EtherType | `0x88B5`, IEEE local experimental 1 |
 //! | 14 | ½ | version | high four bits: 3 |
 //! | 14 | ½ | kind | low four bits: 1 gradient, 2 partial, 3 result, 4 probe, 5 control, 6 update |
-//! | 15 | 1 | flags | `0x01` resend, `0x02` bypass (on a result: other-epoch), `0x04` overflow, `0x08`
+//! | 15 | 1 | flags | `0x01` resend, `0x02` bypass (on a result: other-plan version), `0x04` overflow, `0x08`
 //! congestion, `0x10` last chunk |
-//! | 16 | 2 | epoch | version of the installed plan that steers the frame |
+//! | 16 | 2 | plan version | version of the installed plan that steers the frame |
 //! | 18 | 2 | job | job number |
 //! | 20 | 2 | shard | index of the parameter server and its part of the gradient; in an update, 16 bits for
 //! its peers alone |
-//! | 22 | 2 | worker | seat of the sender (in a job of peers, its rank); in a partial, of the worker whose
+//! | 22 | 2 | worker | bitmap index of the sender (in a job of peers, its rank); in a partial, of the worker whose
 //! frame completed it |
 //! | 24 | 4 | sequence | chunk number, counts up over rounds, wraps |
-//! | 28 | 8 | contributors | bitmap of the seats summed in the frame, relative to the group; in a result,
+//! | 28 | 8 | contributors | bitmap of the bitmap indices summed in the frame, relative to the group; in a result,
 //! which is everybody's, [`Feedback`]; in an update, its receivers |
-//! | 36 | 1 | group | which block of 64 seats the bitmap speaks of |
+//! | 36 | 1 | group | which block of 64 bitmap indices the bitmap speaks of |
 //! | 37 | 1 | exponent | signed; what the values are: −128 maxima, 127 digits of exact sums (or, in a result
 //! that went on, the bits of floats), else what scaled them ([`Exponent`]) |
 //! | 38 | 2 | length | number of values that mean something; the rest are zeros |
-//! | 40 | 4 | incarnation | which run of the epoch: drawn by the shard's parameter server when it starts; 0
+//! | 40 | 4 | incarnation | which run of the plan version: drawn by the shard's parameter server when it starts; 0
 //! if the sender does not know it; between peers, the sender's own |
 //! | 44 | 4 N | values | two's complement, in an update words that only its peers read; N is 32, 64, 256,
 //! 1024 or 2048 |
@@ -57,7 +57,7 @@ pub use feedback::{Feedback, Lacking};
 pub use field::{ETHER_TYPE, ETHERNET_BYTES, HEADER_BYTES, VERSION};
 pub use flags::Flags;
 pub use frame::Frame;
-pub use id::{Epoch, Incarnation, JobId, Rank, Seat, ShardId};
+pub use id::{BitmapIndex, Incarnation, JobId, PlanVersion, Rank, ShardId};
 pub use input::{ParseError, RangeError};
 pub use kind::Kind;
 pub use mac::MacAddr;

@@ -4,8 +4,8 @@ use core::fmt;
 
 use crate::field::*;
 use crate::{
-    ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, Incarnation, JobId, Kind, MacAddr, Seat,
-    ShardId, ValuesPerFrame, WireError,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Feedback, Flags, Frame, Incarnation, JobId, Kind, MacAddr,
+    PlanVersion, ShardId, ValuesPerFrame, WireError,
 };
 
 /// The INART header of a valid frame.
@@ -16,14 +16,14 @@ pub struct HeaderRepr {
     /// Its marks.
     pub flags: Flags,
     /// The plan that steers it.
-    pub epoch: Epoch,
+    pub plan_version: PlanVersion,
     /// Its job.
     pub job: JobId,
     /// Its shard.
     pub shard: ShardId,
-    /// Seat of its sender; in a partial, of the worker whose frame completed it; in a result or control frame
-    /// to one worker, of that worker.
-    pub worker: Seat,
+    /// Bitmap index of its sender; in a partial, of the worker whose frame completed it; in a result or
+    /// control frame to one worker, of that worker.
+    pub worker: BitmapIndex,
     /// Its chunk.
     pub sequence: ChunkSeq,
     /// Who is summed in it; in a result, the bits of its [`Feedback`]; in an update, its receivers.
@@ -32,8 +32,8 @@ pub struct HeaderRepr {
     pub exponent: Exponent,
     /// Number of values that mean something; the rest are zeros.
     pub length: u16,
-    /// Which run of the epoch it belongs to: the incarnation of the shard's server, as far as the sender
-    /// knows it.
+    /// Which run of the plan version it belongs to: the incarnation of the shard's server, as far as the
+    /// sender knows it.
     pub incarnation: Incarnation,
 }
 
@@ -47,7 +47,7 @@ impl HeaderRepr {
         let header = Self {
             kind: frame.kind(),
             flags: frame.flags(),
-            epoch: frame.epoch(),
+            plan_version: frame.plan_version(),
             job: frame.job(),
             shard: frame.shard(),
             worker: frame.worker(),
@@ -82,8 +82,8 @@ impl fmt::Display for HeaderRepr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} epoch {} job {} shard {} worker {} sequence {} ",
-            self.kind, self.epoch, self.job, self.shard, self.worker, self.sequence,
+            "{} plan version {} job {} shard {} worker {} sequence {} ",
+            self.kind, self.plan_version, self.job, self.shard, self.worker, self.sequence,
         )?;
         match self.feedback() {
             Some(feedback) => write!(f, "{feedback}")?,
@@ -153,7 +153,7 @@ impl FrameRepr {
         bytes[TYPE].copy_from_slice(&ETHER_TYPE.to_be_bytes());
         bytes[VERSION_KIND] = VERSION << 4 | header.kind.code();
         bytes[FLAGS] = header.flags.0;
-        bytes[EPOCH].copy_from_slice(&header.epoch.get().to_be_bytes());
+        bytes[PLAN_VERSION].copy_from_slice(&header.plan_version.get().to_be_bytes());
         bytes[JOB].copy_from_slice(&header.job.get().to_be_bytes());
         bytes[SHARD].copy_from_slice(&header.shard.get().to_be_bytes());
         bytes[WORKER].copy_from_slice(&header.worker.get().to_be_bytes());

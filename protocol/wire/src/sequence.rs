@@ -5,7 +5,7 @@ use core::{fmt, str::FromStr};
 
 use crate::ParseError;
 
-/// Number of a chunk: counts up over the rounds of a (job, shard, epoch), wraps at 2^32.
+/// Number of a chunk: counts up over the rounds of a (job, shard, plan version), wraps at 2^32.
 ///
 /// Compared as a serial number (RFC 1982): `a` is newer than `b` when it is less than 2^31 steps ahead. Two
 /// numbers exactly 2^31 apart have no order, so `partial_cmp` answers `None` for them.

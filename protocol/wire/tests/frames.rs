@@ -6,19 +6,19 @@ use inart_wire::*;
 use proptest::prelude::*;
 
 fn header() -> impl Strategy<Value = HeaderRepr> {
-    let ids = (any::<u16>(), any::<u16>(), any::<u16>(), 0..=Seat::MAX.get());
+    let ids = (any::<u16>(), any::<u16>(), any::<u16>(), 0..=BitmapIndex::MAX.get());
     let numbers = (any::<u32>(), any::<i8>(), 0..=32u16, any::<u64>(), any::<u32>());
     (0..16u8, any::<u8>(), ids, numbers).prop_map(|(kind, flags, ids, numbers)| {
-        let (epoch, job, shard, rank) = ids;
+        let (plan_version, job, shard, rank) = ids;
         let (sequence, exponent, length, bitmap, incarnation) = numbers;
-        let worker = Seat::try_from(rank).unwrap();
+        let worker = BitmapIndex::try_from(rank).unwrap();
         let one = Contributors::one(worker);
         let kind = Kind::from_code(kind);
         let bitmap = if kind == Kind::Gradient { one.bitmap } else { bitmap | one.bitmap };
         HeaderRepr {
             kind,
             flags: Flags(flags),
-            epoch: epoch.into(),
+            plan_version: plan_version.into(),
             job: job.into(),
             shard: shard.into(),
             worker,
@@ -130,10 +130,10 @@ fn vector() -> FrameRepr {
         header: HeaderRepr {
             kind: Kind::Partial,
             flags: Flags::RESEND | Flags::LAST | Flags(0x80),
-            epoch: 0x0102.into(),
+            plan_version: 0x0102.into(),
             job: 0x0304.into(),
             shard: 0x0506.into(),
-            worker: Seat::try_from(66u16).unwrap(),
+            worker: BitmapIndex::try_from(66u16).unwrap(),
             sequence: 0x0708_090a.into(),
             contributors: Contributors { bitmap: 0x8000_0000_0000_002f, group: Group(1) },
             exponent: (-20).into(),
@@ -147,7 +147,7 @@ fn vector() -> FrameRepr {
 const VECTOR: [u8; 60] = [
     0x02, 0, 0, 0, 0, 0x51, 0x02, 0, 0, 0, 0, 0x01, 0x88, 0xb5, // Ethernet
     0x32, 0x91, // version 3, kind 2; resend, last, one nobody knows
-    0x01, 0x02, 0x03, 0x04, 0x05, 0x06, // epoch, job, shard
+    0x01, 0x02, 0x03, 0x04, 0x05, 0x06, // plan version, job, shard
     0x00, 0x42, 0x07, 0x08, 0x09, 0x0a, // worker, sequence
     0x80, 0, 0, 0, 0, 0, 0, 0x2f, 0x01, // contributors, group
     0xec, 0x00, 0x03, 0x0b, 0x0c, 0x0d, 0x0e, // exponent, length, incarnation
@@ -163,7 +163,7 @@ fn a_frame_byte_by_byte() {
     assert!(bytes[60..].iter().all(|byte| *byte == 0));
     assert_eq!(
         vector().to_string(),
-        "02:00:00:00:00:01 > 02:00:00:00:00:51 partial epoch 258 job 772 shard 1286 worker 66 sequence 117967114 \
+        "02:00:00:00:00:01 > 02:00:00:00:00:51 partial plan version 258 job 772 shard 1286 worker 66 sequence 117967114 \
          contributors {64-67,69,127} exponent -20 length 3 flags resend|last|0x80 run 0b0c0d0e"
     );
 }
@@ -185,7 +185,7 @@ fn errors_name_the_field_and_what_was_seen() {
     );
     assert_eq!(error(&|bytes| bytes[13] = 0xb6), "EtherType: 0x88b6, INART has 0x88b5");
     assert_eq!(error(&|bytes| bytes[14] = 0x12), "version: 1, this program supports 3");
-    assert_eq!(error(&|bytes| bytes[22] = 0x40), "worker: seat 16450, the highest is 16383");
+    assert_eq!(error(&|bytes| bytes[22] = 0x40), "worker: bitmap index 16450, the highest is 16383");
     assert_eq!(error(&|bytes| bytes[39] = 33), "length: 33 values, the frame has room for 32");
     assert_eq!(error(&|bytes| bytes[35] = 0x02), "contributors: {65,127}, which does not fit worker 66");
     assert_eq!(
@@ -211,7 +211,7 @@ fn the_receivers_of_an_update_may_be_anybody() {
     repr.emit(&[1, -1, i32::MIN], &mut bytes).unwrap();
     assert_eq!(FrameRepr::parse(&Frame::new_checked(&bytes[..]).unwrap()), Ok(repr));
     assert_eq!(bytes[14], 0x36);
-    assert!(repr.to_string().contains(" update epoch 258 "), "{repr}");
+    assert!(repr.to_string().contains(" update plan version 258 "), "{repr}");
     assert!(repr.to_string().contains(" receivers {192,194} "), "{repr}");
 }
 

@@ -21,11 +21,11 @@ proptest! {
         word in any::<u32>(),
         mac in any::<[u8; 6]>(),
     ) {
-        reads_back(Epoch::from(number));
+        reads_back(PlanVersion::from(number));
         reads_back(JobId::from(number));
         reads_back(ShardId::from(number));
         reads_back(Rank::try_from(rank).unwrap());
-        reads_back(Rank::try_from(rank).unwrap().seat());
+        reads_back(Rank::try_from(rank).unwrap().bitmap_index());
         reads_back(Exponent::from(byte));
         reads_back(ChunkSeq::from(word));
         reads_back(MacAddr(mac));
@@ -47,10 +47,10 @@ proptest! {
         group in 0..=255u8,
     ) {
         let first = u16::from(group) * 64;
-        let workers: Vec<Seat> = ranks.iter().map(|rank| Seat::try_from(first + rank).unwrap()).collect();
+        let workers: Vec<BitmapIndex> = ranks.iter().map(|rank| BitmapIndex::try_from(first + rank).unwrap()).collect();
         let bitmap = workers.iter().fold(0, |bitmap, worker| bitmap | Contributors::one(*worker).bitmap);
         let set = Contributors { bitmap, group: Group(group) };
-        prop_assert_eq!(set.seats().collect::<Vec<_>>(), workers.clone());
+        prop_assert_eq!(set.bitmap_indices().collect::<Vec<_>>(), workers.clone());
         prop_assert_eq!(set.count() as usize, workers.len());
         prop_assert!(workers.iter().all(|worker| set.contains(*worker)));
         let other = Contributors { bitmap, group: Group(group ^ 1) };
@@ -65,8 +65,8 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         "worker rank 16384: expected a whole number from 0 to 16383"
     );
     assert_eq!(
-        Seat::try_from(16384u16).unwrap_err().to_string(),
-        "seat 16384: expected a whole number from 0 to 16383"
+        BitmapIndex::try_from(16384u16).unwrap_err().to_string(),
+        "bitmap index 16384: expected a whole number from 0 to 16383"
     );
     assert_eq!(
         JobId::try_from(-1i64).unwrap_err().to_string(),
@@ -104,7 +104,7 @@ fn frames_fit_the_mtu_that_they_ask_for() {
 #[test]
 fn strings_that_are_no_numbers_are_refused() {
     for text in ["", "x", "70000", "-1", "1 ", "0x1"] {
-        assert!(text.parse::<Epoch>().is_err(), "{text:?}");
+        assert!(text.parse::<PlanVersion>().is_err(), "{text:?}");
     }
     for text in [
         "",

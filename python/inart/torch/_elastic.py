@@ -27,7 +27,7 @@ def all_reduce_gradients(
         label: what the round is, such as its number; as for ``Worker.start``.
 
     Raises:
-        Regrouped: the workers are others; the gradients are as they were. Call :func:`load_state`, and begin the
+        MembershipChanged: the workers are others; the gradients are as they were. Call :func:`load_state`, and begin the
             round again.
         TensorError: a parameter is not float32, or not on the CPU; a gradient is sparse; or there is no parameter.
     """
@@ -57,7 +57,7 @@ def all_reduce_gradients(
 def load_state(*state: State, worker: Optional[ElasticWorker] = None) -> None:
     """Replaces models and tensors by those of the worker with the newest state, to the bit.
 
-    All workers call it with the same: at the start, and after ``inart.Regrouped``. An optimiser's tensors are
+    All workers call it with the same: at the start, and after ``inart.MembershipChanged``. An optimiser's tensors are
     given one by one; it has to have made them before, at all workers.
 
     Args:

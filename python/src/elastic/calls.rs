@@ -38,7 +38,7 @@ pub(super) struct Seen {
     pub(super) rank: u16,
     pub(super) workers: Vec<String>,
     pub(super) rounds: u64,
-    pub(super) run: u16,
+    pub(super) view: u16,
 }
 
 impl Seen {
@@ -49,7 +49,7 @@ impl Seen {
             rank: membership.rank.get(),
             workers: membership.workers,
             rounds: worker.rounds(),
-            run: membership.run.get(),
+            view: membership.view.get(),
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Elastic {
     calls: Mutex<Option<Sender<Call>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     orders: Arc<Orders>,
-    /// What it waits for before a run, in words.
+    /// What it waits for before a view, in words.
     awaited: Arc<Mutex<String>>,
     seen: Mutex<Seen>,
     /// The process that joined; the thread is missing in those that were forked from it.
@@ -116,7 +116,7 @@ impl Elastic {
         let Some(seconds) = wait.is_due() else { return };
         let awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if !awaited.is_empty() {
-            notice::say(&format!("waiting for a run of the job for {seconds} s: {awaited}"));
+            notice::say(&format!("waiting for a view of the job for {seconds} s: {awaited}"));
         }
     }
 
@@ -212,8 +212,8 @@ impl Elastic {
     }
 
     #[getter]
-    fn run(&self) -> PyResult<u16> {
-        Ok(self.known()?.run)
+    fn view(&self) -> PyResult<u16> {
+        Ok(self.known()?.view)
     }
 
     /// Sums `length` floats at `address`, which are `owner`'s, in place; the seconds that it took. The caller

@@ -21,7 +21,7 @@ pub(crate) struct Audit {
     pub role: (JobId, Rank),
 }
 
-/// Joins an elastic job, and waits until a run begins with this worker in it.
+/// Joins an elastic job, and waits until a view begins with this worker in it.
 ///
 /// # Errors
 /// Why it cannot take part, or what a signal's handler raises.

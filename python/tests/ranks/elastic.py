@@ -111,7 +111,7 @@ while not training.ends() or job.rounds < training.ends():
     total = training.gradient(job.rank)
     try:
         training.all_reduce(job, total)
-    except inart.Regrouped as others:
+    except inart.MembershipChanged as others:
         regrouped.append(others.world_size)
         # For who starts the victim again.
         pathlib.Path(os.environ["REGROUPED"]).touch()

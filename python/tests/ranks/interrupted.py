@@ -53,7 +53,7 @@ while job.rounds < ROUNDS:
     total = array.array("f", [float(job.rounds + 1)] * 1000)
     try:
         job.all_reduce(total)
-    except inart.Regrouped:
+    except inart.MembershipChanged:
         job.load_state(state)
         continue
     state[0] += total[0]

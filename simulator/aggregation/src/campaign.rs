@@ -1,6 +1,6 @@
 //! Random trials: a network, jobs and faults drawn from a seed; and the least that still fails.
 
-mod lively;
+mod active;
 mod more;
 mod part;
 
@@ -74,7 +74,7 @@ impl Trial {
         };
         more::add_more(&mut trial.options, &mut trial.faults, &trial.topology, seed, ideal);
         if trial.levels == Levels::One {
-            lively::enliven(&mut trial.topology, &mut trial.options, &mut trial.faults, seed);
+            active::enliven(&mut trial.topology, &mut trial.options, &mut trial.faults, seed);
         }
         part::hand_on(&mut trial.options, &trial.faults, &trial.topology, trial.window_chunks, seed);
         more::spoil(&mut trial.options, seed);

@@ -12,12 +12,12 @@ pub struct Changes {
     pub first: Span,
     /// Time from the end of one to the begin of the next.
     pub gap: Span,
-    /// Hosts are told within this time, each at a random moment; so are they told that the old epoch is
-    /// closed.
+    /// Hosts are told within this time, each at a random moment; so are they told that the old plan version
+    /// is closed.
     pub told_within: Span,
     /// Whether workers follow their servers, so that all move at the same chunk; else every host moves when
     /// it is told, as after a failure.
-    pub led: bool,
+    pub coordinated: bool,
     /// Share of changes that are undone.
     pub undone: Share,
     /// The plans: each set has one for each job, in the order of the jobs. Changes go through the sets in

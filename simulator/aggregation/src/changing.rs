@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use inart_protocol_aggregation::Assignment;
 use inart_tables::SwitchTables;
-use inart_wire::Epoch;
+use inart_wire::PlanVersion;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -18,13 +18,13 @@ pub(crate) struct Changing {
     pub refuser: ChaCha8Rng,
     /// What every switch holds.
     pub tables: BTreeMap<String, SwitchTables>,
-    /// By job: the epoch so far, and the one that it changes to.
+    /// By job: the plan version so far, and the one that it changes to.
     pub now: Vec<Assignment>,
     pub next: Vec<Assignment>,
-    /// By job: the newest epoch that there ever was.
-    pub newest: Vec<Epoch>,
+    /// By job: the newest plan version that there ever was.
+    pub newest: Vec<PlanVersion>,
     /// Whether workers follow their servers in the present change.
-    pub led: bool,
+    pub coordinated: bool,
     /// Hosts are told within so many nanoseconds.
     pub told_within: u64,
     /// Changes that have begun.
@@ -56,8 +56,8 @@ impl Changing {
             tables,
             now: assignments.to_vec(),
             next: Vec::new(),
-            newest: assignments.iter().map(|assignment| assignment.epoch).collect(),
-            led: false,
+            newest: assignments.iter().map(|assignment| assignment.plan_version).collect(),
+            coordinated: false,
             told_within: 0,
             begun: 0,
             done: 0,

@@ -1,9 +1,9 @@
 //! Plans that change while jobs run: the controller's side, in virtual time.
 //!
-//! For each change the tables of a new epoch are put beside the old ones, every host is told of it at a
-//! moment of its own, and when all have moved, the old epoch is closed and its tables are removed. Either
-//! hosts move when they are told, or workers learn of the epoch first, and then follow their servers. A
-//! change may be undone: some hosts are told, then all of these are told to go back.
+//! For each change the tables of a new plan version are put beside the old ones, every host is told of it at
+//! a moment of its own, and when all have moved, the old plan version is closed and its tables are removed.
+//! Either hosts move when they are told, or workers learn of the plan version first, and then follow their
+//! servers. A change may be undone: some hosts are told, then all of these are told to go back.
 
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Instant;
@@ -51,7 +51,7 @@ impl Simulation<'_> {
         let set = (changing.begun as usize + 1) % (changes.plans.len() + 1);
         let own = || self.network.jobs.iter().map(|job| job.plan.clone()).collect();
         let plans: Vec<Plan> = set.checked_sub(1).map_or_else(own, |set| changes.plans[set].clone());
-        (changing.led, changing.told_within) = (changes.led, changes.told_within.0);
+        (changing.coordinated, changing.told_within) = (changes.coordinated, changes.told_within.0);
         if !self.put_beside(&plans)? {
             self.next_change();
             return Ok(());
@@ -61,8 +61,13 @@ impl Simulation<'_> {
     }
 
     /// A change to those plans begins, one for each job, unless a switch refuses its tables; whether it does.
-    pub(crate) fn change_to(&mut self, plans: &[Plan], led: bool, told_within: Span) -> Result<bool, Error> {
-        (self.changing.led, self.changing.told_within) = (led, told_within.0);
+    pub(crate) fn change_to(
+        &mut self,
+        plans: &[Plan],
+        coordinated: bool,
+        told_within: Span,
+    ) -> Result<bool, Error> {
+        (self.changing.coordinated, self.changing.told_within) = (coordinated, told_within.0);
         let begins = self.put_beside(plans)?;
         if begins {
             self.tell_first(1.0)?;
@@ -70,16 +75,21 @@ impl Simulation<'_> {
         Ok(begins)
     }
 
-    /// The tables of the next epoch are put beside those that are there. Where a switch refuses them, all
-    /// hold what they held, and nobody is told; whether none does.
+    /// The tables of the next plan version are put beside those that are there. Where a switch refuses them,
+    /// all hold what they held, and nobody is told; whether none does.
     fn put_beside(&mut self, plans: &[Plan]) -> Result<bool, Error> {
         let changing = &mut self.changing;
         let (mut next, mut newest) = (changing.now.clone(), changing.newest.clone());
         let mut tables = changing.tables.clone();
         for (job, plan) in plans.iter().enumerate() {
-            let beside =
-                self.network.beside(&tables, job, plan, changing.now[job].epoch, changing.newest[job])?;
-            newest[job] = beside.assignment.epoch;
+            let beside = self.network.beside(
+                &tables,
+                job,
+                plan,
+                changing.now[job].plan_version,
+                changing.newest[job],
+            )?;
+            newest[job] = beside.assignment.plan_version;
             (next[job], tables) = (beside.assignment, beside.tables);
         }
         changing.begun += 1;
@@ -87,22 +97,24 @@ impl Simulation<'_> {
         if self.is_refused()? {
             self.changing.tables = before;
             self.write_tables()?;
-            self.wire.log.note(self.wire.now, || "tables of a new epoch were refused and removed".to_owned());
+            self.wire
+                .log
+                .note(self.wire.now, || "tables of a new plan version were refused and removed".to_owned());
             return Ok(false);
         }
         (self.changing.next, self.changing.newest) = (next, newest);
-        self.wire.log.note(self.wire.now, || "tables of a new epoch installed".to_owned());
+        self.wire.log.note(self.wire.now, || "tables of a new plan version installed".to_owned());
         Ok(true)
     }
 
     /// Tells that part of the hosts whose turn it is first.
     fn tell_first(&mut self, part: f64) -> Result<(), Error> {
-        let led = self.changing.led;
+        let coordinated = self.changing.coordinated;
         let ids = (0..self.processes.len() as u32).map(ProcessId);
         let is_worker = |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
         let rng = &mut self.changing.rng;
-        let told = ids.filter(|id| !led || is_worker(id)).filter(|_| rng.random_bool(part)).collect();
-        self.tell_all(told, if led { Tell::Prepare } else { Tell::Move })
+        let told = ids.filter(|id| !coordinated || is_worker(id)).filter(|_| rng.random_bool(part)).collect();
+        self.tell_all(told, if coordinated { Tell::Prepare } else { Tell::Move })
     }
 
     /// Lets time go by as if plans changed.
@@ -145,10 +157,10 @@ impl Simulation<'_> {
             _ => &self.changing.next[process.job],
         };
         match (&mut process.role, what) {
-            (Role::Worker(worker), Tell::Close) => worker.flow.close_old_epoch(),
+            (Role::Worker(worker), Tell::Close) => worker.flow.close_old_plan_version(),
             (Role::Worker(worker), Tell::Prepare) => worker.flow.prepare(next.clone())?,
             (Role::Worker(worker), _) => worker.flow.reroute(now, next.clone())?,
-            (Role::Server(server, _), Tell::Close) => server.close_old_epoch(),
+            (Role::Server(server, _), Tell::Close) => server.close_old_plan_version(),
             (Role::Server(server, _), Tell::Lead) => server.lead(next.clone())?,
             (Role::Server(server, _), _) => server.reroute(next.clone())?,
             (Role::Gone(_) | Role::Absent, _) => {}
@@ -206,18 +218,20 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The epoch that nobody uses any more loses its tables.
+    /// The plan version that nobody uses any more loses its tables.
     fn end_change(&mut self) -> Result<(), Error> {
         let changing = &mut self.changing;
         let (kept, gone) = match changing.undoing {
             true => (&changing.now, &changing.next),
             false => (&changing.next, &changing.now),
         };
-        for (kept, gone) in kept.iter().zip(gone).filter(|(kept, gone)| kept.epoch != gone.epoch) {
+        for (kept, gone) in
+            kept.iter().zip(gone).filter(|(kept, gone)| kept.plan_version != gone.plan_version)
+        {
             changing
                 .tables
                 .values_mut()
-                .for_each(|tables| tables.retire(kept.job, |epoch| epoch == gone.epoch));
+                .for_each(|tables| tables.retire(kept.job, |plan_version| plan_version == gone.plan_version));
         }
         if !changing.undoing {
             changing.now = std::mem::take(&mut changing.next);
@@ -227,7 +241,7 @@ impl Simulation<'_> {
         self.write_tables()?;
         self.wire.tally.changes += 1;
         self.wire.tally.undone += u64::from(self.changing.undoing);
-        self.wire.log.note(self.wire.now, || "tables of an epoch removed".to_owned());
+        self.wire.log.note(self.wire.now, || "tables of a plan version removed".to_owned());
         self.next_change();
         Ok(())
     }

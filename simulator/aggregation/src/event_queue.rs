@@ -31,15 +31,15 @@ pub(crate) struct ProcessId(pub u32);
 /// What a process is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tell {
-    /// Of the new epoch, which its server will move to.
+    /// Of the new plan version, which its server will move to.
     Prepare,
-    /// To move to the new epoch, since all workers know it.
+    /// To move to the new plan version, since all workers know it.
     Lead,
-    /// To move to the new epoch.
+    /// To move to the new plan version.
     Move,
     /// To move back.
     Back,
-    /// That the old epoch is closed.
+    /// That the old plan version is closed.
     Close,
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum EventKind {
     Back(u32),
     /// The larger job has ended, and a server of a part is told.
     EndElsewhere(ProcessId),
-    /// The controller asks whether workers have followed their servers to a new epoch.
+    /// The controller asks whether workers have followed their servers to a new plan version.
     Ask,
 }
 

@@ -17,7 +17,7 @@ use crate::simulation::{Node, Simulation};
 /// version is none of them.
 const KIND: usize = 14;
 const JOB: Range<usize> = 18..20;
-/// Flags, epoch, shard, worker, sequence, contributors, group, exponent, length, incarnation.
+/// Flags, plan version, shard, worker, sequence, contributors, group, exponent, length, incarnation.
 const OTHERS: [Range<usize>; 10] =
     [15..16, 16..18, 20..22, 22..24, 24..28, 28..36, 36..37, 37..38, 38..40, INCARNATION];
 const SEQUENCE: Range<usize> = 24..28;
@@ -116,10 +116,10 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
     let header = HeaderRepr {
         kind: if rng.random_ratio(1, 8) { Kind::Probe } else { Kind::Control },
         flags: Flags::NONE,
-        epoch: assignment.epoch,
+        plan_version: assignment.plan_version,
         job: assignment.job,
         shard: ShardId::try_from(shard).expect("servers have shards"),
-        worker: server.seats.get(rank.index()).copied().unwrap_or(rank.seat()),
+        worker: server.bitmap_indices.get(rank.index()).copied().unwrap_or(rank.bitmap_index()),
         sequence: ChunkSeq::from(sequence),
         contributors: Contributors::default(),
         exponent: Exponent::from(rng.random::<i8>()),

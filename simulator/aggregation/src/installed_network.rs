@@ -14,7 +14,7 @@ use inart_protocol_aggregation::Assignment;
 use inart_tables::SwitchTables;
 use inart_targets::{Memory, Running};
 use inart_topologies::switched::{NodeKind, Topology};
-use inart_wire::Epoch;
+use inart_wire::PlanVersion;
 
 use crate::{Dataplane, Error};
 
@@ -31,7 +31,7 @@ pub struct InstalledNetwork {
     pub(crate) records: Records,
 }
 
-/// A plan under a new epoch, beside the one that is live.
+/// A plan under a new plan version, beside the one that is live.
 pub(crate) struct Beside {
     /// What every switch is to hold.
     pub tables: BTreeMap<String, SwitchTables>,
@@ -41,8 +41,8 @@ pub(crate) struct Beside {
 
 impl InstalledNetwork {
     /// Installs one plan for each job that is to run, by the real controller with switches in memory. They
-    /// are pushed twice, so that the entries of an older epoch are there, as they are after a push in the
-    /// middle of a training.
+    /// are pushed twice, so that the entries of an older plan version are there, as they are after a push in
+    /// the middle of a training.
     ///
     /// # Errors
     /// [`Error`] for a plan of a job that the topology lacks, or one that cannot be installed, and for links
@@ -60,7 +60,7 @@ impl InstalledNetwork {
                 job: plan.job.clone(),
                 topology: topology.name().to_owned(),
             })?;
-            Ok(JobPlan { job, plan: plan.clone(), window_chunks, rate_scale: 1.0, new_epoch: true })
+            Ok(JobPlan { job, plan: plan.clone(), window_chunks, rate_scale: 1.0, new_plan_version: true })
         };
         let mut jobs = plans.iter().map(job).collect::<Result<Vec<_>, Error>>()?;
         let switches = topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
@@ -73,7 +73,7 @@ impl InstalledNetwork {
         let (ports, records) = (controller.ports().clone(), controller.records().clone());
         let tables = controller.switches().iter().map(|(name, memory)| (name.clone(), memory.tables.clone()));
         let tables = tables.collect();
-        jobs.iter_mut().for_each(|job| job.new_epoch = false);
+        jobs.iter_mut().for_each(|job| job.new_plan_version = false);
         let topology = topology.clone();
         Ok(Self { topology, ports, dataplane: Arc::clone(dataplane), assignments, tables, jobs, records })
     }
@@ -135,20 +135,20 @@ impl InstalledNetwork {
         Ok(Fabric::new(self.topology.clone(), self.dataplane.values, self.dataplane.limits)?)
     }
 
-    /// A plan under a new epoch beside what the switches hold; `live` is the epoch that the job's hosts are
-    /// in, and `newest` the newest that it ever had.
+    /// A plan under a new plan version beside what the switches hold; `live` is the plan version that the
+    /// job's hosts are in, and `newest` the newest that it ever had.
     pub(crate) fn beside(
         &self,
         held: &BTreeMap<String, SwitchTables>,
         job: usize,
         plan: &Plan,
-        live: Epoch,
-        newest: Epoch,
+        live: PlanVersion,
+        newest: PlanVersion,
     ) -> Result<Beside, Error> {
         let job = &self.jobs[job];
         // A plan of the network's own was scaled.
         let rate_scale = if *plan == job.plan { job.rate_scale } else { 1.0 };
-        let job = JobPlan { plan: plan.clone(), new_epoch: true, rate_scale, ..job.clone() };
+        let job = JobPlan { plan: plan.clone(), new_plan_version: true, rate_scale, ..job.clone() };
         let workers = self.topology.job_named(&plan.job).into_iter().flat_map(|found| &found.workers);
         let names = workers.map(|worker| self.topology.node(*worker).name.as_str());
         let wrong =
@@ -161,13 +161,13 @@ impl InstalledNetwork {
             name: plan.job.clone(),
             requirements: requirements::of_plan(&self.ports, &roles, plan).map_err(wrong)?,
             window: job.window_chunks,
-            new_epoch: true,
-            // Nobody uses an epoch that was undone, and nobody ever will again.
+            new_plan_version: true,
+            // Nobody uses a plan version that was undone, and nobody ever will again.
             known: Known { live: Some(live), removed: Some(newest), ..Known::default() },
         };
         let intent =
             intent(&self.ports, self.dataplane.limits, held, &[wanted]).map_err(InstallError::from)?;
-        assignment.epoch = intent.epochs[&job.job];
+        assignment.plan_version = intent.plan_versions[&job.job];
         Ok(Beside { tables: intent.desired, assignment })
     }
 

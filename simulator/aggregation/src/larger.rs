@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_protocol_aggregation::completion_rule::{Answer, OwnSum};
 use inart_topologies::faults::quantity::Span;
 use inart_wire::Incarnation;
 use rand::{Rng, SeedableRng};
@@ -20,7 +20,7 @@ const SOONEST_NANOS: f64 = 1e3;
 pub(crate) struct Coming {
     pub to: ProcessId,
     /// Of the server whose sum it is of.
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     pub answer: Answer,
 }
 

@@ -58,14 +58,15 @@ impl<'a> Log<'a> {
 
 fn describe(bytes: &[u8]) -> String {
     let Ok(frame) = Frame::new_checked(bytes) else { return format!("{} bytes", bytes.len()) };
-    let (epoch, job, shard, worker) = (frame.epoch(), frame.job(), frame.shard(), frame.worker());
+    let (plan_version, job, shard, worker) =
+        (frame.plan_version(), frame.job(), frame.shard(), frame.worker());
     let (sequence, contributors) = (frame.sequence(), frame.contributors());
     let told = match frame.kind() {
         Kind::Result => Feedback::parse(sequence, contributors.bitmap).to_string(),
         _ => format!("of {}:{:x}", contributors.group, contributors.bitmap),
     };
     format!(
-        "{} e{epoch} j{job} s{shard} w{worker} #{sequence} {} {told} exponent {}",
+        "{} e{plan_version} j{job} s{shard} w{worker} #{sequence} {} {told} exponent {}",
         frame.kind(),
         frame.flags(),
         frame.exponent()

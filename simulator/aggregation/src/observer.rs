@@ -25,7 +25,7 @@ impl Observer {
         plans: Vec<Plan>,
     ) -> Self {
         let steering =
-            follow.map(|follow| Steering::new(topology.clone(), plans.clone(), follow.policy.clone()));
+            follow.map(|follow| Steering::new(topology.clone(), plans.clone(), follow.thresholds.clone()));
         let sent = vec![[0; 2]; 2 * topology.links().len()];
         Self { steering, seen: Watched::default(), plans, next: Vec::new(), sent }
     }

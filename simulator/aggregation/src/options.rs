@@ -99,7 +99,7 @@ pub struct Options {
     /// Rounds of each run of a job.
     pub rounds: u32,
     /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under
-    /// the same epoch on the same switches.
+    /// the same plan version on the same switches.
     pub runs: u32,
     /// Values of each gradient.
     pub gradient_values: usize,

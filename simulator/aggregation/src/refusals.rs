@@ -72,7 +72,7 @@ impl Simulation<'_> {
     }
 
     /// What is wrong with the switches' tables while no plan changes: entries that are missing, or of an
-    /// epoch that no host uses.
+    /// plan version that no host uses.
     pub(crate) fn wrong_tables(&self) -> Option<String> {
         let changing = &self.changing;
         let follows = self.options.watch.as_ref().is_some_and(|watch| watch.follow.is_some());
@@ -87,13 +87,15 @@ impl Simulation<'_> {
             }
             let before = &self.network.tables[name];
             for (first, now) in self.network.assignments.iter().zip(&changing.now) {
-                let is_left = |epoch: &_| {
-                    *epoch != now.epoch && (*epoch == first.epoch || !before.epochs(now.job).contains(epoch))
+                let is_left = |plan_version: &_| {
+                    *plan_version != now.plan_version
+                        && (*plan_version == first.plan_version
+                            || !before.plan_versions(now.job).contains(plan_version))
                 };
-                if let Some(epoch) = tables.epochs(now.job).into_iter().find(is_left) {
-                    let (job, live) = (&now.name, now.epoch);
+                if let Some(plan_version) = tables.plan_versions(now.job).into_iter().find(is_left) {
+                    let (job, live) = (&now.name, now.plan_version);
                     return Some(format!(
-                        "switch {name} has entries of job {job} under epoch {epoch}, and {live} is in force"
+                        "switch {name} has entries of job {job} under plan version {plan_version}, and {live} is in force"
                     ));
                 }
             }

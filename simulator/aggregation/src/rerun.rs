@@ -1,5 +1,5 @@
-//! A job that is run again: by hosts that begin anew, under the same epoch, on switches that hold what they
-//! held.
+//! A job that is run again: by hosts that begin anew, under the same plan version, on switches that hold what
+//! they held.
 
 use rand::Rng;
 
@@ -44,23 +44,23 @@ impl Simulation<'_> {
         self.audit_open(job);
         let failure = self.job_failure(job, true);
         self.jobs[job].failure = self.jobs[job].failure.take().or(failure);
-        self.jobs[job].rounds.next_run();
+        self.jobs[job].rounds.next_view();
         let peer_timeout = self.options.peer_timeout;
         let processes: Vec<_> =
             (0..self.processes.len()).filter(|&index| self.processes[index].job == job).collect();
         processes.iter().for_each(|&index| self.delay_copies(self.processes[index].host));
         for &index in &processes {
             let host = self.processes[index].host;
-            let life = self.new_life();
+            let incarnation = self.new_incarnation();
             let told = &self.processes[index].told;
             self.processes[index] = match &self.processes[index].role {
                 Role::Worker(worker) => {
                     let how = (peer_timeout, self.handling());
-                    Process::worker(told, job, host, worker.rank, life, how)?
+                    Process::worker(told, job, host, worker.rank, incarnation, how)?
                 }
                 Role::Server(_, shard) | Role::Gone(shard) => {
                     let patience = (peer_timeout, self.goes_on(&told.name));
-                    Process::server(told, job, host, *shard, life, patience)?
+                    Process::server(told, job, host, *shard, incarnation, patience)?
                 }
                 Role::Absent => continue,
             };

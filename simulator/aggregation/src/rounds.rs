@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use inart_protocol_aggregation::audit::{Difference, Mismatch, Received, Sent, check_round};
-use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::completion_rule::Lockstep;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_protocol_aggregation::{Assignment, RoundRecord};
 use inart_terms::{extended_fingerprint, fingerprint};
@@ -12,7 +12,7 @@ use inart_terms::{extended_fingerprint, fingerprint};
 use crate::bound;
 use crate::gradients::Gradients;
 use crate::host::cut;
-use crate::went_on::WentOn;
+use crate::resume::WentOn;
 
 /// The rounds of a run.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Rounds {
     }
 
     /// The run after this one, with other gradients; what was counted counts on.
-    pub fn next_run(&mut self) {
+    pub fn next_view(&mut self) {
         self.gradients.run += 1;
         self.open.clear();
         self.went_on.iter_mut().for_each(WentOn::clear);
@@ -185,7 +185,7 @@ impl Rounds {
 mod tests {
     use inart_protocol_aggregation::{ShardAssignment, WorkerAddress};
     use inart_topologies::faults::quantity::Share;
-    use inart_wire::{Epoch, JobId, MacAddr, ValuesPerFrame};
+    use inart_wire::{JobId, MacAddr, PlanVersion, ValuesPerFrame};
 
     use super::*;
     use crate::gradients::Sizes;
@@ -194,12 +194,17 @@ mod tests {
     fn rounds() -> Rounds {
         let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
         let worker = |last| WorkerAddress { name: format!("w{last}"), mac: mac(last) };
-        let shard =
-            ShardAssignment { server: "s".into(), mac: mac(9), share: 1.0, rate_bps: 1e6, seats: vec![] };
+        let shard = ShardAssignment {
+            server: "s".into(),
+            mac: mac(9),
+            share: 1.0,
+            rate_bps: 1e6,
+            bitmap_indices: vec![],
+        };
         let assignment = Assignment {
             job: JobId::from(1u16),
             name: "digits".into(),
-            epoch: Epoch::from(1u16),
+            plan_version: PlanVersion::from(1u16),
             values_per_frame: ValuesPerFrame::N32,
             window_chunks: 2,
             exact_sums: false,

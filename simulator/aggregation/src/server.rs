@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use inart_protocol_aggregation::policy::Onward;
+use inart_protocol_aggregation::completion_rule::Onward;
 use inart_protocol_aggregation::{
     Assignment, AssignmentError, Failure, RerouteError, ServerCounters, ServerShard, StateMachine,
 };
-use inart_wire::{Epoch, Incarnation, ShardId};
+use inart_wire::{Incarnation, PlanVersion, ShardId};
 
 /// A parameter server.
 #[derive(Debug)]
@@ -31,18 +31,24 @@ impl Server {
     pub fn new(
         assignment: &Assignment,
         shard: ShardId,
-        life: Incarnation,
+        incarnation: Incarnation,
         peer_timeout: Duration,
         goes_on: bool,
     ) -> Result<Self, AssignmentError> {
         let assignment = assignment.clone();
         Ok(match goes_on {
             true => {
-                let policy = Onward::new(assignment.workers.len());
-                let server = ServerShard::with_policy(assignment, shard, life, peer_timeout, policy)?;
-                Self::Onward(server, life)
+                let completion_rule = Onward::new(assignment.workers.len());
+                let server = ServerShard::with_completion_rule(
+                    assignment,
+                    shard,
+                    incarnation,
+                    peer_timeout,
+                    completion_rule,
+                )?;
+                Self::Onward(server, incarnation)
             }
-            false => Self::Lockstep(ServerShard::new(assignment, shard, life, peer_timeout)?),
+            false => Self::Lockstep(ServerShard::new(assignment, shard, incarnation, peer_timeout)?),
         })
     }
 
@@ -58,12 +64,12 @@ impl Server {
         of_both!(self, shard => shard.failure())
     }
 
-    pub fn open_epochs(&self) -> Vec<Epoch> {
-        of_both!(self, shard => shard.open_epochs().collect())
+    pub fn open_plan_versions(&self) -> Vec<PlanVersion> {
+        of_both!(self, shard => shard.open_plan_versions().collect())
     }
 
-    pub fn close_old_epoch(&mut self) {
-        of_both!(self, shard => shard.close_old_epoch());
+    pub fn close_old_plan_version(&mut self) {
+        of_both!(self, shard => shard.close_old_plan_version());
     }
 
     pub fn reroute(&mut self, next: Assignment) -> Result<(), RerouteError> {

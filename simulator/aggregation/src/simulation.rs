@@ -26,9 +26,9 @@ use crate::observer::Observer;
 use crate::options::{CAPABILITIES, Options};
 use crate::pool::Pool;
 use crate::report::Report;
+use crate::resume::WentOn;
 use crate::rounds::Rounds;
 use crate::tally::{Switched, Tally};
-use crate::went_on::WentOn;
 use crate::wire::Wire;
 use crate::{Error, InstalledNetwork};
 
@@ -39,7 +39,7 @@ pub(crate) struct SwitchNode {
     pub tables: SwitchTables,
     pub ports: Vec<ChannelId>,
     /// How often it was restarted.
-    pub life: u32,
+    pub incarnation: u32,
 }
 
 pub(crate) enum Node {
@@ -100,11 +100,11 @@ pub(crate) struct Simulation<'a> {
     /// The values of its frames, which nobody else sends.
     pub forged: HashSet<Vec<u8>>,
     /// For the incarnations of hosts: separate, too.
-    lives: ChaCha8Rng,
+    incarnations: ChaCha8Rng,
 }
 
 /// Draws incarnations.
-fn lives(seed: u64) -> ChaCha8Rng {
+fn incarnations(seed: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(2);
     rng
@@ -207,7 +207,7 @@ impl<'a> Simulation<'a> {
             floats: vec![0.0; options.gradient_values],
             forger: ChaCha8Rng::seed_from_u64(!options.seed),
             forged: HashSet::new(),
-            lives: lives(options.seed),
+            incarnations: incarnations(options.seed),
         };
         for id in topology.node_ids() {
             let node = simulation.node(id)?;
@@ -230,7 +230,7 @@ impl<'a> Simulation<'a> {
                 switch: self.switch(name, &self.network.tables[name])?,
                 tables: self.network.tables[name].clone(),
                 ports,
-                life: 0,
+                incarnation: 0,
             })));
         }
         let remembered = self.schedule.steps.iter().filter_map(|(_, step)| match step {
@@ -270,16 +270,16 @@ impl<'a> Simulation<'a> {
             let timeout = self.options.peer_timeout;
             for (shard, server) in assignment.shards.iter().enumerate() {
                 let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
-                let (host, life) = (host(&server.server), self.new_life());
+                let (host, incarnation) = (host(&server.server), self.new_incarnation());
                 let patience = (timeout, self.goes_on(&assignment.name));
-                let process = Process::server(&assignment, job, host, shard, life, patience)?;
+                let process = Process::server(&assignment, job, host, shard, incarnation, patience)?;
                 self.add(process);
             }
             for (rank, worker) in assignment.workers.iter().enumerate() {
                 let rank = Rank::try_from(rank).expect("a valid assignment has ranks for its workers");
-                let (host, life) = (host(&worker.name), self.new_life());
+                let (host, incarnation) = (host(&worker.name), self.new_incarnation());
                 let how = (timeout, self.handling());
-                let process = Process::worker(&assignment, job, host, rank, life, how)?;
+                let process = Process::worker(&assignment, job, host, rank, incarnation, how)?;
                 workers.push(self.add(process));
             }
         }
@@ -340,8 +340,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// The incarnation of a process that starts.
-    pub(crate) fn new_life(&mut self) -> Incarnation {
-        Incarnation::new(self.lives.random_range(1..=u32::MAX))
+    pub(crate) fn new_incarnation(&mut self) -> Incarnation {
+        Incarnation::new(self.incarnations.random_range(1..=u32::MAX))
     }
 
     pub(crate) fn add(&mut self, process: Process) -> ProcessId {

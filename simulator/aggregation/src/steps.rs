@@ -3,7 +3,7 @@
 use inart_switch::Switch;
 use inart_topologies::faults::{Step, Victim};
 use inart_topologies::switched::{LinkId, NodeId, NodeKind};
-use inart_wire::{Epoch, Frame, FrameRepr, HeaderRepr};
+use inart_wire::{Frame, FrameRepr, HeaderRepr, PlanVersion};
 
 use crate::Error;
 use crate::event_queue::ChannelId;
@@ -24,7 +24,7 @@ impl Simulation<'_> {
                     self.switched_before.add(&switch.switch);
                     switch.switch = Switch::new(0);
                     switch.switch.set_loopback([]);
-                    switch.life += 1;
+                    switch.incarnation += 1;
                 }
             }
             Step::Start(Victim::Switch(node)) => {
@@ -138,9 +138,10 @@ impl Simulation<'_> {
             if let (Role::Gone(shard), job, host) = (role, *job, *host) {
                 let (shard, peer_timeout) = (*shard, self.options.peer_timeout);
                 let told = self.processes[id.0 as usize].told.clone();
-                let life = self.new_life();
+                let incarnation = self.new_incarnation();
                 let patience = (peer_timeout, self.goes_on(&told.name));
-                self.processes[id.0 as usize] = Process::server(&told, job, host, shard, life, patience)?;
+                self.processes[id.0 as usize] =
+                    Process::server(&told, job, host, shard, incarnation, patience)?;
                 self.wire.tally.server_restarts += 1;
                 self.pump(id);
                 self.tell_anew(id);
@@ -150,7 +151,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The host's last frames arrive again, with the number of the epoch before.
+    /// The host's last frames arrive again, with the number of the previous plan version.
     fn repeat_stale(&mut self, node: NodeId, count: usize) {
         let Node::Host(host) = &self.nodes[node.index()] else { return };
         let mut older = Vec::new();
@@ -161,7 +162,10 @@ impl Simulation<'_> {
                 destination: frame.destination(),
                 source: frame.source(),
                 values_per_frame: frame.values_per_frame(),
-                header: HeaderRepr { epoch: Epoch::from(header.epoch.get().wrapping_sub(1)), ..header },
+                header: HeaderRepr {
+                    plan_version: PlanVersion::from(header.plan_version.get().wrapping_sub(1)),
+                    ..header
+                },
             };
             let mut stale = vec![0; repr.buffer_len()];
             let values: Vec<i32> = frame.values().take(header.length.into()).collect();

@@ -22,7 +22,7 @@ struct Ports<'w, 'a> {
     /// Index of the switch's node.
     switch: u32,
     /// How often it was restarted.
-    life: u32,
+    incarnation: u32,
 }
 
 impl Ports<'_, '_> {
@@ -34,7 +34,7 @@ impl Ports<'_, '_> {
 
     fn recirculate(&mut self, port: Port, frame: &[u8]) {
         let frame = self.wire.frames.copy_of(frame);
-        self.wire.frames.get_mut(frame).generation = self.life;
+        self.wire.frames.get_mut(frame).generation = self.incarnation;
         let at = self.wire.now + self.wire.rng.random_range(RECIRCULATION_NANOS);
         self.wire.events.at(at, EventKind::Recirculated(self.switch, port.0, frame));
         self.wire.tally.recirculated += 1;
@@ -73,7 +73,7 @@ impl Simulation<'_> {
                 wire: &mut self.wire,
                 ports: &node.ports,
                 switch,
-                life: node.life,
+                incarnation: node.incarnation,
             };
             node.switch.process(port, &bytes, now_us, &mut ports);
             self.wire.frames.get_mut(frame).bytes = bytes;
@@ -84,7 +84,7 @@ impl Simulation<'_> {
     /// A frame that a switch sent to itself comes in again, unless the switch was restarted meanwhile.
     pub(crate) fn reenter(&mut self, switch: u32, port: Port, frame: FrameId) {
         match &self.nodes[switch as usize] {
-            Node::Switch(node) if node.life == self.wire.frames.get(frame).generation => {
+            Node::Switch(node) if node.incarnation == self.wire.frames.get(frame).generation => {
                 self.enter(switch, port, frame);
             }
             _ => self.wire.frames.give_back(frame),

@@ -57,8 +57,8 @@ tally! {
     partitions "partition",
     /// Switches that lost everything.
     restarts "switch restart",
-    /// Jobs that were run again under the same epoch.
-    reruns "epoch used again",
+    /// Jobs that were run again under the same plan version.
+    reruns "plan version used again",
     /// Frames of a run before that came into the next one, late and once more.
     late "frame of the run before",
     /// Jobs of which one worker has a gradient of another length.
@@ -100,11 +100,11 @@ tally! {
     /// Moves that were not begun.
     moves_refused "move not begun",
     /// Runs of elastic jobs.
-    runs "run of an elastic job",
+    views "membership view",
     /// Those for which other jobs had left nothing, and were slowed down.
     squeezed "run that others made room for",
-    /// Workers that left their run at a boundary.
-    boundaries "boundary",
+    /// Workers that left their view at a stop point.
+    stop_points "stop point",
     /// States that a worker loaded from another one.
     loads "state loaded",
     /// Hosts of elastic jobs that were killed.
@@ -173,7 +173,7 @@ tally! {
     server_crashes "server crash",
     /// Servers that were started again.
     server_restarts "server restart",
-    /// Frames of an older epoch that were injected.
+    /// Frames of an older plan version that were injected.
     stale "stale frame",
     /// Forged frames of another job that a host sent.
     forged "forged frame",

@@ -1,6 +1,6 @@
 //! What a run is watched for, and whether plans follow what is seen.
 
-use inart_steering::{Decision, Policy};
+use inart_steering::{Decision, ReplanThresholds};
 use inart_topologies::faults::quantity::Span;
 
 /// Other traffic on one link, from a moment on: frames that come in at its sending end at a constant rate,
@@ -32,7 +32,7 @@ pub struct Watch {
 #[derive(Clone, Debug)]
 pub struct Follow {
     /// When a change is worth it.
-    pub policy: Policy,
+    pub thresholds: ReplanThresholds,
     /// Hosts are told of a change at random moments within this time.
     pub told_within: Span,
     /// Whether the first plan that is found will do.

@@ -43,7 +43,7 @@ fn end_in_right_sums_or_named_failures(trials: u64) {
         "forged frame",
         "length mismatched",
         "sum skipped",
-        "epoch used again",
+        "plan version used again",
         "frame of the run before",
         "interface down",
         "values of uncommon sizes",
@@ -61,8 +61,8 @@ fn end_in_right_sums_or_named_failures(trials: u64) {
         "job deleted while it ran",
         "job moved",
         "move undone",
-        "run of an elastic job",
-        "boundary",
+        "membership view",
+        "stop point",
         "state loaded",
         "host that died",
         "host restarted",
@@ -124,9 +124,9 @@ fn end_in_right_sums_on_tofino(programs: [(SwitchKind, ValuesPerFrame, RangeIncl
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Two epochs had one range of slots and other ways, which the driver took for two ways of one sum.
+/// Two plan versions had one range of slots and other ways, which the driver took for two ways of one sum.
 #[test]
-fn a_seed_whose_epochs_share_slots_on_tofino() {
+fn a_seed_whose_plan_versions_share_slots_on_tofino() {
     let dataplane = Arc::new(Dataplane::new(SwitchKind::Tofino, ValuesPerFrame::N32).unwrap());
     assert_eq!(Trial::of_seed(1480).run(&dataplane).unwrap().failure, None);
 }
@@ -153,8 +153,8 @@ fn a_seed_whose_sums_crossed_the_ways_of_their_gradients() {
     assert_eq!(trial.run(support::dataplane()).unwrap().failure, None);
 }
 
-/// A server that came back while its job moved was not told where to: nobody spoke to it in an epoch that it
-/// knew, so it heard too late that the others had given up.
+/// A server that came back while its job moved was not told where to: nobody spoke to it in a plan version
+/// that it knew, so it heard too late that the others had given up.
 #[test]
 fn a_seed_whose_server_comes_back_during_a_move() {
     let report = Trial::of_seed(543).run(dataplane()).unwrap();

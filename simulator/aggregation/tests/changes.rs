@@ -19,7 +19,7 @@ fn changes(count: u32, gap: u64) -> Changes {
         first: Span(5 * MS),
         gap: Span(gap),
         told_within: Span(2 * MS),
-        led: true,
+        coordinated: true,
         undone: Share::default(),
         plans: Vec::new(),
         hold: true,
@@ -63,7 +63,7 @@ fn goodput_stays_while_routes_change() {
 }
 
 /// A window takes long to be sent, and the other plans fill links that these do not: workers stay in the old
-/// epoch for long, and all of a chunk goes by one plan.
+/// plan version for long, and all of a chunk goes by one plan.
 #[test]
 fn goodput_stays_where_a_window_takes_long() {
     let text = include_str!("../../../topologies/fig1.yaml").replace("Gbps", "Mbps");
@@ -76,7 +76,7 @@ fn goodput_stays_where_a_window_takes_long() {
 /// Nothing that is summed in the network comes through from the first host's move to the last one's.
 #[test]
 fn hosts_that_move_when_they_are_told_stop_meanwhile() {
-    let ratio = goodput_ratio(&racks(6), Changes { led: false, ..changes(20, 30 * MS) }, 20_000);
+    let ratio = goodput_ratio(&racks(6), Changes { coordinated: false, ..changes(20, 30 * MS) }, 20_000);
     assert!(ratio > 0.85 && ratio < 1.02, "{ratio}");
 }
 
@@ -90,8 +90,8 @@ fn goodput_stays_on_the_papers_network() {
 
 #[test]
 fn changes_are_undone_in_bad_weather() {
-    for led in [true, false] {
-        let wanted = Changes { undone: Share::near(0.5), led, ..changes(30, MS) };
+    for coordinated in [true, false] {
+        let wanted = Changes { undone: Share::near(0.5), coordinated, ..changes(30, MS) };
         let (network, options) = network(&racks(5), wanted, 3_000);
         let faults = "links: [{drop: 1%, duplicate: 1%, reorder: 2%, reorder_by: 200 us}]";
         let report = run(&network, &options, &Faults::from_yaml(faults).unwrap());

@@ -7,7 +7,7 @@ use inart_planner_aggregation::{Options as Planning, Plan, plan_all, schemes};
 use inart_simulator_aggregation::{
     Dataplane, Follow, InstalledNetwork, LinkTraffic, Options, SwitchKind, Watch, Watched, simulate,
 };
-use inart_steering::Policy;
+use inart_steering::ReplanThresholds;
 use inart_topologies::faults::Faults;
 use inart_topologies::faults::quantity::Span;
 use inart_topologies::switched::generate::{Equipment, fat_tree};
@@ -51,7 +51,8 @@ fn known(topology: &Topology, traffic: &LinkTraffic) -> Topology {
 }
 
 fn run(network: &InstalledNetwork, traffic: &LinkTraffic, follows: bool, seed: u64) -> Watched {
-    let follow = Follow { policy: Policy::default(), told_within: Span(SECOND / 500), quick: false };
+    let follow =
+        Follow { thresholds: ReplanThresholds::default(), told_within: Span(SECOND / 500), quick: false };
     let watch = Watch { every: Span(SECOND / 5), until: Some(END), follow: follows.then_some(follow) };
     let options = Options {
         rounds: 1,

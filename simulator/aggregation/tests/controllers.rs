@@ -167,16 +167,17 @@ fn of_several_pushes_switches_hold_the_last_and_the_one_before() {
     }
 }
 
-/// The switch that came back lost the rows of the epoch before, which hosts use.
+/// The switch that came back lost the rows of the previous plan version, which hosts use.
 #[test]
 fn a_switch_that_was_away_when_plans_changed_keeps_the_rows_that_hosts_use() {
     let events = vec![(0, start(0, false)), (3000, gone("T0")), (4000, start(0, true))];
     assert_in_order(&trial(false, events));
 }
 
-/// The records forgot an epoch of which only the switch that was away has rows, so these stayed for good.
+/// The records forgot a plan version of which only the switch that was away has rows, so these stayed for
+/// good.
 #[test]
-fn epochs_of_a_switch_that_is_away_are_not_forgotten() {
+fn plan_versions_of_a_switch_that_is_away_are_not_forgotten() {
     let starts = [(0, false), (4000, true), (6000, false), (8000, false)];
     let starts = starts.map(|(ms, other_plans)| (ms, start(0, other_plans)));
     let mut events: Vec<_> = starts.into_iter().chain([(3000, gone("T0"))]).collect();
@@ -212,7 +213,7 @@ fn a_controller_that_was_cut_off_takes_no_switch_of_its_successor() {
 
 /// A controller that was killed had begun to write another plan under the number on the switch that was away.
 #[test]
-fn an_epoch_that_a_switch_which_is_away_may_hold_is_not_used_again() {
+fn an_plan_version_that_a_switch_which_is_away_may_hold_is_not_used_again() {
     let mut writing = 0;
     for switch in ["C0", "C1", "T0", "T1"] {
         for ms in (44..=84).step_by(4) {

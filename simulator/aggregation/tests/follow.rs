@@ -5,7 +5,7 @@ use crate::support;
 
 use inart_planner_aggregation::schemes;
 use inart_simulator_aggregation::{Follow, LinkTraffic, Options, Report, Watch, simulate};
-use inart_steering::Policy;
+use inart_steering::ReplanThresholds;
 use inart_topologies::faults::Faults;
 use inart_topologies::faults::quantity::Span;
 use inart_topologies::switched::Topology;
@@ -24,7 +24,7 @@ fn two_ways() -> Topology {
 }
 
 fn run(follows: bool, others: Vec<LinkTraffic>, faults: &str) -> Report {
-    let follow = Follow { policy: Policy::default(), told_within: Span(2 * MS), quick: false };
+    let follow = Follow { thresholds: ReplanThresholds::default(), told_within: Span(2 * MS), quick: false };
     let watch =
         Watch { every: Span(50 * MS), until: Some(Span(2500 * MS)), follow: follows.then_some(follow) };
     let options =

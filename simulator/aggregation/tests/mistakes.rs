@@ -1,5 +1,5 @@
-//! What people do: run a job again under its epoch, give a worker a gradient of another length, sum values of
-//! any size.
+//! What people do: run a job again under its plan version, give a worker a gradient of another length, sum
+//! values of any size.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -20,7 +20,7 @@ fn run(scheme: &dyn Scheme, faults: &str, options: &Options) -> Report {
 }
 
 #[test]
-fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
+fn a_job_that_is_run_again_under_its_plan_version_has_the_sums_of_its_own_run() {
     for (scheme, faults) in [(schemes::OPTIMIZED, ""), (schemes::ATP, LOSS)] {
         // As many chunks as slots, fewer and more, of two values each or of 32: the slots hold sums of the
         // run before at the same sequences.

@@ -90,7 +90,7 @@ fn who_dies_inside_is_named_at_all_others_though_sums_are_away() {
     assert!(ends.iter().all(|end| end.end.contains("(w1) is silent")), "{report}");
 }
 
-/// What its first life let go on comes back to nobody.
+/// What its first incarnation let go on comes back to nobody.
 #[test]
 fn a_server_that_is_started_again_ends_its_part_by_name() {
     let report = run("events: [{at: 10 ms, crash: s0, for: 20 ms}]", &options(Span(50_000_000), None));

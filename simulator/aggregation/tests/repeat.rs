@@ -50,7 +50,7 @@ fn outline(log: &[u8]) -> String {
         let frame =
             told.iter().position(|word| word.strip_prefix('e').is_some_and(|n| n.parse::<u16>().is_ok()));
         let what = match frame {
-            Some(epoch) => told[..epoch].join(" "),
+            Some(plan_version) => told[..plan_version].join(" "),
             None => format!("{place} {}", told.join(" ")),
         };
         *counts.entry(what).or_default() += 1;

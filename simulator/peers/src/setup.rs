@@ -6,7 +6,7 @@ use inart_peers_agent::{CoordinatorSetup, Setup, Sync};
 use inart_planner_peers::{Multicast, Scheme};
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
 use inart_topologies::peers::{Mesh, PeerJob, Ports};
-use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerFrame};
+use inart_wire::{Incarnation, JobId, PlanVersion, Rank, ValuesPerFrame};
 
 use crate::error::SimulationError;
 use crate::options::{Options, Until};
@@ -130,10 +130,10 @@ impl Setting {
             program: inart_peers_agent::Terms::default(),
             round_patience: Duration::MAX,
             me: self.ranks[rank],
-            life: Incarnation::new(rank as u32 + 1),
+            incarnation: Incarnation::new(rank as u32 + 1),
             job: JobId::from(0),
             names: Vec::new(),
-            epoch: Epoch::from(1),
+            plan_version: PlanVersion::from(1),
             update_values: vec![self.values(); self.ranks.len()],
             chunk_values: WORDS,
             receivers: self.receivers,

@@ -1,7 +1,7 @@
 //! Agents without faults against the prediction, and against values computed by hand.
 #![allow(clippy::unwrap_used)]
 
-use inart_protocol_ps::{Applied, Blocking, Policy};
+use inart_protocol_ps::{Applied, Blocking, SyncModel};
 use inart_simulator_ps::{
     AgentError, AgentOptions, AgentRun, CAPABILITIES, Sync, WorkerOptions, run_agents, run_workers,
 };
@@ -31,15 +31,15 @@ fn run(text: &str, sync: Sync, iterations: u32, faults: &str) -> Result<AgentRun
     run_agents(&topology, &cluster.jobs[0], &AgentOptions::new(sync, iterations), &schedule)
 }
 
-fn predicted_s(text: &str, policy: Policy, iterations: u32) -> f64 {
+fn predicted_s(text: &str, sync_model: SyncModel, iterations: u32) -> f64 {
     let job: Job = Cluster::from_yaml(text).unwrap().jobs[0].clone();
-    run_workers(&job, &WorkerOptions::new(policy, iterations)).unwrap().iteration_s
+    run_workers(&job, &WorkerOptions::new(sync_model, iterations)).unwrap().iteration_s
 }
 
 #[test]
 fn an_iteration_takes_what_is_computed_by_hand() {
     // All pull at once and push at once: 4 models of 80 ms each way, and a second between.
-    let run = run(&document(0, 0.0), Sync::Order(Policy::bsp()), 6, "").unwrap();
+    let run = run(&document(0, 0.0), Sync::Order(SyncModel::bsp()), 6, "").unwrap();
     assert!((run.iteration_s - 1.64).abs() < 1e-3, "{run:?}");
     assert_eq!((run.updates, run.versions, run.staleness_most), (24, 6, 0));
     assert_eq!((run.wasted_updates, run.lost_messages, run.disconnected), (0, 0, 0));
@@ -52,22 +52,22 @@ fn without_faults_iterations_take_as_long_as_predicted() {
     // Without noise, workers of asp stay together or drift apart by the last digit of a time.
     for (delay_ms, cv) in [(0, 0.3), (5, 0.2)] {
         let text = document(delay_ms, cv);
-        for policy in [
-            Policy::bsp(),
-            Policy::asp(),
-            Policy::ssp(2, Blocking::AfterPush).unwrap(),
-            Policy::safa(0.5, 3).unwrap(),
-            Policy::r2sp(0.8, Applied::InTurn).unwrap(),
+        for sync_model in [
+            SyncModel::bsp(),
+            SyncModel::asp(),
+            SyncModel::ssp(2, Blocking::AfterPush).unwrap(),
+            SyncModel::safa(0.5, 3).unwrap(),
+            SyncModel::r2sp(0.8, Applied::InTurn).unwrap(),
         ] {
             let (own, predicted_s) =
-                (run(&text, Sync::Order(policy), 40, "").unwrap(), predicted_s(&text, policy, 40));
+                (run(&text, Sync::Order(sync_model), 40, "").unwrap(), predicted_s(&text, sync_model, 40));
             let apart = own.iteration_s / predicted_s - 1.0;
             eprintln!(
                 "{} {delay_ms} ms, cv {cv}: {} and {predicted_s}, {apart:+.4}",
-                policy.name(),
+                sync_model.name(),
                 own.iteration_s
             );
-            assert!(apart.abs() < 0.05, "{}: {} and {predicted_s} s", policy.name(), own.iteration_s);
+            assert!(apart.abs() < 0.05, "{}: {} and {predicted_s} s", sync_model.name(), own.iteration_s);
         }
     }
 }
@@ -75,7 +75,7 @@ fn without_faults_iterations_take_as_long_as_predicted() {
 #[test]
 fn a_link_at_half_its_rate_takes_twice_as_long() {
     let alone = document(0, 0.0).replace("workers: [w1, w2, w3, w4]", "workers: [w1]");
-    let sync = Sync::Order(Policy::bsp());
+    let sync = Sync::Order(SyncModel::bsp());
     let own = run(&alone, sync, 6, "").unwrap();
     assert!((own.iteration_s - 1.16).abs() < 1e-3, "{own:?}");
     for ends in ["[w1, v1]", "[s1, v1]"] {
@@ -88,7 +88,7 @@ fn a_link_at_half_its_rate_takes_twice_as_long() {
 #[test]
 fn what_stands_still_goes_on_where_it_was() {
     let alone = document(0, 0.0).replace("workers: [w1, w2, w3, w4]", "workers: [w1]");
-    let sync = Sync::Order(Policy::bsp());
+    let sync = Sync::Order(SyncModel::bsp());
     let own = run(&alone, sync, 6, "").unwrap();
     // A link is down for less than a connection needs to end; the worker computes or transfers meanwhile.
     let down = run(&alone, sync, 6, "events: [{at: 1250 ms, link_down: [w1, v1], for: 3 s}]").unwrap();
@@ -111,7 +111,7 @@ fn faults_that_are_not_simulated_are_refused_by_name() {
         ("background: [{from: w1, to: s1, rate: 1 Mbps}]", "background: other traffic"),
     ];
     for (faults, named) in cases {
-        let error = run(&text, Sync::Order(Policy::asp()), 3, faults).unwrap_err().to_string();
+        let error = run(&text, Sync::Order(SyncModel::asp()), 3, faults).unwrap_err().to_string();
         assert!(error.starts_with(named), "{error}");
     }
     let groups = Sync::Groups { groups: 1, fraction: 1.0, relaxation: 0.0 };
@@ -122,7 +122,7 @@ fn faults_that_are_not_simulated_are_refused_by_name() {
 #[test]
 fn a_training_that_cannot_go_on_says_for_whom_it_waits() {
     let error =
-        run(&document(0, 0.0), Sync::Order(Policy::bsp()), 3, "links: [{link: [w1, v1], drop: 100%}]");
+        run(&document(0, 0.0), Sync::Order(SyncModel::bsp()), 3, "links: [{link: [w1, v1], drop: 100%}]");
     let error = error.unwrap_err().to_string();
     assert!(error.contains("w1 is connected and has sent nothing"), "{error}");
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
-use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy};
+use inart_protocol_ps::{Applied, BatchRule, Blocking, SyncModel};
 use inart_simulator_ps::{WorkerEvent, WorkerOptions, run_workers, run_workers_watched};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
@@ -43,14 +43,14 @@ fn near(value: f64, wanted: f64, part: f64) -> bool {
     (value - wanted).abs() <= part * wanted
 }
 
-fn r2sp(relaxation: f64) -> Policy {
-    Policy::r2sp(relaxation, Applied::InTurn).unwrap()
+fn r2sp(relaxation: f64) -> SyncModel {
+    SyncModel::r2sp(relaxation, Applied::InTurn).unwrap()
 }
 
 #[test]
 fn bsp_is_its_closed_form() {
     for (model, compute_s, size_s, bsp_s, _) in MODELS {
-        let run = run_workers(&job(16, exactly(compute_s), size_s), &WorkerOptions::new(Policy::bsp(), 9));
+        let run = run_workers(&job(16, exactly(compute_s), size_s), &WorkerOptions::new(SyncModel::bsp(), 9));
         let run = run.unwrap();
         assert!(near(run.iteration_s, bsp_s, 1e-6), "{model}: {}", run.iteration_s);
         assert_eq!(run.bunched_arrivals, 15.0 / 16.0, "{model}");
@@ -61,7 +61,7 @@ fn bsp_is_its_closed_form() {
 /// Asynchronous workers that begin together stay together, unless noise parts them.
 #[test]
 fn asp_stays_in_lockstep_without_noise() {
-    let options = WorkerOptions::new(Policy::asp(), 30);
+    let options = WorkerOptions::new(SyncModel::asp(), 30);
     let even = run_workers(&job(16, exactly(0.7), 0.2825), &options).unwrap();
     assert!(near(even.iteration_s, 9.74, 1e-6) && even.bunched_arrivals == 15.0 / 16.0);
     let noisy = run_workers(&job(16, Time { mean_s: 0.7, cv: 0.05 }, 0.2825), &options).unwrap();
@@ -82,24 +82,24 @@ fn r2sp_comes_near_its_bound_and_not_below() {
 }
 
 #[test]
-fn no_policy_is_faster_than_the_port_or_a_worker_alone() {
-    let ssp = |blocking| Policy::ssp(3, blocking).unwrap();
-    let policies = [
-        Policy::bsp(),
-        Policy::asp(),
+fn no_sync_model_is_faster_than_the_port_or_a_worker_alone() {
+    let ssp = |blocking| SyncModel::ssp(3, blocking).unwrap();
+    let sync_models = [
+        SyncModel::bsp(),
+        SyncModel::asp(),
         ssp(Blocking::AfterPush),
         ssp(Blocking::BeforeCommit),
-        Policy::safa(0.75, 5).unwrap(),
+        SyncModel::safa(0.75, 5).unwrap(),
         r2sp(0.0),
         r2sp(0.8),
-        Policy::r2sp_tuned(Applied::InTurn),
+        SyncModel::r2sp_tuned(Applied::InTurn),
     ];
-    for policy in policies {
+    for sync_model in sync_models {
         for (model, compute_s, size_s, _, bound_s) in MODELS {
             let job = job(16, Time { mean_s: compute_s, cv: 0.05 }, size_s);
-            let run = run_workers(&job, &WorkerOptions::new(policy, 40)).unwrap();
+            let run = run_workers(&job, &WorkerOptions::new(sync_model, 40)).unwrap();
             let least = bound_s * 0.98; // the mean of what is drawn
-            assert!(run.iteration_s >= least, "{model}, {policy:?}: {} < {bound_s}", run.iteration_s);
+            assert!(run.iteration_s >= least, "{model}, {sync_model:?}: {} < {bound_s}", run.iteration_s);
             assert!(run.utilisation_in <= 1.0 + 1e-9 && run.utilisation_out <= 1.0 + 1e-9);
         }
     }

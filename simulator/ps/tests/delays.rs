@@ -1,7 +1,7 @@
 //! Links with a delay: an update and a model arrive so much later, and so does each message between them.
 #![allow(clippy::unwrap_used)]
 
-use inart_protocol_ps::{Applied, Policy};
+use inart_protocol_ps::{Applied, SyncModel};
 use inart_simulator_ps::{Absence, ClientOptions, WorkerOptions, run_clients, run_workers};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
@@ -34,13 +34,13 @@ fn job(kind: Kind, delays_s: &[f64]) -> Job {
 /// times the delay. All together wait for the one that is farthest.
 #[test]
 fn an_iteration_is_longer_by_six_delays() {
-    for (policy, delays_s) in [
-        (Policy::asp(), &[0.03][..]),
-        (Policy::bsp(), &[0.03]),
-        (Policy::bsp(), &[0.01, 0.03, 0.0]),
-        (Policy::r2sp(0.8, Applied::InTurn).unwrap(), &[0.03]),
+    for (sync_model, delays_s) in [
+        (SyncModel::asp(), &[0.03][..]),
+        (SyncModel::bsp(), &[0.03]),
+        (SyncModel::bsp(), &[0.01, 0.03, 0.0]),
+        (SyncModel::r2sp(0.8, Applied::InTurn).unwrap(), &[0.03]),
     ] {
-        let run = run_workers(&job(Kind::Workers, delays_s), &WorkerOptions::new(policy, 9)).unwrap();
+        let run = run_workers(&job(Kind::Workers, delays_s), &WorkerOptions::new(sync_model, 9)).unwrap();
         let wanted = COMPUTE_S + 2.0 * MODEL_S + 6.0 * 0.03;
         assert!((run.iteration_s - wanted).abs() < 1e-6, "{delays_s:?}: {} {wanted}", run.iteration_s);
         assert!((run.push_s - MODEL_S).abs() <= 0.03 + 1e-6, "{}", run.push_s);
@@ -52,7 +52,7 @@ fn an_iteration_is_longer_by_six_delays() {
 fn what_is_under_way_to_a_process_that_dies_is_void() {
     for from_s in [3.0, 3.31, 3.34, 3.37, 3.41, 3.6, 4.3] {
         let absence = Absence { participant: 0, from_s, until_s: Some(from_s + 0.05), is_noticed: false };
-        let options = WorkerOptions { absences: vec![absence], ..WorkerOptions::new(Policy::bsp(), 9) };
+        let options = WorkerOptions { absences: vec![absence], ..WorkerOptions::new(SyncModel::bsp(), 9) };
         let run = run_workers(&job(Kind::Workers, &[0.04, 0.04]), &options).unwrap();
         assert_eq!(run.staleness.counts.values().sum::<u64>(), 12, "{from_s}");
     }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use inart_protocol_ps::{Applied, Policy, WorkerNo};
+use inart_protocol_ps::{Applied, SyncModel, WorkerNo};
 use inart_ps_agent::{Decision, InOrder, Kept, Sequencer, Verdict};
 use inart_simulator_ps::{AgentError, MODEL, Sync, Trial, TrialError, server_options};
 
@@ -25,7 +25,7 @@ enum Mistake {
 }
 
 struct Mistaken {
-    own: InOrder<Policy>,
+    own: InOrder<SyncModel>,
     mistake: Mistake,
     first: Vec<f32>,
     before: Option<Kept>,
@@ -111,11 +111,11 @@ impl Sequencer for Mistaken {
 
 /// The oracle's finding in a trial with a mistake; none if it finds nothing.
 fn found(trial: &Trial, mistake: Mistake) -> Option<String> {
-    let Sync::Order(policy) = trial.options.sync else { return None };
-    let policy = if mistake == Mistake::OtherOrder { Policy::asp() } else { policy };
+    let Sync::Order(sync_model) = trial.options.sync else { return None };
+    let sync_model = if mistake == Mistake::OtherOrder { SyncModel::asp() } else { sync_model };
     let ended = trial.run_with(|job, kept| {
         let (first, options) = (kept.values.clone(), server_options(job, &trial.options));
-        let own = InOrder::restored(policy, options, MODEL, kept);
+        let own = InOrder::restored(sync_model, options, MODEL, kept);
         Ok(Mistaken { own, mistake, first, before: None, pushes: 0, more: VecDeque::new() })
     });
     match ended {
@@ -171,13 +171,13 @@ fn a_version_that_is_kept_late_is_found_after_a_restart() {
 #[test]
 fn another_order_is_found() {
     let in_turn = |trial: &Trial| {
-        let policy = match trial.options.sync {
-            Sync::Order(policy) => policy,
+        let sync_model = match trial.options.sync {
+            Sync::Order(sync_model) => sync_model,
             Sync::Groups { .. } => return false,
         };
-        let is_in_turn = matches!(policy, Policy::R2sp(r2sp) if r2sp.applied == Applied::InTurn);
+        let is_in_turn = matches!(sync_model, SyncModel::R2sp(r2sp) if r2sp.applied == Applied::InTurn);
         let workers = trial.network.matches("kind: worker").count();
-        (is_in_turn || matches!(policy, Policy::Bsp(_))) && workers > 2 && trial.options.iterations > 4
+        (is_in_turn || matches!(sync_model, SyncModel::Bsp(_))) && workers > 2 && trial.options.iterations > 4
     };
     let (found, all, first) = trials(Mistake::OtherOrder, in_turn);
     assert!(found * 3 >= all * 2, "{first}");

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_protocol_ps::{Applied, Arrival, BatchRule, Blocking, Policy, Taken};
+use inart_protocol_ps::{Applied, Arrival, BatchRule, Blocking, SyncModel, Taken};
 use inart_simulator_ps::{
     Absence, ClientEvent, ClientOptions, RunError, WorkerEvent, WorkerOptions, run_clients,
     run_clients_watched, run_workers, run_workers_watched,
@@ -31,16 +31,16 @@ fn job(kind: Kind, means: &[f64], cv: f64, delay_s: f64) -> Job {
     }
 }
 
-fn policy() -> impl Strategy<Value = Policy> {
+fn sync_model() -> impl Strategy<Value = SyncModel> {
     prop_oneof![
-        Just(Policy::bsp()),
-        Just(Policy::asp()),
-        (0u64..4).prop_map(|bound| Policy::ssp(bound, Blocking::AfterPush).unwrap()),
-        (1u64..4).prop_map(|bound| Policy::ssp(bound, Blocking::BeforeCommit).unwrap()),
-        (0.1f64..1.0, 0u64..4).prop_map(|(part, lag)| Policy::safa(part, lag).unwrap()),
-        (0.0f64..1.0).prop_map(|r| Policy::r2sp(r, Applied::InTurn).unwrap()),
-        (0.0f64..1.0).prop_map(|r| Policy::r2sp(r, Applied::OnArrival).unwrap()),
-        Just(Policy::r2sp_tuned(Applied::InTurn)),
+        Just(SyncModel::bsp()),
+        Just(SyncModel::asp()),
+        (0u64..4).prop_map(|bound| SyncModel::ssp(bound, Blocking::AfterPush).unwrap()),
+        (1u64..4).prop_map(|bound| SyncModel::ssp(bound, Blocking::BeforeCommit).unwrap()),
+        (0.1f64..1.0, 0u64..4).prop_map(|(part, lag)| SyncModel::safa(part, lag).unwrap()),
+        (0.0f64..1.0).prop_map(|r| SyncModel::r2sp(r, Applied::InTurn).unwrap()),
+        (0.0f64..1.0).prop_map(|r| SyncModel::r2sp(r, Applied::OnArrival).unwrap()),
+        Just(SyncModel::r2sp_tuned(Applied::InTurn)),
     ]
 }
 
@@ -113,7 +113,7 @@ proptest! {
 
     #[test]
     fn no_update_is_lost_or_applied_twice(
-        policy in policy(),
+        sync_model in sync_model(),
         means in prop::collection::vec(0.05f64..4.0, 1..8),
         cv in 0.0f64..1.0,
         seed in any::<u64>(),
@@ -137,7 +137,7 @@ proptest! {
             tuning: tuned.then_some(BatchRule::FillIdle),
             patience_s: Some(25.0),
             absences,
-            ..WorkerOptions::new(policy, 12)
+            ..WorkerOptions::new(sync_model, 12)
         };
         let mut watch = Watch::default();
         let run = run_workers_watched(&job, &options, &mut |at_s, event| watch.see(at_s, event)).unwrap();
@@ -153,8 +153,8 @@ proptest! {
         r in 0.0f64..1.0,
         seed in any::<u64>(),
     ) {
-        let policy = Policy::r2sp(r, Applied::InTurn).unwrap();
-        let options = WorkerOptions { seed, ..WorkerOptions::new(policy, 15) };
+        let sync_model = SyncModel::r2sp(r, Applied::InTurn).unwrap();
+        let options = WorkerOptions { seed, ..WorkerOptions::new(sync_model, 15) };
         let mut watch = Watch::default();
         let run = run_workers_watched(&job(Kind::Workers, &means, cv, 0.0), &options, &mut |at_s, event| {
             watch.see(at_s, event);
@@ -230,8 +230,8 @@ proptest! {
 fn a_worker_that_vanishes_unnoticed_needs_a_patience() {
     let gone = Absence { participant: 1, from_s: 3.0, until_s: None, is_noticed: false };
     let job = job(Kind::Workers, &[1.0, 1.0, 1.0], 0.1, 0.0);
-    for policy in [Policy::bsp(), Policy::r2sp(0.8, Applied::InTurn).unwrap()] {
-        let options = WorkerOptions { absences: vec![gone], ..WorkerOptions::new(policy, 12) };
+    for sync_model in [SyncModel::bsp(), SyncModel::r2sp(0.8, Applied::InTurn).unwrap()] {
+        let options = WorkerOptions { absences: vec![gone], ..WorkerOptions::new(sync_model, 12) };
         let error = run_workers(&job, &options).unwrap_err();
         assert!(matches!(&error, RunError::Stalled { waited_for, .. } if waited_for == "w1"), "{error}");
         let run = run_workers(&job, &WorkerOptions { patience_s: Some(10.0), ..options.clone() }).unwrap();
@@ -245,13 +245,13 @@ fn a_worker_that_vanishes_unnoticed_needs_a_patience() {
 /// once; a process that runs does not start again, and its pull would be refused for ever.
 #[test]
 fn a_worker_whose_absences_overlap_starts_once() {
-    let policy = Policy::r2sp(0.2, Applied::InTurn).unwrap();
+    let sync_model = SyncModel::r2sp(0.2, Applied::InTurn).unwrap();
     let gone =
         |from_s, until_s| Absence { participant: 0, from_s, until_s: Some(until_s), is_noticed: false };
     let options = WorkerOptions {
         patience_s: Some(25.0),
         absences: vec![gone(5.0, 25.0), gone(20.0, 25.08)],
-        ..WorkerOptions::new(policy, 12)
+        ..WorkerOptions::new(sync_model, 12)
     };
     let run = run_workers(&job(Kind::Workers, &[0.05], 0.0, 0.045), &options).unwrap();
     assert_eq!((run.given_up, run.pushes), (0, 12));
@@ -261,7 +261,7 @@ fn a_worker_whose_absences_overlap_starts_once() {
 fn runs_that_cannot_be_are_refused() {
     let (workers, clients) =
         (job(Kind::Workers, &[1.0; 3], 0.0, 0.0), job(Kind::Clients, &[1.0; 3], 0.0, 0.0));
-    let options = WorkerOptions::new(Policy::bsp(), 1);
+    let options = WorkerOptions::new(SyncModel::bsp(), 1);
     assert_eq!(run_workers(&workers, &options).unwrap_err(), RunError::Iterations(1));
     assert!(matches!(run_workers(&clients, &options), Err(RunError::Kind { .. })));
     let options = ClientOptions {
@@ -286,6 +286,6 @@ fn runs_that_cannot_be_are_refused() {
     // One worker alone: nothing to wait for, nothing is stale.
     let alone = job(Kind::Workers, &[1.0], 0.0, 0.0);
     let run =
-        run_workers(&alone, &WorkerOptions::new(Policy::r2sp(1.0, Applied::InTurn).unwrap(), 9)).unwrap();
+        run_workers(&alone, &WorkerOptions::new(SyncModel::r2sp(1.0, Applied::InTurn).unwrap(), 9)).unwrap();
     assert_eq!((run.staleness.max, run.iteration_s), (0, 2.5));
 }

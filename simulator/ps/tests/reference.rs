@@ -3,7 +3,7 @@
 //! draws.
 #![allow(clippy::unwrap_used)]
 
-use inart_protocol_ps::{Applied, Policy};
+use inart_protocol_ps::{Applied, SyncModel};
 use inart_simulator_ps::{ClientOptions, WorkerOptions, run_clients, run_workers};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
@@ -68,17 +68,18 @@ fn workers() {
             "VGG16" => (0.7, 0.2825),
             _ => (0.7, 0.0396875),
         };
-        let policy = match sync {
-            "bsp" => Policy::bsp(),
-            "asp" => Policy::asp(),
-            "safa" => Policy::safa(0.75, 5).unwrap(),
-            _ => Policy::r2sp(r, Applied::InTurn).unwrap(),
+        let sync_model = match sync {
+            "bsp" => SyncModel::bsp(),
+            "asp" => SyncModel::asp(),
+            "safa" => SyncModel::safa(0.75, 5).unwrap(),
+            _ => SyncModel::r2sp(r, Applied::InTurn).unwrap(),
         };
         let quarter = Nic { out_bps: 0.25, in_bps: 0.25 };
         let job = Job { bits: size_s, ..job(Kind::Workers, 16, Time { mean_s, cv }, quarter) };
         let mut ours = [0.0; 4];
         for seed in 1..=3 {
-            let run = run_workers(&job, &WorkerOptions { seed, ..WorkerOptions::new(policy, 200) }).unwrap();
+            let run =
+                run_workers(&job, &WorkerOptions { seed, ..WorkerOptions::new(sync_model, 200) }).unwrap();
             let values = [run.iteration_s, run.bunched_arrivals, run.staleness.mean, run.blocking_s];
             ours.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / 3.0);
         }

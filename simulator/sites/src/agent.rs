@@ -5,13 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo, Seen};
 use inart_planner_sites::PlanError;
-use inart_protocol_sites::Policy;
+use inart_protocol_sites::TransmissionPolicy;
 use inart_sites_agent::{Driver, SchedulerNews, SchedulerProcess, SiteCommand, SiteNews, SiteProcess};
 
 use crate::stranger::Stranger;
 
 /// A plan, or why there is none.
-type Planned = Result<Policy, PlanError>;
+type Planned = Result<TransmissionPolicy, PlanError>;
 
 /// A process.
 #[derive(Debug)]

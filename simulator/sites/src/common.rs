@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_connections::PeerNo;
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 
 /// Seconds as machines take times: an event within a nanosecond happens at its end.
 pub(crate) fn nanos(seconds: f64) -> u64 {
@@ -44,11 +44,11 @@ pub(crate) struct Common {
     /// Processes that are dead.
     pub dead: BTreeSet<PeerNo>,
     /// Plans by version.
-    pub plans: BTreeMap<u64, Arc<Policy>>,
+    pub plans: BTreeMap<u64, Arc<TransmissionPolicy>>,
     /// Versions of plans that a scheduler has sent to a site.
     pub offered: BTreeSet<u64>,
     /// Plans that every site must refuse.
-    pub refused: Vec<Arc<Policy>>,
+    pub refused: Vec<Arc<TransmissionPolicy>>,
     /// What happened beside rounds and faults, by name.
     pub seen: BTreeMap<&'static str, u64>,
 }

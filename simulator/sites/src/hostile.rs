@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use inart_connections::PeerNo;
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 use inart_sites_agent::message::{AskMessage, Body, ChunkMessage, decode, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Setup, version};
@@ -102,7 +102,7 @@ impl Hostile {
             }
             1 => {
                 // The plan that all sites begin with, as a newer one.
-                let mut plan = Policy::clone(&self.setups[by.index()].first_policy);
+                let mut plan = TransmissionPolicy::clone(&self.setups[by.index()].first_policy);
                 plan.version = version(OWN_PLAN + self.draws.random_range(0..1000), &plan);
                 let message = policy_message(&plan);
                 self.shared.borrow_mut().refused.push(plan.into());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_planner_sites::PlanError;
-use inart_protocol_sites::Policy;
+use inart_protocol_sites::TransmissionPolicy;
 use inart_sites_agent::message::{Body, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{SchedulerNews, SchedulerProcess};
@@ -47,7 +47,10 @@ impl Stranger {
     }
 
     /// Returns the next output. Offers go before the machine's messages, so they may arrive before its hello.
-    pub fn next(&mut self, now: Duration) -> Option<Output<SchedulerNews, Result<Policy, PlanError>>> {
+    pub fn next(
+        &mut self,
+        now: Duration,
+    ) -> Option<Output<SchedulerNews, Result<TransmissionPolicy, PlanError>>> {
         if let Some((to, data)) = self.offers.pop_front() {
             self.offered += 1;
             return Some(Output::Send { to, id: FIRST_OFFER + self.offered, data, priority: i32::MAX });
@@ -61,6 +64,6 @@ impl Stranger {
     }
 }
 
-fn offer(policy: &Policy) -> Bytes {
+fn offer(policy: &TransmissionPolicy) -> Bytes {
     encode(Body::Offer(policy_message(policy)))
 }

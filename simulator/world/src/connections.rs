@@ -8,8 +8,8 @@ use inart_connections::PeerNo;
 #[derive(Debug, Clone, Copy)]
 pub struct Up {
     pub number: u64,
-    /// The lives of both ends when it was made.
-    pub lives: [u32; 2],
+    /// The generations of both ends when it was made.
+    pub generations: [u32; 2],
 }
 
 /// A pair of processes that connect whenever they can.
@@ -27,8 +27,8 @@ impl Pair {
     }
 
     /// Whether a connection of these lives is up.
-    pub fn is_of(&self, lives: [u32; 2]) -> bool {
-        self.up.is_some_and(|up| up.lives == lives)
+    pub fn is_of(&self, generations: [u32; 2]) -> bool {
+        self.up.is_some_and(|up| up.generations == generations)
     }
 }
 
@@ -66,16 +66,16 @@ impl Connections {
     }
 
     /// Makes a connection between processes of these lives.
-    pub fn make(&mut self, pair: usize, lives: [u32; 2]) {
+    pub fn make(&mut self, pair: usize, generations: [u32; 2]) {
         self.made += 1;
-        self.pairs[pair].up = Some(Up { number: self.made, lives });
+        self.pairs[pair].up = Some(Up { number: self.made, generations });
     }
 
-    /// The number of the connection to another process that this life of a process has.
-    pub fn number(&self, who: PeerNo, other: PeerNo, life: u32) -> Option<u64> {
+    /// The number of the connection to another process that this generation of a process has.
+    pub fn number(&self, who: PeerNo, other: PeerNo, generation: u32) -> Option<u64> {
         let pair = &self.pairs[*self.positions.get(&[who, other])?];
         let up = pair.up?;
-        (up.lives[usize::from(pair.ends[0] != who)] == life).then_some(up.number)
+        (up.generations[usize::from(pair.ends[0] != who)] == generation).then_some(up.number)
     }
 
     /// Pairs that a process is an end of.

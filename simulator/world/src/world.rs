@@ -47,13 +47,13 @@ enum Event<C, F, L> {
     Link(L),
     Connect { pair: usize },
     Silent { pair: usize, connection: u64 },
-    Wake { who: PeerNo, life: u32 },
-    Command { who: PeerNo, life: u32, command: C },
+    Wake { who: PeerNo, generation: u32 },
+    Command { who: PeerNo, generation: u32, command: C },
 }
 
 #[derive(Clone, Copy, Default)]
-struct Life {
-    /// How often the process has started or was killed: what belongs to an earlier life is void.
+struct Generation {
+    /// How often the process has started or was killed: what belongs to an earlier generation is void.
     number: u32,
     wakes_at: Option<Duration>,
 }
@@ -68,7 +68,7 @@ type Events<M, L> = Timeline<Event<<M as Machine>::Command, <L as Links>::Change
 pub struct World<M: Machine, L: Links, P: Program<M>> {
     /// `None` while a process is dead.
     machines: Vec<Option<M>>,
-    lives: Vec<Life>,
+    generations: Vec<Generation>,
     open: Vec<Open>,
     connections: Connections,
     links: L,
@@ -100,7 +100,7 @@ where
     ) -> Result<Self, P::Error> {
         let mut world = World {
             machines: (0..count).map(|_| None).collect(),
-            lives: vec![Life::default(); count as usize],
+            generations: vec![Generation::default(); count as usize],
             open: vec![Open::new(); count as usize],
             connections: Connections::new(pairs),
             links,
@@ -211,18 +211,18 @@ where
                 let is_up = self.connections.pair(pair).number() == Some(connection);
                 if is_up && self.is_cut(pair) { self.disconnect(pair) } else { Ok(()) }
             }
-            Event::Wake { who, life } => {
+            Event::Wake { who, generation } => {
                 let now = self.now;
-                let own = &mut self.lives[who.index()];
-                if own.number != life || own.wakes_at.take_if(|at| *at <= now).is_none() {
+                let own = &mut self.generations[who.index()];
+                if own.number != generation || own.wakes_at.take_if(|at| *at <= now).is_none() {
                     return Ok(());
                 }
                 self.with(who, |machine, now| machine.tick(now))
             }
-            Event::Command { who, life, command } => {
+            Event::Command { who, generation, command } => {
                 self.commands -= 1;
                 self.news_at = self.now;
-                if self.lives[who.index()].number != life {
+                if self.generations[who.index()].number != generation {
                     return Ok(());
                 }
                 self.with(who, |machine, now| machine.command(command, now))
@@ -265,7 +265,7 @@ where
         match fault {
             Fault::Kill(who) => {
                 if let Some(machine) = self.machines[who.index()].take() {
-                    self.lives[who.index()].number += 1;
+                    self.generations[who.index()].number += 1;
                     self.open[who.index()].clear();
                     self.program.killed(who, machine);
                     let pairs = self.connections.of(who);
@@ -274,7 +274,7 @@ where
                 Ok(())
             }
             Fault::Start(who) => {
-                if self.lives(who) {
+                if self.generations(who) {
                     Ok(())
                 } else {
                     self.start(who)
@@ -299,27 +299,27 @@ where
     fn start(&mut self, who: PeerNo) -> Result<(), P::Error> {
         let machine = self.program.start(who, self.now)?;
         self.machines[who.index()] = Some(machine);
-        let own = &mut self.lives[who.index()];
-        *own = Life { number: own.number + 1, wakes_at: None };
+        let own = &mut self.generations[who.index()];
+        *own = Generation { number: own.number + 1, wakes_at: None };
         for pair in self.connections.of(who) {
             self.attempt(pair);
         }
         self.carry_out(who)
     }
 
-    fn lives(&self, who: PeerNo) -> bool {
+    fn generations(&self, who: PeerNo) -> bool {
         self.machines[who.index()].is_some()
     }
 
     /// Whether a process is still an end of a connection.
     fn hears(&self, who: PeerNo, other: PeerNo, connection: u64) -> bool {
-        let life = self.lives[who.index()].number;
-        self.lives(who) && self.connections.number(who, other, life) == Some(connection)
+        let generation = self.generations[who.index()].number;
+        self.generations(who) && self.connections.number(who, other, generation) == Some(connection)
     }
 
     fn is_cut(&self, pair: usize) -> bool {
         let [a, b] = self.connections.ends(pair);
-        !self.lives(a) || !self.lives(b) || self.links.is_cut(a, b)
+        !self.generations(a) || !self.generations(b) || self.links.is_cut(a, b)
     }
 
     /// Connections whose ends do not hear of each other end after a while.
@@ -345,12 +345,12 @@ where
     fn connect(&mut self, pair: usize) -> Result<(), P::Error> {
         self.connections.pair(pair).is_connecting = false;
         let [a, b] = self.connections.ends(pair);
-        let lives = [a, b].map(|who| self.lives[who.index()].number);
-        if self.is_cut(pair) || self.connections.pair(pair).is_of(lives) {
+        let generations = [a, b].map(|who| self.generations[who.index()].number);
+        if self.is_cut(pair) || self.connections.pair(pair).is_of(generations) {
             return Ok(());
         }
         self.end(pair)?;
-        self.connections.make(pair, lives);
+        self.connections.make(pair, generations);
         self.with(a, |machine, now| machine.up(b, now))?;
         self.with(b, |machine, now| machine.up(a, now))
     }
@@ -366,9 +366,9 @@ where
         let Some(up) = self.connections.pair(pair).up.take() else { return Ok(()) };
         self.links.clear(up.number, self.now);
         let [a, b] = self.connections.ends(pair);
-        for (who, other, life) in [(a, b, up.lives[0]), (b, a, up.lives[1])] {
+        for (who, other, generation) in [(a, b, up.generations[0]), (b, a, up.generations[1])] {
             self.program.disconnected([who, other], &self.machines, self.now);
-            if self.lives[who.index()].number == life {
+            if self.generations[who.index()].number == generation {
                 let lost = self.lost(who, up.number);
                 self.with(who, |machine, now| {
                     machine.down(other, now);
@@ -408,9 +408,9 @@ where
     }
 
     fn carry_out(&mut self, who: PeerNo) -> Result<(), P::Error> {
-        let World { machines, lives, open, connections, links, program, timeline, commands, .. } = self;
+        let World { machines, generations, open, connections, links, program, timeline, commands, .. } = self;
         let (now, news_at) = (&self.now, &mut self.news_at);
-        let (now, own) = (*now, &mut lives[who.index()]);
+        let (now, own) = (*now, &mut generations[who.index()]);
         let Some(machine) = &mut machines[who.index()] else { return Ok(()) };
         let mut outputs = 0;
         while let Some(output) = machine.next(now) {
@@ -445,9 +445,9 @@ where
                     *news_at = now;
                     let mut later = Later::new();
                     program.hear(who, machine, news, now, &mut later)?;
-                    let life = own.number;
+                    let generation = own.number;
                     *commands += later.len();
-                    plan(timeline, now, later, |command| Event::Command { who, life, command });
+                    plan(timeline, now, later, |command| Event::Command { who, generation, command });
                 }
             }
         }
@@ -455,7 +455,7 @@ where
             let at = due.max(now + LEAST_SLEEP);
             if own.wakes_at.is_none_or(|known| at < known) {
                 own.wakes_at = Some(at);
-                timeline.at(at, Event::Wake { who, life: own.number });
+                timeline.at(at, Event::Wake { who, generation: own.number });
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use inart_switch::control::Port;
 use inart_switch::{Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
-use inart_wire::{Contributors, Seat};
+use inart_wire::{BitmapIndex, Contributors};
 
 /// Frames that came out, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub fn first_hop_switch(program: Arc<Program>, workers: u16) -> Switch {
 fn switch_of(
     program: Arc<Program>,
     workers: u16,
-    members: impl Fn(Seat, Contributors) -> Contributors,
+    members: impl Fn(BitmapIndex, Contributors) -> Contributors,
 ) -> Switch {
     let mut switch = Switch::new(1);
     switch.load(program).expect("the program loads");
@@ -73,10 +73,10 @@ fn switch_of(
     let port = |port: Port| PortNo::try_from(u64::from(port.0)).expect("ports count from 1");
     for worker in 0..workers {
         let key = SteerKey {
-            epoch: 1.into(),
+            plan_version: 1.into(),
             job: 1.into(),
             shard: 0.into(),
-            worker: Seat::try_from(worker).expect("a low rank"),
+            worker: BitmapIndex::try_from(worker).expect("a low rank"),
             ingress: port(port_of(worker)),
         };
         let everybody = Contributors { bitmap, ..Contributors::one(key.worker) };

@@ -1,6 +1,6 @@
 //! The programs for Tofino beside that for v1model: the same tables, the same random frames, the same answers
-//! but for the rules that are others on the chip. Several jobs, slots, epochs and runs; trunks, paths that
-//! cross the switch twice, results; repeats, old frames, overflows, forged frames.
+//! but for the rules that are others on the chip. Several jobs, slots, plan versions and runs; trunks, paths
+//! that cross the switch twice, results; repeats, old frames, overflows, forged frames.
 
 mod network;
 mod pair;

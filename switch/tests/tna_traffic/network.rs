@@ -8,7 +8,7 @@ use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey,
     SwitchPortsAction, SwitchPortsKey, SwitchTables,
 };
-use inart_wire::{Contributors, MacAddr, Seat};
+use inart_wire::{BitmapIndex, Contributors, MacAddr};
 
 /// Slots of a range; a window's chunks of one shard.
 pub const WINDOW: u32 = 4;
@@ -26,10 +26,10 @@ pub struct Sender {
 }
 
 /// ```text
-/// job 1, shard 0: workers 0 to 3 at ports 1 to 4, summed, to the server at port 20; the same in epoch 2
-/// job 1, shard 1: workers 0 and 1, and the sum of 2 and 3 by the trunk at port 30, to the server at port 21
-/// job 1, shard 2: workers 0 and 1 pass on to the trunk at port 31; their sum comes back by it, is added to
-///                 that of worker 2, and leaves by the same trunk: both ways of a path cross the switch
+/// job 1, shard 0: workers 0 to 3 at ports 1 to 4, summed, to the server at port 20; the same in plan version
+/// 2 job 1, shard 1: workers 0 and 1, and the sum of 2 and 3 by the trunk at port 30, to the server at port
+/// 21 job 1, shard 2: workers 0 and 1 pass on to the trunk at port 31; their sum comes back by it, is added
+/// to                 that of worker 2, and leaves by the same trunk: both ways of a path cross the switch
 /// job 2, shard 0: workers 0 and 1 at ports 5 and 6, in group 0; 70 and 71 at ports 7 and 8, in group 1
 /// job 3, shard 0: worker 0 alone at port 9, whose server is there, too
 /// ```
@@ -63,7 +63,7 @@ pub fn senders() -> Vec<Sender> {
     SENDERS.into_iter().chain([ALONE]).collect()
 }
 
-/// Where results of a shard come in, in epoch 1, and the group they go to.
+/// Where results of a shard come in, in plan version 1, and the group they go to.
 pub const RESULTS: [(u16, u16, u16, u16); 2] = [(1, 0, 20, 1), (2, 0, 22, 2)];
 const GROUPS: [(u16, &[u16]); 3] = [(1, &[1, 2, 3, 4, 20]), (2, &[5, 6, 7, 8]), (3, &[1, 2, 5, 9, 20, 30])];
 const FLOOD_GROUP: u16 = 3;
@@ -88,10 +88,10 @@ fn sums() -> BTreeMap<(u16, u16, u16), (u32, u64, u16)> {
     .into()
 }
 
-fn steer(sender: Sender, epoch: u16) -> (SteerKey, SteerAction) {
-    let worker = Seat::try_from(sender.worker).expect("a low rank");
+fn steer(sender: Sender, plan_version: u16) -> (SteerKey, SteerAction) {
+    let worker = BitmapIndex::try_from(sender.worker).expect("a low rank");
     let key = SteerKey {
-        epoch: epoch.into(),
+        plan_version: plan_version.into(),
         job: sender.job.into(),
         shard: sender.shard.into(),
         worker,
@@ -112,8 +112,12 @@ fn tables() -> SwitchTables {
     let again = SENDERS.iter().filter(|sender| (sender.job, sender.shard) == (1, 0));
     let again = again.map(|sender| steer(*sender, 2));
     let results = RESULTS.iter().map(|&(job, shard, ingress, group)| {
-        let key =
-            ResultsKey { epoch: 1.into(), job: job.into(), shard: shard.into(), ingress: port(ingress) };
+        let key = ResultsKey {
+            plan_version: 1.into(),
+            job: job.into(),
+            shard: shard.into(),
+            ingress: port(ingress),
+        };
         (key, ResultsAction::Replicate { group: GroupId(group) })
     });
     let address = |dst| MacKey { dst: MacAddr(dst) };
@@ -151,7 +155,7 @@ pub fn write(switch: &mut Switch) {
 
 /// The slot of a gradient or partial that is added, and the members of its entry.
 pub fn slot_of(
-    (epoch, job, shard, worker): (u16, u16, u16, u16),
+    (plan_version, job, shard, worker): (u16, u16, u16, u16),
     ingress: u16,
     sequence: u32,
 ) -> Option<(u32, u64)> {
@@ -159,7 +163,7 @@ pub fn slot_of(
         (sender.job, sender.shard, sender.worker, sender.port) == (job, shard, worker, ingress)
     };
     let sender = senders().into_iter().find(mine)?;
-    let known = epoch == 1 || (epoch, job, shard) == (2, 1, 0);
+    let known = plan_version == 1 || (plan_version, job, shard) == (2, 1, 0);
     match steer(sender, 1).1 {
         SteerAction::Add { slots, members, .. } if known => {
             Some((slots.base + sequence % WINDOW, members.bitmap))

@@ -129,7 +129,7 @@ impl Pair {
         let other_tag = slot
             .tags
             .iter()
-            .any(|(mark, tag)| *mark == header.mark() && *tag != (header.epoch, header.incarnation));
+            .any(|(mark, tag)| *mark == header.mark() && *tag != (header.plan_version, header.incarnation));
         match (v1model.outcome?, tna.outcome?) {
             (_, Overlap) if members & !header.contributors != 0 => Some(Rule::Units),
             (_, OtherShape | Stale) if other_tag => Some(Rule::Marks),
@@ -155,7 +155,7 @@ impl Pair {
 
     fn slot(&self, header: &Header, port: u16) -> Option<(u32, u64)> {
         let summed = matches!(header.kind, GRADIENT | PARTIAL) && header.flags & BYPASS == 0;
-        let worker = (header.epoch, header.job, header.shard, header.worker);
+        let worker = (header.plan_version, header.job, header.shard, header.worker);
         if summed { slot_of(worker, port, header.sequence) } else { None }
     }
 
@@ -165,7 +165,7 @@ impl Pair {
         let Some(header) = Header::of(&arrival.bytes) else { return };
         let Some((number, _)) = self.slot(&header, arrival.port) else { return };
         let slot = self.slots.entry(number).or_default();
-        let tag = (header.epoch, header.incarnation);
+        let tag = (header.plan_version, header.incarnation);
         // With two passes egress drops it in between.
         let is_oversized = self.passes > 1 && arrival.bytes.len() > self.frame_bytes;
         let took = |answer: &Answer| matches!(answer.outcome, Some(Stored | Added | Absorbed | Completed));

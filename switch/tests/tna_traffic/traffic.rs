@@ -16,7 +16,7 @@ pub const PARTIAL: u8 = 2;
 const RESULT: u8 = 3;
 /// Bytes before the values.
 pub const HEADER: usize = 44;
-/// Runs of a job: the second has, in epoch 2, the mark that the first has in epoch 1.
+/// Runs of a job: the second has, in plan version 2, the mark that the first has in plan version 1.
 const RUN: u32 = 0x0a0b_0c0d;
 
 /// A frame and the port by which it comes.
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Arrival {
 pub struct Header {
     pub kind: u8,
     pub flags: u8,
-    pub epoch: u16,
+    pub plan_version: u16,
     pub job: u16,
     pub shard: u16,
     pub worker: u16,
@@ -59,7 +59,7 @@ impl Header {
         (frame.len() >= HEADER && at(12, 2) == 0x88b5 && frame[14] >> 4 == 3).then(|| Header {
             kind: frame[14] & 15,
             flags: frame[15],
-            epoch: at(16, 2) as u16,
+            plan_version: at(16, 2) as u16,
             job: at(18, 2) as u16,
             shard: at(20, 2) as u16,
             worker: at(22, 2) as u16,
@@ -75,7 +75,7 @@ impl Header {
     fn bytes(&self, dst: [u8; 6], values: &[i32]) -> Vec<u8> {
         let mut bytes = [&dst[..], &[2, 0, 0, 0, 0, 0x11], &[0x88, 0xb5]].concat();
         bytes.extend([3 << 4 | self.kind, self.flags]);
-        for field in [self.epoch, self.job, self.shard, self.worker] {
+        for field in [self.plan_version, self.job, self.shard, self.worker] {
             bytes.extend(field.to_be_bytes());
         }
         bytes.extend(self.sequence.to_be_bytes());
@@ -89,7 +89,7 @@ impl Header {
 
     /// The mark of its tag: the CRC-32 of IEEE 802.3.
     pub fn mark(&self) -> u32 {
-        let mut tag = [self.epoch, self.job, self.shard].map(u16::to_be_bytes).concat();
+        let mut tag = [self.plan_version, self.job, self.shard].map(u16::to_be_bytes).concat();
         tag.push(self.group);
         tag.extend(self.incarnation.to_be_bytes());
         let crc = tag.iter().fold(u32::MAX, |crc, byte| {
@@ -99,8 +99,8 @@ impl Header {
         !crc
     }
 
-    /// The same header in the epoch's run with that mark: where a CRC is linear, and the incarnation comes
-    /// last, its bits are found one by one.
+    /// The same header in the plan version's run with that mark: where a CRC is linear, and the incarnation
+    /// comes last, its bits are found one by one.
     fn with_mark(mut self, mark: u32) -> Self {
         let mut at = |incarnation| {
             self.incarnation = incarnation;
@@ -158,13 +158,13 @@ fn summed(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     let whole = prop_oneof![5 => Just(true), 1 => Just(false)];
     let sender = prop::sample::select(senders());
     (sender, sequence, flags, tag, shape, (port, whole), values(n.get())).prop_map(
-        |(sender, sequence, flags, (epoch, run), (exponent, length), (port, whole), values)| {
+        |(sender, sequence, flags, (plan_version, run), (exponent, length), (port, whole), values)| {
             let own = 1 << (sender.worker % 64);
             let contributors = if whole { sender.members } else { own };
             let header = Header {
                 kind: if contributors == own { GRADIENT } else { PARTIAL },
                 flags,
-                epoch,
+                plan_version,
                 job: sender.job,
                 shard: sender.shard,
                 worker: sender.worker,
@@ -177,8 +177,8 @@ fn summed(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
             };
             let header = match run {
                 0 => Header { incarnation: RUN + 1, ..header },
-                1 | 2 if epoch != 1 => {
-                    let mark = Header { epoch: 1, ..header.clone() }.mark();
+                1 | 2 if plan_version != 1 => {
+                    let mark = Header { plan_version: 1, ..header.clone() }.mark();
                     header.with_mark(mark)
                 }
                 _ => header,
@@ -205,7 +205,7 @@ fn switched(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
             let header = Header {
                 kind,
                 flags: LAST,
-                epoch: 1,
+                plan_version: 1,
                 job,
                 shard,
                 worker,

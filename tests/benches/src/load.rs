@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_wire::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, JobId,
-    Kind, MacAddr, Seat, ShardId, ValuesPerFrame,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation,
+    JobId, Kind, MacAddr, PlanVersion, ShardId, ValuesPerFrame,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -15,8 +15,8 @@ use crate::network;
 
 /// Ranks 0 to 7, all behind port 1.
 pub const WORKERS: u16 = 8;
-/// All frames belong to this epoch, job and shard.
-pub const EPOCH: u16 = 1;
+/// All frames belong to this plan version, job and shard.
+pub const PLAN_VERSION: u16 = 1;
 pub const JOB: u16 = 1;
 pub const SHARD: u16 = 0;
 /// And to this run.
@@ -183,7 +183,7 @@ fn value(chunk: usize, rank: u16, lane: usize) -> i32 {
 }
 
 fn gradient(values: ValuesPerFrame, rank: u16, lanes: &[i32]) -> Result<Vec<u8>> {
-    let worker = Seat::try_from(rank).context("rank")?;
+    let worker = BitmapIndex::try_from(rank).context("rank")?;
     let frame = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 0xfe]),
         source: MacAddr([2, 0, 0, 0, 0, rank as u8]),
@@ -191,7 +191,7 @@ fn gradient(values: ValuesPerFrame, rank: u16, lanes: &[i32]) -> Result<Vec<u8>>
         header: HeaderRepr {
             kind: Kind::Gradient,
             flags: Flags::default(),
-            epoch: Epoch::from(EPOCH),
+            plan_version: PlanVersion::from(PLAN_VERSION),
             job: JobId::from(JOB),
             shard: ShardId::from(SHARD),
             worker,

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use inart_tables::{PortNo, SlotRange, SteerAction, SteerKey, SwitchTables, diff};
 use inart_targets::{Access, Place, Precedence};
-use inart_wire::{Contributors, Group, Seat, ValuesPerFrame};
+use inart_wire::{BitmapIndex, Contributors, Group, ValuesPerFrame};
 
-use crate::load::{EPOCH, JOB, SHARD, WORKERS};
+use crate::load::{JOB, PLAN_VERSION, SHARD, WORKERS};
 use crate::network;
 
 /// A running switch; it is killed when dropped.
@@ -67,9 +67,14 @@ async fn install(address: &str, values: ValuesPerFrame, window: u32) -> Result<(
     let port = |number: u64| PortNo::try_from(number).expect("ports count from 1");
     let mut tables = SwitchTables::default();
     for rank in 0..WORKERS {
-        let worker = Seat::try_from(rank)?;
-        let key =
-            SteerKey { epoch: EPOCH.into(), job: JOB.into(), shard: SHARD.into(), worker, ingress: port(1) };
+        let worker = BitmapIndex::try_from(rank)?;
+        let key = SteerKey {
+            plan_version: PLAN_VERSION.into(),
+            job: JOB.into(),
+            shard: SHARD.into(),
+            worker,
+            ingress: port(1),
+        };
         let slots = SlotRange { base: 0, len: window };
         let expected = Contributors::all_of(Group(0), WORKERS.into());
         let members = Contributors::one(worker);

@@ -9,9 +9,9 @@ use inart_frames::{FrameLink, LinkEvent, LinkSetup};
 const STEP: Duration = Duration::from_millis(20);
 const SILENCE: Duration = Duration::from_secs(2);
 
-fn side(life: u32) -> FrameLink {
+fn side(incarnation: u32) -> FrameLink {
     FrameLink::new(LinkSetup {
-        life,
+        incarnation,
         values_per_frame: 32,
         frame_bytes: 172,
         rate_bps: Some(1e8),

@@ -27,8 +27,8 @@ struct Job {
     workers: Vec<WorkerFlow>,
     server: ServerShard,
     /// How often each worker has begun anew: once at most.
-    lives: Vec<u32>,
-    server_lives: u32,
+    generations: Vec<u32>,
+    server_generations: u32,
     assignment: Assignment,
     macs: Vec<MacAddr>,
     gradient_len: usize,
@@ -40,18 +40,18 @@ struct Job {
 
 /// A value of the gradient of one incarnation of a worker: small whole numbers, so that sums are exact as
 /// floats.
-fn value(rank: usize, life: u32, index: usize) -> f32 {
-    ((rank + 1) * (index % 13 + 1 + 100 * life as usize)) as f32
+fn value(rank: usize, generation: u32, index: usize) -> f32 {
+    ((rank + 1) * (index % 13 + 1 + 100 * generation as usize)) as f32
 }
 
-fn worker(assignment: &Assignment, rank: usize, life: u32) -> WorkerFlow {
-    let incarnation = Incarnation::new(1 + rank as u32 + 16 * life);
+fn worker(assignment: &Assignment, rank: usize, generation: u32) -> WorkerFlow {
+    let incarnation = Incarnation::new(1 + rank as u32 + 16 * generation);
     let rank = Rank::try_from(rank).expect("there are few workers");
     WorkerFlow::new(assignment.clone(), rank, incarnation, PEER_TIMEOUT).expect("the assignment is right")
 }
 
-fn server(assignment: &Assignment, life: u32) -> ServerShard {
-    let incarnation = Incarnation::new(0x100 + life);
+fn server(assignment: &Assignment, generation: u32) -> ServerShard {
+    let incarnation = Incarnation::new(0x100 + generation);
     ServerShard::new(assignment.clone(), 0.into(), incarnation, PEER_TIMEOUT)
         .expect("the assignment is right")
 }
@@ -66,7 +66,7 @@ impl Job {
         let assignment = Assignment {
             job: 7.into(),
             name: "fuzz".into(),
-            epoch: 3.into(),
+            plan_version: 3.into(),
             values_per_frame: VALUES,
             window_chunks: 1 << (shape >> 1 & 1),
             exact_sums: shape >> 5 & 1 == 1,
@@ -78,15 +78,15 @@ impl Job {
                 mac: mac(workers),
                 share: 1.0,
                 rate_bps: 1e9,
-                seats: Vec::new(),
+                bitmap_indices: Vec::new(),
             }],
         };
         let mut job = Self {
             now: Instant::START,
             workers: (0..workers).map(|rank| worker(&assignment, rank, 0)).collect(),
             server: server(&assignment, 0),
-            lives: vec![0; workers],
-            server_lives: 0,
+            generations: vec![0; workers],
+            server_generations: 0,
             assignment,
             macs: (0..workers).map(mac).collect(),
             gradient_len,
@@ -101,7 +101,7 @@ impl Job {
 
     fn start(&mut self, rank: usize) {
         let gradient: Vec<f32> =
-            (0..self.gradient_len).map(|index| value(rank, self.lives[rank], index)).collect();
+            (0..self.gradient_len).map(|index| value(rank, self.generations[rank], index)).collect();
         // A job that was aborted does not start again.
         let _ = self.workers[rank].start_round(self.now, &gradient);
     }
@@ -184,16 +184,16 @@ impl Job {
 
     /// The worker begins anew, the first time that it is asked to.
     fn restart(&mut self, rank: usize) {
-        if self.lives[rank] == 0 {
-            self.lives[rank] = 1;
+        if self.generations[rank] == 0 {
+            self.generations[rank] = 1;
             self.workers[rank] = worker(&self.assignment, rank, 1);
             self.start(rank);
         }
     }
 
     fn restart_server(&mut self) {
-        self.server_lives += 1;
-        self.server = server(&self.assignment, self.server_lives);
+        self.server_generations += 1;
+        self.server = server(&self.assignment, self.server_generations);
     }
 
     /// Adds one frame into another, as a switch might.
@@ -240,12 +240,13 @@ impl Job {
             if self.workers[rank].finish_round(&mut sum).is_err() {
                 continue;
             }
-            let life = |lives: u32, rank: usize| lives >> rank & 1;
-            let is_right = |lives: u32| {
+            let generation = |generations: u32, rank: usize| generations >> rank & 1;
+            let is_right = |generations: u32| {
                 let ranks = 0..self.workers.len();
-                let total =
-                    |index| -> f32 { ranks.clone().map(|rank| value(rank, life(lives, rank), index)).sum() };
-                life(lives, rank) == self.lives[rank]
+                let total = |index| -> f32 {
+                    ranks.clone().map(|rank| value(rank, generation(generations, rank), index)).sum()
+                };
+                generation(generations, rank) == self.generations[rank]
                     && sum.iter().copied().eq((0..self.gradient_len).map(total))
             };
             let right = (0..1 << self.workers.len()).any(is_right);

@@ -19,7 +19,7 @@ const VALUES: usize = 70;
 /// As many as a frame has here.
 const CHUNK: usize = 32;
 const FRAME_BYTES: usize = 172;
-const LIVES: [u32; PEERS] = [11, 12, 13];
+const INCARNATIONS: [u32; PEERS] = [11, 12, 13];
 
 fn rank(number: usize) -> Rank {
     Rank::try_from(number % PEERS).expect("there are few")
@@ -39,10 +39,10 @@ fn peer(by_switch: bool, is_bsp: bool) -> Peer {
         program: inart_peers_agent::Terms::default(),
         round_patience: std::time::Duration::MAX,
         me: rank(1),
-        life: Incarnation::new(LIVES[1]),
+        incarnation: Incarnation::new(INCARNATIONS[1]),
         job: 3.into(),
         names: Vec::new(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         update_values: vec![VALUES; PEERS],
         chunk_values: CHUNK,
         receivers: 1,
@@ -59,7 +59,7 @@ fn peer(by_switch: bool, is_bsp: bool) -> Peer {
     let mut peer = Peer::new(Arc::new(setup)).expect("a peer can be like this");
     peer.coordinator_up(Duration::ZERO);
     let term = Some(Term { number: 1, holder: 1 });
-    let roster = Roster { term, lives: LIVES.to_vec(), ended: vec![0; PEERS] };
+    let roster = Roster { term, incarnations: INCARNATIONS.to_vec(), ended: vec![0; PEERS] };
     peer.coordinator(encode(Body::Roster(roster)), Duration::ZERO);
     peer
 }

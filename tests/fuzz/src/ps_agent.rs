@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_protocol_ps::{Applied, Options, Policy};
+use inart_protocol_ps::{Applied, Options, SyncModel};
 use inart_ps_agent::{
     InOrder, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup,
 };
@@ -18,9 +18,9 @@ const MODEL: u64 = 5;
 /// The length of the packet stands in two more bytes.
 const LONG: u8 = u8::MAX;
 
-fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<Policy>> {
+fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<SyncModel>> {
     let setup = ServerSetup {
-        life: 9,
+        incarnation: 9,
         model: MODEL,
         chunk_values: 4,
         precision: if is_half { Precision::Half } else { Precision::Single },
@@ -30,10 +30,10 @@ fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<Policy>> {
         absence: Duration::from_secs(3),
         iterations: Some(5),
     };
-    let r2sp = || Policy::r2sp(0.5, Applied::InTurn).expect("a part");
-    let policy = if is_bsp { Policy::bsp() } else { r2sp() };
+    let r2sp = || SyncModel::r2sp(0.5, Applied::InTurn).expect("a part");
+    let completion_rule = if is_bsp { SyncModel::bsp() } else { r2sp() };
     let options = Options { patience: Some(Duration::from_secs(20)), ..Options::fixed(WORKERS as usize) };
-    ServerAgent::new(setup, InOrder::new(policy, options, MODEL, vec![0.0; VALUES]))
+    ServerAgent::new(setup, InOrder::new(completion_rule, options, MODEL, vec![0.0; VALUES]))
 }
 
 /// Runs the target: a byte for the kind of training, or for [`crate::frame_link`]; then packets, each with a
@@ -47,7 +47,7 @@ pub fn run(data: &[u8]) {
     let mut server = server(kind & 1 == 0, kind & 2 == 0);
     let patience = Duration::from_secs(3600);
     let mut worker = WorkerAgent::new(WorkerSetup {
-        life: 7,
+        incarnation: 7,
         model: MODEL,
         values: VALUES,
         window: 2,
@@ -96,7 +96,7 @@ pub fn run(data: &[u8]) {
 }
 
 fn of_server(
-    server: &mut ServerAgent<InOrder<Policy>>,
+    server: &mut ServerAgent<InOrder<SyncModel>>,
     to_worker: &mut Vec<Bytes>,
     is_taken: bool,
     now: Duration,

@@ -1,6 +1,6 @@
 //! The compiled P4 program in the embedded switch, on any sequence of frames: what leaves as a sum of some
-//! workers is the sum of those workers' values for that chunk, epoch and run; and what has a VLAN tag before
-//! it does not leave.
+//! workers is the sum of those workers' values for that chunk, plan version and run; and what has a VLAN tag
+//! before it does not leave.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use inart_p4::artifact;
 use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{Mac, MacAction, PortNo, Row, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{
-    Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES, HeaderRepr, Kind,
-    MacAddr, Seat, ShardId, ValuesPerFrame,
+    BitmapIndex, Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES,
+    HeaderRepr, Kind, MacAddr, ShardId, ValuesPerFrame,
 };
 
 const JOB: u16 = 1;
@@ -44,20 +44,20 @@ pub(crate) struct Rig {
     pub owner: &'static str,
 }
 
-/// A switch that runs the program, with entries for three workers, two shards and two epochs.
+/// A switch that runs the program, with entries for three workers, two shards and two plan versions.
 pub(crate) fn loaded(program: Arc<Program>, bases: [u32; 2]) -> Switch {
     let mut switch = Switch::new(0);
     switch.load(program).expect("the program loads");
-    for (shard, epoch, worker) in (0..2)
-        .flat_map(|shard| (1..3).flat_map(move |epoch| (0..3).map(move |worker| (shard, epoch, worker))))
-    {
+    for (shard, plan_version, worker) in (0..2).flat_map(|shard| {
+        (1..3).flat_map(move |plan_version| (0..3).map(move |worker| (shard, plan_version, worker)))
+    }) {
         let below = shard == 1 && worker > 0;
         let members = if below { 0b110 } else { 1 << worker };
         let key = SteerKey {
-            epoch: epoch.into(),
+            plan_version: plan_version.into(),
             job: JOB.into(),
             shard: shard.into(),
-            worker: Seat::try_from(worker).expect("there are three workers"),
+            worker: BitmapIndex::try_from(worker).expect("there are three workers"),
             ingress: port(if below { BELOW } else { of_worker(worker) }),
         };
         let ranks = |bitmap| Contributors { bitmap, group: Group(0) };
@@ -84,10 +84,10 @@ fn of_worker(worker: u16) -> u32 {
     1 + u32::from(worker)
 }
 
-/// A worker's value: differs in every lane, for every chunk, epoch and run, and for a last chunk; no sum of
-/// three saturates.
+/// A worker's value: differs in every lane, for every chunk, plan version and run, and for a last chunk; no
+/// sum of three saturates.
 fn value(header: &HeaderRepr, worker: u16, lane: usize) -> i32 {
-    let chunk = header.sequence.get().wrapping_mul(0x9e37_79b9) ^ u32::from(header.epoch.get()) << 7;
+    let chunk = header.sequence.get().wrapping_mul(0x9e37_79b9) ^ u32::from(header.plan_version.get()) << 7;
     let last = u32::from(header.flags.contains(Flags::LAST));
     let chunk = chunk ^ header.incarnation.get().wrapping_mul(0xc2b2_ae35) ^ last << 23;
     let mixed = (chunk ^ u32::from(worker) << 11 ^ lane as u32).wrapping_mul(0x85eb_ca6b);
@@ -96,7 +96,7 @@ fn value(header: &HeaderRepr, worker: u16, lane: usize) -> i32 {
 
 fn sums(header: &HeaderRepr) -> [i32; 32] {
     std::array::from_fn(|lane| {
-        header.contributors.seats().map(|worker| value(header, worker.get(), lane)).sum()
+        header.contributors.bitmap_indices().map(|worker| value(header, worker.get(), lane)).sum()
     })
 }
 
@@ -137,14 +137,14 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
         if below && first & 8 != 0 { (Kind::Partial, 0b110) } else { (Kind::Gradient, 1 << worker) };
     // Sequences that share slots, and that wrap.
     let sequence = u32::from(second & 15).wrapping_sub(6);
-    let [last, other_run, other_epoch] = [0x50, 0x60, 0x70].map(|bits| second & 0x70 == bits);
+    let [last, other_run, other_plan_version] = [0x50, 0x60, 0x70].map(|bits| second & 0x70 == bits);
     let header = HeaderRepr {
         kind,
         flags: Flags(first >> 4 & 0x0b).with_if(Flags::LAST, last),
-        epoch: (if other_epoch { 2 } else { 1 }).into(),
+        plan_version: (if other_plan_version { 2 } else { 1 }).into(),
         job: JOB.into(),
         shard: ShardId::from(u16::from(shard)),
-        worker: Seat::try_from(worker).expect("there are three workers"),
+        worker: BitmapIndex::try_from(worker).expect("there are three workers"),
         sequence: sequence.into(),
         contributors: Contributors { bitmap, group: Group(0) },
         exponent: Exponent::from(if second & 0xf0 == 0x80 { 1 } else { 0 }),

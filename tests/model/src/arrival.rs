@@ -87,9 +87,9 @@ impl System {
             (Node::Server, Frame::Contribution(frame)) if state.is_live(Peer::Server) => {
                 self.at_server(state, frame)
             }
-            (Node::Server, &Frame::KeepAlive { worker, life, run }) if state.is_live(Peer::Server) => {
+            (Node::Server, &Frame::KeepAlive { worker, generation, run }) if state.is_live(Peer::Server) => {
                 let mut server = state.server;
-                let outgoing = server.keepalive(self.mutant, worker, life, run);
+                let outgoing = server.keepalive(self.mutant, worker, generation, run);
                 self.of_server(state, server, outgoing)
             }
             (Node::Worker(rank), frame) if state.is_live(Peer::Worker(rank)) => {
@@ -101,7 +101,7 @@ impl System {
 
     fn at_switch(&self, state: &State, switch: u8, frame: &Contribution) -> Arrival {
         let mut slots = state.switches[usize::from(switch)];
-        let shared = self.mutant == Some(Mutant::NoEpochInTag);
+        let shared = self.mutant == Some(Mutant::NoPlanVersionInTag);
         let place = slot_of(&self.config, if shared { Run::First } else { frame.run }, frame.sequence);
         let before = slots[place];
         let (outcome, out) = switch::step(&self.config, self.mutant, switch, &mut slots, frame);
@@ -203,7 +203,7 @@ impl System {
                         chunk,
                         worker.reads_by(config, mutant, chunk),
                     ));
-                    // What went on from a server's life before is not known any more.
+                    // What went on from a server's generation before is not known any more.
                     if [state.server.run, Run::Moved].contains(&run) {
                         arrival.broken.add(invariant::came_back(config, &state.onward, chunk, sum));
                     }

@@ -80,7 +80,7 @@ impl System {
                 broken.add(invariant::result(config, run, sequence, sequence, sum));
                 broken.add(invariant::came_back(config, onward, sequence, sum));
                 if config.reborn && run == Run::First {
-                    broken.add(invariant::one_life(config, sequence, sum, &mut server.counted));
+                    broken.add(invariant::one_generation(config, sequence, sum, &mut server.counted));
                 }
             }
         }

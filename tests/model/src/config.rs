@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use inart_protocol_aggregation::policy::{Due, Lockstep, Onward, Policy, Progress};
+use inart_protocol_aggregation::completion_rule::{CompletionRule, Due, Lockstep, Onward, Progress};
 use inart_wire::Exponent as WireExponent;
 
 use crate::marks::Marks;
@@ -13,7 +13,7 @@ use crate::size::{MAX_CHUNKS, MAX_SWITCHES, MAX_TENSORS, MAX_WINDOW, MAX_WORKERS
 use crate::sum::{BEFORE, Sum};
 
 /// What completes a chunk, and who is in it, unless sums go on.
-const POLICY: Lockstep = Lockstep;
+const COMPLETION_RULE: Lockstep = Lockstep;
 
 /// Values of the workers, each larger than a worker's may be. The first two are more than
 /// [`crate::sum::LIMITS`] hold, and all are not.
@@ -50,14 +50,15 @@ pub struct Config {
     /// Switches restart, at any moment, any number of times: their registers are gone.
     #[arg(long)]
     pub restart: bool,
-    /// Gradients of an epoch before are still under way, and both epochs' tables lead to the same slots.
+    /// Gradients of a previous plan version are still under way, and both plan versions' tables lead to the
+    /// same slots.
     #[arg(long)]
-    pub old_epoch: bool,
-    /// Frames of a run before under the same epoch are still under way: the hosts of that run are gone, and
-    /// the switches are the same.
+    pub old_plan_version: bool,
+    /// Frames of a run before under the same plan version are still under way: the hosts of that run are
+    /// gone, and the switches are the same.
     #[arg(long)]
     pub rerun: bool,
-    /// One host, at any moment, is restarted, and knows nothing of its life before.
+    /// One host, at any moment, is restarted, and knows nothing of its generation before.
     #[arg(long)]
     pub reborn: bool,
     /// The last worker's tensor has a chunk less than the others', and it goes on with its next.
@@ -84,11 +85,11 @@ pub struct Config {
     /// One host, at any moment, is gone for good.
     #[arg(long)]
     pub crash: bool,
-    /// Every host, at a moment of its own, moves to another epoch: with the seats in reverse, sums at other
-    /// switches, and slots of its own. When all have, the first epoch is closed.
+    /// Every host, at a moment of its own, moves to another plan version: with the bitmap indices in reverse,
+    /// sums at other switches, and slots of its own. When all have, the first plan version is closed.
     #[arg(long)]
     pub moves: bool,
-    /// Workers may learn of the other epoch first, and follow the server when it moves.
+    /// Workers may learn of the other plan version first, and follow the server when it moves.
     #[arg(long)]
     pub led: bool,
     /// Hosts that have moved may move back, any number of times.
@@ -116,7 +117,7 @@ impl Default for Config {
             chunks: 3,
             alone: false,
             restart: false,
-            old_epoch: false,
+            old_plan_version: false,
             rerun: false,
             reborn: false,
             shorter: false,
@@ -171,7 +172,7 @@ impl Config {
         );
         ensure!(matches!(self.chunks, 1..=MAX_CHUNKS), "chunks: {}; expected 1 to {MAX_CHUNKS}", self.chunks);
         for (first, second) in [
-            (("rerun", self.rerun), ("old_epoch", self.old_epoch)),
+            (("rerun", self.rerun), ("old_plan_version", self.old_plan_version)),
             (("reborn", self.reborn), ("scaled", self.scaled > 0)),
             (("reborn", self.reborn), ("crash", self.crash)),
             (("reborn", self.reborn), ("shorter", self.shorter)),
@@ -179,9 +180,9 @@ impl Config {
             (("floats", self.floats), ("scaled", self.scaled > 0)),
             (("floats", self.floats), ("saturation", self.saturation)),
             (("floats", self.floats), ("halves", self.halves)),
-            (("not_finite", self.not_finite), ("old_epoch", self.old_epoch)),
+            (("not_finite", self.not_finite), ("old_plan_version", self.old_plan_version)),
             (("not_finite", self.not_finite), ("rerun", self.rerun)),
-            (("moves", self.moves), ("old_epoch", self.old_epoch)),
+            (("moves", self.moves), ("old_plan_version", self.old_plan_version)),
             (("moves", self.moves), ("rerun", self.rerun)),
             (("moves", self.moves), ("reborn", self.reborn)),
         ] {
@@ -205,7 +206,7 @@ impl Config {
             "undo or led without moves; expected both, or moves alone"
         );
         ensure!(
-            !self.onward || self.workers < MAX_WORKERS || !(self.old_epoch || self.rerun),
+            !self.onward || self.workers < MAX_WORKERS || !(self.old_plan_version || self.rerun),
             "workers: {}; with onward and old_epoch or rerun, expected 2",
             self.workers
         );
@@ -255,11 +256,12 @@ impl Config {
         self.maxima(sequence) == Some(sequence)
     }
 
-    /// A worker's size of the tensor that a chunk is of. Those of an epoch or a run before are other ones.
+    /// A worker's size of the tensor that a chunk is of. Those of a plan version or a run before are other
+    /// ones.
     pub fn size(&self, run: Run, sequence: u8, worker: u8) -> u8 {
         let tensor = self.tensor(sequence);
         match run {
-            Run::OldEpoch | Run::Former => NOT_FINITE,
+            Run::OldPlanVersion | Run::Former => NOT_FINITE,
             _ if self.not_finite && worker == 0 && tensor + 1 == self.scaled => NOT_FINITE,
             _ => SIZES[usize::from(tensor)][usize::from(worker)],
         }
@@ -288,7 +290,7 @@ impl Config {
 
     /// Those who have to be in each result that a worker gets.
     pub fn due(&self, receiver: u8) -> Ranks {
-        let due = |rank: &u8| POLICY.is_due(usize::from(*rank), usize::from(receiver));
+        let due = |rank: &u8| COMPLETION_RULE.is_due(usize::from(*rank), usize::from(receiver));
         (0..self.workers).filter(due).map(one).sum()
     }
 
@@ -301,7 +303,7 @@ impl Config {
             Progress { cohort: 0, sequence: u32::from(sequence).into(), exponent, present, members };
         match self.onward {
             true => Onward::new(self.workers.into()).is_complete(&progress),
-            false => POLICY.is_complete(&progress),
+            false => COMPLETION_RULE.is_complete(&progress),
         }
     }
 
@@ -326,37 +328,37 @@ impl Config {
         if switch + 1 == self.switches { Node::Server } else { Node::Switch(switch + 1) }
     }
 
-    /// The seat of a worker in frames of that run, or the rank of a seat.
-    pub fn seat_of(&self, run: Run, worker: u8) -> u8 {
+    /// The bitmap index of a worker in frames of that run, or the rank of a bitmap index.
+    pub fn bitmap_index_of(&self, run: Run, worker: u8) -> u8 {
         if run == Run::Moved { self.workers - 1 - worker } else { worker }
     }
 
-    /// The seats of workers in frames of that run, or the ranks of seats.
-    pub fn seats_of(&self, run: Run, bitmap: Ranks) -> Ranks {
-        ranks(bitmap).map(|worker| one(self.seat_of(run, worker))).sum()
+    /// The bitmap indices of workers in frames of that run, or the ranks of bitmap indices.
+    pub fn bitmap_indices_of(&self, run: Run, bitmap: Ranks) -> Ranks {
+        ranks(bitmap).map(|worker| one(self.bitmap_index_of(run, worker))).sum()
     }
 
-    /// The entry of a switch for frames of a run and a seat, which its `members` never refuse: only frames of
-    /// the worker's own side carry its seat. Under the epoch that hosts move to, the last worker's gradients
-    /// are summed if they were not, and the other way round.
-    pub fn entry(&self, run: Run, switch: u8, seat: u8) -> Entry {
+    /// The entry of a switch for frames of a run and a bitmap index, which its `members` never refuse: only
+    /// frames of the worker's own side carry its bitmap index. Under the plan version that hosts move to, the
+    /// last worker's gradients are summed if they were not, and the other way round.
+    pub fn entry(&self, run: Run, switch: u8, bitmap_index: u8) -> Entry {
         let (last, alone) = (self.workers - 1, self.alone != (run == Run::Moved));
-        if alone && (self.seat_of(run, seat) == last || switch == 1) {
+        if alone && (self.bitmap_index_of(run, bitmap_index) == last || switch == 1) {
             return Entry::Forward;
         }
         let all_pass = switch + 1 == self.switches && !alone;
         let expected = if all_pass { self.everybody() } else { self.everybody() & !one(last) };
-        Entry::Add { expected: self.seats_of(run, expected) }
+        Entry::Add { expected: self.bitmap_indices_of(run, expected) }
     }
 
-    /// The seats that come into a switch by the same way as that one: all that the switch before it sums, or
-    /// the worker's own.
-    pub fn unit(&self, run: Run, switch: u8, seat: u8) -> Ranks {
+    /// The bitmap indices that come into a switch by the same way as that one: all that the switch before it
+    /// sums, or the worker's own.
+    pub fn unit(&self, run: Run, switch: u8, bitmap_index: u8) -> Ranks {
         let is_below = |worker: &u8| self.switch_of(*worker) < switch;
-        if !is_below(&self.seat_of(run, seat)) {
-            return one(seat);
+        if !is_below(&self.bitmap_index_of(run, bitmap_index)) {
+            return one(bitmap_index);
         }
-        self.seats_of(run, (0..self.workers).filter(is_below).map(one).sum())
+        self.bitmap_indices_of(run, (0..self.workers).filter(is_below).map(one).sum())
     }
 
     /// What a worker sends for a chunk of values.

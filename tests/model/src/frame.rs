@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::node::{Node, Ranks, one};
-use crate::run::{Life, Run};
+use crate::run::{Generation, Run};
 use crate::scale::Exponent;
 use crate::sum::{BEFORE, Sum};
 
@@ -15,9 +15,9 @@ pub struct Contribution {
     pub run: Run,
     /// The chunk.
     pub sequence: u8,
-    /// Seat of the sender, or of the worker whose frame completed the partial.
+    /// Bitmap index of the sender, or of the worker whose frame completed the partial.
     pub worker: u8,
-    /// Who is in it, by seats.
+    /// Who is in it, by bitmap indices.
     pub contributors: Ranks,
     /// What the numbers are.
     pub exponent: Exponent,
@@ -80,19 +80,19 @@ pub enum Frame {
         sequence: u8,
         /// The values.
         sum: Sum,
-        /// Whether it says that the other epoch is that of what comes after.
+        /// Whether it says that the other plan version is that of what comes after.
         other: bool,
     },
     /// Request-bypass: server to worker.
     Request {
-        /// Which worker's life is spoken to, and in which run.
+        /// Which worker's generation is spoken to, and in which run.
         to: Talk,
         /// The chunk.
         sequence: u8,
     },
     /// Abort: server to worker.
     Abort {
-        /// Which worker's life is spoken to, and in which run.
+        /// Which worker's generation is spoken to, and in which run.
         to: Talk,
         /// Whose fault it is.
         culprit: Peer,
@@ -101,16 +101,16 @@ pub enum Frame {
     KeepAlive {
         /// The worker's rank.
         worker: u8,
-        /// Which life of it speaks.
-        life: Life,
+        /// Which generation of it speaks.
+        generation: Generation,
         /// The run it knows of, if any.
         run: Option<Run>,
     },
     /// The answer to a keep-alive: server to worker.
     Answer {
-        /// Which worker's life is spoken to, and in which run.
+        /// Which worker's generation is spoken to, and in which run.
         to: Talk,
-        /// Whether that life is the one that takes part in the run.
+        /// Whether that generation is the one that takes part in the run.
         bound: bool,
     },
 }
@@ -118,9 +118,9 @@ pub enum Frame {
 /// What every message of the server says beside what it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Talk {
-    /// The life of the worker that is spoken to.
-    pub life: Life,
-    /// The run: the life of the server that speaks.
+    /// The generation of the worker that is spoken to.
+    pub generation: Generation,
+    /// The run: the generation of the server that speaks.
     pub run: Run,
 }
 
@@ -138,7 +138,7 @@ impl Frame {
 }
 
 impl Contribution {
-    /// A gradient of an epoch or a run before.
+    /// A gradient of a plan version or a run before.
     pub fn before(run: Run, config: &Config, worker: u8, sequence: u8) -> Self {
         let of_maxima = config.is_of_maxima(sequence);
         let size = config.size(run, sequence, worker);

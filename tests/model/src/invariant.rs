@@ -5,11 +5,11 @@ use crate::config::{Config, Entry};
 use crate::frame::Contribution;
 use crate::node::{Ranks, one, ranks};
 use crate::onward;
-use crate::run::{Life, Run};
+use crate::run::{Generation, Run};
 use crate::scale::Exponent;
 use crate::server::{Chunk, Verdict};
 use crate::slot::{Slot, second_pass, slot_of};
-use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
+use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_GENERATION, SECOND_RUN, Sum, digit};
 
 /// An invariant of docs/protocol/reliability.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,8 +98,8 @@ impl Broken {
     }
 }
 
-/// The sum of what `contributors` send for a chunk in a run, each of them in the life that is in `like`; or
-/// the greatest of their sizes.
+/// The sum of what `contributors` send for a chunk in a run, each of them in the generation that is in
+/// `like`; or the greatest of their sizes.
 fn right_sum(config: &Config, run: Run, sequence: u8, contributors: Ranks, like: Sum) -> Sum {
     if config.exponent(sequence) == Exponent::Maxima {
         let size = |worker| Sum::of_size(sequence, config.size(run, sequence, worker));
@@ -107,8 +107,8 @@ fn right_sum(config: &Config, run: Run, sequence: u8, contributors: Ranks, like:
     }
     let scale = config.maximum(sequence);
     let generations = match run {
-        Run::OldEpoch | Run::Former => [BEFORE; 2],
-        Run::First if config.reborn => [scale, SECOND_LIFE],
+        Run::OldPlanVersion | Run::Former => [BEFORE; 2],
+        Run::First if config.reborn => [scale, SECOND_GENERATION],
         Run::First | Run::Moved if config.shorter => [scale, NEXT_TENSOR],
         Run::First | Run::Moved => [scale; 2],
         Run::Second => [SECOND_RUN; 2],
@@ -154,16 +154,16 @@ pub fn came_back(config: &Config, onward: &[onward::Onward], sequence: u8, sum: 
     Broken::unless(back.is_none_or(|back| *back == onward::Onward::Back(sum)), Invariant::Onward)
 }
 
-/// A result was sent in the run of the server's first life: a worker that was restarted is another than was
-/// counted before.
-pub fn one_life(config: &Config, sequence: u8, sum: Sum, counted: &mut [Option<Life>]) -> Broken {
-    let life = |worker| match sum.digit(digit(SECOND_LIFE, sequence, worker)) {
-        0 => Life::First,
-        _ => Life::Second,
+/// A result was sent in the run of the server's first generation: a worker that was restarted is another than
+/// was counted before.
+pub fn one_generation(config: &Config, sequence: u8, sum: Sum, counted: &mut [Option<Generation>]) -> Broken {
+    let generation = |worker| match sum.digit(digit(SECOND_GENERATION, sequence, worker)) {
+        0 => Generation::First,
+        _ => Generation::Second,
     };
     let same = (0..config.workers)
         .zip(counted)
-        .all(|(worker, counted)| *counted.get_or_insert(life(worker)) == life(worker));
+        .all(|(worker, counted)| *counted.get_or_insert(generation(worker)) == generation(worker));
     Broken::unless(same, Invariant::Once)
 }
 
@@ -178,7 +178,7 @@ pub fn server_step(
     let what = |chunk: Option<Chunk>| chunk.map_or(Default::default(), |chunk| (chunk.have, chunk.sum));
     let (had, sum) = what(before);
     let unchanged = what(after) == (had, sum);
-    let contributors = config.seats_of(frame.run, frame.contributors);
+    let contributors = config.bitmap_indices_of(frame.run, frame.contributors);
     let here = had & contributors;
     let holds = if here == 0 {
         unchanged || what(after) == (had | contributors, frame.exponent.combined(sum, frame.sum))
@@ -249,7 +249,7 @@ impl SwitchStep<'_> {
         };
         let mut broken = Broken::default();
 
-        let seen = config.seats_of(after.run, after.seen);
+        let seen = config.bitmap_indices_of(after.run, after.seen);
         let right = right_sum(config, after.run, after.sequence, seen, after.sum);
         let own = after.seen == 0 || self.is_place(config, place) && holds_sum(after, right);
         broken.add(Broken::unless(own, Invariant::OwnSlot));

@@ -10,12 +10,13 @@
 //! changes nobody is done at once: a worker's gradients are under way with and without flag bypass as soon as
 //! the window lets it send the chunk (a timeout may come at any moment, so the number of timeouts before
 //! bypass does not matter), and a frame that passes a switch without touching a slot goes on at once. What
-//! the server has seen and can make nothing of ever again (another epoch's or run's, a complete chunk's) is
-//! no longer under way. A state of this model stands for all states of the full one with the same hosts and
-//! switches and fewer frames: an invariant that breaks in one of those breaks here. Two things are left out
-//! because no decision of this round reads them: the flag congestion, and in a partial under way, whose frame
-//! completed it (it is given its lowest rank). Who has asked again since a partial or result last left only
-//! ever keeps frames from being sent, so it is part of the state only with [`Config::waves`], for *Ends*.
+//! the server has seen and can make nothing of ever again (another plan version's or run's, a complete
+//! chunk's) is no longer under way. A state of this model stands for all states of the full one with the same
+//! hosts and switches and fewer frames: an invariant that breaks in one of those breaks here. Two things are
+//! left out because no decision of this round reads them: the flag congestion, and in a partial under way,
+//! whose frame completed it (it is given its lowest rank). Who has asked again since a partial or result last
+//! left only ever keeps frames from being sent, so it is part of the state only with [`Config::waves`], for
+//! *Ends*.
 //!
 //! **Scales.** With [`Config::scaled`] a tensor begins with a chunk of maxima. A worker's frame of this chunk
 //! has the worker's own size of the tensor; switches and the server take the greatest size. A worker sends
@@ -29,17 +30,17 @@
 //! asks for their gradients by bypass, and aborts the job over the first gradient that is too large.
 //!
 //! **Lives.** With [`Config::rerun`] and [`Config::reborn`], hosts begin by learning of each other's
-//! incarnations, message by message; else they know. A worker's second life has other values than its first,
-//! so a sum tells which of them is in it. A worker that gives up tells nobody here: a server of another run
-//! would not listen, and any other has given up before. With [`Config::shorter`], what tells lengths apart is
-//! the frames alone, though workers tell them as well.
+//! incarnations, message by message; else they know. A worker's second generation has other values than its
+//! first, so a sum tells which of them is in it. A worker that gives up tells nobody here: a server of
+//! another run would not listen, and any other has given up before. With [`Config::shorter`], what tells
+//! lengths apart is the frames alone, though workers tell them as well.
 //!
-//! **Moves.** With [`Config::moves`] every host moves to another epoch at a moment of its own; with
+//! **Moves.** With [`Config::moves`] every host moves to another plan version at a moment of its own; with
 //! [`Config::undo`], back and forth. Frames of both are of one run, so [`Run::Moved`] stands for the second
-//! epoch of the first. Seats are there what ranks are everywhere else, in reverse. That the server sends
-//! results again that a worker may lack when it moves is left out: it only saves time. So is that a worker
-//! which follows the server goes on in the first epoch with chunks that belong there: such a frame is one
-//! that was sent before, and comes late.
+//! plan version of the first. Bitmap indices are there what ranks are everywhere else, in reverse. That the
+//! server sends results again that a worker may lack when it moves is left out: it only saves time. So is
+//! that a worker which follows the server goes on in the first plan version with chunks that belong there:
+//! such a frame is one that was sent before, and comes late.
 //!
 //! **Other tensors of one length** are in [`pairing`], a model of its own, since no frame shows them.
 //!
@@ -106,13 +107,13 @@ pub use mutant::Mutant;
 pub use node::{Node, Ranks, one, ranks};
 pub use onward::Onward;
 pub use report::{Report, explore, search};
-pub use run::{Life, Place, Run};
+pub use run::{Generation, Place, Run};
 pub use scale::{Exponent, NOT_FINITE};
 pub use server::{Chunk, Handled, Outgoing, Server, Verdict};
 pub use size::{MAX_CHUNKS, MAX_TENSORS, MAX_WINDOW, MAX_WORKERS};
 pub use slot::{Registers, Slot, Slots, slot_of};
 pub use state::State;
-pub use sum::{BEFORE, DIGITS, LIMITS, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
+pub use sum::{BEFORE, DIGITS, LIMITS, NEXT_TENSOR, SECOND_GENERATION, SECOND_RUN, Sum};
 pub use switch::step;
 pub use system::{Action, Rules, System};
 pub use worker::Worker;

@@ -11,9 +11,9 @@ pub enum Mutant {
     NoSequenceCheck,
     /// The switch adds whatever comes for the chunk: it forgets who is in the slot.
     NoBitmap,
-    /// The switch adds what belongs to another epoch.
+    /// The switch adds what belongs to another plan version.
     NoTagCheck,
-    /// The switch adds what belongs to another run of the epoch.
+    /// The switch adds what belongs to another run of the plan version.
     NoRunInTag,
     /// The switch adds the last chunk of a tensor to one that is not the last.
     LastNotInShape,
@@ -59,11 +59,11 @@ pub enum Mutant {
     SlotMaximumForgets,
     /// A worker takes any result for the chunk that it waits for.
     AnyResult,
-    /// A worker takes results of any run of the epoch.
+    /// A worker takes results of any run of the plan version.
     AnyRunsResult,
     /// A worker sends gradients as soon as it knows the run, before the server says that it takes part.
     UnboundSends,
-    /// A worker takes what the server says to another life of it.
+    /// A worker takes what the server says to another generation of it.
     AnyHost,
     /// A worker passes over what a server of another run says to it.
     OtherServerUnnoticed,
@@ -77,11 +77,11 @@ pub enum Mutant {
     AskedOnce,
     /// The server forgets a chunk as soon as its result is sent.
     ResultForgotten,
-    /// The server adds frames of another epoch.
-    AnyEpoch,
-    /// The server adds frames of another run of the epoch.
+    /// The server adds frames of another plan version.
+    AnyPlanVersion,
+    /// The server adds frames of another run of the plan version.
     AnyRun,
-    /// The server lets the life of a worker that spoke last take part in the run.
+    /// The server lets the generation of a worker that spoke last take part in the run.
     BindsLatest,
     /// The server compares the lengths of frames, but not which of them is the last of its tensor.
     LengthsOnly,
@@ -99,15 +99,16 @@ pub enum Mutant {
     AbortSaidOnce,
     /// The server does not notice that a worker is gone.
     NoPeerTimeout,
-    /// Slots of two epochs are the same, and the switch adds what belongs to either.
-    NoEpochInTag,
-    /// The server takes the seats of one epoch for those of another.
-    SeatsNotTranslated,
-    /// The server that has moved sends results in its epoch only, though a worker may know the other only.
+    /// Slots of two plan versions are the same, and the switch adds what belongs to either.
+    NoPlanVersionInTag,
+    /// The server takes the bitmap indices of one plan version for those of another.
+    BitmapIndicesNotTranslated,
+    /// The server that has moved sends results in its plan version only, though a worker may know the other
+    /// only.
     ResultsInNewOnly,
     /// The server that moves forgets what it has of the chunks.
     SumsForgotten,
-    /// The server closes the epoch that it comes from before all workers have moved.
+    /// The server closes the plan version that it comes from before all workers have moved.
     ClosedEarly,
     /// A switch of Tofino adds a part of what comes in by an entry.
     PartsAdded,
@@ -157,7 +158,7 @@ impl Mutant {
     fn of_hosts_and_switches() -> Vec<(Self, Invariant, Config)> {
         let plain = Config { chunks: 2, ..Config::default() };
         let restart = Config { restart: true, ..plain };
-        let old_epoch = Config { old_epoch: true, ..plain };
+        let old_plan_version = Config { old_plan_version: true, ..plain };
         let rerun = Config { rerun: true, ..plain };
         let reborn = Config { reborn: true, ..plain };
         let shorter = Config { shorter: true, ..plain };
@@ -171,7 +172,7 @@ impl Mutant {
         vec![
             (Self::NoSequenceCheck, OwnSlot, Config { chunks: 3, ..plain }),
             (Self::NoBitmap, RepeatsHeal, plain),
-            (Self::NoTagCheck, OwnSlot, old_epoch),
+            (Self::NoTagCheck, OwnSlot, old_plan_version),
             (Self::NoRunInTag, OwnSlot, rerun),
             (Self::LastNotInShape, Once, shorter),
             (Self::IncompleteRepeatAdds, RepeatsHeal, plain),
@@ -204,7 +205,7 @@ impl Mutant {
             (Self::NoResend, Ends, plain),
             (Self::AskedOnce, Ends, waves),
             (Self::ResultForgotten, Ends, plain),
-            (Self::AnyEpoch, Once, old_epoch),
+            (Self::AnyPlanVersion, Once, old_plan_version),
             (Self::AnyRun, Once, rerun),
             (Self::BindsLatest, Once, reborn),
             (Self::LengthsOnly, Once, shorter),
@@ -215,8 +216,8 @@ impl Mutant {
             (Self::MaximumKept, Once, two_scaled),
             (Self::AbortSaidOnce, Ends, crash),
             (Self::NoPeerTimeout, Ends, crash),
-            (Self::NoEpochInTag, Once, Config { workers: 3, chunks: 1, ..moves }),
-            (Self::SeatsNotTranslated, Once, Config { chunks: 1, ..moves }),
+            (Self::NoPlanVersionInTag, Once, Config { workers: 3, chunks: 1, ..moves }),
+            (Self::BitmapIndicesNotTranslated, Once, Config { chunks: 1, ..moves }),
             (Self::ResultsInNewOnly, Ends, Config { chunks: 1, ..moves }),
             (Self::SumsForgotten, Ends, Config { chunks: 1, ..moves }),
             (Self::ClosedEarly, Ends, Config { chunks: 1, ..moves }),
@@ -231,14 +232,14 @@ impl Mutant {
         vec![
             (Self::PartsAdded, OwnSlot, Config { restart: true, ..row }),
             (Self::PartsMark, RepeatsHeal, Config { chunks: 3, ..row }),
-            (Self::MarkTrusted, OwnSlot, Config { old_epoch: true, ..alike }),
+            (Self::MarkTrusted, OwnSlot, Config { old_plan_version: true, ..alike }),
             (Self::TakenByMark, NewerWins, plain),
             (Self::LimitLeft, Once, Config { workers: 3, saturation: true, chunks: 1, ..plain }),
             (Self::AskForgotten, RepeatsHeal, waves),
             (Self::ClearedByAbsorbed, RepeatsHeal, waves),
             (Self::HalvesMixed, Once, Config { halves: true, ..plain }),
             (Self::OneHalfComplete, Once, Config { halves: true, ..plain }),
-            (Self::RefusedForwarded, Once, Config { halves: true, old_epoch: true, ..alike }),
+            (Self::RefusedForwarded, Once, Config { halves: true, old_plan_version: true, ..alike }),
         ]
     }
 

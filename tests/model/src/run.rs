@@ -1,9 +1,9 @@
-//! Which life of a host, run and epoch something belongs to.
+//! Which generation of a host, run and plan version something belongs to.
 
-/// The life of a host, which its incarnation names.
+/// The generation of a host, which its incarnation names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Life {
-    /// In a run before, of the same epoch.
+pub enum Generation {
+    /// In a run before, of the same plan version.
     Former,
     /// From the beginning.
     #[default]
@@ -15,23 +15,23 @@ pub enum Life {
 /// Whose frames they are. Slots are tagged with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Run {
-    /// An epoch's before, whose tables are still there.
-    OldEpoch,
-    /// Of this epoch, before all hosts were started anew.
+    /// A plan version's before, whose tables are still there.
+    OldPlanVersion,
+    /// Of this plan version, before all hosts were started anew.
     Former,
-    /// Of the server's first life.
+    /// Of the server's first generation.
     #[default]
     First,
     /// Of the server after a restart.
     Second,
-    /// Of the server's first life, under the epoch that hosts move to.
+    /// Of the server's first generation, under the plan version that hosts move to.
     Moved,
 }
 
-/// Where a host is on its move to another epoch.
+/// Where a host is on its move to another plan version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// In the first epoch; it knows no other.
+    /// In the first plan version; it knows no other.
     #[default]
     Before,
     /// In the other; it knows both.
@@ -43,7 +43,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Whether it knows both epochs.
+    /// Whether it knows both plan versions.
     pub fn knows(self) -> bool {
         self != Self::Before
     }

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::frame::{Contribution, Frame, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::{Node, Ranks, one, ranks};
-use crate::run::{Life, Place, Run};
+use crate::run::{Generation, Place, Run};
 use crate::scale::Exponent;
 use crate::size::{MAX_CHUNKS, MAX_WORKERS};
 use crate::sum::{LIMITS, Sum};
@@ -38,8 +38,8 @@ pub struct Chunk {
 pub struct Server {
     /// Its incarnation, which names the run.
     pub run: Run,
-    /// By rank: which life of the worker takes part in the run.
-    pub hosts: [Option<Life>; MAX_WORKERS as usize],
+    /// By rank: which generation of the worker takes part in the run.
+    pub hosts: [Option<Generation>; MAX_WORKERS as usize],
     /// The chunks that have their results: a bitmap.
     pub ended: u8,
     /// A ring over four times the window, or all chunks.
@@ -50,24 +50,24 @@ pub struct Server {
     pub differs: bool,
     /// Because of whom the job was aborted, if it was.
     pub gave_up: Option<Peer>,
-    /// In which epoch it is.
+    /// In which plan version it is.
     pub place: Place,
     /// Who was heard in it since it moved there.
     pub heard: Ranks,
-    /// Whether the first epoch is closed.
+    /// Whether the first plan version is closed.
     pub closed: bool,
-    /// Whether workers follow it from the first epoch, until that is closed.
+    /// Whether workers follow it from the first plan version, until that is closed.
     pub leads: bool,
-    /// By rank: which life of the worker was counted in a result. No rule reads it.
-    pub counted: [Option<Life>; MAX_WORKERS as usize],
+    /// By rank: which generation of the worker was counted in a result. No rule reads it.
+    pub counted: [Option<Generation>; MAX_WORKERS as usize],
 }
 
 /// What becomes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Of an epoch that is not known yet, or any more.
+    /// Of a plan version that is not known yet, or any more.
     Foreign,
-    /// Of another run: another life of the server.
+    /// Of another run: another generation of the server.
     OtherRun,
     /// The job was aborted; its sender is told.
     GaveUp,
@@ -136,7 +136,9 @@ impl Server {
         let known = !config.handshake();
         Self {
             run,
-            hosts: std::array::from_fn(|rank| (known && rank < config.workers.into()).then_some(Life::First)),
+            hosts: std::array::from_fn(|rank| {
+                (known && rank < config.workers.into()).then_some(Generation::First)
+            }),
             ..Self::default()
         }
     }
@@ -173,18 +175,19 @@ impl Server {
         match frame.run {
             run if run == self.run && !self.closed => {}
             Run::Moved if self.place.knows() => {}
-            Run::OldEpoch if is(Mutant::AnyEpoch) => {}
-            Run::OldEpoch | Run::Moved => return (Verdict::Foreign, Vec::new()).into(),
+            Run::OldPlanVersion if is(Mutant::AnyPlanVersion) => {}
+            Run::OldPlanVersion | Run::Moved => return (Verdict::Foreign, Vec::new()).into(),
             run if run == self.run => return (Verdict::Foreign, Vec::new()).into(),
             _ if is(Mutant::AnyRun) => {}
             _ => return (Verdict::OtherRun, Vec::new()).into(),
         }
         if let Some(culprit) = self.gave_up {
-            let sender = (!is(Mutant::AbortSaidOnce)).then_some(config.seat_of(frame.run, frame.worker));
+            let sender =
+                (!is(Mutant::AbortSaidOnce)).then_some(config.bitmap_index_of(frame.run, frame.worker));
             return (Verdict::GaveUp, self.bound_workers(sender, |to| Frame::Abort { to, culprit })).into();
         }
-        let seats = if is(Mutant::SeatsNotTranslated) { Run::First } else { frame.run };
-        let contributors = config.seats_of(seats, frame.contributors);
+        let bitmap_indices = if is(Mutant::BitmapIndicesNotTranslated) { Run::First } else { frame.run };
+        let contributors = config.bitmap_indices_of(bitmap_indices, frame.contributors);
         if self.place.knows() && frame.run == self.place.of(self.run) {
             self.heard |= contributors;
         }
@@ -216,7 +219,7 @@ impl Server {
                 (Verdict::Repeat, self.results(config, mutant, &chunk, true))
             }
             Verdict::OtherNumbers => {
-                let sender = config.seat_of(frame.run, frame.worker);
+                let sender = config.bitmap_index_of(frame.run, frame.worker);
                 (Verdict::OtherNumbers, self.give_up(Peer::Worker(sender)))
             }
             verdict @ (Verdict::Overlap | Verdict::Overflow) => {
@@ -318,30 +321,30 @@ impl Server {
         self.gave_up.is_none() && known.any(|chunk| !chunk.complete && chunk.have & one(worker) == 0)
     }
 
-    /// A worker's life says that it is there, and which run it knows of.
+    /// A worker's generation says that it is there, and which run it knows of.
     pub fn keepalive(
         &mut self,
         mutant: Option<Mutant>,
         worker: u8,
-        life: Life,
+        generation: Generation,
         run: Option<Run>,
     ) -> Outgoing {
-        let to = Talk { life, run: self.run };
+        let to = Talk { generation, run: self.run };
         let to_sender = |frame| vec![(Node::Worker(worker), frame)];
         let mut told = Vec::new();
         if let Some(run) = run {
             if run != self.run {
                 return to_sender(Frame::Abort { to, culprit: Peer::Server });
             }
-            let host = self.hosts[usize::from(worker)].get_or_insert(life);
+            let host = self.hosts[usize::from(worker)].get_or_insert(generation);
             if mutant == Some(Mutant::BindsLatest) {
-                *host = life;
+                *host = generation;
             }
-            if *host != life && self.gave_up.is_none() {
+            if *host != generation && self.gave_up.is_none() {
                 told = self.give_up(Peer::Worker(worker));
             }
         }
-        let bound = self.hosts[usize::from(worker)] == Some(life);
+        let bound = self.hosts[usize::from(worker)] == Some(generation);
         told.extend(to_sender(match self.gave_up {
             Some(culprit) => Frame::Abort { to, culprit },
             None => Frame::Answer { to, bound },
@@ -362,13 +365,13 @@ impl Server {
         message: impl Fn(Talk) -> Frame,
     ) -> Outgoing {
         let frame = |worker: u8| {
-            let life = self.hosts[usize::from(worker)]?;
-            Some((Node::Worker(worker), message(Talk { life, run: self.known_to(worker) })))
+            let generation = self.hosts[usize::from(worker)]?;
+            Some((Node::Worker(worker), message(Talk { generation, run: self.known_to(worker) })))
         };
         workers.into_iter().filter_map(frame).collect()
     }
 
-    /// The epoch that it speaks to a worker in: one that the worker knows, as far as was heard.
+    /// The plan version that it speaks to a worker in: one that the worker knows, as far as was heard.
     fn known_to(&self, worker: u8) -> Run {
         let heard = self.closed || self.heard & one(worker) != 0;
         match self.place {
@@ -379,8 +382,8 @@ impl Server {
         }
     }
 
-    /// A chunk's result, in every epoch in which it goes to all: both, until all were heard in the present
-    /// one.
+    /// A chunk's result, in every plan version in which it goes to all: both, until all were heard in the
+    /// present one.
     pub(crate) fn results(
         &self,
         config: &Config,
@@ -395,7 +398,7 @@ impl Server {
             self.closed || self.heard == config.everybody() || mutant == Some(Mutant::ResultsInNewOnly);
         let runs = match self.place {
             Place::Before => vec![self.run],
-            // What comes in the first epoch is answered there.
+            // What comes in the first plan version is answered there.
             _ if self.leads && chunk.opened == self.run && again => vec![self.run, Run::Moved],
             _ if self.leads && chunk.opened == self.run => vec![self.run],
             place if only_present => vec![place.of(self.run)],
@@ -404,7 +407,7 @@ impl Server {
         runs.into_iter().map(|run| (Node::Workers, result(run))).collect()
     }
 
-    /// Moves to the other epoch, or back.
+    /// Moves to the other plan version, or back.
     pub fn move_on(&mut self, mutant: Option<Mutant>) {
         self.place = self.place.next();
         (self.heard, self.leads) = (0, false);
@@ -415,14 +418,14 @@ impl Server {
         }
     }
 
-    /// Moves when all workers know the other epoch, and follow.
+    /// Moves when all workers know the other plan version, and follow.
     pub fn lead(&mut self, config: &Config) {
         self.place = Place::After;
         self.heard = config.everybody();
         self.leads = true;
     }
 
-    /// The first epoch is closed: all have moved.
+    /// The first plan version is closed: all have moved.
     pub fn close(&mut self) {
         self.closed = true;
         (self.heard, self.leads) = (0, false);

@@ -12,7 +12,7 @@ use crate::sum::Sum;
 /// A slot: all its registers. Zeros where nobody used it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// Its tag; runs and epochs before share the slots, all else in a tag is the same here.
+    /// Its tag; runs and plan versions before share the slots, all else in a tag is the same here.
     pub run: Run,
     /// Its chunk.
     pub sequence: u8,
@@ -57,7 +57,7 @@ impl Slot {
 /// The slots of the job's range.
 pub type Slots = [Slot; MAX_WINDOW as usize];
 
-/// The slot of a chunk, counted from the first range's base. The range of the epoch that hosts move to
+/// The slot of a chunk, counted from the first range's base. The range of the plan version that hosts move to
 /// follows.
 pub fn slot_of(config: &Config, run: Run, sequence: u8) -> usize {
     let base = if run == Run::Moved { config.window } else { 0 };

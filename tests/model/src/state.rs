@@ -6,7 +6,7 @@ use crate::invariant::Broken;
 use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::onward::Onward;
-use crate::run::{Life, Place, Run};
+use crate::run::{Generation, Place, Run};
 use crate::server::Server;
 use crate::size::{MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
 use crate::slot::Slots;
@@ -42,7 +42,7 @@ impl State {
     /// Nobody has sent anything.
     pub fn new(config: &Config) -> Self {
         Self {
-            workers: std::array::from_fn(|rank| Worker::new(config, rank as u8, Life::First)),
+            workers: std::array::from_fn(|rank| Worker::new(config, rank as u8, Generation::First)),
             switches: Default::default(),
             completed: Default::default(),
             server: Server::new(config, Run::First),
@@ -78,7 +78,7 @@ impl State {
         worker.outstanding(config, mutant, self.ended(worker.run.unwrap_or_default()))
     }
 
-    /// In which epoch a host is.
+    /// In which plan version a host is.
     pub fn place(&self, peer: Peer) -> Place {
         match peer {
             Peer::Worker(rank) => self.workers[usize::from(rank)].place,

@@ -8,11 +8,12 @@ use crate::size::{MAX_CHUNKS, MAX_WORKERS};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sum(u128);
 
-/// The generation of what does not belong to the run of the server's first or second life. That of what does
-/// is 0, or what the values are scaled by, or one of the next; no network has two meanings of one generation.
+/// The generation of what does not belong to the run of the server's first or second generation. That of what
+/// does is 0, or what the values are scaled by, or one of the next; no network has two meanings of one
+/// generation.
 pub const BEFORE: u8 = 3;
 /// That of a restarted worker's values: another process's are others.
-pub const SECOND_LIFE: u8 = 1;
+pub const SECOND_GENERATION: u8 = 1;
 /// That of values in the run of a restarted server.
 pub const SECOND_RUN: u8 = 2;
 /// That of values of the next tensor.

@@ -26,7 +26,7 @@ pub fn step(
         return (Outcome::Forwarded, Some(*frame));
     };
     let is = |mistake| mutant == Some(mistake);
-    let range = if is(Mutant::NoEpochInTag) { Run::First } else { frame.run };
+    let range = if is(Mutant::NoPlanVersionInTag) { Run::First } else { frame.run };
     let slot = &mut slots[slot_of(config, range, frame.sequence)];
     if config.tofino.is_some() {
         return match tofino::ingress(config, mutant, switch, slot, frame) {
@@ -83,10 +83,10 @@ pub fn step(
 
 /// What the frame is to the slot.
 fn outcome(is: impl Fn(Mutant) -> bool, slot: &mut Slot, frame: &Contribution, expected: Ranks) -> Outcome {
-    let is_old = |run| run == Run::OldEpoch;
+    let is_old = |run| run == Run::OldPlanVersion;
     let ours = slot.run == frame.run
         || is(Mutant::NoTagCheck)
-        || is(Mutant::NoEpochInTag)
+        || is(Mutant::NoPlanVersionInTag)
         || is(Mutant::NoRunInTag) && is_old(slot.run) == is_old(frame.run);
     let (newer, older) = match is(Mutant::NoSequenceCheck) {
         true => (false, false),

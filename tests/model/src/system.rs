@@ -10,7 +10,7 @@ use crate::invariant::Invariant;
 use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::onward::Onward;
-use crate::run::{Life, Place, Run};
+use crate::run::{Generation, Place, Run};
 use crate::server::{Outgoing, Server, Verdict};
 use crate::slot::Slots;
 use crate::state::State;
@@ -36,13 +36,13 @@ pub enum Action {
     ServerPatience(u8),
     /// That worker has waited long enough for the server, which is gone.
     WorkerPatience(u8),
-    /// A host moves to the other epoch, or back.
+    /// A host moves to the other plan version, or back.
     Move(Peer),
-    /// A worker learns of the other epoch, to follow the server.
+    /// A worker learns of the other plan version, to follow the server.
     Prepare(u8),
     /// The server moves there when all workers know of it.
     Lead,
-    /// All hosts have moved: the first epoch is closed.
+    /// All hosts have moved: the first plan version is closed.
     Close,
     /// The sum of all for a chunk whose own sum went on is back.
     Back(u8),
@@ -91,9 +91,9 @@ impl System {
 
     /// A worker's keep-alive.
     pub fn keepalive(&self, worker: &Worker) -> Option<(Node, Frame)> {
-        let Worker { rank, life, run, .. } = *worker;
+        let Worker { rank, generation, run, .. } = *worker;
         let speaks = self.config.handshake() && worker.failed.is_none();
-        speaks.then_some((Node::Server, Frame::KeepAlive { worker: rank, life, run }))
+        speaks.then_some((Node::Server, Frame::KeepAlive { worker: rank, generation, run }))
     }
 
     /// Lets a host begin anew, with all that it knew forgotten.
@@ -101,7 +101,7 @@ impl System {
         state.reborn = Some(peer);
         match peer {
             Peer::Worker(rank) => {
-                state.workers[usize::from(rank)] = Worker::new(&self.config, rank, Life::Second);
+                state.workers[usize::from(rank)] = Worker::new(&self.config, rank, Generation::Second);
             }
             Peer::Server => {
                 state.ended_before = state.server.ended;
@@ -119,13 +119,13 @@ impl System {
         hosts.filter(move |host| moves && !closed && (undo || state.place(*host) == Place::Before))
     }
 
-    /// Whether the first epoch may be closed.
+    /// Whether the first plan version may be closed.
     pub fn may_close(&self, state: &State) -> bool {
         let mut hosts = (0..self.config.workers).map(Peer::Worker).chain([Peer::Server]);
         !state.server.closed && hosts.all(|host| state.place(host) == Place::After)
     }
 
-    /// Which workers may be told of the other epoch, to follow the server.
+    /// Which workers may be told of the other plan version, to follow the server.
     pub fn preparable(&self, state: &State) -> impl Iterator<Item = u8> {
         let before = |rank: &u8| state.workers[usize::from(*rank)].place == Place::Before;
         (0..self.config.workers).filter(move |rank| self.config.moves && self.config.led && before(rank))
@@ -149,11 +149,11 @@ impl System {
         }
     }
 
-    /// What is still under way of an epoch or a run before.
+    /// What is still under way of a plan version or a run before.
     pub fn before(&self) -> Outgoing {
         let config = &self.config;
-        let run = match (config.old_epoch, config.rerun) {
-            (true, _) => Run::OldEpoch,
+        let run = match (config.old_plan_version, config.rerun) {
+            (true, _) => Run::OldPlanVersion,
             (_, true) => Run::Former,
             _ => return Vec::new(),
         };
@@ -170,9 +170,9 @@ impl System {
                 frames.push((Node::Workers, Frame::Result { run, sequence, sum, other: false }));
             }
         }
-        let (life, to) = (Life::Former, Talk { life: Life::Former, run });
+        let (generation, to) = (Generation::Former, Talk { generation: Generation::Former, run });
         for worker in (0..config.workers).filter(|_| config.rerun) {
-            let keepalive = [None, Some(run)].map(|run| Frame::KeepAlive { worker, life, run });
+            let keepalive = [None, Some(run)].map(|run| Frame::KeepAlive { worker, generation, run });
             frames.extend(keepalive.map(|frame| (Node::Server, frame)));
             let said = [Frame::Answer { to, bound: true }, Frame::Abort { to, culprit: Peer::Server }];
             frames.extend(said.map(|said| (Node::Worker(worker), said)));
@@ -243,7 +243,7 @@ impl System {
     fn is_spent(&self, server: &Server, frame: &Frame) -> bool {
         let Frame::Contribution(frame) = frame else { return false };
         if self.config.moves {
-            // A server that moves answers repeats in another epoch, too.
+            // A server that moves answers repeats in another plan version, too.
             return server.closed && frame.run != Run::Moved;
         }
         frame.run != server.run || server.has_ended(frame.sequence) && !self.config.waves

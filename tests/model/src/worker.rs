@@ -4,10 +4,10 @@ use crate::config::Config;
 use crate::frame::{Contribution, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::one;
-use crate::run::{Life, Place, Run};
+use crate::run::{Generation, Place, Run};
 use crate::scale::{Exponent, NOT_FINITE};
 use crate::size::MAX_TENSORS;
-use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
+use crate::sum::{NEXT_TENSOR, SECOND_GENERATION, SECOND_RUN, Sum};
 
 /// What a worker has and knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +15,7 @@ pub struct Worker {
     /// Its rank.
     pub rank: u8,
     /// Its incarnation.
-    pub life: Life,
+    pub generation: Generation,
     /// The run it takes part in, as far as it knows.
     pub run: Option<Run>,
     /// Whether the server says so.
@@ -24,7 +24,7 @@ pub struct Worker {
     pub held: u8,
     /// By tensor: the maximum, once it holds the result that tells it.
     pub maxima: [u8; MAX_TENSORS as usize],
-    /// In which epoch it is.
+    /// In which plan version it is.
     pub place: Place,
     /// Because of whom it aborted the job, if it did.
     pub failed: Option<Peer>,
@@ -32,9 +32,9 @@ pub struct Worker {
 
 impl Worker {
     /// A worker that has just started the round.
-    pub fn new(config: &Config, rank: u8, life: Life) -> Self {
+    pub fn new(config: &Config, rank: u8, generation: Generation) -> Self {
         let known = !config.handshake();
-        Self { rank, life, run: known.then_some(Run::First), bound: known, ..Self::default() }
+        Self { rank, generation, run: known.then_some(Run::First), bound: known, ..Self::default() }
     }
 
     /// Whether frames of that run are for it.
@@ -42,7 +42,7 @@ impl Worker {
         self.run == Some(run) || run == Run::Moved && self.place.knows()
     }
 
-    /// A result says in which epoch it goes on: a worker that is ready moves there.
+    /// A result says in which plan version it goes on: a worker that is ready moves there.
     fn follow(&mut self, run: Run, other: bool) {
         if self.place == Place::Ready && (run == Run::Moved) != other {
             self.place = Place::After;
@@ -128,10 +128,10 @@ impl Worker {
     /// What it sends for a chunk.
     fn numbers(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> (Exponent, Sum) {
         let scale = self.scale(config, mutant, sequence);
-        let generation = match (self.run.unwrap_or_default(), self.life) {
+        let generation = match (self.run.unwrap_or_default(), self.generation) {
             _ if sequence >= config.chunks_of(self.rank) => NEXT_TENSOR,
             (Run::Second, _) => SECOND_RUN,
-            (_, Life::Second) => SECOND_LIFE,
+            (_, Generation::Second) => SECOND_GENERATION,
             _ => scale,
         };
         match config.exponent(sequence) {
@@ -154,13 +154,13 @@ impl Worker {
         let (exponent, sum) = self.numbers(config, mutant, sequence);
         let run = self.run.unwrap_or_default();
         let run = self.place.of(run);
-        let seat = config.seat_of(run, self.rank);
+        let bitmap_index = config.bitmap_index_of(run, self.rank);
         Contribution {
             partial: false,
             run,
             sequence,
-            worker: seat,
-            contributors: one(seat),
+            worker: bitmap_index,
+            contributors: one(bitmap_index),
             exponent,
             resend,
             bypass: bypass || exponent == Exponent::Floats && mutant != Some(Mutant::FloatsInSlots),
@@ -201,10 +201,10 @@ impl Worker {
         awaited.then_some(chunk)
     }
 
-    /// The server speaks to some life of this worker, in some run; whether it is to be listened to. A server
-    /// of another run than is known was restarted.
+    /// The server speaks to some generation of this worker, in some run; whether it is to be listened to. A
+    /// server of another run than is known was restarted.
     pub fn is_spoken_to(&mut self, mutant: Option<Mutant>, to: Talk) -> bool {
-        if self.life != to.life && mutant != Some(Mutant::AnyHost) {
+        if self.generation != to.generation && mutant != Some(Mutant::AnyHost) {
             return false;
         }
         if to.run == Run::Moved {

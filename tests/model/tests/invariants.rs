@@ -21,8 +21,8 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("three workers, one unsummed", Config { alone: true, chunks: 2, ..three }),
         ("two switches, two chunks", Config { restart: true, chunks: 2, ..row }),
         ("two switches, gradients summed once", Config { restart: true, alone: true, ..row }),
-        ("an epoch before", Config { old_epoch: true, ..two }),
-        ("an epoch before, three workers", Config { old_epoch: true, chunks: 2, ..three }),
+        ("a previous plan version", Config { old_plan_version: true, ..two }),
+        ("a previous plan version, three workers", Config { old_plan_version: true, chunks: 2, ..three }),
         ("a run before", Config { rerun: true, chunks: 2, ..two }),
         ("a run before, three workers", Config { rerun: true, chunks: 1, restart: false, ..three }),
         ("a run before, scaled values", Config { rerun: true, scaled: 1, chunks: 2, restart: false, ..two }),
@@ -58,7 +58,7 @@ fn networks() -> Vec<(&'static str, Config)> {
             "values that are not finite, three workers, two slots",
             Config { scaled: 1, window: 2, not_finite: true, ..three },
         ),
-        ("scaled values, an epoch before", Config { scaled: 1, old_epoch: true, ..two }),
+        ("scaled values, a previous plan version", Config { scaled: 1, old_plan_version: true, ..two }),
         ("who asked again", Config { waves: true, chunks: 2, ..two }),
         ("who asked again, two switches", Config { waves: true, switches: 2, chunks: 1, ..two }),
         ("who asked again, three workers", Config { waves: true, chunks: 1, ..three }),
@@ -77,7 +77,10 @@ fn networks() -> Vec<(&'static str, Config)> {
             Config { moves: true, crash: true, chunks: 1, restart: false, ..two },
         ),
         ("hosts move, scaled values", Config { moves: true, scaled: 1, chunks: 2, restart: false, ..two }),
-        ("all but a window", Config { old_epoch: true, scaled: 1, saturation: true, crash: true, ..two }),
+        (
+            "all but a window",
+            Config { old_plan_version: true, scaled: 1, saturation: true, crash: true, ..two },
+        ),
     ]
 }
 
@@ -111,7 +114,10 @@ fn of_onward() -> Vec<(&'static str, Config)> {
         ("sums go on, two slots", Config { onward: true, window: 2, chunks: 3, ..two }),
         ("sums go on, three workers", Config { onward: true, ..three }),
         ("sums go on, two switches", Config { onward: true, chunks: 2, restart: true, ..row }),
-        ("sums go on, an epoch before", Config { onward: true, old_epoch: true, chunks: 2, ..two }),
+        (
+            "sums go on, a previous plan version",
+            Config { onward: true, old_plan_version: true, chunks: 2, ..two },
+        ),
         (
             "sums go on, a host is restarted",
             Config { onward: true, reborn: true, chunks: 2, restart: false, ..two },

@@ -109,7 +109,7 @@ fn networks() -> Vec<(bool, Config)> {
         (false, three),
         (false, Config { switches: 2, ..three }),
         (false, Config { window: 2, chunks: 3, ..two }),
-        (false, Config { old_epoch: true, ..two }),
+        (false, Config { old_plan_version: true, ..two }),
         (false, Config { saturation: true, ..three }),
         (false, Config { scaled: 1, chunks: 3, ..two }),
         (false, Config { scaled: 2, chunks: 4, window: 2, restart: false, ..two }),
@@ -127,7 +127,16 @@ fn networks() -> Vec<(bool, Config)> {
         (false, Config { tofino: Some(Marks::Alike), ..three }),
         (false, Config { tofino: Some(Marks::Zero), switches: 2, ..three }),
         (false, Config { tofino: Some(Marks::Zero), saturation: true, ..three }),
-        (false, Config { tofino: Some(Marks::Alike), halves: true, old_epoch: true, restart: false, ..two }),
+        (
+            false,
+            Config {
+                tofino: Some(Marks::Alike),
+                halves: true,
+                old_plan_version: true,
+                restart: false,
+                ..two
+            },
+        ),
     ]
 }
 

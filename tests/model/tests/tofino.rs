@@ -25,12 +25,12 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("two switches", row(apart)),
         ("two switches, a mark of zero", Config { chunks: 3, restart: false, ..row(zero) }),
         ("two switches, gradients summed once", Config { alone: true, ..row(apart) }),
-        ("an epoch before", Config { old_epoch: true, ..apart }),
-        ("an epoch before of the same mark", Config { old_epoch: true, ..alike }),
-        ("an epoch before, a mark of zero", Config { old_epoch: true, ..zero }),
+        ("a previous plan version", Config { old_plan_version: true, ..apart }),
+        ("a previous plan version of the same mark", Config { old_plan_version: true, ..alike }),
+        ("a previous plan version, a mark of zero", Config { old_plan_version: true, ..zero }),
         (
-            "an epoch before of the same mark, two switches",
-            Config { old_epoch: true, chunks: 1, ..row(alike) },
+            "a previous plan version of the same mark, two switches",
+            Config { old_plan_version: true, chunks: 1, ..row(alike) },
         ),
         ("a run before", Config { rerun: true, chunks: 2, ..apart }),
         ("a run before of the same mark", Config { rerun: true, chunks: 2, ..alike }),
@@ -46,11 +46,14 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("hosts move", Config { moves: true, chunks: 1, ..alike }),
         ("sums go on", Config { onward: true, chunks: 2, ..alike }),
         ("halves", halves(apart)),
-        ("halves, an epoch before of the same mark", halves(Config { old_epoch: true, ..alike })),
+        (
+            "halves, a previous plan version of the same mark",
+            halves(Config { old_plan_version: true, ..alike }),
+        ),
         ("halves, restarts", Config { restart: true, ..halves(apart) }),
         ("halves, two switches, saturation", Config { saturation: true, chunks: 1, ..halves(row(alike)) }),
         ("halves, who asked again", Config { halves: true, waves: true, chunks: 1, ..apart }),
-        ("all", Config { old_epoch: true, scaled: 1, saturation: true, crash: true, ..alike }),
+        ("all", Config { old_plan_version: true, scaled: 1, saturation: true, crash: true, ..alike }),
     ]
 }
 

@@ -91,7 +91,7 @@ impl DataCentres {
                 .map(|(rank, name)| json!({"name": name, "mac": mac(at, rank + 1)}))
                 .collect();
             let assignment = json!({
-                "job": 1, "name": format!("{site}-inside"), "epoch": 1, "values_per_frame": FRAME,
+                "job": 1, "name": format!("{site}-inside"), "plan_version": 1, "values_per_frame": FRAME,
                 "window_chunks": 128, "workers": told,
                 "shards": [{"server": site, "mac": mac(at, 0), "share": 1.0, "rate_bps": 1e8}],
             });

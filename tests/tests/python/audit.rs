@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use inart_host_agent::report::{self, Report, Reports, Role, RoundReport};
 use inart_protocol_aggregation::Assignment;
 use inart_protocol_aggregation::audit::{Received, Sent, check_round};
-use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::completion_rule::Lockstep;
 
 /// What each rank reported after its hello.
 type Reported = BTreeMap<u16, Vec<Report>>;

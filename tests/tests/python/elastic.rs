@@ -22,10 +22,10 @@ const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation: 4 
 /// Runs three ranks of which one dies and comes back; what the ranks told, the one that came back last.
 fn train(testbed: &Testbed, kind: &str) -> Vec<Value> {
     let regrouped = testbed.scratch_path("regrouped");
-    let start = |rank: u16, life: &str| {
+    let start = |rank: u16, incarnation: &str| {
         let mut command = testbed::python(testbed, &format!("w{}", rank + 1));
         command.env("REGROUPED", &regrouped);
-        start_rank(command, &["elastic.py", "1", life, kind], rank, 3)
+        start_rank(command, &["elastic.py", "1", incarnation, kind], rank, 3)
     };
     let mut ranks: Vec<_> = (0..3).map(|rank| start(rank, "first")).collect();
     let died = ranks.remove(1).wait_with_output().expect("ends");

@@ -65,7 +65,7 @@ fn sums_of_processes_are_numpys_and_audited_bit_for_bit() {
     assert_eq!(names, ["w0", "w1", "w2"]);
     assert_eq!(audit::audit(&assignment, reports.join().expect("reported")), 12);
 
-    // Within the same epoch switches may still hold the first run's sums.
+    // Within the same plan version switches may still hold the first run's sums.
     let again = bridge.start(&["sums.py"], &file, &[]);
     for (rank, child) in again.into_iter().enumerate() {
         let output = child.wait_with_output().expect("ends");

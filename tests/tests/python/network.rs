@@ -127,12 +127,12 @@ fn assignment(job: u16) -> Assignment {
         mac: mac(100 + server),
         share: 1.0 / f64::from(SERVERS),
         rate_bps: 100e6,
-        seats: vec![],
+        bitmap_indices: vec![],
     };
     Assignment {
         job: job.into(),
         name: format!("job{job}"),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame: ValuesPerFrame::N256,
         window_chunks: 32,
         exact_sums: false,

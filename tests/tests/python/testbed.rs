@@ -43,8 +43,13 @@ pub fn of(topology: &str, scale: f64) -> Testbed {
         &inart_planner_aggregation::Options::new(schemes::OPTIMIZED),
     );
     let job = inart_controller::job_number(&topology, &job.name).expect("the topology's job");
-    let plan =
-        JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: scale, new_epoch: true };
+    let plan = JobPlan {
+        job,
+        plan: plan.expect("planned"),
+        window_chunks: 64,
+        rate_scale: scale,
+        new_plan_version: true,
+    };
     testbed.install("inart", &[plan]).expect("installed");
     testbed
 }

@@ -8,7 +8,7 @@ use crate::ring::News;
 #[derive(Debug)]
 pub struct Audit {
     /// How often each process has started.
-    lives: Vec<u8>,
+    incarnations: Vec<u8>,
     /// By round and process: the bytes that its program passed in, one per life at most.
     given: BTreeMap<(u64, usize), BTreeSet<u8>>,
     sums: BTreeMap<u64, u64>,
@@ -18,12 +18,12 @@ pub struct Audit {
 
 impl Audit {
     pub fn new(count: u32) -> Self {
-        let (lives, heard) = (vec![0; count as usize], vec![Vec::new(); count as usize]);
-        Audit { lives, given: BTreeMap::new(), sums: BTreeMap::new(), heard }
+        let (incarnations, heard) = (vec![0; count as usize], vec![Vec::new(); count as usize]);
+        Audit { incarnations, given: BTreeMap::new(), sums: BTreeMap::new(), heard }
     }
 
     pub fn starts(&mut self, who: usize) {
-        self.lives[who] += 1;
+        self.incarnations[who] += 1;
         self.heard[who].clear();
     }
 
@@ -31,7 +31,7 @@ impl Audit {
     pub fn hear(&mut self, who: usize, news: News) -> Result<Option<(u64, u64)>, String> {
         match news {
             News::Wanted(round) => {
-                let byte = 16 * (round % 16) as u8 + self.lives[who];
+                let byte = 16 * (round % 16) as u8 + self.incarnations[who];
                 self.given.entry((round, who)).or_default().insert(byte);
                 Ok(Some((round, u64::from(byte) << (8 * who))))
             }
@@ -43,7 +43,7 @@ impl Audit {
     fn sum(&mut self, who: usize, round: u64, sum: u64) -> Result<(), String> {
         for (process, byte) in sum.to_le_bytes().into_iter().enumerate() {
             let given = self.given.get(&(round, process)).is_some_and(|given| given.contains(&byte));
-            if !given && (process < self.lives.len() || byte != 0) {
+            if !given && (process < self.incarnations.len() || byte != 0) {
                 return Err(format!("round {round}: {byte:#x} of process {process} in {sum:#x}"));
             }
         }
@@ -56,7 +56,8 @@ impl Audit {
 
     /// Each round has a sum, and a process that has started once has had each of them once, in order.
     pub fn end(&self, rounds: u64) -> Result<(), String> {
-        let mut steady = self.heard.iter().zip(&self.lives).filter(|(_, lives)| **lives == 1);
+        let mut steady =
+            self.heard.iter().zip(&self.incarnations).filter(|(_, incarnations)| **incarnations == 1);
         let is_all = |heard: &Vec<u64>| heard.iter().copied().eq(0..rounds);
         let is_right = self.sums.keys().copied().eq(0..rounds) && steady.all(|(heard, _)| is_all(heard));
         if is_right { Ok(()) } else { Err(format!("sums that processes had: {:?}", self.heard)) }

@@ -137,7 +137,7 @@ impl Machine for Ring {
     }
 
     fn command(&mut self, (round, value): (u64, u64), _: Duration) {
-        // A value for an earlier life of the process comes too late.
+        // A value for an earlier incarnation of the process comes too late.
         if let Some((step, sum)) = self.open.take_if(|(step, _)| *step == 1 + 2 * round) {
             self.pass((step, sum.wrapping_add(value)));
         }

@@ -106,7 +106,8 @@ pub struct FaultEvent {
     /// All links between these nodes and the others are down for `for`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<Vec<String>>,
-    /// The network delivers again the last `count` frames that this host sent, as frames of the epoch before.
+    /// The network delivers again the last `count` frames that this host sent, as frames of the previous plan
+    /// version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<String>,
     /// This host forges `count` gradients, partials, results and messages of jobs that it does not belong to.

@@ -41,7 +41,8 @@ pub enum Step<N = NodeId, L = LinkId> {
     Fast(L),
     /// Ends all connections of a host.
     Disconnect(N),
-    /// Delivers again the last frames that a host sent, so many at most, as frames of the epoch before.
+    /// Delivers again the last frames that a host sent, so many at most, as frames of the previous plan
+    /// version.
     Stale(N, u32),
     /// Makes a host forge so many frames of jobs that it does not belong to.
     Forge(N, u32),

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use inart_wire::{
-    ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, JobId, Kind,
-    MacAddr, Rank, Seat, ShardId, ValuesPerFrame, WireError,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, JobId,
+    Kind, MacAddr, PlanVersion, Rank, ShardId, ValuesPerFrame, WireError,
 };
 
 use crate::error::Error;
 use crate::options::FrameOptions;
 
 /// The plan's number in frames that no plan steers; it is the first plan's.
-const EPOCH: u16 = 1;
+const PLAN_VERSION: u16 = 1;
 
 /// Why a frame is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Refused {
 pub struct Addresses {
     own: MacAddr,
     job: JobId,
-    others: Vec<(MacAddr, Seat)>,
+    others: Vec<(MacAddr, BitmapIndex)>,
     places: BTreeMap<MacAddr, usize>,
     /// The room of the longest frames, and whether all are so long.
     values: ValuesPerFrame,
@@ -78,7 +78,8 @@ impl Addresses {
             return Err(Error::SameAddress { name: name.clone(), other, address });
         }
         let ranks = (0..).map_while(|place: usize| Rank::try_from(place).ok());
-        let known = others.iter().zip(ranks).map(|(address, rank)| (*address, me.unwrap_or(rank).seat()));
+        let known =
+            others.iter().zip(ranks).map(|(address, rank)| (*address, me.unwrap_or(rank).bitmap_index()));
         Ok(Addresses {
             own,
             job: options.job,
@@ -97,8 +98,9 @@ impl Addresses {
             return Err(Refused::NotHere);
         }
         let place = *self.places.get(&frame.source()).ok_or(Refused::Stranger)?;
-        let is_seat = self.others.get(place).is_some_and(|(_, seat)| *seat == header.worker);
-        if header.kind != Kind::Control || header.job != self.job || !is_seat {
+        let is_bitmap_index =
+            self.others.get(place).is_some_and(|(_, bitmap_index)| *bitmap_index == header.worker);
+        if header.kind != Kind::Control || header.job != self.job || !is_bitmap_index {
             return Err(Refused::Stranger);
         }
         Ok((place, frame.values().take(header.length.into()).map(|word| word as u32).collect()))
@@ -118,7 +120,7 @@ impl Addresses {
         let header = HeaderRepr {
             kind: Kind::Control,
             flags: Flags::NONE,
-            epoch: Epoch::from(EPOCH),
+            plan_version: PlanVersion::from(PLAN_VERSION),
             job: self.job,
             shard: ShardId::from(0),
             worker,

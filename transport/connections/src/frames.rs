@@ -11,7 +11,7 @@ use crate::addresses::{Addresses, Refused, checked};
 use crate::counted::Connections;
 use crate::error::Error;
 use crate::event::{Event, Next};
-use crate::life::draw;
+use crate::incarnation::draw;
 use crate::machine::PeerNo;
 use crate::options::FrameOptions;
 use crate::port::{Port, own_address};
@@ -60,7 +60,7 @@ impl Frames {
         let addresses = Addresses::new(own, me, &all, values, options)?;
         let link = |place: usize| {
             FrameLink::new(LinkSetup {
-                life: draw(),
+                incarnation: draw(),
                 values_per_frame: values.get(),
                 frame_bytes: values.frame_bytes(),
                 rate_bps: rates_bps.get(place).copied().flatten(),

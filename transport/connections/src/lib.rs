@@ -20,8 +20,8 @@ mod event;
 mod frames;
 #[cfg(feature = "tokio")]
 mod handle;
+mod incarnation;
 mod lane;
-mod life;
 mod machine;
 #[cfg(feature = "tokio")]
 mod names;
@@ -45,8 +45,8 @@ pub use drive::{Host, Order, drive};
 pub use error::Error;
 #[cfg(feature = "tokio")]
 pub use handle::{Handle, Stopper};
+pub use incarnation::draw;
 pub use lane::{Lane, PAUSE};
-pub use life::draw;
 pub use machine::{Machine, Output, PeerNo, Seen, Work};
 #[cfg(feature = "tokio")]
 pub use names::Names;

@@ -19,7 +19,7 @@ const ANSWER: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkSetup {
     /// Its life: another one at each start, and never 0.
-    pub life: u32,
+    pub incarnation: u32,
     /// Values of a frame: at least 32.
     pub values_per_frame: usize,
     /// Bytes of a frame on the wire, and the rate at which frames with values leave; no limit unless told.
@@ -63,7 +63,8 @@ pub struct FrameCounters {
 #[derive(Debug, Clone)]
 pub struct FrameLink {
     setup: LinkSetup,
-    /// Both sides' numbers of this connection: a life, and one more for each connection that has ended.
+    /// Both sides' numbers of this connection: an incarnation, and one more for each connection that has
+    /// ended.
     own: u32,
     other: Option<u32>,
     is_up: bool,
@@ -82,7 +83,7 @@ impl FrameLink {
     pub fn new(setup: LinkSetup) -> Self {
         FrameLink {
             setup,
-            own: setup.life,
+            own: setup.incarnation,
             other: None,
             is_up: false,
             heard_at: Duration::ZERO,

@@ -51,8 +51,9 @@ pub fn is_regular_end(reason: &str) -> bool {
 }
 
 /// The text for another process of a peer's name, if one is connected and answers.
-async fn other_process(shared: &Shared, peer: &str, life: u64) -> Option<String> {
-    let current = shared.peers().get(peer)?.connection.clone().filter(|current| current.life != life)?;
+async fn other_process(shared: &Shared, peer: &str, incarnation: u64) -> Option<String> {
+    let current =
+        shared.peers().get(peer)?.connection.clone().filter(|current| current.incarnation != incarnation)?;
     if !answers(&current.sending).await {
         return None;
     }
@@ -63,8 +64,8 @@ async fn other_process(shared: &Shared, peer: &str, life: u64) -> Option<String>
 }
 
 /// Answers a peer that asks why it is not connected.
-pub(crate) async fn answer(shared: &Shared, peer: &str, life: u64, connection: &Connection) {
-    match other_process(shared, peer, life).await {
+pub(crate) async fn answer(shared: &Shared, peer: &str, incarnation: u64, connection: &Connection) {
+    match other_process(shared, peer, incarnation).await {
         Some(why) => connection.close(DUPLICATE, why.as_bytes()),
         None => {
             // It is there: no need to wait until the next attempt.
@@ -107,7 +108,7 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
 /// older ones.
 pub(crate) async fn serve(shared: Arc<Shared>, peer: String, pair: Pair) {
     // A process that connects again replaces its own connection; another one only a process that is gone.
-    if let Some(why) = other_process(&shared, &peer, pair.life).await {
+    if let Some(why) = other_process(&shared, &peer, pair.incarnation).await {
         return pair.close(DUPLICATE, why.as_bytes());
     }
     let id = pair.sending.stable_id();

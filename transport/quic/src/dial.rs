@@ -39,7 +39,7 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
                 continue;
             }
         };
-        match timeout(ATTEMPT, both(connecting, shared.life)).await {
+        match timeout(ATTEMPT, both(connecting, shared.incarnation)).await {
             Ok(Ok(pair)) => {
                 // The handshakes have checked that the certificate is for this name.
                 let began = tokio::time::Instant::now();
@@ -77,7 +77,7 @@ pub(crate) async fn ask(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: 
         let Ok(connecting) = endpoint.connect_with(config.clone(), address, &peer) else { continue };
         let question = async {
             let connection = connecting.await?;
-            Label::question(shared.life).say(&connection).await?;
+            Label::question(shared.incarnation).say(&connection).await?;
             Ok::<_, StreamError>(connection.closed().await)
         };
         match timeout(ATTEMPT, question).await {
@@ -105,12 +105,12 @@ fn failed(shared: &Shared, peer: &str, address: SocketAddr, error: &StreamError)
 }
 
 /// Waits for both connections, and says what they are for.
-async fn both((first, second): (Connecting, Connecting), life: u64) -> Result<Pair, StreamError> {
+async fn both((first, second): (Connecting, Connecting), incarnation: u64) -> Result<Pair, StreamError> {
     let (sending, receiving) = tokio::try_join!(first, second)?;
-    let [mine, yours] = Label::both(life);
-    let life = mine.say(&sending).await?;
+    let [mine, yours] = Label::both(incarnation);
+    let incarnation = mine.say(&sending).await?;
     yours.say(&receiving).await?;
-    Ok(Pair { sending, receiving, life })
+    Ok(Pair { sending, receiving, incarnation })
 }
 
 /// Waits, but not when an address has changed.

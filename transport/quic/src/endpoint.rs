@@ -19,7 +19,7 @@ use crate::dial::{ask, dial};
 use crate::error::{OpenError, SendError};
 use crate::event::{Event, Events};
 use crate::options::{Options, URGENT};
-use crate::pair::{Halves, Label, SentBy, new_life};
+use crate::pair::{Halves, Label, SentBy, new_incarnation};
 use crate::shared::{Counters, Counts, Peer, Shared};
 use crate::streams;
 use crate::trouble::Trouble;
@@ -81,7 +81,7 @@ impl Endpoint {
         let shared = Arc::new(Shared {
             name: options.name,
             protocol: protocol.unwrap_or_default(),
-            life: new_life(),
+            incarnation: new_incarnation(),
             most_bytes: options.most_bytes,
             held_bytes: options.held_bytes,
             untaken: untaken.clone(),
@@ -253,14 +253,14 @@ async fn accept(shared: Arc<Shared>, incoming: Incoming, place: OwnedSemaphorePe
         Err(_) => return failed(&shared, address, None),
     };
     let Some(peer) = known(&shared, &connection) else { return };
-    let Some(label) = Label::hear(&connection, shared.life).await else {
+    let Some(label) = Label::hear(&connection, shared.incarnation).await else {
         Counts::add(&shared.counts.refused);
         tracing::warn!("{peer} at {address} did not send its role");
         connection.close(UNLABELLED, b"the first message must be the role");
         return;
     };
     if label.sent_by == SentBy::Neither {
-        return answer(&shared, &peer, label.life, &connection).await;
+        return answer(&shared, &peer, label.incarnation, &connection).await;
     }
     let pair = shared.halves().complete(&peer, label, connection);
     drop(place);

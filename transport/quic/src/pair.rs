@@ -16,7 +16,7 @@ use crate::stream_error::StreamError;
 /// Who has connected has to say so soon what the connection is for.
 const LABEL: Duration = Duration::from_secs(5);
 const LABEL_BYTES: usize = 17;
-/// What answers a label: the life of who was connected to.
+/// What answers a label: the incarnation of who was connected to.
 const ANSWER_BYTES: usize = 8;
 
 /// Connections that belong together.
@@ -26,8 +26,8 @@ pub(crate) struct Pair {
     pub sending: Connection,
     /// What the peer sends, and answers to it.
     pub receiving: Connection,
-    /// The peer's process: another one has another life.
-    pub life: u64,
+    /// The peer's process: another one has another incarnation.
+    pub incarnation: u64,
 }
 
 impl Pair {
@@ -52,19 +52,19 @@ pub(crate) struct Label {
     pair: u64,
     pub sent_by: SentBy,
     /// The process that connects.
-    pub life: u64,
+    pub incarnation: u64,
 }
 
 impl Label {
     /// Labels of two connections that belong together, and to no others.
-    pub fn both(life: u64) -> [Self; 2] {
+    pub fn both(incarnation: u64) -> [Self; 2] {
         let pair = draw();
-        [SentBy::WhoConnects, SentBy::WhoAccepts].map(|sent_by| Label { pair, sent_by, life })
+        [SentBy::WhoConnects, SentBy::WhoAccepts].map(|sent_by| Label { pair, sent_by, incarnation })
     }
 
     /// That of a question why there is no connection.
-    pub fn question(life: u64) -> Self {
-        Label { pair: draw(), sent_by: SentBy::Neither, life }
+    pub fn question(incarnation: u64) -> Self {
+        Label { pair: draw(), sent_by: SentBy::Neither, incarnation }
     }
 
     fn encode(self) -> [u8; LABEL_BYTES] {
@@ -75,41 +75,41 @@ impl Label {
             SentBy::WhoAccepts => 1,
             SentBy::Neither => 2,
         };
-        bytes[9..].copy_from_slice(&self.life.to_be_bytes());
+        bytes[9..].copy_from_slice(&self.incarnation.to_be_bytes());
         bytes
     }
 
     /// `None`: no such label.
     fn decode(bytes: [u8; LABEL_BYTES]) -> Option<Self> {
         let (pair, rest) = bytes.split_first_chunk::<8>()?;
-        let (&sent_by, life) = rest.split_first()?;
+        let (&sent_by, incarnation) = rest.split_first()?;
         let sent_by = match sent_by {
             0 => SentBy::WhoConnects,
             1 => SentBy::WhoAccepts,
             2 => SentBy::Neither,
             _ => return None,
         };
-        let life = u64::from_be_bytes(life.try_into().ok()?);
-        Some(Label { pair: u64::from_be_bytes(*pair), sent_by, life })
+        let incarnation = u64::from_be_bytes(incarnation.try_into().ok()?);
+        Some(Label { pair: u64::from_be_bytes(*pair), sent_by, incarnation })
     }
 
-    /// Says it, by who has connected; the life of the other side.
+    /// Says it, by who has connected; the incarnation of the other side.
     pub async fn say(self, connection: &Connection) -> Result<u64, StreamError> {
         let (mut send, mut answer) = connection.open_bi().await?;
         send.write_all(&self.encode()).await?;
         send.finish()?;
-        let mut life = [0; ANSWER_BYTES];
-        answer.read_exact(&mut life).await?;
-        Ok(u64::from_be_bytes(life))
+        let mut incarnation = [0; ANSWER_BYTES];
+        answer.read_exact(&mut incarnation).await?;
+        Ok(u64::from_be_bytes(incarnation))
     }
 
     /// Hears it, by who was connected to. `None`: the peer says something else, or nothing.
-    pub async fn hear(connection: &Connection, life: u64) -> Option<Self> {
+    pub async fn hear(connection: &Connection, incarnation: u64) -> Option<Self> {
         let hear = async {
             let (mut answers, mut receive) = connection.accept_bi().await.ok()?;
             let mut bytes = [0; LABEL_BYTES];
             receive.read_exact(&mut bytes).await.ok()?;
-            answers.write_all(&life.to_be_bytes()).await.ok()?;
+            answers.write_all(&incarnation.to_be_bytes()).await.ok()?;
             answers.finish().ok()?;
             Self::decode(bytes)
         };
@@ -121,8 +121,8 @@ fn draw() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Draws the life of a process.
-pub(crate) fn new_life() -> u64 {
+/// Draws the incarnation of a process.
+pub(crate) fn new_incarnation() -> u64 {
     draw()
 }
 
@@ -136,10 +136,10 @@ impl Halves {
         let other = self.0.remove(peer);
         match other {
             Some((other, first)) if other.pair == label.pair && other.sent_by != label.sent_by => {
-                let life = label.life;
+                let incarnation = label.incarnation;
                 Some(match label.sent_by {
-                    SentBy::WhoAccepts => Pair { sending: connection, receiving: first, life },
-                    _ => Pair { sending: first, receiving: connection, life },
+                    SentBy::WhoAccepts => Pair { sending: connection, receiving: first, incarnation },
+                    _ => Pair { sending: first, receiving: connection, incarnation },
                 })
             }
             _ => {

@@ -103,7 +103,7 @@ pub(crate) struct Shared {
     /// The protocol that both sides have to speak (ALPN).
     pub protocol: String,
     /// Tells this process from another one of its name.
-    pub life: u64,
+    pub incarnation: u64,
     pub most_bytes: u64,
     pub held_bytes: u64,
     pub untaken: Untaken,

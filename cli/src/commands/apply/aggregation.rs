@@ -48,7 +48,7 @@ pub struct Settings {
     rate_scale: f64,
     /// Take a new plan version even for an installed plan; for a job that restarts from round 0.
     #[arg(long = "new-plan-version")]
-    new_epoch: bool,
+    new_plan_version: bool,
 }
 
 impl Settings {
@@ -57,7 +57,7 @@ impl Settings {
         let given = [
             ("--window", self.window != WINDOW),
             ("--rate-scale", self.rate_scale != 1.0),
-            ("--new-plan-version", self.new_epoch),
+            ("--new-plan-version", self.new_plan_version),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => bail!("{flag}: it is for plans, and this is a network of peers; leave it out"),
@@ -75,7 +75,7 @@ impl Settings {
             plan,
             window_chunks: self.window,
             rate_scale: self.rate_scale,
-            new_epoch: self.new_epoch,
+            new_plan_version: self.new_plan_version,
         })
     }
 }
@@ -107,7 +107,7 @@ pub struct Args {
     ///
     /// The jobs keep their servers, shares, window and values per frame.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = [
-        "assignments", "switch", "switches", "election_id", "replace_program", "values", "window", "rate_scale", "new_epoch",
+        "assignments", "switch", "switches", "election_id", "replace_program", "values", "window", "rate_scale", "new_plan_version",
     ])]
     controller: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_controller::daemon::Steer;
 use inart_planner_aggregation::{Scheme, schemes};
-use inart_steering::Policy;
+use inart_steering::ReplanThresholds;
 
 use crate::commands::values::duration;
 
@@ -28,16 +28,16 @@ pub struct FollowArgs {
     #[arg(long, value_name = "TIME", default_value = "0.3s", value_parser = duration)]
     plan_within: Duration,
     /// Least ratio of the new rate to the old one for a change; failures are always handled.
-    #[arg(long, value_name = "FACTOR", default_value_t = Policy::default().gain, value_parser = parse_gain)]
+    #[arg(long, value_name = "FACTOR", default_value_t = ReplanThresholds::default().gain, value_parser = parse_gain)]
     gain: f64,
     /// Least time between two plan changes.
     #[arg(long = "min-change-interval", value_name = "TIME", default_value = "1s", value_parser = duration)]
     gap: Duration,
     /// Largest number of plan changes per hour.
-    #[arg(long, value_name = "COUNT", default_value_t = Policy::default().per_hour)]
+    #[arg(long, value_name = "COUNT", default_value_t = ReplanThresholds::default().per_hour)]
     changes_per_hour: usize,
     /// Least change of background traffic, as a part of a capacity, that starts a search.
-    #[arg(long, value_name = "PART", default_value_t = Policy::default().hysteresis, value_parser = parse_part)]
+    #[arg(long, value_name = "PART", default_value_t = ReplanThresholds::default().hysteresis, value_parser = parse_part)]
     hysteresis: f64,
     /// Time constant for decaying the background-traffic estimate after traffic stops.
     #[arg(long = "background-decay", value_name = "TIME", default_value = "2s", value_parser = duration)]
@@ -66,7 +66,7 @@ impl FollowArgs {
     /// How the daemon watches and decides, if it does. Plans are made by `scheme` where that can start from
     /// those in force, else by ours.
     pub fn steer(&self, scheme: &'static dyn Scheme) -> Option<Steer> {
-        let policy = Policy {
+        let thresholds = ReplanThresholds {
             gain: self.gain,
             gap: self.gap,
             per_hour: self.changes_per_hour,
@@ -75,10 +75,10 @@ impl FollowArgs {
             back_after: self.back_after,
             shares_every: self.shares_every,
             dry_run: self.dry_run,
-            ..Policy::default()
+            ..ReplanThresholds::default()
         };
         let scheme = if scheme.promises().starts_from_running { scheme } else { schemes::OPTIMIZED };
-        let steer = Steer { policy, every: self.watch_every, plan_within: self.plan_within, scheme };
+        let steer = Steer { thresholds, every: self.watch_every, plan_within: self.plan_within, scheme };
         (self.follow || self.dry_run).then_some(steer)
     }
 }

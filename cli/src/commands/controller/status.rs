@@ -51,11 +51,12 @@ pub fn jobs(status: &proto::Status) -> String {
             (false, Some(rendezvous)) => (rate(), gathered(rendezvous)),
             (false, None) => (rate(), "of a fixed number".to_owned()),
         };
-        let (number, epoch) = (job.job.to_string(), job.epoch.to_string());
-        let (since, switches) = (lasting(job.in_force_ms_ago), some_of(&job.switches));
-        [job.name.clone(), job.kind.clone(), number, epoch, since, switches, rate, hosts]
+        let (number, plan_version) = (job.job.to_string(), job.plan_version.to_string());
+        let (since, switches) = (lasting(job.active_ms_ago), some_of(&job.switches));
+        [job.name.clone(), job.kind.clone(), number, plan_version, since, switches, rate, hosts]
     };
-    let head = ["job", "kind", "number", "epoch", "for", "switches", "rate", "hosts"].map(str::to_owned);
+    let head =
+        ["job", "kind", "number", "plan_version", "for", "switches", "rate", "hosts"].map(str::to_owned);
     let rows: Vec<_> = [head].into_iter().chain(status.jobs.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths: Vec<_> = (0..rows[0].len()).map(width).collect();
@@ -99,8 +100,9 @@ pub fn text(status: &proto::Status) -> String {
         (false, _) => format!("topology {}: the plans are not installed yet\n", status.topology),
     };
     for job in &status.jobs {
-        out += &format!("  job {} ({}): epoch {}, {}, ", job.name, job.kind, job.epoch, size(job));
-        out += &format!("on {} for {}\n", some_of(&job.switches), lasting(job.in_force_ms_ago));
+        out +=
+            &format!("  job {} ({}): plan version {}, {}, ", job.name, job.kind, job.plan_version, size(job));
+        out += &format!("on {} for {}\n", some_of(&job.switches), lasting(job.active_ms_ago));
         if let Some(rendezvous) = &job.rendezvous {
             out += &format!("    {}\n", gathered(rendezvous));
         }
@@ -124,7 +126,7 @@ pub fn text(status: &proto::Status) -> String {
         for background in &network.background {
             out += &format!("  others use {} of {}\n", display_rate(background.bps), background.resource);
         }
-        network.late.iter().for_each(|late| out += &format!("  {}: {}\n", late.host, late.why));
+        network.stragglers.iter().for_each(|late| out += &format!("  {}: {}\n", late.host, late.why));
     }
     for change in &status.changes {
         out += &format!("  {}\n", crate::commands::apply::aggregation::change_line(change));

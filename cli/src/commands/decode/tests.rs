@@ -13,7 +13,7 @@ fn frame(kind: Kind, values: &[i32]) -> Vec<u8> {
         header: HeaderRepr {
             kind,
             flags: Flags::RESEND | Flags::LAST,
-            epoch: 1.into(),
+            plan_version: 1.into(),
             job: 2.into(),
             shard: 0.into(),
             worker,
@@ -51,7 +51,7 @@ fn text(file: &[u8], json: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
-const LINE: &str = "02:00:00:00:00:03 > 02:00:00:00:00:09 gradient epoch 1 job 2 shard 0 worker 3 sequence 42 \
+const LINE: &str = "02:00:00:00:00:03 > 02:00:00:00:00:09 gradient plan version 1 job 2 shard 0 worker 3 sequence 42 \
                     contributors {3} exponent -20 length 2 flags resend|last run 0000002a values [5, -6]\n";
 const ALONE: &str = "INART frames: 1; other protocols: 0; cut short by the capture: 0; malformed: 0\n";
 
@@ -96,7 +96,7 @@ fn updates_are_read_as_floats_for_their_receivers() {
     let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&update, 172)]);
     let line = text(&file, false);
     assert!(
-        line.contains(" update epoch 1 job 2 shard 0 worker 3 sequence 42 receivers {65-66,127} "),
+        line.contains(" update plan version 1 job 2 shard 0 worker 3 sequence 42 receivers {65-66,127} "),
         "{line}"
     );
     assert!(line.contains(" values [1.5, -3e38]\n"), "{line}");

@@ -231,7 +231,7 @@ mod tests {
 
     fn worker(job: u16, name: &str) -> AnyStatus {
         let status = serde_json::json!({"worker": {
-            "job": job, "job_name": "digits", "epoch": 1, "rank": 1, "name": name, "round": null, "in_round": false,
+            "job": job, "job_name": "digits", "plan_version": 1, "rank": 1, "name": name, "round": null, "in_round": false,
             "shards": [], "busy_seconds": 0.0, "frame_bytes": 1068, "failure": null,
             "counters": {"frames_sent": 0, "bytes_sent": 0, "retransmissions": 0, "bypasses": 0, "frames_received": 0,
                 "bytes_received": 0, "results": 0, "marked": 0, "duplicates": 0, "requests": 0, "other_runs": 0,

@@ -307,7 +307,7 @@ impl Args {
                 self.clients.refused()?;
                 let order = if self.sync.len() == 1 { self.order.clone() } else { self.order.of(sync) };
                 flags.extend(order.flags());
-                Order::Workers(order.policy(&common)?)
+                Order::Workers(order.sync_model(&common)?)
             }
             Kind::Clients => {
                 ensure!(

@@ -9,7 +9,7 @@ use inart_controller_api::{FileProblem, Following, HostReport, NotDone, Reportin
 use inart_elastic::Host;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
-use inart_host_agent::{MoveError, Mover, Options, PortKind, StopSignal, Transport};
+use inart_host_agent::{MigrationError, Migrator, Options, PortKind, StopSignal, Transport};
 use inart_protocol_aggregation::Assignment;
 use inart_report::Line;
 use inart_wire::Incarnation;
@@ -128,9 +128,11 @@ impl HostArgs {
     }
 
     /// Notes that `who` runs with the assignment, and refuses a second run ([`Source::claim`]).
-    pub fn claim(&self, assignment: &Assignment, who: &str, life: Incarnation) -> anyhow::Result<()> {
+    pub fn claim(&self, assignment: &Assignment, who: &str, incarnation: Incarnation) -> anyhow::Result<()> {
         let source = self.source()?;
-        crate::commands::control::block_on(async { source.claim(assignment, who, life).await.map_err(told) })
+        crate::commands::control::block_on(async {
+            source.claim(assignment, who, incarnation).await.map_err(told)
+        })
     }
 
     /// Follows the controller to each new plan of the job, until that is dropped; a host with a file stays
@@ -139,13 +141,15 @@ impl HostArgs {
         &self,
         assignment: &Assignment,
         who: &str,
-        life: Incarnation,
-        mover: Mover,
+        incarnation: Incarnation,
+        migrator: Migrator,
     ) -> anyhow::Result<Option<Following>> {
-        let follow = self.source()?.follow(assignment.job, who, life, move |told| {
-            mover.take(told.step, told.assignment.clone(), told.beside).map_err(|error| match error {
-                MoveError::Refused(why) => NotDone::Refused(why.to_string()),
-                MoveError::Ended => NotDone::Ended,
+        let follow = self.source()?.follow(assignment.job, who, incarnation, move |told| {
+            migrator.take(told.step, told.assignment.clone(), told.previous_plan_version).map_err(|error| {
+                match error {
+                    MigrationError::Refused(why) => NotDone::Refused(why.to_string()),
+                    MigrationError::Ended => NotDone::Ended,
+                }
             })
         });
         follow.context("a thread that follows the controller")
@@ -180,7 +184,7 @@ impl HostArgs {
         &self,
         assignment: &Assignment,
         who: &str,
-        life: Incarnation,
+        incarnation: Incarnation,
         watch: Option<StatusWatch>,
     ) -> anyhow::Result<Option<Reporting>> {
         let Some(watch) = watch else { return Ok(None) };
@@ -190,7 +194,7 @@ impl HostArgs {
                 HostStatus::Server(server) => HostReport::from(&server),
             })
         };
-        let reporting = self.source()?.report(assignment.job, who, life, report);
+        let reporting = self.source()?.report(assignment.job, who, incarnation, report);
         reporting.context("a thread that reports to the controller")
     }
 

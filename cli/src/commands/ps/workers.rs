@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, Spacing};
+use inart_protocol_ps::{Applied, BatchRule, Blocking, Spacing, SyncModel};
 use inart_simulator_ps::{Absence, WorkerOptions, WorkerRun, run_workers};
 use inart_topologies::ps::Job;
 
@@ -55,7 +55,7 @@ impl WorkerArgs {
     }
 
     /// The order that flags name.
-    pub fn policy(&self, common: &Common<'_>) -> anyhow::Result<Policy> {
+    pub fn sync_model(&self, common: &Common<'_>) -> anyhow::Result<SyncModel> {
         let sync = common.sync;
         for (is_given, flag, wanted) in [
             (self.staleness.is_some(), "staleness", "ssp"),
@@ -76,18 +76,18 @@ impl WorkerArgs {
             _ => Blocking::AfterPush,
         };
         match sync {
-            "bsp" => Ok(Policy::bsp()),
-            "asp" => Ok(Policy::asp()),
-            "ssp" => Policy::ssp(self.staleness.unwrap_or(5), blocking).context("--staleness"),
+            "bsp" => Ok(SyncModel::bsp()),
+            "asp" => Ok(SyncModel::asp()),
+            "ssp" => SyncModel::ssp(self.staleness.unwrap_or(5), blocking).context("--staleness"),
             "safa" => {
-                Policy::safa(common.fraction.unwrap_or(0.75), self.lag.unwrap_or(5)).context("--fraction")
+                SyncModel::safa(common.fraction.unwrap_or(0.75), self.lag.unwrap_or(5)).context("--fraction")
             }
             _ => match common.relaxation {
-                Some("auto") => Ok(Policy::r2sp_tuned(applied)),
+                Some("auto") => Ok(SyncModel::r2sp_tuned(applied)),
                 text => {
                     let r = text.unwrap_or("0.8");
                     let wrong = || anyhow!("--relaxation {r}: give a part from 0 to 1, or auto");
-                    Policy::r2sp(r.parse().map_err(|_| wrong())?, applied).context("--relaxation")
+                    SyncModel::r2sp(r.parse().map_err(|_| wrong())?, applied).context("--relaxation")
                 }
             },
         }
@@ -166,28 +166,28 @@ impl WorkerArgs {
         json: bool,
     ) -> anyhow::Result<String> {
         let iterations = self.checked_iterations()?;
-        let policy = self.policy(common)?;
+        let sync_model = self.sync_model(common)?;
         let tuning = self.tuning();
         let options = WorkerOptions {
             tuning,
             seed: common.seed,
             patience_s: common.patience_s,
             absences,
-            ..WorkerOptions::new(policy, iterations)
+            ..WorkerOptions::new(sync_model, iterations)
         };
         let run = run_workers(job, &options)?;
         warn_late(common.absent, run.seconds);
         if json {
             return Ok(serde_json::to_string(&run)? + "\n");
         }
-        Ok(table(job, &policy, tuning.is_some(), &run))
+        Ok(table(job, &sync_model, tuning.is_some(), &run))
     }
 }
 
-fn table(job: &Job, policy: &Policy, is_tuned: bool, run: &WorkerRun) -> String {
+fn table(job: &Job, sync_model: &SyncModel, is_tuned: bool, run: &WorkerRun) -> String {
     let quantile = |name: &str| run.gap_quantiles_s.get(name).copied().unwrap_or(0.0);
-    let relaxation = match policy {
-        Policy::R2sp(order) if order.spacing != Spacing::None => format!(", r {:.2}", run.relaxation),
+    let relaxation = match sync_model {
+        SyncModel::R2sp(order) if order.spacing != Spacing::None => format!(", r {:.2}", run.relaxation),
         _ => String::new(),
     };
     let mut out = format!(

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use inart_planner_aggregation::{Options, Plan, plan_all, schemes};
-use inart_steering::{Decision, LinkSeen, Observation, Outcome, Policy, Steering, SwitchSeen};
+use inart_steering::{Decision, LinkSeen, Observation, Outcome, ReplanThresholds, Steering, SwitchSeen};
 use inart_topologies::switched::{LinkId, NodeId, NodeKind, Topology};
 
 pub const STEP: Duration = Duration::from_millis(200);
@@ -39,9 +39,9 @@ pub struct Owner {
 }
 
 impl Owner {
-    pub fn new(topology: Topology, policy: Policy) -> Self {
+    pub fn new(topology: Topology, thresholds: ReplanThresholds) -> Self {
         let in_force = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
-        let steering = Steering::new(topology.clone(), in_force.clone(), policy);
+        let steering = Steering::new(topology.clone(), in_force.clone(), thresholds);
         Owner { topology, steering, now: Duration::ZERO, in_force, changes: 0, questions: 0 }
     }
 

@@ -156,7 +156,7 @@ pub fn adds_any(updates: &[Update]) -> bool {
 
 /// What an entry adds to. Frames of another sum have another tag, and are never added to this one's.
 fn sum(key: &SteerKey, members: &Contributors) -> impl PartialEq + use<> {
-    (key.epoch, key.job, key.shard, members.group)
+    (key.plan_version, key.job, key.shard, members.group)
 }
 
 fn adds(action: &SteerAction) -> Option<Adds> {
@@ -168,21 +168,21 @@ fn adds(action: &SteerAction) -> Option<Adds> {
 
 /// An entry in words.
 fn place(key: &SteerKey) -> String {
-    format!("the entry of worker {} at port {} (epoch {})", key.worker, key.ingress, key.epoch)
+    format!("the entry of worker {} at port {} (epoch {})", key.worker, key.ingress, key.plan_version)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use inart_tables::{SwitchTables, diff};
-    use inart_wire::Seat;
+    use inart_wire::BitmapIndex;
 
     use super::*;
 
     const ALIGNED: SlotRange = SlotRange { base: 64, len: 64 };
 
     fn bits(bitmap: u64) -> Contributors {
-        Contributors { bitmap, ..Contributors::one(Seat::try_from(0u16).unwrap()) }
+        Contributors { bitmap, ..Contributors::one(BitmapIndex::try_from(0u16).unwrap()) }
     }
 
     /// Entries of one range that add: worker, port in, members. All expect workers 0 to 2.
@@ -190,10 +190,10 @@ mod tests {
         let mut tables = SwitchTables::default();
         for (worker, ingress, members) in entries {
             let key = SteerKey {
-                epoch: 1.into(),
+                plan_version: 1.into(),
                 job: 1.into(),
                 shard: 0.into(),
-                worker: Seat::try_from(*worker).unwrap(),
+                worker: BitmapIndex::try_from(*worker).unwrap(),
                 ingress: PortNo::try_from(*ingress).unwrap(),
             };
             let (port, members, expected) = (PortNo::nth(0).unwrap(), bits(*members), bits(7));
@@ -258,9 +258,9 @@ mod tests {
         assert!(error.contains("sends its sum elsewhere"), "{error}");
     }
 
-    /// While a job moves, and a third epoch has no room of its own.
+    /// While a job moves, and a third plan version has no room of its own.
     #[test]
-    fn epochs_share_slots_whatever_their_ways() {
+    fn plan_versions_share_slots_whatever_their_ways() {
         let first = tables(ALIGNED, &[(0, 2, 1), (1, 3, 2)]);
         let mut second = tables(ALIGNED, &[(0, 64, 1), (1, 65, 2)]);
         second.steer = std::mem::take(&mut second.steer)
@@ -269,7 +269,7 @@ mod tests {
                 SteerAction::Add { slots, members, .. } => {
                     let expected = Contributors { bitmap: 0b11, ..members };
                     let action = SteerAction::Add { port: PortNo::nth(8).unwrap(), slots, members, expected };
-                    (SteerKey { epoch: 2.into(), ..key }, action)
+                    (SteerKey { plan_version: 2.into(), ..key }, action)
                 }
                 other => (key, other),
             })

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 /// The port at which ranks meet, of the first job; that of `torchrun`.
 const FIRST_PORT: u16 = 29500;
-/// Ports per epoch: as many as jobs at most.
-const PORTS_PER_EPOCH: u16 = 16;
-/// Epochs until ports are used again.
-const EPOCHS: u16 = 64;
+/// Ports per plan version: as many as jobs at most.
+const PORTS_PER_PLAN_VERSION: u16 = 16;
+/// Plan versions until ports are used again.
+const PLAN_VERSIONS: u16 = 64;
 
 /// What a rank is told.
 #[derive(Clone, Debug)]
@@ -38,10 +38,11 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// The port of a job, by its place among the jobs that run. Another in the next epoch, since the last
-    /// connections of the one before may still be closing.
-    pub fn port(epoch: u16, job: usize) -> u16 {
-        let place = PORTS_PER_EPOCH * (epoch % EPOCHS) + job as u16 % PORTS_PER_EPOCH;
+    /// The port of a job, by its place among the jobs that run. Another in the next plan version, since the
+    /// last connections of the one before may still be closing.
+    pub fn port(plan_version: u16, job: usize) -> u16 {
+        let place =
+            PORTS_PER_PLAN_VERSION * (plan_version % PLAN_VERSIONS) + job as u16 % PORTS_PER_PLAN_VERSION;
         FIRST_PORT + place
     }
 
@@ -111,9 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn jobs_and_epochs_have_ports_of_their_own() {
-        let ports: BTreeSet<_> =
-            (0..64).flat_map(|epoch| (0..16).map(move |job| Surroundings::port(epoch, job))).collect();
+    fn jobs_and_plan_versions_have_ports_of_their_own() {
+        let ports: BTreeSet<_> = (0..64)
+            .flat_map(|plan_version| (0..16).map(move |job| Surroundings::port(plan_version, job)))
+            .collect();
         assert_eq!(ports.len(), 64 * 16);
         assert!(ports.iter().all(|port| (29500..30524).contains(port)));
         assert_eq!(Surroundings::port(u16::MAX, 0), Surroundings::port(63, 0));

@@ -83,7 +83,7 @@ fn install(testbed: &mut Testbed, setting: &RackSetting, racks: &Racks) -> Resul
         plan: group.plan.clone(),
         window_chunks: setting.window_chunks,
         rate_scale: setting.scale.factor(),
-        new_epoch: true,
+        new_plan_version: true,
     });
     testbed.install(schemes::DEFAULT.name(), &plans.collect::<Vec<_>>())
 }

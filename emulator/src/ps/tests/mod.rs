@@ -6,7 +6,7 @@ mod record;
 mod workers;
 
 /// Tests change what processes have said.
-impl<E> std::ops::DerefMut for super::said::OfLife<E> {
+impl<E> std::ops::DerefMut for super::said::OfIncarnation<E> {
     fn deref_mut(&mut self) -> &mut E {
         &mut self.event
     }

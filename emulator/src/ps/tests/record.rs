@@ -12,7 +12,7 @@ use inart_report::{Applied, AppliedUpdate, PsServerEnd, Pushed, WorkerSent, dige
 use inart_topologies::ps::Cluster;
 
 use super::super::faults::ProcessFaults;
-use super::super::said::{Moment, OfLife, Restart, Said};
+use super::super::said::{Moment, OfIncarnation, Restart, Said};
 use super::super::setting::{Clients, Setting, Transport, scaled};
 
 /// The step of all workers together, or of each client.
@@ -73,7 +73,7 @@ pub struct Run<S> {
     under_way: BTreeMap<(u64, usize), Under>,
     /// By participant: how often it was started again.
     processes: Vec<usize>,
-    life: usize,
+    incarnation: usize,
     /// Nobody pulls any more.
     is_closing: bool,
 }
@@ -92,7 +92,7 @@ impl<S: Sequencer> Run<S> {
             now_ms: 1,
             under_way: BTreeMap::new(),
             processes: vec![0; count],
-            life: 0,
+            incarnation: 0,
             is_closing: false,
         };
         run.all_ask();
@@ -184,7 +184,7 @@ impl<S: Sequencer> Run<S> {
         self.under_way.clear();
         self.now_ms += 100;
         self.said.restarts.push(Restart { at_ns: self.at_ns(), kept: Some(kept.clone()) });
-        self.life += 1;
+        self.incarnation += 1;
         self.server = restored(kept);
         self.all_ask();
         self
@@ -209,9 +209,9 @@ impl<S: Sequencer> Run<S> {
         let pushed = digest(&values);
         let verdict = self.server.push(WorkerNo(who as u32), iteration, values, self.now());
         if verdict.is_taken {
-            let (at_ns, life) = (self.at_ns(), self.life);
+            let (at_ns, incarnation) = (self.at_ns(), self.incarnation);
             let event = Pushed { pushed, worker: name(who), iteration, base, refusal: None, at_ns };
-            self.said.pushed.push(OfLife { life, event });
+            self.said.pushed.push(OfIncarnation { incarnation, event });
         }
         self.server.request(WorkerNo(who as u32), self.now());
     }
@@ -233,9 +233,9 @@ impl<S: Sequencer> Run<S> {
                     // As the host says it: of the last of several that are applied together.
                     let is_last = self.server.version() == applied.version;
                     let model = is_last.then(|| digest(self.server.values()));
-                    let (at_ns, life) = (self.at_ns(), self.life);
+                    let (at_ns, incarnation) = (self.at_ns(), self.incarnation);
                     let event = Applied { applied: applied.version, model, updates, at_ns };
-                    self.said.applied.push(OfLife { life, event });
+                    self.said.applied.push(OfIncarnation { incarnation, event });
                 }
                 _ => {}
             }
@@ -254,9 +254,9 @@ impl<S: Sequencer> Run<S> {
         let arriving = |values: &[f32]| as_received(values, CHUNK_VALUES, Precision::Half);
         let from = arriving(self.server.values());
         let values = arriving(&(self.compute)(worker, &from, iteration, batch));
-        let (sent, model, life) = (digest(&values), digest(&from), self.processes[worker]);
+        let (sent, model, incarnation) = (digest(&values), digest(&from), self.processes[worker]);
         let event = WorkerSent { sent, iteration, batch, base, model, began_ns };
-        self.said.sent.entry((worker, iteration)).or_default().push(OfLife { life, event });
+        self.said.sent.entry((worker, iteration)).or_default().push(OfIncarnation { incarnation, event });
         let arrives_ms = self.now_ms + 10 + 3 * worker as u64;
         self.under_way.insert((arrives_ms, worker), Under { iteration, base, values });
     }

@@ -1,6 +1,6 @@
 //! The audit of workers.
 
-use inart_protocol_ps::{Applied as When, Batch, BatchRule, Blocking, Options, Policy};
+use inart_protocol_ps::{Applied as When, Batch, BatchRule, Blocking, Options, SyncModel};
 use inart_ps_agent::{InOrder, Kept};
 use inart_training::{Config, Stepper};
 
@@ -23,20 +23,20 @@ fn options() -> Options {
     Options { batches, tuning: Some(BatchRule::Proportional), patience: None }
 }
 
-fn run(policy: Policy) -> Run<InOrder<Policy>> {
+fn run(sync_model: SyncModel) -> Run<InOrder<SyncModel>> {
     let mut steppers: Vec<_> = (0..WORKERS).map(stepper).collect();
-    let server = InOrder::new(policy, options(), MODEL, steppers[0].first_model());
+    let server = InOrder::new(sync_model, options(), MODEL, steppers[0].first_model());
     let compute = move |who: usize, model: &[f32], iteration, batch| {
         steppers[who].update(model, iteration, batch).unwrap()
     };
     Run::new(server, WORKERS, Box::new(compute))
 }
 
-fn r2sp() -> Policy {
-    Policy::r2sp(0.8, When::InTurn).unwrap()
+fn r2sp() -> SyncModel {
+    SyncModel::r2sp(0.8, When::InTurn).unwrap()
 }
 
-fn restored(kept: Kept) -> InOrder<Policy> {
+fn restored(kept: Kept) -> InOrder<SyncModel> {
     InOrder::restored(r2sp(), options(), MODEL, kept)
 }
 
@@ -54,15 +54,15 @@ fn refused(mut said: Said, change: impl FnOnce(&mut Said), expected: &str) {
 #[test]
 fn records_of_right_runs_are_right() {
     let before = Blocking::BeforeCommit;
-    let orders = [Policy::bsp(), Policy::asp(), Policy::ssp(2, before).unwrap(), r2sp()];
-    for policy in orders.into_iter().chain([Policy::r2sp_tuned(When::InTurn)]) {
-        let mut run = run(policy);
-        run.until(if policy.name() == "bsp" { 4 } else { 11 });
+    let orders = [SyncModel::bsp(), SyncModel::asp(), SyncModel::ssp(2, before).unwrap(), r2sp()];
+    for sync_model in orders.into_iter().chain([SyncModel::r2sp_tuned(When::InTurn)]) {
+        let mut run = run(sync_model);
+        run.until(if sync_model.name() == "bsp" { 4 } else { 11 });
         let checked = check(&three(), &run.end()).unwrap();
         assert!(checked.updates >= 11 && (checked.wasted_updates, checked.lost) == (0, 0), "{checked:?}");
         assert!(!checked.evaluations.is_empty());
     }
-    let mut tuned = run(Policy::asp());
+    let mut tuned = run(SyncModel::asp());
     tuned.until(6);
     let scales = tuned.end().applied.into_iter().flat_map(|applied| applied.event.updates);
     assert!(scales.into_iter().any(|update| update.scale > 1.5), "some count more than others");
@@ -201,12 +201,12 @@ fn what_a_killed_server_had_not_kept_may_be_lost_and_nothing_else() {
 /// Of a worker, the server held one update at most when it was killed.
 #[test]
 fn a_killed_server_may_lose_the_last_push_of_a_worker_and_none_before() {
-    let mut run = run(Policy::bsp());
+    let mut run = run(SyncModel::bsp());
     run.until(3);
     // Two of three have pushed for version 4.
     let pushed = run.said.pushed.len();
     run.until_pushed(pushed + 2);
-    run.kill_server(0, |kept| InOrder::restored(Policy::bsp(), options(), MODEL, kept)).until(6);
+    run.kill_server(0, |kept| InOrder::restored(SyncModel::bsp(), options(), MODEL, kept)).until(6);
     let said = run.end();
     let checked = check(&three(), &said).unwrap();
     assert_eq!(checked.lost, 2);

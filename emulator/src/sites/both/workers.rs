@@ -76,7 +76,7 @@ impl Insides {
                 plan: setting.plans[at].clone(),
                 window_chunks: setting.window_chunks,
                 rate_scale: 1.0,
-                new_epoch: true,
+                new_plan_version: true,
             };
             let assignment = testbed.install(schemes::DEFAULT.name(), &[plan])?.remove(0);
             let agents = Agents::new(&testbed.scratch_path("reports.sock"), LONGEST_SILENCE)?;

@@ -16,7 +16,7 @@ use inart_controller_api::Source;
 use inart_elastic::Host;
 use inart_host_agent::{InProcess, Options};
 use inart_planner_aggregation::{Options as Planning, plan_all, schemes};
-use inart_steering::{Decision, Policy};
+use inart_steering::{Decision, ReplanThresholds};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
@@ -104,7 +104,7 @@ impl Controller {
         let (listening, records) = (self.address.clone(), self.folder.path().to_owned());
         let (stop, stopped) = oneshot::channel();
         let steer = self.follows.then(|| Steer {
-            policy: Policy::default(),
+            thresholds: ReplanThresholds::default(),
             every: Duration::from_millis(50),
             plan_within: Duration::from_millis(300),
             scheme: schemes::OPTIMIZED,
@@ -147,11 +147,11 @@ impl Controller {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
-            let number = client.change(plan.to_json()).await.unwrap();
+            let number = client.update_plan(plan.to_json()).await.unwrap();
             for _ in 0..6000 {
                 let status = client.status().await.unwrap();
                 let change = status.changes.iter().find(|change| change.number == number).unwrap();
-                if !matches!(change.stage(), ChangeStage::Waiting | ChangeStage::Moving) {
+                if !matches!(change.stage(), ChangeStage::Waiting | ChangeStage::Migrating) {
                     eprintln!("{change:?}");
                     return change.stage();
                 }
@@ -191,7 +191,7 @@ impl Controller {
             .options(|| Ok(Options { peer_timeout: Duration::from_secs(3), ..Options::default() }))
     }
 
-    /// Returns the hosts that wait for a run.
+    /// Returns the hosts that wait for a view.
     pub fn waiting(&self) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -200,7 +200,7 @@ impl Controller {
         })
     }
 
-    /// Waits until a host waits for the next run.
+    /// Waits until a host waits for the next view.
     pub fn wait_for_host(&self, name: &str) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -255,7 +255,7 @@ async fn run(
         plan,
         window_chunks: 16,
         rate_scale: 1.0,
-        new_epoch: false,
+        new_plan_version: false,
     });
     let state = Arc::new(State::new(topology.name(), [("v1", "v1")].into_iter()));
     let config = Config {

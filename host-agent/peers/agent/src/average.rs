@@ -22,7 +22,7 @@ pub struct Average {
     pub values: Vec<f32>,
     /// Whose updates are in it beside one's own, and of which of their rounds; ascending.
     pub of: Vec<(Rank, u32)>,
-    /// One's own is not in it: a peer in a new life has none that is worth it.
+    /// One's own is not in it: a peer in a new incarnation has none that is worth it.
     pub without_own: bool,
     /// Whose had a NaN or an infinity: they are not in it.
     pub not_finite: Vec<(Rank, u32)>,

@@ -52,7 +52,7 @@ pub enum Body {
 pub struct Hello {
     /// Its life.
     #[prost(fixed32, tag = "1")]
-    pub life: u32,
+    pub incarnation: u32,
     /// The newest coordinator that it knows.
     #[prost(message, optional, tag = "2")]
     pub term: Option<Term>,
@@ -152,9 +152,9 @@ pub struct Roster {
     /// Whose word it is.
     #[prost(message, optional, tag = "1")]
     pub term: Option<Term>,
-    /// Each peer's life, by rank; 0 for who is not there.
+    /// Each peer's incarnation, by rank; 0 for who is not there.
     #[prost(fixed32, repeated, tag = "2")]
-    pub lives: Vec<u32>,
+    pub incarnations: Vec<u32>,
     /// The rounds that each has ended.
     #[prost(uint32, repeated, tag = "3")]
     pub ended: Vec<u32>,

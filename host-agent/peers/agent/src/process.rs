@@ -270,7 +270,8 @@ impl PeerProcess {
     fn may_leave(&self, now: Duration) -> bool {
         let Some(since) = self.finished else { return false };
         let members = self.peer.members();
-        let takes_part = |rank: &&Rank| **rank != self.me && members.life(**rank) != Incarnation::UNKNOWN;
+        let takes_part =
+            |rank: &&Rank| **rank != self.me && members.incarnation(**rank) != Incarnation::UNKNOWN;
         let all_know = match self.framing {
             None => self.connected.iter().filter(takes_part).all(|rank| self.told.contains(rank)),
             Some(_) => self.last_notices >= LAST_NOTICES,
@@ -302,7 +303,7 @@ impl Machine for PeerProcess {
         match self.rank(peer) {
             Some(rank) => {
                 self.connected.remove(&rank);
-                // Another life of it may not know.
+                // Another incarnation of it may not know.
                 self.told.remove(&rank);
                 self.peer.broken(rank, now);
             }

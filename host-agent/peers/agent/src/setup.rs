@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_planner_peers::Multicast;
 use inart_protocol_peers::{Copies, Cut, ReceiverOptions, SenderOptions};
 use inart_terms::Terms;
-use inart_wire::{Epoch, Incarnation, JobId, Rank};
+use inart_wire::{Incarnation, JobId, PlanVersion, Rank};
 use thiserror::Error;
 
 /// When a peer may begin its next round, and what it averages then.
@@ -36,8 +36,8 @@ impl Sync {
 pub struct Setup {
     /// Its rank.
     pub me: Rank,
-    /// This life of it, not [`Incarnation::UNKNOWN`].
-    pub life: Incarnation,
+    /// This incarnation of it, not [`Incarnation::UNKNOWN`].
+    pub incarnation: Incarnation,
     /// The job.
     pub job: JobId,
     /// Names that have to be the same everywhere, such as the job's and, by rank, the peers'.
@@ -45,7 +45,7 @@ pub struct Setup {
     /// What peers have to share, and a coordinator does not know, such as the seed and the first weights.
     pub program: Terms,
     /// The installed plan that frames are steered by.
-    pub epoch: Epoch,
+    pub plan_version: PlanVersion,
     /// How many values each peer's update has, by rank.
     pub update_values: Vec<usize>,
     /// How many values a chunk has.
@@ -109,7 +109,7 @@ pub enum SetupError {
     },
     /// No life.
     #[error("peer {rank} has no incarnation; draw one that is not 0")]
-    Life {
+    Incarnation {
         /// The peer.
         rank: Rank,
     },
@@ -147,8 +147,8 @@ impl Setup {
         if self.receivers == 0 || self.receivers >= peers {
             return Err(SetupError::Receivers { receivers: self.receivers, peers });
         }
-        if self.life == Incarnation::UNKNOWN {
-            return Err(SetupError::Life { rank: me });
+        if self.incarnation == Incarnation::UNKNOWN {
+            return Err(SetupError::Incarnation { rank: me });
         }
         if self.rate_bps.is_nan() || self.rate_bps <= 0.0 {
             return Err(SetupError::Rate { rate_bps: self.rate_bps });

@@ -31,14 +31,14 @@ enum Mistake {
     None,
     /// Its program goes on from its first weights, not from the model that it is given.
     FirstWeights,
-    /// It takes what it hears of its life before for its own.
-    SameLife,
+    /// It takes what it hears of its incarnation before for its own.
+    SameIncarnation,
 }
 
 struct Packet {
     to: usize,
     bytes: Bytes,
-    /// A chunk: of which life of the sender, of which round.
+    /// A chunk: of which incarnation of the sender, of which round.
     chunk: Option<(u32, u32)>,
     is_roster: bool,
 }
@@ -53,10 +53,10 @@ struct Model {
 struct World {
     mistake: Mistake,
     peers: [Peer; 2],
-    lives: [u32; 2],
+    incarnations: [u32; 2],
     /// What each has to compute, and whether it goes on from what is ours.
     starts: [Option<bool>; 2],
-    /// By life: the update of each round, and what its life knows of the others'.
+    /// By life: the update of each round, and what its incarnation knows of the others'.
     models: [BTreeMap<u32, Model>; 2],
     received: [BTreeMap<u32, f32>; 2],
     all: Vec<Model>,
@@ -73,7 +73,7 @@ fn rank(peer: usize) -> Rank {
     Rank::try_from(peer).unwrap()
 }
 
-fn peer(me: usize, life: u32) -> Peer {
+fn peer(me: usize, incarnation: u32) -> Peer {
     let sender = SenderOptions {
         patience: TIMEOUT,
         ..SenderOptions::new(Copies::Sender { window: 1, chunk_bytes: 4 })
@@ -82,10 +82,10 @@ fn peer(me: usize, life: u32) -> Peer {
         program: Terms::default(),
         round_patience: Duration::MAX,
         me: rank(me),
-        life: Incarnation::new(life),
+        incarnation: Incarnation::new(incarnation),
         names: Vec::new(),
         job: 3.into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         update_values: vec![1; 2],
         chunk_values: 1,
         receivers: 1,
@@ -104,11 +104,11 @@ fn peer(me: usize, life: u32) -> Peer {
 
 impl World {
     fn new(mistake: Mistake) -> World {
-        let lives = [11, 21];
+        let incarnations = [11, 21];
         let mut world = World {
             mistake,
-            peers: [0, 1].map(|at| peer(at, lives[at])),
-            lives,
+            peers: [0, 1].map(|at| peer(at, incarnations[at])),
+            incarnations,
             starts: [None; 2],
             models: [BTreeMap::new(), BTreeMap::new()],
             received: [BTreeMap::new(), BTreeMap::new()],
@@ -130,7 +130,7 @@ impl World {
     fn roster(&self) -> Bytes {
         let ended = self.peers[0].round() - 1;
         let term = Some(Term { number: 1, holder: 1 });
-        encode(Body::Roster(Roster { term, lives: self.lives.to_vec(), ended: vec![ended; 2] }))
+        encode(Body::Roster(Roster { term, incarnations: self.incarnations.to_vec(), ended: vec![ended; 2] }))
     }
 
     fn key(&self) -> u64 {
@@ -199,8 +199,8 @@ impl World {
             return self.peers[to].coordinator(bytes, self.now);
         }
         self.peers[to].packet(rank(1 - to), &bytes, self.now);
-        if let Some((life, round)) = chunk
-            && life == self.lives[1 - to]
+        if let Some((incarnation, round)) = chunk
+            && incarnation == self.incarnations[1 - to]
         {
             self.peers[1 - to].delivered(round, rank(to), self.now);
         }
@@ -220,8 +220,8 @@ impl World {
         let at = NEWCOMER;
         // What was on its way to the process before is nobody's.
         self.net.retain(|packet| packet.to != at);
-        self.lives[at] += u32::from(self.mistake != Mistake::SameLife);
-        self.peers[at] = peer(at, self.lives[at]);
+        self.incarnations[at] += u32::from(self.mistake != Mistake::SameIncarnation);
+        self.peers[at] = peer(at, self.incarnations[at]);
         (self.starts[at], self.models[at], self.received[at]) = (None, BTreeMap::new(), BTreeMap::new());
         for to in [0, at] {
             self.net.push(Packet { to, bytes: self.roster(), chunk: None, is_roster: true });
@@ -238,7 +238,7 @@ impl World {
                     let (words, cut) = self.peers[at].update();
                     let members = self.peers[at].members();
                     let bytes = chunk_packet(members, sent.round, sent.chunk, &words[cut.range(sent.chunk)]);
-                    self.leave(at, bytes, Some((self.lives[at], sent.round)));
+                    self.leave(at, bytes, Some((self.incarnations[at], sent.round)));
                 } else {
                     break;
                 }
@@ -340,7 +340,7 @@ fn whoever_begins_anew_goes_on_from_what_others_have() {
 
 #[test]
 fn mistakes_are_noticed() {
-    for mistake in [Mistake::FirstWeights, Mistake::SameLife] {
+    for mistake in [Mistake::FirstWeights, Mistake::SameIncarnation] {
         match explore(mistake) {
             Ok(states) => panic!("{mistake:?} was not noticed in {states} states"),
             Err(why) => eprintln!("{mistake:?}: {}", why.chars().take(120).collect::<String>()),

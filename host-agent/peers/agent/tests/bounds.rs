@@ -16,7 +16,7 @@ use inart_protocol_peers::{
 use inart_topologies::peers::Ports;
 use inart_wire::{Incarnation, Rank};
 
-const LIVES: [u32; 3] = [11, 12, 13];
+const INCARNATIONS: [u32; 3] = [11, 12, 13];
 const ROUNDS: u32 = 200;
 const LONG: Duration = Duration::from_secs(3600);
 const ZERO: Duration = Duration::ZERO;
@@ -33,11 +33,11 @@ fn setup(me: usize, sync: Sync, program: &[(&str, &str)]) -> Setup {
     let copies = Copies::Sender { window: 2, chunk_bytes: 8 };
     Setup {
         me: rank(me),
-        life: Incarnation::new(LIVES[me]),
+        incarnation: Incarnation::new(INCARNATIONS[me]),
         names: names(),
         program: Terms::new(program.iter().copied()).unwrap(),
         job: 3.into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         update_values: vec![4; 3],
         chunk_values: 2,
         receivers: 2,
@@ -75,7 +75,7 @@ fn coordinator(rounds: u32) -> Coordinator<Schemes> {
 
 fn roster(ended: u32) -> bytes::Bytes {
     let term = Some(Term { number: 1, holder: 1 });
-    encode(Body::Roster(Roster { term, lives: LIVES.to_vec(), ended: vec![ended; 3] }))
+    encode(Body::Roster(Roster { term, incarnations: INCARNATIONS.to_vec(), ended: vec![ended; 3] }))
 }
 
 /// A peer that takes part, and computes its first update.

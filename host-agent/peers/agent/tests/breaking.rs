@@ -9,7 +9,7 @@ use inart_peers_agent::{Body, Choice, Output, Peer, Roster, Setup, Sync, Term, e
 use inart_protocol_peers::{Copies, Outcome, ReceiverOptions, SenderOptions, notice_packet};
 use inart_wire::{Incarnation, Rank};
 
-const LIVES: [u32; 3] = [11, 12, 13];
+const INCARNATIONS: [u32; 3] = [11, 12, 13];
 const TIMEOUT: Duration = Duration::from_secs(3600);
 
 fn rank(number: usize) -> Rank {
@@ -21,10 +21,10 @@ fn setup(me: usize) -> Arc<Setup> {
         program: Terms::default(),
         round_patience: Duration::MAX,
         me: rank(me),
-        life: Incarnation::new(LIVES[me]),
+        incarnation: Incarnation::new(INCARNATIONS[me]),
         names: Vec::new(),
         job: 3.into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         update_values: vec![4; 3],
         chunk_values: 2,
         receivers: 2,
@@ -45,7 +45,7 @@ fn setup(me: usize) -> Arc<Setup> {
 
 fn roster() -> bytes::Bytes {
     let term = Some(Term { number: 1, holder: 1 });
-    encode(Body::Roster(Roster { term, lives: LIVES.to_vec(), ended: vec![0; 3] }))
+    encode(Body::Roster(Roster { term, incarnations: INCARNATIONS.to_vec(), ended: vec![0; 3] }))
 }
 
 /// Peer 0, which sends its first update to both others.

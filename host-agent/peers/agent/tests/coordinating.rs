@@ -49,9 +49,9 @@ impl Test {
         Test { coordinator: Coordinator::new(setup(sync), schemes), sync }
     }
 
-    fn hello(&mut self, from: usize, life: u32, term: Option<Term>, now: Duration) {
+    fn hello(&mut self, from: usize, incarnation: u32, term: Option<Term>, now: Duration) {
         let job = setup(self.sync).fingerprint();
-        let hello = Hello { life, term, ended: 0, waits: vec![0; N], job, ..Hello::default() };
+        let hello = Hello { incarnation, term, ended: 0, waits: vec![0; N], job, ..Hello::default() };
         self.say(from, Body::Hello(hello), now);
     }
 
@@ -128,14 +128,14 @@ fn it_begins_without_who_does_not_come() {
     test.coordinator.tick(SECOND);
     let sent = test.sent();
     let of = |(to, body): &(usize, Body)| match body {
-        Body::Roster(roster) => (*to, roster.lives.clone()),
+        Body::Roster(roster) => (*to, roster.incarnations.clone()),
         Body::Choice(choice) => (*to, choice.receivers.clone()),
         other => panic!("{other:?}"),
     };
-    let lives = vec![1, 0, 3, 0];
+    let incarnations = vec![1, 0, 3, 0];
     assert_eq!(
         sent.iter().map(of).collect::<Vec<_>>(),
-        [(0, lives.clone()), (2, lives), (0, vec![2]), (2, vec![0])]
+        [(0, incarnations.clone()), (2, incarnations), (0, vec![2]), (2, vec![0])]
     );
     // Who comes later takes part from then on.
     test.hello(1, 2, None, 2 * SECOND);
@@ -233,11 +233,11 @@ fn a_peer_is_left_out_when_its_connection_has_ended_and_others_miss_it() {
         [(0, 2), (1, 2), (2, 2)]
     );
     assert!(choices.iter().all(|(_, choice)| !choice.receivers.contains(&3)));
-    // It is back, in another life, and begins where the last ones are.
+    // It is back, in another incarnation, and begins where the last ones are.
     test.hello(3, 99, None, SECOND);
     let rosters = test.rosters();
     assert_eq!(rosters.len(), 4);
-    assert_eq!((rosters[0].1.lives[3], rosters[0].1.ended[3]), (99, 1));
+    assert_eq!((rosters[0].1.incarnations[3], rosters[0].1.ended[3]), (99, 1));
 }
 
 #[test]
@@ -269,7 +269,8 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     assert_eq!(test.coordinator.counters().malformed, 4);
     test.hello(1, 2, None, SECOND);
     test.sent();
-    let hello = Hello { life: 5, term: None, ended: 0, waits: vec![0; N], job: 12345, ..Hello::default() };
+    let hello =
+        Hello { incarnation: 5, term: None, ended: 0, waits: vec![0; N], job: 12345, ..Hello::default() };
     test.say(1, Body::Hello(hello.clone()), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
     assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
@@ -304,7 +305,7 @@ fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
     let hellos = [(2, true), (0, true), (0, false), (1, true)];
     for (from, (ended, takes_part)) in hellos.into_iter().enumerate() {
         let hello = Hello {
-            life: from as u32 + 1,
+            incarnation: from as u32 + 1,
             term: None,
             ended,
             waits: vec![0; N],
@@ -360,8 +361,9 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
         let mut test = Test { coordinator, sync: Sync::Bsp };
         for from in 0..N {
             let job = setup.fingerprint();
-            let life = from as u32 + 1;
-            let hello = Hello { life, term: None, ended: 0, waits: vec![0; N], job, ..Hello::default() };
+            let incarnation = from as u32 + 1;
+            let hello =
+                Hello { incarnation, term: None, ended: 0, waits: vec![0; N], job, ..Hello::default() };
             test.say(from, Body::Hello(hello), Duration::ZERO);
         }
         let mut choices = test.choices();

@@ -8,7 +8,7 @@ use inart_planner_peers::Multicast;
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
 use inart_terms::Terms;
 use inart_topologies::peers::{Mesh, PeerJob};
-use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerFrame};
+use inart_wire::{Incarnation, JobId, PlanVersion, Rank, ValuesPerFrame};
 
 use crate::options::Patience;
 
@@ -188,7 +188,7 @@ impl Job {
         })
     }
 
-    /// What a peer is told, for a life of its own that is drawn here.
+    /// What a peer is told, for an incarnation of its own that is drawn here.
     ///
     /// # Errors
     /// Nobody of that name.
@@ -215,10 +215,10 @@ impl Job {
             program: Terms::default(),
             round_patience: ROUND_PATIENCE,
             me,
-            life: Incarnation::new(draw()),
+            incarnation: Incarnation::new(draw()),
             job: self.id,
             names: self.names(),
-            epoch: Epoch::from(1),
+            plan_version: PlanVersion::from(1),
             update_values: vec![self.update_values; self.peers.len()],
             chunk_values,
             receivers: self.receivers,

@@ -102,7 +102,7 @@ fn a_peer_that_was_restarted_takes_part_again() {
     let _coordinator = world.coordinator("c1");
     let peers = all(world.dying("p4", 3).restarting("p4").run_all());
     support::check(&peers, None);
-    // Its second life is the last entry.
+    // Its second incarnation is the last entry.
     let again = &peers[4];
     let first = *again.sent.keys().next().unwrap();
     assert!(first >= 3, "it goes on where the others are, in round {first}");

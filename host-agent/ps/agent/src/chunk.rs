@@ -18,13 +18,13 @@ pub enum Precision {
     Half,
 }
 
-/// What a chunk is of: a push or a pull of one permission, of one life of each side.
+/// What a chunk is of: a push or a pull of one permission, of one incarnation of each side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tag {
-    /// The worker's life.
-    pub worker_life: u32,
-    /// The server's life.
-    pub server_life: u32,
+    /// The worker's incarnation.
+    pub worker_incarnation: u32,
+    /// The server's incarnation.
+    pub server_incarnation: u32,
     /// The permission.
     pub ticket: u64,
     /// The version of the model that is pulled, or that an update was computed from.
@@ -56,8 +56,8 @@ pub fn chunk_packet(tag: &Tag, number: u32, values: &[f32], precision: Precision
     let mut out = BytesMut::with_capacity(HEADER_BYTES + width * values.len());
     out.put_u8(CHUNK);
     out.put_u8(u8::from(is_half));
-    out.put_u32(tag.worker_life);
-    out.put_u32(tag.server_life);
+    out.put_u32(tag.worker_incarnation);
+    out.put_u32(tag.server_incarnation);
     out.put_u64(tag.ticket);
     out.put_u64(tag.version);
     out.put_u32(number);
@@ -74,7 +74,8 @@ pub(crate) fn read_chunk(data: &[u8]) -> Result<(Tag, u32, Vec<f32>), PacketErro
     let (header, values) = data.split_at_checked(HEADER_BYTES).ok_or(short)?;
     let word = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let long = |at: usize| u64::from(word(at)) << 32 | u64::from(word(at + 4));
-    let tag = Tag { worker_life: word(2), server_life: word(6), ticket: long(10), version: long(18) };
+    let tag =
+        Tag { worker_incarnation: word(2), server_incarnation: word(6), ticket: long(10), version: long(18) };
     let values: Vec<f32> = match (header[1], values.len()) {
         (1, bytes) if bytes % 2 == 0 => values
             .chunks_exact(2)
@@ -94,7 +95,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    const TAG: Tag = Tag { worker_life: 7, server_life: 8, ticket: 1 << 40, version: 3 };
+    const TAG: Tag = Tag { worker_incarnation: 7, server_incarnation: 8, ticket: 1 << 40, version: 3 };
 
     #[test]
     fn single_precision_keeps_every_bit() {

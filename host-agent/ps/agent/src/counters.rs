@@ -5,7 +5,7 @@
 pub struct ServerCounters {
     /// Packets that cannot be read, or make no sense: a chunk of another length, or beyond the last one.
     pub malformed: u64,
-    /// Packets of another life of the worker or the server.
+    /// Packets of another incarnation of the worker or the server.
     pub stale_incarnation: u64,
     /// Chunks that had arrived before.
     pub repeated: u64,
@@ -28,7 +28,7 @@ pub struct ServerCounters {
 pub struct WorkerCounters {
     /// Packets that cannot be read, or make no sense.
     pub malformed: u64,
-    /// Packets of another life of the worker or the server.
+    /// Packets of another incarnation of the worker or the server.
     pub stale_incarnation: u64,
     /// Chunks, permissions and answers that had come before, or are of a permission that is over.
     pub repeated: u64,

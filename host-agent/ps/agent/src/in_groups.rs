@@ -18,7 +18,7 @@ pub struct InGroups {
     server: GroupServer,
     groups: usize,
     is_judged: bool,
-    /// Versions of lives before this one, and the version that there is.
+    /// Versions of incarnations before this one, and the version that there is.
     first_version: u64,
     version: u64,
     store: Store,

@@ -39,7 +39,7 @@ impl<O: Order> InOrder<O> {
 
     fn standing(&self, who: WorkerNo) -> Standing {
         match who.index() < self.workers {
-            true => self.server.seats().seat(who).standing(),
+            true => self.server.worker_states().worker_state(who).standing(),
             false => Standing::Away,
         }
     }
@@ -114,7 +114,7 @@ impl<O: Order> Sequencer for InOrder<O> {
     }
 
     fn version(&self) -> u64 {
-        self.server.seats().version()
+        self.server.worker_states().version()
     }
 
     fn values(&self) -> &[f32] {
@@ -122,8 +122,8 @@ impl<O: Order> Sequencer for InOrder<O> {
     }
 
     fn have_done(&self, iterations: u64) -> bool {
-        let seats = self.server.seats();
-        !seats.members().is_empty() && seats.least_done() >= iterations
+        let worker_states = self.server.worker_states();
+        !worker_states.members().is_empty() && worker_states.least_done() >= iterations
     }
 
     fn kept(&self) -> Kept {

@@ -83,7 +83,7 @@ pub fn spans(numbers: impl IntoIterator<Item = u32>) -> Vec<Span> {
 mod tests {
     use super::*;
 
-    const TAG: Tag = Tag { worker_life: 1, server_life: 1, ticket: 1, version: 0 };
+    const TAG: Tag = Tag { worker_incarnation: 1, server_incarnation: 1, ticket: 1, version: 0 };
 
     #[test]
     fn chunks_come_in_any_order_and_once() {

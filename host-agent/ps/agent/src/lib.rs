@@ -4,7 +4,7 @@
 //! A [`ServerAgent`] drives a [`Sequencer`], which decides who pulls when and what is applied; a
 //! [`WorkerAgent`] drives `inart_protocol_ps::Worker`. Values travel in chunks, each of which is taken or
 //! fails, in any order. What was under way when a connection ended goes on where it was. What is of another
-//! life of either side, or of another permission, is dropped and counted.
+//! incarnation of either side, or of another permission, is dropped and counted.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]

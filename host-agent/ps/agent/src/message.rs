@@ -10,12 +10,12 @@ use crate::kinds::MESSAGE;
 /// One message.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Message {
-    /// The life of the worker that it is from or to.
+    /// The incarnation of the worker that it is from or to.
     #[prost(fixed32, tag = "1")]
-    pub worker_life: u32,
-    /// The life of the server that it is from or to; 0 in a hello.
+    pub worker_incarnation: u32,
+    /// The incarnation of the server that it is from or to; 0 in a hello.
     #[prost(fixed32, tag = "2")]
-    pub server_life: u32,
+    pub server_incarnation: u32,
     /// What it says.
     #[prost(oneof = "Body", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15")]
     pub body: Option<Body>,
@@ -48,7 +48,7 @@ pub enum Body {
     /// Server to worker: it may not pull.
     #[prost(message, tag = "10")]
     NotPermitted(NotPermitted),
-    /// Server to worker: it is not known by that life, or means another life of the server.
+    /// Server to worker: it is not known by that incarnation, or means another incarnation of the server.
     #[prost(message, tag = "11")]
     Unknown(Unknown),
     /// Server to worker: the training is over.
@@ -80,7 +80,7 @@ pub struct Hello {
     /// The permission that it works by; 0 for none.
     #[prost(uint64, tag = "4")]
     pub ticket: u64,
-    /// The life of the server that gave it.
+    /// The incarnation of the server that gave it.
     #[prost(fixed32, tag = "5")]
     pub ticket_of: u32,
     /// What the worker's training is: settings that server and workers must share.
@@ -172,7 +172,7 @@ pub struct Refused {
 /// A permission.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Permit {
-    /// Its number, never 0: the server's life, and a count. No other permission has it.
+    /// Its number, never 0: the server's incarnation, and a count. No other permission has it.
     #[prost(uint64, tag = "1")]
     pub ticket: u64,
     /// The number of the worker's iteration.
@@ -242,8 +242,8 @@ pub struct Waiting {
 }
 
 /// A message as a packet.
-pub fn message_packet(worker_life: u32, server_life: u32, body: Body) -> Bytes {
-    let message = Message { worker_life, server_life, body: Some(body) };
+pub fn message_packet(worker_incarnation: u32, server_incarnation: u32, body: Body) -> Bytes {
+    let message = Message { worker_incarnation, server_incarnation, body: Some(body) };
     let mut out = BytesMut::with_capacity(1 + message.encoded_len());
     out.put_u8(MESSAGE);
     out.extend_from_slice(&message.encode_to_vec());

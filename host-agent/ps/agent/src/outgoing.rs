@@ -124,7 +124,7 @@ fn numbers(spans: &[Span], chunks: u32) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
 
-    const TAG: Tag = Tag { worker_life: 1, server_life: 1, ticket: 1, version: 0 };
+    const TAG: Tag = Tag { worker_incarnation: 1, server_incarnation: 1, ticket: 1, version: 0 };
 
     fn outgoing(window: usize, rate_bps: Option<f64>) -> Outgoing {
         let flow = Flow { chunk_values: 2, precision: Precision::Single, window, rate_bps };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_protocol_ps::{Applied, Options, Policy, Refusal, WorkerNo};
+use inart_protocol_ps::{Applied, Options, Refusal, SyncModel, WorkerNo};
 use inart_ps_agent::{
     Body, Hello, InOrder, Precision, Pull, Request, Sequencer, ServerAgent, ServerNews, ServerSetup, Start,
     Tag, WorkerAgent, WorkerError, WorkerNews, WorkerSetup, chunk_packet, message_packet,
@@ -19,11 +19,11 @@ const MODEL: u64 = 5;
 const VALUES: usize = 10;
 const ZERO: Duration = Duration::ZERO;
 
-type Server = ServerAgent<InOrder<Policy>>;
+type Server = ServerAgent<InOrder<SyncModel>>;
 
-fn server(policy: Policy, workers: usize, options: Options) -> Server {
+fn server(sync_model: SyncModel, workers: usize, options: Options) -> Server {
     let setup = ServerSetup {
-        life: 9,
+        incarnation: 9,
         model: MODEL,
         chunk_values: 4,
         precision: Precision::Single,
@@ -33,12 +33,12 @@ fn server(policy: Policy, workers: usize, options: Options) -> Server {
         absence: Duration::from_secs(10),
         iterations: None,
     };
-    ServerAgent::new(setup, InOrder::new(policy, options, MODEL, vec![0.0; VALUES]))
+    ServerAgent::new(setup, InOrder::new(sync_model, options, MODEL, vec![0.0; VALUES]))
 }
 
-fn worker(life: u32, model: u64, values: usize) -> WorkerAgent {
+fn worker(incarnation: u32, model: u64, values: usize) -> WorkerAgent {
     let patience = Duration::from_secs(60);
-    WorkerAgent::new(WorkerSetup { life, model, values, window: 8, rate_bps: None, patience })
+    WorkerAgent::new(WorkerSetup { incarnation, model, values, window: 8, rate_bps: None, patience })
 }
 
 /// Both sides, on connections that take everything at once.
@@ -104,7 +104,7 @@ impl Both {
 
 #[test]
 fn an_update_with_a_nan_counts_nothing_and_its_worker_is_told() {
-    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let mut wrong = vec![1.0; VALUES];
     wrong[7] = f32::NAN;
     both.compute(0, wrong, ZERO);
@@ -122,7 +122,7 @@ fn an_update_with_a_nan_counts_nothing_and_its_worker_is_told() {
 #[test]
 fn a_worker_of_another_model_is_told_and_not_taken_in() {
     for (model, values) in [(MODEL + 1, VALUES), (MODEL, VALUES + 1)] {
-        let both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, model, values)]);
+        let both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, model, values)]);
         assert_eq!(both.server.counters().other_model, 1);
         let [WorkerNews::Failed(error @ WorkerError::Refused(_))] = &both.heard[..] else {
             panic!("{:?}", both.heard)
@@ -137,10 +137,11 @@ fn a_worker_of_another_model_is_told_and_not_taken_in() {
 
 #[test]
 fn a_worker_that_pushes_twice_is_counted_once() {
-    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let start = both.starts[0].clone();
     both.compute(0, vec![1.0; VALUES], ZERO);
-    let tag = Tag { worker_life: 1, server_life: 9, ticket: start.ticket, version: start.version };
+    let tag =
+        Tag { worker_incarnation: 1, server_incarnation: 9, ticket: start.ticket, version: start.version };
     for number in 0..3 {
         let length = if number == 2 { 2 } else { 4 };
         let again = chunk_packet(&tag, number, &[5.0; 4][..length], Precision::Single);
@@ -165,9 +166,9 @@ fn a_worker_that_pushes_twice_is_counted_once() {
 fn nobody_waits_for_a_worker_that_never_pushes() {
     let patience = Some(Duration::from_secs(3));
     let options = Options { patience, ..Options::fixed(2) };
-    let policy = Policy::r2sp(0.0, Applied::InTurn).unwrap();
+    let sync_model = SyncModel::r2sp(0.0, Applied::InTurn).unwrap();
     let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
-    let mut both = Both::new(server(policy, 2, options), workers);
+    let mut both = Both::new(server(sync_model, 2, options), workers);
     // Worker 0 has the first turn, and says nothing any more.
     let silent = both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
@@ -188,7 +189,7 @@ fn nobody_waits_for_a_worker_that_never_pushes() {
 #[test]
 fn a_worker_without_a_connection_is_given_up_and_comes_back() {
     let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
-    let mut both = Both::new(server(Policy::bsp(), 2, Options::fixed(2)), workers);
+    let mut both = Both::new(server(SyncModel::bsp(), 2, Options::fixed(2)), workers);
     let first = both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
     both.server.down(PeerNo(0), ZERO);
@@ -208,7 +209,7 @@ fn a_worker_without_a_connection_is_given_up_and_comes_back() {
 
 #[test]
 fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
-    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     both.compute(0, vec![1.0; VALUES], ZERO);
     let kept = both.server.sequencer().kept();
     let start = both.starts.remove(0);
@@ -217,7 +218,7 @@ fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
     let Output::Send { data, .. } = both.workers[0].next(ZERO).unwrap() else { panic!() };
     both.server.received(PeerNo(0), &data, None, ZERO);
     let setup = ServerSetup {
-        life: 10,
+        incarnation: 10,
         model: MODEL,
         chunk_values: 4,
         precision: Precision::Single,
@@ -227,7 +228,7 @@ fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
         absence: Duration::from_secs(10),
         iterations: None,
     };
-    let restored = InOrder::restored(Policy::asp(), Options::fixed(1), MODEL, kept);
+    let restored = InOrder::restored(SyncModel::asp(), Options::fixed(1), MODEL, kept);
     both.server = ServerAgent::new(setup, restored);
     both.workers[0].down(SERVER, ZERO);
     // A chunk of the last life comes late.
@@ -241,13 +242,13 @@ fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
     assert_eq!(both.server.sequencer().values(), [4.0; VALUES]);
 }
 
-/// Permissions of both lives would have one number if they were counted alone.
+/// Permissions of both incarnations would have one number if they were counted alone.
 #[test]
 fn what_was_computed_for_a_server_that_died_is_not_pushed_to_the_next_one() {
-    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let old = both.starts.remove(0);
     let setup = ServerSetup {
-        life: 10,
+        incarnation: 10,
         model: MODEL,
         chunk_values: 4,
         precision: Precision::Single,
@@ -257,7 +258,7 @@ fn what_was_computed_for_a_server_that_died_is_not_pushed_to_the_next_one() {
         absence: Duration::from_secs(10),
         iterations: None,
     };
-    let fresh = InOrder::new(Policy::asp(), Options::fixed(1), MODEL, vec![1.0; VALUES]);
+    let fresh = InOrder::new(SyncModel::asp(), Options::fixed(1), MODEL, vec![1.0; VALUES]);
     both.server = ServerAgent::new(setup, fresh);
     both.server.up(PeerNo(0), ZERO);
     both.workers[0].up(SERVER, ZERO);
@@ -272,7 +273,7 @@ fn what_was_computed_for_a_server_that_died_is_not_pushed_to_the_next_one() {
 
 #[test]
 fn a_push_goes_on_where_the_connection_ended() {
-    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let start = both.starts.remove(0);
     both.workers[0].computed(start.ticket, vec![2.0; VALUES]).unwrap();
     let Output::Send { data, .. } = both.workers[0].next(ZERO).unwrap() else { panic!() };
@@ -288,9 +289,10 @@ fn a_push_goes_on_where_the_connection_ended() {
 
 #[test]
 fn what_cannot_be_read_or_makes_no_sense_is_counted() {
-    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let start = both.starts[0].clone();
-    let tag = Tag { worker_life: 1, server_life: 9, ticket: start.ticket, version: start.version };
+    let tag =
+        Tag { worker_incarnation: 1, server_incarnation: 9, ticket: start.ticket, version: start.version };
     let packets = [
         Bytes::new(),
         Bytes::from_static(&[3, 1, 2]),
@@ -304,7 +306,7 @@ fn what_cannot_be_read_or_makes_no_sense_is_counted() {
         both.server.received(PeerNo(0), packet, None, ZERO);
         assert_eq!(both.server.counters().malformed, at);
     }
-    let stranger = chunk_packet(&Tag { worker_life: 4, ..tag }, 0, &[1.0; 4], Precision::Single);
+    let stranger = chunk_packet(&Tag { worker_incarnation: 4, ..tag }, 0, &[1.0; 4], Precision::Single);
     both.server.received(PeerNo(0), &stranger, None, ZERO);
     both.server.received(PeerNo(0), &message_packet(1, 8, Body::Request(Request {})), None, ZERO);
     assert_eq!(both.server.counters().stale_incarnation, 2);
@@ -330,7 +332,7 @@ fn a_worker_without_a_server_ends() {
 /// A worker that sends messages without end and takes no answer: neither memory nor time grows with them.
 #[test]
 fn a_worker_that_takes_no_answers_is_kept_few() {
-    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     for ticket in 1..=10_000 {
         let pull = Pull { ticket, attempt: 1, ..Pull::default() };
         both.server.received(PeerNo(0), &message_packet(1, 9, Body::Pull(pull)), None, ZERO);
@@ -349,7 +351,7 @@ fn a_worker_that_takes_no_answers_is_kept_few() {
 #[test]
 fn a_worker_that_has_left_is_gone_at_once() {
     let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
-    let mut both = Both::new(server(Policy::bsp(), 2, Options::fixed(2)), workers);
+    let mut both = Both::new(server(SyncModel::bsp(), 2, Options::fixed(2)), workers);
     both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
     both.server.down(PeerNo(0), ZERO);
@@ -366,7 +368,7 @@ fn a_worker_that_has_left_is_gone_at_once() {
 #[test]
 fn workers_that_wait_hear_for_whom_and_all_hear_why_a_server_ends() {
     let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
-    let mut both = Both::new(server(Policy::bsp(), 2, Options::fixed(2)), workers);
+    let mut both = Both::new(server(SyncModel::bsp(), 2, Options::fixed(2)), workers);
     both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
     both.heard.clear();

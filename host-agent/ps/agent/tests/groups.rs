@@ -30,7 +30,7 @@ struct World {
 impl World {
     fn new(clients: usize, groups: usize, fraction: f64, outliers: Option<OutlierRule>) -> World {
         let setup = ServerSetup {
-            life: 9,
+            incarnation: 9,
             model: MODEL,
             chunk_values: 1,
             precision: Precision::Single,
@@ -49,10 +49,10 @@ impl World {
             outliers,
         };
         let sequencer = InGroups::new(options, vec![8; clients], MODEL, vec![0.0; 2]).unwrap();
-        let client = |life: u32| {
+        let client = |incarnation: u32| {
             let patience = Duration::from_secs(60);
             WorkerAgent::new(WorkerSetup {
-                life,
+                incarnation,
                 model: MODEL,
                 values: 2,
                 window: 8,
@@ -202,7 +202,7 @@ fn who_goes_another_way_than_its_group_is_left_out() {
     assert_eq!((&world.left_out[..], world.clients[3].is_over()), (&[3][..], true));
     // A process that starts again hears so at once.
     let patience = Duration::from_secs(60);
-    let setup = WorkerSetup { life: 99, model: MODEL, values: 2, window: 8, rate_bps: None, patience };
+    let setup = WorkerSetup { incarnation: 99, model: MODEL, values: 2, window: 8, rate_bps: None, patience };
     world.clients[3] = WorkerAgent::new(setup);
     world.server.up(PeerNo(3), ZERO);
     world.clients[3].up(SERVER, ZERO);

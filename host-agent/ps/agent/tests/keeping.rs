@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo, Work};
-use inart_protocol_ps::{Options, Policy};
+use inart_protocol_ps::{Options, SyncModel};
 use inart_ps_agent::{
     Computed, InOrder, Keeper, KeptTraining, Precision, ServerAgent, ServerNews, ServerSetup, WorkerAgent,
     WorkerNews, WorkerSetup,
@@ -18,7 +18,7 @@ const ZERO: Duration = Duration::ZERO;
 /// The only other process of each side.
 const OTHER: PeerNo = PeerNo(0);
 
-type Server = ServerAgent<InOrder<Policy>>;
+type Server = ServerAgent<InOrder<SyncModel>>;
 type ServerOutput = Output<ServerNews, Result<(), String>>;
 
 /// A disk: versions in the order in which they were written, unless it is full.
@@ -37,7 +37,7 @@ impl Keeper for Disk {
 
 fn server() -> Server {
     let setup = ServerSetup {
-        life: 9,
+        incarnation: 9,
         model: MODEL,
         chunk_values: VALUES,
         precision: Precision::Single,
@@ -47,13 +47,13 @@ fn server() -> Server {
         absence: Duration::from_secs(60),
         iterations: None,
     };
-    ServerAgent::new(setup, InOrder::new(Policy::asp(), Options::fixed(1), MODEL, vec![1.0; VALUES]))
+    ServerAgent::new(setup, InOrder::new(SyncModel::asp(), Options::fixed(1), MODEL, vec![1.0; VALUES]))
 }
 
 fn worker() -> WorkerAgent {
     let patience = Duration::from_secs(60);
     WorkerAgent::new(WorkerSetup {
-        life: 1,
+        incarnation: 1,
         model: MODEL,
         values: VALUES,
         window: 4,
@@ -117,7 +117,7 @@ fn exchange(server: &mut Server, worker: &mut WorkerAgent) -> (Option<Work<Resul
 fn a_version_is_reported_and_sent_once_it_is_kept() {
     let disk = Arc::new(Disk::default());
     let (mut server, mut worker) = (server().with_keeper(disk.clone()), worker());
-    // From the start on: another life of the server is of this training.
+    // From the start on: another incarnation of the server is of this training.
     let (outputs, work) = until_work(&mut server);
     assert!(outputs.is_empty());
     server.up(OTHER, ZERO);

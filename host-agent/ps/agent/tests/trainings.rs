@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_protocol_ps::{Options, Policy, WorkerNo};
+use inart_protocol_ps::{Options, SyncModel, WorkerNo};
 use inart_ps_agent::{
     Awaited, InOrder, Kept, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, Start, Training,
     WorkerAgent, WorkerError, WorkerNews, WorkerSetup,
@@ -18,15 +18,15 @@ const MODEL: u64 = 5;
 const VALUES: usize = 3;
 const ZERO: Duration = Duration::ZERO;
 
-type Server = ServerAgent<InOrder<Policy>>;
+type Server = ServerAgent<InOrder<SyncModel>>;
 
 fn terms(pairs: &[(&str, &str)]) -> Terms {
     Terms::new(pairs.iter().copied()).unwrap()
 }
 
-fn server(life: u32, number: u64, own: &[(&str, &str)], kept: Option<Kept>) -> Server {
+fn server(incarnation: u32, number: u64, own: &[(&str, &str)], kept: Option<Kept>) -> Server {
     let setup = ServerSetup {
-        life,
+        incarnation,
         model: MODEL,
         chunk_values: 2,
         precision: Precision::Single,
@@ -36,10 +36,10 @@ fn server(life: u32, number: u64, own: &[(&str, &str)], kept: Option<Kept>) -> S
         absence: Duration::from_secs(10),
         iterations: None,
     };
-    let (policy, options) = (Policy::asp(), Options::fixed(2));
+    let (sync_model, options) = (SyncModel::asp(), Options::fixed(2));
     let sequencer = match kept {
-        Some(kept) => InOrder::restored(policy, options, MODEL, kept),
-        None => InOrder::new(policy, options, MODEL, vec![1.0; VALUES]),
+        Some(kept) => InOrder::restored(sync_model, options, MODEL, kept),
+        None => InOrder::new(sync_model, options, MODEL, vec![1.0; VALUES]),
     };
     let agreement = Agreement::new(terms(own));
     let workers = vec!["w1".to_owned(), "w2".to_owned()];
@@ -47,9 +47,10 @@ fn server(life: u32, number: u64, own: &[(&str, &str)], kept: Option<Kept>) -> S
     ServerAgent::new(setup, sequencer).with_training(training)
 }
 
-fn worker(life: u32, own: &[(&str, &str)]) -> WorkerAgent {
+fn worker(incarnation: u32, own: &[(&str, &str)]) -> WorkerAgent {
     let patience = Duration::from_secs(60);
-    let setup = WorkerSetup { life, model: MODEL, values: VALUES, window: 8, rate_bps: None, patience };
+    let setup =
+        WorkerSetup { incarnation, model: MODEL, values: VALUES, window: 8, rate_bps: None, patience };
     WorkerAgent::new(setup).with_terms(terms(own))
 }
 
@@ -154,7 +155,7 @@ fn workers_are_compared_in_what_their_server_does_not_know() {
     both.connect(&mut alone, 0, &mut first);
     both.connect(&mut alone, 0, &mut again);
     assert_eq!(both.refusal(), None);
-    // The file that the server keeps has it, and the next life of the server compares it.
+    // The file that the server keeps has it, and the next incarnation of the server compares it.
     assert_eq!(alone.training().agreement.all().value("step"), Some("0.05"));
 }
 
@@ -235,7 +236,7 @@ fn a_server_names_whom_it_waits_for_and_what_for() {
 fn a_version_that_has_arrived_is_not_held() {
     const WORKERS: u32 = 16;
     let setup = ServerSetup {
-        life: 9,
+        incarnation: 9,
         model: MODEL,
         chunk_values: 2,
         precision: Precision::Single,
@@ -246,8 +247,9 @@ fn a_version_that_has_arrived_is_not_held() {
         iterations: None,
     };
     let options = Options::fixed(WORKERS as usize);
-    let mut server = ServerAgent::new(setup, InOrder::new(Policy::asp(), options, MODEL, vec![1.0; VALUES]));
-    let mut workers: Vec<_> = (1..=WORKERS).map(|life| worker(life, &[])).collect();
+    let mut server =
+        ServerAgent::new(setup, InOrder::new(SyncModel::asp(), options, MODEL, vec![1.0; VALUES]));
+    let mut workers: Vec<_> = (1..=WORKERS).map(|incarnation| worker(incarnation, &[])).collect();
     let mut both = Heard::default();
     let own = 4 * VALUES;
     for (at, worker) in workers.iter_mut().enumerate() {

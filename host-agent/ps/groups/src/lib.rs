@@ -13,8 +13,8 @@
 
 mod agreed;
 mod error;
+mod group_state;
 mod part;
-mod seat;
 mod server;
 mod shape;
 mod waits;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_protocol_aggregation::completion_rule::{Answer, OwnSum};
 use inart_protocol_ps::{TurnOutput, Turns};
 use inart_wire::{ChunkSeq, ShardId};
 

@@ -5,14 +5,14 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
-use inart_host_agent::{Mover, OnwardNews, OnwardServer, Options, Transport};
+use inart_host_agent::{Migrator, OnwardNews, OnwardServer, Options, Transport};
 use inart_protocol_aggregation::{Assignment, Failure, ServerCounters};
 use inart_wire::ShardId;
 
 use crate::agreed::Agreed;
 use crate::error::RackError;
+use crate::group_state::GroupState;
 use crate::part::{News, Part};
-use crate::seat::Seat;
 use crate::shape::Shape;
 use crate::waits::{self, PATIENCE, Watch};
 
@@ -52,7 +52,7 @@ pub struct RackServer {
     part: Part,
     iterations: u32,
     silent: Duration,
-    seats: Vec<Seat>,
+    group_states: Vec<GroupState>,
     servers: Vec<OnwardServer>,
     error: Option<RackError>,
     start: Instant,
@@ -77,7 +77,7 @@ impl RackServer {
     ) -> Result<Self, RackError> {
         let number = groups.len();
         let mut part: Option<(Part, Shape, String)> = None;
-        let (mut seats, mut servers) = (Vec::new(), Vec::new());
+        let (mut group_states, mut servers) = (Vec::new(), Vec::new());
         let (mut name, mut silent) = (String::new(), Duration::ZERO);
         for RackGroup { assignment, transport, options } in groups {
             assignment.validate().map_err(inart_host_agent::Error::from)?;
@@ -104,7 +104,7 @@ impl RackServer {
             let job = assignment.name.clone();
             let server = OnwardServer::of_shard(assignment, shard, transport, options)?;
             let back = server.sums_back();
-            seats.push(Seat { job, workers, back, watch, ended: None, has_ended: false });
+            group_states.push(GroupState { job, workers, back, watch, ended: None, has_ended: false });
             servers.push(server);
         }
         let Some((part, shape, _)) = part else {
@@ -112,16 +112,17 @@ impl RackServer {
                 inart_protocol_ps::TurnError::Numbers { groups: 0, concurrent_groups, chunks: 0 }.into()
             );
         };
-        let jobs: Vec<_> = seats.iter().map(|seat: &Seat| seat.job.clone()).collect();
+        let jobs: Vec<_> =
+            group_states.iter().map(|group_state: &GroupState| group_state.job.clone()).collect();
         let agreed = Agreed::new(number, model, Some((&jobs, concurrent_groups)));
-        let workers = seats.iter().map(|seat| seat.workers.len()).collect();
+        let workers = group_states.iter().map(|group_state| group_state.workers.len()).collect();
         let part = part.with_terms((&shape, shard), agreed, workers);
         Ok(RackServer {
             name,
             part,
             iterations,
             silent,
-            seats,
+            group_states,
             servers,
             error: None,
             start: Instant::now(),
@@ -154,8 +155,8 @@ impl RackServer {
     }
 
     /// By group: what moves the server to another plan of the group's job.
-    pub fn movers(&self) -> Vec<Mover> {
-        self.servers.iter().map(OnwardServer::mover).collect()
+    pub fn migrators(&self) -> Vec<Migrator> {
+        self.servers.iter().map(OnwardServer::migrator).collect()
     }
 
     /// This server's part of the model.
@@ -186,14 +187,14 @@ impl RackServer {
         match self.error {
             Some(error) => Err(error),
             None => {
-                let servers = self.seats.iter().filter_map(|seat| seat.ended).collect();
+                let servers = self.group_states.iter().filter_map(|group_state| group_state.ended).collect();
                 Ok(Ending { servers, model: self.part.model().to_vec() })
             }
         }
     }
 
     fn listen(&mut self, heard: &Receiver<(usize, Heard)>, told: &mut dyn FnMut(&News, &[f32])) {
-        while self.seats.iter().any(|seat| !seat.has_ended) {
+        while self.group_states.iter().any(|group_state| !group_state.has_ended) {
             match heard.recv_timeout(LOOK) {
                 Ok((group, heard)) => self.hear(group, heard, told),
                 Err(RecvTimeoutError::Timeout) => {
@@ -203,14 +204,14 @@ impl RackServer {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             if self.status.is_due() {
-                let waits = waits::awaited(&self.part, &self.seats, self.iterations);
-                self.status.take(waits::status(&self.name, &self.part, &self.seats, waits));
+                let waits = waits::awaited(&self.part, &self.group_states, self.iterations);
+                self.status.take(waits::status(&self.name, &self.part, &self.group_states, waits));
             }
         }
     }
 
     fn hear(&mut self, group: usize, heard: Heard, told: &mut dyn FnMut(&News, &[f32])) {
-        let job = self.seats[group].job.clone();
+        let job = self.group_states[group].job.clone();
         match heard {
             Heard::News(OnwardNews::Begun) => {}
             Heard::News(OnwardNews::Sum { .. }) if self.error.is_some() => {}
@@ -226,9 +227,9 @@ impl RackServer {
             }
             Heard::News(OnwardNews::Stopped) => self.end(RackError::Stopped(self.name.clone())),
             Heard::Ended(ended) => {
-                self.seats[group].has_ended = true;
+                self.group_states[group].has_ended = true;
                 match ended {
-                    Ok(counters) => self.seats[group].ended = Some(counters),
+                    Ok(counters) => self.group_states[group].ended = Some(counters),
                     Err(error) => self.end(RackError::Group { job, error: Box::new(error) }),
                 }
             }
@@ -237,13 +238,13 @@ impl RackServer {
 
     fn pass_on(&mut self, told: &mut dyn FnMut(&News, &[f32])) {
         for (group, answer) in self.part.answers() {
-            self.seats[group].back.give(answer);
+            self.group_states[group].back.give(answer);
         }
         for news in self.part.news() {
             let (News::Ready { group } | News::Begins { group, .. } | News::Ends { group, .. }) = news;
             told(&news, self.part.version(group));
             if matches!(news, News::Ends { .. }) && self.part.iterations(group) == self.iterations {
-                self.seats[group].back.finish(self.part.end(group));
+                self.group_states[group].back.finish(self.part.end(group));
             }
         }
     }
@@ -253,14 +254,14 @@ impl RackServer {
         if self.error.is_some() {
             return;
         }
-        let waits = waits::awaited(&self.part, &self.seats, self.iterations);
+        let waits = waits::awaited(&self.part, &self.group_states, self.iterations);
         waits::log(&mut self.log, &waits, self.part.turns() > 0);
         let waited = self.start.elapsed();
         if waited < self.patience {
             return;
         }
-        if let Some(seat) = self.seats.iter().find(|seat| seat.is_empty()) {
-            let (job, workers) = (seat.job.clone(), seat.workers.clone());
+        if let Some(group_state) = self.group_states.iter().find(|group_state| group_state.is_empty()) {
+            let (job, workers) = (group_state.job.clone(), group_state.workers.clone());
             self.end(RackError::NoWorkers { job, seconds: waited.as_secs_f64(), workers });
         }
     }
@@ -271,15 +272,20 @@ impl RackServer {
             return;
         }
         let over = |group: usize| self.part.iterations(group) >= self.iterations;
-        let silent =
-            self.seats.iter().enumerate().filter(|(group, _)| !over(*group)).find_map(|(_, seat)| {
-                let (status, age) = seat.status()?;
-                let heard = status.heard_seconds.iter().zip(&seat.workers);
+        let silent = self.group_states.iter().enumerate().filter(|(group, _)| !over(*group)).find_map(
+            |(_, group_state)| {
+                let (status, age) = group_state.status()?;
+                let heard = status.heard_seconds.iter().zip(&group_state.workers);
                 let silent = heard.filter_map(|(heard, worker)| Some((heard.as_ref()? + age, worker)));
                 let (seconds, worker) = silent.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
                 let is_gone = seconds > self.silent.as_secs_f64();
-                is_gone.then(|| RackError::Silent { job: seat.job.clone(), worker: worker.clone(), seconds })
-            });
+                is_gone.then(|| RackError::Silent {
+                    job: group_state.job.clone(),
+                    worker: worker.clone(),
+                    seconds,
+                })
+            },
+        );
         if let Some(error) = silent {
             self.end(error);
         }
@@ -300,7 +306,7 @@ impl RackServer {
             },
             other => other.to_string(),
         };
-        self.seats.iter().for_each(|seat| seat.back.abort(told.clone()));
+        self.group_states.iter().for_each(|group_state| group_state.back.abort(told.clone()));
         self.error = Some(error);
     }
 }

@@ -5,21 +5,21 @@ use std::time::Duration;
 use inart_connections::WaitWatch;
 use inart_host_agent::status::{ProcessStatus, ProcessWait, awaited_workers};
 
+use crate::group_state::GroupState;
 use crate::part::Part;
-use crate::seat::Seat;
 
 /// When waits are logged.
 pub(crate) type Watch = WaitWatch<Vec<String>>;
 
 /// The workers that the turns wait for, of groups that have iterations to do.
-pub(crate) fn awaited(part: &Part, seats: &[Seat], iterations: u32) -> Vec<ProcessWait> {
+pub(crate) fn awaited(part: &Part, group_states: &[GroupState], iterations: u32) -> Vec<ProcessWait> {
     let groups = part.awaited().into_iter().filter(|group| part.iterations(*group) < iterations);
     let of_group = |group: usize| {
-        let seat = &seats[group];
-        let Some((status, age)) = seat.status() else { return Vec::new() };
-        let mut waits = awaited_workers(&status, &seat.workers, age);
+        let group_state = &group_states[group];
+        let Some((status, age)) = group_state.status() else { return Vec::new() };
+        let mut waits = awaited_workers(&status, &group_state.workers, age);
         for wait in &mut waits {
-            wait.why = format!("job {}: {}", seat.job, wait.why);
+            wait.why = format!("job {}: {}", group_state.job, wait.why);
         }
         waits
     };
@@ -27,14 +27,19 @@ pub(crate) fn awaited(part: &Part, seats: &[Seat], iterations: u32) -> Vec<Proce
 }
 
 /// What the server `name` does.
-pub(crate) fn status(name: &str, part: &Part, seats: &[Seat], waits: Vec<ProcessWait>) -> ProcessStatus {
+pub(crate) fn status(
+    name: &str,
+    part: &Part,
+    group_states: &[GroupState],
+    waits: Vec<ProcessWait>,
+) -> ProcessStatus {
     ProcessStatus {
         name: name.to_owned(),
         role: "group-server".to_owned(),
         progress: part.turns(),
         waits,
         computing_seconds: None,
-        inside: seats.iter().filter_map(|seat| Some(seat.status()?.0)).collect(),
+        inside: group_states.iter().filter_map(|group_state| Some(group_state.status()?.0)).collect(),
     }
 }
 

@@ -79,8 +79,8 @@ impl RackWorker {
     }
 
     /// What tells it to move to another plan of its job.
-    pub fn mover(&self) -> inart_host_agent::Mover {
-        self.worker.mover()
+    pub fn migrator(&self) -> inart_host_agent::Migrator {
+        self.worker.migrator()
     }
 
     /// Pushes what is to be added to the model, when it is the group's turn; then the model is as the servers

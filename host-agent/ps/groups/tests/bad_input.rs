@@ -5,7 +5,7 @@ use crate::support;
 
 use inart_host_agent::{InProcess, Options};
 use inart_protocol_aggregation::Assignment;
-use inart_protocol_aggregation::policy::OwnSum;
+use inart_protocol_aggregation::completion_rule::OwnSum;
 use inart_protocol_ps::TurnError;
 use inart_ps_groups::{Part, PartError, RackError, RackGroup, RackServer, RackWorker, Shape};
 use inart_wire::ShardId;

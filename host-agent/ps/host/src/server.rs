@@ -78,7 +78,7 @@ impl<S: Sequencer> ServerHost<S> {
         let names = Names { me: job.server.clone(), all: job.workers.clone() };
         let transport = crate::network::open(&names, None, &paced.by_transport, options)?;
         let setup = ServerSetup {
-            life: draw(),
+            incarnation: draw(),
             model: job.fingerprint(),
             chunk_values: CHUNK_VALUES,
             precision: server.precision,

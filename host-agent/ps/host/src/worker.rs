@@ -85,7 +85,7 @@ impl WorkerHost {
         };
         let (model, values) = (job.fingerprint(), job.values);
         let rate_bps = paced.by_agent.first().copied().flatten();
-        let setup = WorkerSetup { life: draw(), model, values, window: WINDOW, rate_bps, patience };
+        let setup = WorkerSetup { incarnation: draw(), model, values, window: WINDOW, rate_bps, patience };
         let agent = WorkerAgent::new(setup).with_terms(terms.clone());
         let status = StatusPublisher::default();
         let published = status.clone();

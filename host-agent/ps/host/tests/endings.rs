@@ -5,7 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_protocol_ps::{Options, Policy, WorkerNo};
+use inart_protocol_ps::{Options, SyncModel, WorkerNo};
 use inart_ps_agent::{InOrder, Precision, ServerNews};
 use inart_ps_host::{
     Ending, HostError, Job, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost,
@@ -69,8 +69,12 @@ impl Processes {
         absence: Duration,
     ) -> Result<Vec<ServerEvent>, HostError> {
         let workers = self.job.workers.len();
-        let sequencer =
-            InOrder::new(Policy::bsp(), Options::fixed(workers), self.job.fingerprint(), vec![0.0; VALUES]);
+        let sequencer = InOrder::new(
+            SyncModel::bsp(),
+            Options::fixed(workers),
+            self.job.fingerprint(),
+            vec![0.0; VALUES],
+        );
         let server = ServerOptions {
             precision: Precision::Single,
             rates_bps: vec![None; workers],

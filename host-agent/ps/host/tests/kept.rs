@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use inart_protocol_ps::{Applied, Options, Policy};
+use inart_protocol_ps::{Applied, Options, SyncModel};
 use inart_ps_agent::{InOrder, Kept, Precision};
 use inart_ps_host::{Job, KeptFile, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost};
 use inart_terms::Terms;
@@ -49,9 +49,9 @@ fn what_is_told_is_kept() {
         .collect();
     let folder = tempfile::tempdir().unwrap();
     let file = KeptFile::new(&folder.path().join("model.kept"), job.fingerprint());
-    let policy = Policy::r2sp(0.0, Applied::InTurn).unwrap();
+    let sync_model = SyncModel::r2sp(0.0, Applied::InTurn).unwrap();
     let model = vec![0.0; VALUES];
-    let sequencer = InOrder::new(policy, Options::fixed(WORKERS), job.fingerprint(), model);
+    let sequencer = InOrder::new(sync_model, Options::fixed(WORKERS), job.fingerprint(), model);
     let server = ServerOptions {
         precision: Precision::Single,
         rates_bps: vec![None; WORKERS],

@@ -95,8 +95,8 @@ pub struct PeerEnd {
     pub misdelivered: u64,
     /// Frames of another job.
     pub other_job: u64,
-    /// Frames of another epoch.
-    pub other_epoch: u64,
+    /// Frames of another plan version.
+    pub other_plan_version: u64,
     /// Frames of senders that are not in the job.
     pub unknown: u64,
     /// Frames that cannot be decoded.

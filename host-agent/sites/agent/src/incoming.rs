@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use inart_protocol_sites::Policy;
+use inart_protocol_sites::TransmissionPolicy;
 use sha2::{Digest as _, Sha256};
 
 use crate::message::State;
@@ -37,7 +37,7 @@ pub(crate) struct Incoming {
     digest: StateDigest,
     is_finished: bool,
     /// Policy of the round, which the first part brings.
-    pub policy: Option<Arc<Policy>>,
+    pub policy: Option<Arc<TransmissionPolicy>>,
     data: Vec<u8>,
     hash: Sha256,
     /// By offset.

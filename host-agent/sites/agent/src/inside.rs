@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_protocol_aggregation::completion_rule::{Answer, OwnSum};
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_protocol_aggregation::{Assignment, Chunk, Split};
 use inart_wire::ChunkSeq;

@@ -1,6 +1,6 @@
 //! What a site looks at before it takes a plan: nothing of it may lead outside the site's own network.
 
-use inart_protocol_sites::{Policy, PolicyError, SiteNo};
+use inart_protocol_sites::{PolicyError, SiteNo, TransmissionPolicy};
 
 use crate::setup::Setup;
 use crate::version::fingerprint;
@@ -21,7 +21,7 @@ pub enum PlanFault {
     Sites,
     /// Trees that do not hold together.
     #[error(transparent)]
-    Policy(#[from] PolicyError),
+    TransmissionPolicy(#[from] PolicyError),
     /// A tree with a site that the job does not have.
     #[error("tree {tree} has site number {site}, which this site's job does not have")]
     Stranger {
@@ -69,7 +69,7 @@ impl Setup {
     /// # Errors
     /// The first thing that does not fit this site's own document: other sites or chunks, a tree that does
     /// not span the sites, a hop without a link, a version that is not the plan's.
-    pub fn check_plan(&self, policy: &Policy) -> Result<(), PlanFault> {
+    pub fn check_plan(&self, policy: &TransmissionPolicy) -> Result<(), PlanFault> {
         let (given, expected) = (policy.chunks(), self.chunk_values.len());
         if given != expected {
             return Err(PlanFault::Chunks { given, expected });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_protocol_sites::{Policy, SiteNo, Tree, TreeNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy, Tree, TreeNo};
 
 use crate::message_error::{MessageError, site, sites};
 
@@ -52,7 +52,7 @@ pub struct RouteMessage {
 }
 
 /// A policy as a message.
-pub fn policy_message(policy: &Policy) -> PolicyMessage {
+pub fn policy_message(policy: &TransmissionPolicy) -> PolicyMessage {
     let parents = |parents: &[Option<SiteNo>]| -> Vec<u32> {
         parents.iter().map(|parent| parent.map_or(0, |site| u32::from(site.0) + 1)).collect()
     };
@@ -77,7 +77,7 @@ pub fn policy_message(policy: &Policy) -> PolicyMessage {
 ///
 /// # Errors
 /// A field out of its range, or a route without ends.
-pub fn policy(message: PolicyMessage) -> Result<Policy, MessageError> {
+pub fn policy(message: PolicyMessage) -> Result<TransmissionPolicy, MessageError> {
     let parents = |values: Vec<u32>| -> Result<Vec<Option<SiteNo>>, MessageError> {
         values
             .into_iter()
@@ -105,7 +105,7 @@ pub fn policy(message: PolicyMessage) -> Result<Policy, MessageError> {
         let (ends, route) = route(message)?;
         auxiliary.entry(ends).or_default().push(route);
     }
-    Ok(Policy {
+    Ok(TransmissionPolicy {
         version: message.version,
         sites: sites("site", message.sites)?,
         trees: message.trees.into_iter().map(tree).collect::<Result<_, _>>()?,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use inart_planner_sites::{Options, PlanError, Table};
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 use inart_terms::{Terms, TermsError};
 use inart_topologies::sites::{ArcId, Overlay, Rates, SiteJob};
 
@@ -33,7 +33,7 @@ pub struct Scheduler {
     /// How many plans it has offered, and those of schedulers before it that sites told of.
     count: u32,
     /// What the plan in the newest offer was made for.
-    offered: Option<Arc<Policy>>,
+    offered: Option<Arc<TransmissionPolicy>>,
     /// Links that were down when it planned last; none before.
     planned_for: Option<BTreeSet<(SiteNo, SiteNo)>>,
     /// There are samples that no plan has been made by.
@@ -55,7 +55,7 @@ impl Task {
     ///
     /// # Errors
     /// What the planner says, such as that links which are down leave sites apart.
-    pub fn plan(&self) -> Result<Policy, PlanError> {
+    pub fn plan(&self) -> Result<TransmissionPolicy, PlanError> {
         let made =
             inart_planner_sites::plan_and_policy(&self.overlay, &self.job, &self.rates, &self.options)?;
         Ok(made.1)
@@ -130,7 +130,7 @@ impl Scheduler {
     }
 
     /// The newest offer, for a site that has just connected.
-    pub fn offered(&self) -> Option<&Arc<Policy>> {
+    pub fn offered(&self) -> Option<&Arc<TransmissionPolicy>> {
         self.offered.as_ref()
     }
 
@@ -155,8 +155,8 @@ impl Scheduler {
 
     /// A plan has been made. Returns it if it is to be offered to all sites: not if it says what the newest
     /// offer says.
-    pub fn planned(&mut self, mut policy: Policy) -> Option<Arc<Policy>> {
-        let same = |last: &&Arc<Policy>| {
+    pub fn planned(&mut self, mut policy: TransmissionPolicy) -> Option<Arc<TransmissionPolicy>> {
+        let same = |last: &&Arc<TransmissionPolicy>| {
             let last = &***last;
             last.trees == policy.trees
                 && last.chunk_trees == policy.chunk_trees

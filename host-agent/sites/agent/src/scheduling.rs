@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo, Seen, Work};
 use inart_planner_sites::PlanError;
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 use inart_terms::{Term, Terms, TermsError};
 
 use crate::message::{Body, Hello, decode, encode};
@@ -26,7 +26,7 @@ const URGENT: i32 = i32::MAX;
 #[derive(Debug, Clone, PartialEq)]
 pub enum SchedulerNews {
     /// A plan is offered to all sites with the same terms.
-    Offered(Arc<Policy>),
+    Offered(Arc<TransmissionPolicy>),
     /// Line for the log.
     Warned(String),
 }
@@ -56,7 +56,7 @@ pub struct SchedulerProcess {
     warned: BTreeSet<(SiteNo, &'static str)>,
     /// Sites with other terms, by the difference that was logged last. Their samples are dropped.
     differing: BTreeMap<SiteNo, String>,
-    outputs: VecDeque<Output<SchedulerNews, Result<Policy, PlanError>>>,
+    outputs: VecDeque<Output<SchedulerNews, Result<TransmissionPolicy, PlanError>>>,
     is_over: bool,
 }
 
@@ -174,7 +174,7 @@ impl SchedulerProcess {
     }
 
     /// A plan that may be made now, and is worth it.
-    fn plan(&mut self, now: Duration) -> Option<Work<Result<Policy, PlanError>>> {
+    fn plan(&mut self, now: Duration) -> Option<Work<Result<TransmissionPolicy, PlanError>>> {
         if self.is_planning || self.plan_at.is_some_and(|at| now < at) {
             return None;
         }
@@ -194,7 +194,7 @@ fn site(number: PeerNo) -> Option<SiteNo> {
 impl Machine for SchedulerProcess {
     type Command = Infallible;
     type News = SchedulerNews;
-    type Done = Result<Policy, PlanError>;
+    type Done = Result<TransmissionPolicy, PlanError>;
 
     fn up(&mut self, peer: PeerNo, _now: Duration) {
         let Some(site) = site(peer) else { return };
@@ -225,7 +225,7 @@ impl Machine for SchedulerProcess {
         match command {}
     }
 
-    fn done(&mut self, made: Result<Policy, PlanError>, _now: Duration) {
+    fn done(&mut self, made: Result<TransmissionPolicy, PlanError>, _now: Duration) {
         self.is_planning = false;
         let policy = match made {
             Ok(policy) => policy,
@@ -249,7 +249,10 @@ impl Machine for SchedulerProcess {
         self.plan_at.filter(|_| !self.is_planning)
     }
 
-    fn next(&mut self, now: Duration) -> Option<Output<SchedulerNews, Result<Policy, PlanError>>> {
+    fn next(
+        &mut self,
+        now: Duration,
+    ) -> Option<Output<SchedulerNews, Result<TransmissionPolicy, PlanError>>> {
         if let Some(output) = self.outputs.pop_front() {
             return Some(output);
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use inart_planner_sites::{Options, PlanError, chunk_sizes};
 use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
-use inart_protocol_sites::{AuxiliaryUse, Policy, Sending, SiteNo};
+use inart_protocol_sites::{AuxiliaryUse, Sending, SiteNo, TransmissionPolicy};
 use inart_terms::{Terms, TermsError};
 use inart_topologies::sites::{Overlay, SiteJob};
 
@@ -59,7 +59,7 @@ pub struct Setup {
     pub sending: Sending,
     /// What the first round follows: the scheme's plan for the document's rates at the start, or the plan
     /// that was given. All sites make it alike, whatever the scheduler does.
-    pub first_policy: Arc<Policy>,
+    pub first_policy: Arc<TransmissionPolicy>,
     /// What all sites must share; [`with_training`](Self::with_training) adds to it.
     pub terms: Terms,
     /// What the scheduler must share with them.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 
 use crate::message::StateWanted;
 use crate::state::{PART_BYTES, TrainingState};
@@ -17,7 +17,7 @@ pub(crate) struct Held {
     /// The round before which the state held.
     pub round: u32,
     /// Policy of that round; none if the training is over.
-    pub policy: Option<Arc<Policy>>,
+    pub policy: Option<Arc<TransmissionPolicy>>,
     pub training: TrainingState,
 }
 

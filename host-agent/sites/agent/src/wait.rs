@@ -41,7 +41,7 @@ pub enum Wait {
         total: Option<u64>,
     },
     /// Plan that the sites agreed on for the next round.
-    Policy,
+    Plan,
     /// Chunks of a round.
     Chunks {
         /// The round.
@@ -84,7 +84,7 @@ impl Wait {
                 let total = total.map_or("an unknown number of".to_owned(), |total| total.to_string());
                 format!("waiting for the state of {}: {received} of {total} bytes", name(*of, false))
             }
-            Wait::Policy => "waiting for the plan that the sites agreed on".to_owned(),
+            Wait::Plan => "waiting for the plan that the sites agreed on".to_owned(),
             Wait::Chunks { round, of } => format!("round {round}: waiting for {}", all(of)),
             Wait::Program { round } => format!("round {round}: waiting for this site's gradient"),
             Wait::Ends(of) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 use inart_sites_agent::message::{Body, ChunkMessage, Hello, Report, decode, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Driver, Output, Peer, Setup, version};
@@ -94,7 +94,7 @@ impl Pair {
         self.sites[0].message(from, encode(body), self.now);
     }
 
-    fn tell_b(&mut self, policy: &Policy) {
+    fn tell_b(&mut self, policy: &TransmissionPolicy) {
         let offer = encode(Body::Offer(policy_message(policy)));
         self.sites[1].message(Peer::Scheduler, offer, self.now);
     }
@@ -124,12 +124,12 @@ fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
 #[test]
 fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
     let mut pair = Pair::new();
-    let offer = |pair: &mut Pair, policy: &Policy| {
+    let offer = |pair: &mut Pair, policy: &TransmissionPolicy| {
         pair.tell_a(Peer::Scheduler, Body::Offer(policy_message(policy)));
         pair.sites[0].counters().1.refused_offers
     };
-    let first = Policy::clone(&pair.setup.first_policy);
-    let newer = Policy { version: version(7, &first), ..first };
+    let first = TransmissionPolicy::clone(&pair.setup.first_policy);
+    let newer = TransmissionPolicy { version: version(7, &first), ..first };
     assert_eq!(offer(&mut pair, &newer), 0);
     pair.tell_b(&newer);
     for round in 1..3 {
@@ -141,10 +141,10 @@ fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
     }
     assert_eq!(pair.sites[0].policy_version(), newer.version, "all have it, and follow it");
     // Older, the same again, and of more chunks or sites than the job has.
-    let older = Policy { version: version(6, &newer), ..newer.clone() };
-    let mut longer = Policy { chunk_trees: newer.chunk_trees.repeat(2), ..newer.clone() };
+    let older = TransmissionPolicy { version: version(6, &newer), ..newer.clone() };
+    let mut longer = TransmissionPolicy { chunk_trees: newer.chunk_trees.repeat(2), ..newer.clone() };
     longer.version = version(8, &longer);
-    let mut wider = Policy { version: version(8, &newer), ..newer.clone() };
+    let mut wider = TransmissionPolicy { version: version(8, &newer), ..newer.clone() };
     wider.sites.push(SiteNo(2));
     for (policy, count) in [older, newer.clone(), longer, wider].iter().zip(1..) {
         assert_eq!(offer(&mut pair, policy), count, "version {}", policy.version);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use inart_protocol_sites::{ChunkNo, Parcel, Policy, SiteNo, Summand, Tree, TreeNo, Way};
+use inart_protocol_sites::{ChunkNo, Parcel, SiteNo, Summand, TransmissionPolicy, Tree, TreeNo, Way};
 use inart_sites_agent::audit::sum_of_sites;
 use inart_sites_agent::gradient::{ChunkSum, Run, round};
 use inart_sites_agent::message::{self, Body, decode, encode};
@@ -267,7 +267,7 @@ fn policies_are_read_back_as_written() {
     let tree = |down: &[Option<SiteNo>]| Tree { root: SiteNo(2), up: line.clone(), down: down.to_vec() };
     let ends = (SiteNo(0), SiteNo(2));
     let around = vec![SiteNo(0), SiteNo(1), SiteNo(2)];
-    let written = Policy {
+    let written = TransmissionPolicy {
         version: 1 << 40 | 7,
         sites: (0..3).map(SiteNo).collect(),
         trees: vec![tree(&line), tree(&other)],

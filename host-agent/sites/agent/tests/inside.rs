@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_protocol_aggregation::completion_rule::{Answer, OwnSum};
 use inart_protocol_aggregation::{Assignment, Chunk, ShardAssignment, Split, WorkerAddress};
 use inart_sites_agent::{Inside, InsideError};
 use inart_wire::{MacAddr, ValuesPerFrame};
@@ -14,7 +14,7 @@ fn assignment(values_per_frame: ValuesPerFrame, window_chunks: u32) -> Assignmen
     Assignment {
         job: 1.into(),
         name: "inside".into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame,
         window_chunks,
         exact_sums: false,
@@ -24,7 +24,7 @@ fn assignment(values_per_frame: ValuesPerFrame, window_chunks: u32) -> Assignmen
             mac: MacAddr([2, 0, 0, 0, 0, 100]),
             share: 1.0,
             rate_bps: 1e9,
-            seats: Vec::new(),
+            bitmap_indices: Vec::new(),
         }],
     }
 }

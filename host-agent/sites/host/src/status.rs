@@ -49,7 +49,7 @@ pub(crate) fn of_site(
         Wait::Chunks { round, of } => status.waits = each(&of, &format!("no chunks of round {round}")),
         Wait::State { of, .. } => status.waits.extend(site(of, "the whole state has not arrived")),
         Wait::Scheduler => status.waits = scheduler("no first plan"),
-        Wait::Policy => status.waits = scheduler("the plan of the next round has not arrived"),
+        Wait::Plan => status.waits = scheduler("the plan of the next round has not arrived"),
         Wait::Ends(of) => {
             status.waits = of.into_iter().filter_map(|of| site(of, "has not finished")).collect()
         }

@@ -197,7 +197,7 @@ fn nine_sites() {
     let symmetric = of(symmetric.map(|rate| (rate, rate)));
     assert_rate(&checked(9, &symmetric), 155e6);
     assert!((least_cut(9, &symmetric) - 155e6).abs() < 1.0);
-    // NETSTORM's released rates, epoch 0.
+    // NETSTORM's released rates, plan version 0.
     let out = [38., 135., 123., 87., 127., 23., 133., 123., 118., 51., 148., 23., 71.];
     let back = [54., 81., 108., 78., 32., 20., 80., 142., 24., 93., 49., 147., 77.];
     let mut rates = out.map(|rate| (rate, 0.0));

@@ -2,11 +2,13 @@
 
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, HeaderRepr, Kind, Rank, Seat};
+use inart_wire::{
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, PlanVersion, Rank,
+};
 
-use super::seats::seats_of;
+use super::bitmap_indices::bitmap_indices_of;
 use crate::Instant;
-use crate::policy::{Gathered, Policy, Progress, Reduction};
+use crate::completion_rule::{CompletionRule, Gathered, Progress, Reduction};
 
 /// A gradient or partial.
 #[derive(Clone, Copy)]
@@ -15,19 +17,19 @@ pub(super) struct Contribution<'a> {
     pub header: &'a HeaderRepr,
     /// Its sender, or the worker whose frame completed it.
     pub sender: Rank,
-    /// By their home seats.
+    /// By their home bitmap indices.
     pub contributors: &'a [Contributors],
 }
 
-/// A chunk that workers contribute to, or did and that is kept to answer repeats. Seats are home seats, in
-/// one entry per group.
+/// A chunk that workers contribute to, or did and that is kept to answer repeats. Bitmap indices are home
+/// bitmap indices, in one entry per group.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk<R> {
     pub sequence: ChunkSeq,
-    /// The epoch of its first frame.
-    pub epoch: Epoch,
-    /// The epoch in which workers that follow send the chunk after it at its window position.
-    pub next: Epoch,
+    /// The plan version of its first frame.
+    pub plan_version: PlanVersion,
+    /// The plan version in which workers that follow send the chunk after it at its window position.
+    pub next: PlanVersion,
     /// When its first frame came.
     pub opened: Instant,
     pub length: u16,
@@ -81,8 +83,8 @@ impl<R: Reduction> Chunk<R> {
     ) -> Self {
         Self {
             sequence: header.sequence,
-            epoch: header.epoch,
-            next: header.epoch,
+            plan_version: header.plan_version,
+            next: header.plan_version,
             opened: now,
             length: header.length,
             last: header.flags.contains(Flags::LAST),
@@ -123,19 +125,19 @@ impl<R: Reduction> Chunk<R> {
         Contributors { bitmap, ..contributors }
     }
 
-    /// The seats of those of `contributors` that are not in.
-    pub(super) fn missing_among(&self, contributors: &[Contributors]) -> Vec<Seat> {
-        contributors.iter().flat_map(|block| self.missing_of(*block).seats()).collect()
+    /// The bitmap indices of those of `contributors` that are not in.
+    pub(super) fn missing_among(&self, contributors: &[Contributors]) -> Vec<BitmapIndex> {
+        contributors.iter().flat_map(|block| self.missing_of(*block).bitmap_indices()).collect()
     }
 
-    /// The seats of all members who are not in, ascending.
-    pub(super) fn missing(&self) -> impl Iterator<Item = Seat> {
-        seats_of(&self.missing)
+    /// The bitmap indices of all members who are not in, ascending.
+    pub(super) fn missing(&self) -> impl Iterator<Item = BitmapIndex> {
+        bitmap_indices_of(&self.missing)
     }
 
-    /// The seats of all members who have not sent the chunk, ascending.
-    pub(super) fn unheard(&self) -> impl Iterator<Item = Seat> {
-        seats_of(&self.unheard)
+    /// The bitmap indices of all members who have not sent the chunk, ascending.
+    pub(super) fn unheard(&self) -> impl Iterator<Item = BitmapIndex> {
+        bitmap_indices_of(&self.unheard)
     }
 
     /// Those have sent it.
@@ -187,10 +189,14 @@ impl<R: Reduction> Chunk<R> {
     }
 
     /// Turns what came in into the result.
-    pub(super) fn complete<P: Policy<Reduction = R>>(&mut self, policy: &mut P, progress: &Progress) {
+    pub(super) fn complete<P: CompletionRule<Reduction = R>>(
+        &mut self,
+        completion_rule: &mut P,
+        progress: &Progress,
+    ) {
         self.content = match core::mem::replace(&mut self.content, Content::Complete(Vec::new())) {
             Content::Open(reduction) => {
-                let (result, exponent) = policy.complete(progress, reduction, self.exponent);
+                let (result, exponent) = completion_rule.complete(progress, reduction, self.exponent);
                 self.exponent = exponent;
                 Content::Complete(result)
             }

@@ -6,13 +6,14 @@ use super::ServerShard;
 use super::chunk::{Chunk, Contribution, Verdict};
 use super::stream::Opening;
 use crate::Instant;
+use crate::completion_rule::CompletionRule;
 use crate::exact_sum::EXACT_VALUES;
-use crate::policy::Policy;
 use crate::scale::largest_addend;
 use crate::timer::Timer;
 
-impl<P: Policy> ServerShard<P> {
-    /// Processes a gradient or partial in an open epoch, from its sender or the worker that completed it.
+impl<P: CompletionRule> ServerShard<P> {
+    /// Processes a gradient or partial in an open plan version, from its sender or the worker that completed
+    /// it.
     pub(super) fn handle_contribution(
         &mut self,
         now: Instant,
@@ -20,17 +21,18 @@ impl<P: Policy> ServerShard<P> {
         header: &HeaderRepr,
         sender: Rank,
     ) {
-        let Some(route) = self.epochs.route(header.epoch) else { return };
+        let Some(route) = self.plan_versions.route(header.plan_version) else { return };
         let contributors = route.at_home(&header.contributors);
-        let of = contributors.iter().flat_map(|block| block.seats());
-        self.epochs.hear(header.epoch, of.filter_map(|seat| self.seats.rank(seat)));
+        let of = contributors.iter().flat_map(|block| block.bitmap_indices());
+        self.plan_versions
+            .hear(header.plan_version, of.filter_map(|bitmap_index| self.bitmap_indices.rank(bitmap_index)));
         self.take_in(now, Contribution { frame, header, sender, contributors: &contributors });
     }
 
     fn take_in(&mut self, now: Instant, contribution: Contribution<'_>) {
         let Contribution { header, sender, contributors, .. } = contribution;
         let sequence = header.sequence;
-        let cohort = self.seats.cohort(sender);
+        let cohort = self.bitmap_indices.cohort(sender);
         if self.streams[cohort].chunk(sequence).is_none() && !self.open(now, cohort, header, sender) {
             self.counters.out_of_window += 1;
             return;
@@ -86,8 +88,8 @@ impl<P: Policy> ServerShard<P> {
     /// Those workers have sent something new. It may have been in a slot for as long as chunks take, no
     /// longer: what a switch sends again is not new.
     fn hear_of(&mut self, now: Instant, contributors: &[Contributors]) {
-        for seat in contributors.iter().flat_map(|block| block.seats()) {
-            if let Some(rank) = self.seats.rank(seat) {
+        for bitmap_index in contributors.iter().flat_map(|block| block.bitmap_indices()) {
+            if let Some(rank) = self.bitmap_indices.rank(bitmap_index) {
                 self.last_heard[rank.index()] = Some(now);
             }
         }
@@ -96,9 +98,9 @@ impl<P: Policy> ServerShard<P> {
     /// Opens a chunk for its first frame, if a worker may send it now.
     fn open(&mut self, now: Instant, cohort: usize, header: &HeaderRepr, sender: Rank) -> bool {
         let peer_timeout = now + self.listen();
-        let (seats, oldest) = (&self.seats, &self.oldest);
-        let has = |seat, chunk| {
-            let told = seats.rank(seat).and_then(|rank| oldest[rank.index()]);
+        let (bitmap_indices, oldest) = (&self.bitmap_indices, &self.oldest);
+        let has = |bitmap_index, chunk| {
+            let told = bitmap_indices.rank(bitmap_index).and_then(|rank| oldest[rank.index()]);
             told.is_some_and(|oldest| oldest > chunk)
         };
         let stream = &mut self.streams[cohort];
@@ -111,8 +113,8 @@ impl<P: Policy> ServerShard<P> {
             }
             Opening::Yes => {
                 let values = self.assignment.values_per_frame.get();
-                let reduction = self.policy.reduction(values, header.exponent);
-                let members = &self.seats.members()[cohort];
+                let reduction = self.completion_rule.reduction(values, header.exponent);
+                let members = &self.bitmap_indices.members()[cohort];
                 stream.open(Chunk::open(now, header, sender, reduction, members));
                 self.timers.set_at_latest(Timer::PeerTimeout, peer_timeout);
                 true
@@ -143,7 +145,7 @@ impl<P: Policy> ServerShard<P> {
         let progress = stream.progress(cohort, header.sequence);
         let chunk = stream.chunk(header.sequence).zip(progress);
         if let Some(gathered) = chunk.and_then(|(chunk, progress)| chunk.gathered(progress)) {
-            self.policy.gather(&gathered);
+            self.completion_rule.gather(&gathered);
         }
         self.complete_from(cohort, header.sequence);
     }
@@ -177,15 +179,15 @@ impl<P: Policy> ServerShard<P> {
         let stream = self.streams.get_mut(cohort)?;
         let progress = stream.progress(cohort, sequence)?;
         let chunk = stream.chunk_mut(sequence).filter(|chunk| !chunk.is_complete())?;
-        if !self.policy.is_complete(&progress) {
+        if !self.completion_rule.is_complete(&progress) {
             return None;
         }
-        chunk.complete(&mut self.policy, &progress);
-        chunk.next = self.assignment.epoch;
+        chunk.complete(&mut self.completion_rule, &progress);
+        chunk.next = self.assignment.plan_version;
         stream.completed(sequence);
         self.counters.chunks += 1;
         self.send_result(cohort, sequence);
-        self.policy.releases(&progress)
+        self.completion_rule.releases(&progress)
     }
 
     /// Asks those of `contributors` that are not in to send the chunk by bypass.

@@ -3,23 +3,23 @@
 use alloc::vec::Vec;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Epoch, Exponent, Feedback, Flags, FrameRepr,
-    HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat,
+    AbortReason, BitmapIndex, ChunkSeq, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr,
+    HeaderRepr, Incarnation, Kind, MacAddr, PlanVersion, Rank,
 };
 
 use super::{Outgoing, ServerShard};
-use crate::policy::{Policy, Receivers};
+use crate::completion_rule::{CompletionRule, Receivers};
 
-impl<P: Policy> ServerShard<P> {
+impl<P: CompletionRule> ServerShard<P> {
     /// Writes the next frame.
     pub(super) fn emit_next(&mut self, buffer: &mut [u8]) -> Option<usize> {
         loop {
             let sent = match self.outbox.pop_front()? {
-                Outgoing::Result { cohort, sequence, again, epoch, to } => {
-                    self.emit_result((cohort, sequence), again, (epoch, to), buffer)
+                Outgoing::Result { cohort, sequence, again, plan_version, to } => {
+                    self.emit_result((cohort, sequence), again, (plan_version, to), buffer)
                 }
-                Outgoing::Message { message, sequence, epoch, to, host } => {
-                    Some(self.emit_message(message, (epoch, to, host), sequence, buffer))
+                Outgoing::Message { message, sequence, plan_version, to, host } => {
+                    Some(self.emit_message(message, (plan_version, to, host), sequence, buffer))
                 }
                 Outgoing::Refusal { to, header, rank, host } => {
                     Some(self.emit_refusal(to, &header, (rank, host), buffer))
@@ -33,37 +33,40 @@ impl<P: Policy> ServerShard<P> {
 
     /// Sends a result that is there for the first time to all who get it.
     pub(super) fn send_result(&mut self, cohort: usize, sequence: ChunkSeq) {
-        match self.policy.receivers() {
+        match self.completion_rule.receivers() {
             Receivers::Job => self.send_to_all(cohort, sequence, false),
             Receivers::Cohort => {
-                let to = self.streams[cohort].seats().map(|seat| self.rank(seat)).collect();
+                let to = self.streams[cohort]
+                    .bitmap_indices()
+                    .map(|bitmap_index| self.rank(bitmap_index))
+                    .collect();
                 self.send_to_each(cohort, sequence, false, to);
             }
         }
     }
 
-    /// Retransmits a result, since those have asked, by their home seats.
+    /// Retransmits a result, since those have asked, by their home bitmap indices.
     pub(super) fn send_result_again(&mut self, cohort: usize, sequence: ChunkSeq, asked_by: &[Contributors]) {
-        match self.policy.receivers() {
+        match self.completion_rule.receivers() {
             Receivers::Job => self.send_to_all(cohort, sequence, true),
             Receivers::Cohort => {
-                let asked_by = asked_by.iter().flat_map(|block| block.seats());
-                let to = asked_by.map(|seat| self.rank(seat)).collect();
+                let asked_by = asked_by.iter().flat_map(|block| block.bitmap_indices());
+                let to = asked_by.map(|bitmap_index| self.rank(bitmap_index)).collect();
                 self.send_to_each(cohort, sequence, true, to);
             }
         }
     }
 
     fn send_to_all(&mut self, cohort: usize, sequence: ChunkSeq, again: bool) {
-        let result = |epoch| Outgoing::Result { cohort, sequence, again, epoch, to: None };
-        let first = self.streams[cohort].chunk(sequence).map(|chunk| chunk.epoch);
-        self.outbox.extend(self.epochs.of_result(first, again).map(result));
+        let result = |plan_version| Outgoing::Result { cohort, sequence, again, plan_version, to: None };
+        let first = self.streams[cohort].chunk(sequence).map(|chunk| chunk.plan_version);
+        self.outbox.extend(self.plan_versions.of_result(first, again).map(result));
     }
 
     fn send_to_each(&mut self, cohort: usize, sequence: ChunkSeq, again: bool, to: Vec<Rank>) {
         for to in to {
-            let epoch = self.epochs.known_to(to);
-            self.outbox.push_back(Outgoing::Result { cohort, sequence, again, epoch, to: Some(to) });
+            let plan_version = self.plan_versions.known_to(to);
+            self.outbox.push_back(Outgoing::Result { cohort, sequence, again, plan_version, to: Some(to) });
         }
     }
 
@@ -71,16 +74,16 @@ impl<P: Policy> ServerShard<P> {
         &mut self,
         (cohort, sequence): (usize, ChunkSeq),
         again: bool,
-        (epoch, to): (Epoch, Option<Rank>),
+        (plan_version, to): (PlanVersion, Option<Rank>),
         buffer: &mut [u8],
     ) -> Option<usize> {
         let header = self.header();
-        // To all by the entries of an open epoch; one alone is reached in any.
+        // To all by the entries of an open plan version; one alone is reached in any.
         let route = match to {
-            None => self.epochs.route(epoch)?,
-            Some(_) => self.epochs.route_or_current(epoch),
+            None => self.plan_versions.route(plan_version)?,
+            Some(_) => self.plan_versions.route_or_current(plan_version),
         };
-        let seat = |rank: Rank| route.seats.of(rank.index());
+        let bitmap_index = |rank: Rank| route.bitmap_indices.of(rank.index());
         let stream = &mut self.streams[cohort];
         let overtaken = stream.order.next_overtaken();
         // Nobody needs it any more if it is gone.
@@ -88,19 +91,21 @@ impl<P: Policy> ServerShard<P> {
         let ended = stream.sends_result(sequence);
         let lacking = overtaken.and_then(|overtaken| {
             let missing = stream.chunk(overtaken)?.missing();
-            Some((overtaken, missing.filter_map(|home| self.seats.rank(home)).map(seat).collect()))
+            Some((
+                overtaken,
+                missing.filter_map(|home| self.bitmap_indices.rank(home)).map(bitmap_index).collect(),
+            ))
         });
         let feedback = Feedback { ended, lacking };
         let chunk = stream.chunk(sequence)?;
         let header = HeaderRepr {
             kind: Kind::Result,
-            flags: chunk
-                .marks
-                .with_if(Flags::LAST, chunk.last)
-                .with_if(Flags::RESEND, again)
-                .with_if(Flags::OTHER_EPOCH, chunk.next != route.epoch && self.epochs.is_open(chunk.next)),
-            epoch: route.epoch,
-            worker: seat(to.unwrap_or(chunk.completed_by)),
+            flags: chunk.marks.with_if(Flags::LAST, chunk.last).with_if(Flags::RESEND, again).with_if(
+                Flags::OTHER_PLAN_VERSION,
+                chunk.next != route.plan_version && self.plan_versions.is_open(chunk.next),
+            ),
+            plan_version: route.plan_version,
+            worker: bitmap_index(to.unwrap_or(chunk.completed_by)),
             sequence,
             contributors: Contributors { bitmap: feedback.bits(sequence), ..Contributors::default() },
             exponent: chunk.exponent,
@@ -120,16 +125,16 @@ impl<P: Policy> ServerShard<P> {
     fn emit_message(
         &mut self,
         message: ControlMessage,
-        (epoch, to, host): (Epoch, Rank, Incarnation),
+        (plan_version, to, host): (PlanVersion, Rank, Incarnation),
         sequence: ChunkSeq,
         buffer: &mut [u8],
     ) -> usize {
         self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
         let words = message.words(host);
-        let route = self.epochs.route_or_current(epoch);
-        let (epoch, worker) = (route.epoch, route.seats.of(to.index()));
+        let route = self.plan_versions.route_or_current(plan_version);
+        let (plan_version, worker) = (route.plan_version, route.bitmap_indices.of(to.index()));
         let length = words.len() as u16;
-        let header = HeaderRepr { epoch, worker, sequence, length, ..self.header() };
+        let header = HeaderRepr { plan_version, worker, sequence, length, ..self.header() };
         self.emit(self.mac_of(to), header, &words, buffer)
     }
 
@@ -144,7 +149,7 @@ impl<P: Policy> ServerShard<P> {
         let reason = AbortReason::OtherAddress(self.mac_of(rank));
         let words = ControlMessage::Abort { reason, culprit: rank }.words(host);
         let header = HeaderRepr {
-            epoch: asked.epoch,
+            plan_version: asked.plan_version,
             worker: asked.worker,
             sequence: asked.sequence,
             length: words.len() as u16,
@@ -161,10 +166,10 @@ impl<P: Policy> ServerShard<P> {
         HeaderRepr {
             kind: Kind::Control,
             flags: Flags::NONE,
-            epoch: self.assignment.epoch,
+            plan_version: self.assignment.plan_version,
             job: self.assignment.job,
             shard: self.shard,
-            worker: Seat::MAX,
+            worker: BitmapIndex::MAX,
             sequence: ChunkSeq::default(),
             contributors: Contributors::default(),
             exponent: Exponent::from(0),

@@ -1,15 +1,16 @@
 //! Messages between workers and a parameter server.
 
 use inart_wire::{
-    AbortReason, Awaited, ChunkSeq, ControlMessage, Epoch, HeaderRepr, Incarnation, MacAddr, Rank, Seat,
+    AbortReason, Awaited, BitmapIndex, ChunkSeq, ControlMessage, HeaderRepr, Incarnation, MacAddr,
+    PlanVersion, Rank,
 };
 
 use super::{Outgoing, ServerShard};
 use crate::Instant;
-use crate::policy::Policy;
+use crate::completion_rule::CompletionRule;
 use crate::timer::{Timer, TimerTable};
 
-impl<P: Policy> ServerShard<P> {
+impl<P: CompletionRule> ServerShard<P> {
     /// Processes the message of the worker of that rank; `host` is its incarnation.
     pub(super) fn handle_message(
         &mut self,
@@ -29,13 +30,13 @@ impl<P: Policy> ServerShard<P> {
             self.counters.other_runs += 1;
             let reason = AbortReason::ServerRestarted(self.shard);
             let message = ControlMessage::Abort { reason, culprit: rank };
-            return self.message_to(message, header.sequence, header.epoch, (rank, host));
+            return self.message_to(message, header.sequence, header.plan_version, (rank, host));
         }
         if *self.hosts[rank.index()].get_or_insert(host) != host {
-            return self.meet_another_life(header, rank, message, host);
+            return self.meet_another_incarnation(header, rank, message, host);
         }
         self.last_heard[rank.index()] = Some(now);
-        self.epochs.hear(header.epoch, [rank].into_iter());
+        self.plan_versions.hear(header.plan_version, [rank].into_iter());
         match message {
             _ if self.abort.is_some() => self.answer(header, rank, host, None),
             ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
@@ -46,7 +47,7 @@ impl<P: Policy> ServerShard<P> {
                 self.settle_differences(now);
                 if self.abort.is_none() {
                     self.answer(header, rank, host, self.awaited_by(rank, oldest));
-                    self.answer_first_of(header.epoch, rank, oldest);
+                    self.answer_first_of(header.plan_version, rank, oldest);
                 }
             }
             _ => self.counters.foreign += 1,
@@ -74,7 +75,7 @@ impl<P: Policy> ServerShard<P> {
     }
 
     /// A message of a worker in this run, to which another incarnation of it is bound.
-    fn meet_another_life(
+    fn meet_another_incarnation(
         &mut self,
         header: &HeaderRepr,
         rank: Rank,
@@ -85,7 +86,7 @@ impl<P: Policy> ServerShard<P> {
             // It has ended by itself, and nobody waits for it.
             ControlMessage::Abort { reason, culprit } => {
                 let message = ControlMessage::Abort { reason, culprit };
-                self.message_to(message, header.sequence, header.epoch, (rank, host));
+                self.message_to(message, header.sequence, header.plan_version, (rank, host));
             }
             _ => {
                 if self.abort.is_none() {
@@ -96,8 +97,8 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Answers a message of a worker, in an epoch that it knows: with what it needs to go on, or why the job
-    /// is over.
+    /// Answers a message of a worker, in a plan version that it knows: with what it needs to go on, or why
+    /// the job is over.
     fn answer(&mut self, header: &HeaderRepr, rank: Rank, host: Incarnation, awaited: Option<Awaited>) {
         let answer = match self.abort {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
@@ -106,16 +107,18 @@ impl<P: Policy> ServerShard<P> {
                 ControlMessage::KeepAliveAnswer { bound, awaited }
             }
         };
-        let speaks_in_old = header.epoch != self.assignment.epoch;
-        let epoch = self.epochs.of_answer(rank, header.epoch, speaks_in_old && self.is_idle());
-        self.message_to(answer, header.sequence, epoch, (rank, host));
+        let speaks_in_old = header.plan_version != self.assignment.plan_version;
+        let plan_version =
+            self.plan_versions.of_answer(rank, header.plan_version, speaks_in_old && self.is_idle());
+        self.message_to(answer, header.sequence, plan_version, (rank, host));
     }
 
     /// Returns the workers that keep the worker of that rank waiting for the result of its `oldest` chunk:
     /// those that have not joined, else those that have not started the chunk's tensor.
     fn awaited_by(&self, rank: Rank, oldest: ChunkSeq) -> Option<Awaited> {
-        let cohort = self.seats.cohort(rank);
-        let peers = || self.seats.all_ranks().filter(|peer| self.seats.cohort(*peer) == cohort);
+        let cohort = self.bitmap_indices.cohort(rank);
+        let peers =
+            || self.bitmap_indices.all_ranks().filter(|peer| self.bitmap_indices.cohort(*peer) == cohort);
         let of = |ranks: &mut dyn Iterator<Item = Rank>, has_joined| {
             let first = ranks.next()?;
             let count = u16::try_from(ranks.count() + 1).unwrap_or(u16::MAX);
@@ -124,11 +127,11 @@ impl<P: Policy> ServerShard<P> {
         let has_joined = |peer: &Rank| self.hosts[peer.index()].is_some();
         of(&mut peers().filter(|peer| !has_joined(peer)), false).or_else(|| {
             self.lengths.told(rank)?;
-            let lags = |peer: &Rank| {
+            let is_lagging = |peer: &Rank| {
                 let at = self.oldest[peer.index()];
                 self.lengths.told(*peer).is_none() && at.is_some_and(|at| at <= oldest)
             };
-            of(&mut peers().filter(lags), true)
+            of(&mut peers().filter(is_lagging), true)
         })
     }
 
@@ -139,10 +142,10 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// A message to the worker of that rank, if one is bound, in an epoch that it knows.
+    /// A message to the worker of that rank, if one is bound, in a plan version that it knows.
     pub(super) fn message(&mut self, message: ControlMessage, sequence: ChunkSeq, to: Rank) {
         if let Some(host) = self.hosts[to.index()] {
-            self.message_to(message, sequence, self.epochs.known_to(to), (to, host));
+            self.message_to(message, sequence, self.plan_versions.known_to(to), (to, host));
         }
     }
 
@@ -151,14 +154,14 @@ impl<P: Policy> ServerShard<P> {
         &mut self,
         message: ControlMessage,
         sequence: ChunkSeq,
-        epoch: Epoch,
+        plan_version: PlanVersion,
         (to, host): (Rank, Incarnation),
     ) {
-        self.outbox.push_back(Outgoing::Message { message, sequence, epoch, to, host });
+        self.outbox.push_back(Outgoing::Message { message, sequence, plan_version, to, host });
     }
 
-    /// Asks those workers, by their home seats, to send the chunk by bypass.
-    pub(super) fn request(&mut self, sequence: ChunkSeq, workers: impl IntoIterator<Item = Seat>) {
+    /// Asks those workers, by their home bitmap indices, to send the chunk by bypass.
+    pub(super) fn request(&mut self, sequence: ChunkSeq, workers: impl IntoIterator<Item = BitmapIndex>) {
         for worker in workers {
             self.message(ControlMessage::RequestBypass, sequence, self.rank(worker));
         }
@@ -184,8 +187,8 @@ impl<P: Policy> ServerShard<P> {
         self.abort = Some((reason, culprit));
         self.timers = TimerTable::default();
         self.outbox.clear();
-        for rank in self.seats.all_ranks() {
-            let oldest = self.streams[self.seats.cohort(rank)].oldest;
+        for rank in self.bitmap_indices.all_ranks() {
+            let oldest = self.streams[self.bitmap_indices.cohort(rank)].oldest;
             self.message(ControlMessage::Abort { reason, culprit }, oldest, rank);
         }
     }

@@ -1,15 +1,15 @@
 //! A parameter server's side of the protocol.
 
+mod bitmap_indices;
 mod chunk;
 mod contribution;
 mod emit;
-mod epochs;
 mod lengths;
 mod messages;
-mod moves;
+mod migration;
 mod onward;
 mod order;
-mod seats;
+mod plan_versions;
 mod status;
 mod stream;
 mod transcripts;
@@ -19,17 +19,17 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, ControlMessage, Epoch, Frame, HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat,
-    ShardId,
+    AbortReason, BitmapIndex, ChunkSeq, ControlMessage, Frame, HeaderRepr, Incarnation, Kind, MacAddr,
+    PlanVersion, Rank, ShardId,
 };
 
+use crate::completion_rule::{CompletionRule, Lockstep};
 use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
-use crate::policy::{Lockstep, Policy};
 use crate::timer::{Timer, TimerTable};
 use crate::{Assignment, AssignmentError, Failure, Instant, ServerCounters, StateMachine};
-use epochs::Epochs;
+use bitmap_indices::BitmapIndices;
 use lengths::Lengths;
-use seats::Seats;
+use plan_versions::PlanVersions;
 use stream::Stream;
 use transcripts::Transcripts;
 
@@ -42,8 +42,8 @@ enum Outgoing {
         sequence: ChunkSeq,
         /// Whether it was sent before.
         again: bool,
-        /// A result to all in an epoch that was closed meanwhile is not sent.
-        epoch: Epoch,
+        /// A result to all in a plan version that was closed meanwhile is not sent.
+        plan_version: PlanVersion,
         /// `None`: by multicast.
         to: Option<Rank>,
     },
@@ -51,8 +51,8 @@ enum Outgoing {
     Message {
         message: ControlMessage,
         sequence: ChunkSeq,
-        /// The epoch that the worker knows.
-        epoch: Epoch,
+        /// The plan version that the worker knows.
+        plan_version: PlanVersion,
         to: Rank,
         /// The incarnation of that worker.
         host: Incarnation,
@@ -62,17 +62,17 @@ enum Outgoing {
 }
 
 /// One shard of a job at its parameter server. It receives gradients and partials, and sends the results that
-/// the [policy](Policy) makes of them. Driven as every [`StateMachine`].
+/// the [completion_rule](Policy) makes of them. Driven as every [`StateMachine`].
 #[derive(Clone, Debug)]
-pub struct ServerShard<P: Policy = Lockstep> {
+pub struct ServerShard<P: CompletionRule = Lockstep> {
     assignment: Assignment,
     shard: ShardId,
-    policy: P,
+    completion_rule: P,
     /// Names the run.
     incarnation: Incarnation,
-    /// Home seats: those of the epoch that the server began with.
-    seats: Seats,
-    epochs: Epochs,
+    /// Home bitmap indices: those of the plan version that the server began with.
+    bitmap_indices: BitmapIndices,
+    plan_versions: PlanVersions,
     peer_timeout: Duration,
     /// By cohort.
     streams: Vec<Stream<P::Reduction>>,
@@ -103,33 +103,37 @@ impl ServerShard {
         incarnation: Incarnation,
         peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        Self::with_policy(assignment, shard, incarnation, peer_timeout, Lockstep)
+        Self::with_completion_rule(assignment, shard, incarnation, peer_timeout, Lockstep)
     }
 }
 
-impl<P: Policy> ServerShard<P> {
-    /// Creates a server shard that uses `policy` instead of `Lockstep`.
+impl<P: CompletionRule> ServerShard<P> {
+    /// Creates a server shard that uses `completion_rule` instead of `Lockstep`.
     ///
     /// # Errors
     /// What is wrong with the assignment.
-    pub fn with_policy(
+    pub fn with_completion_rule(
         assignment: Assignment,
         shard: ShardId,
         incarnation: Incarnation,
         peer_timeout: Duration,
-        policy: P,
+        completion_rule: P,
     ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.shard(shard)?;
-        let seats = Seats::new(&assignment, shard, |rank| policy.cohort(rank));
+        let bitmap_indices = BitmapIndices::new(&assignment, shard, |rank| completion_rule.cohort(rank));
         let stream =
             |members: &Vec<u64>| Stream::new(ChunkSeq::default(), assignment.window_chunks, members.clone());
-        let cohorts = (0..assignment.workers.len()).map(|rank| policy.cohort(rank)).collect();
+        let cohorts = (0..assignment.workers.len()).map(|rank| completion_rule.cohort(rank)).collect();
         Ok(Self {
-            streams: seats.members().iter().map(stream).collect(),
-            epochs: Epochs::new(assignment.epoch, &seats, assignment.workers.len()),
-            seats,
-            policy,
+            streams: bitmap_indices.members().iter().map(stream).collect(),
+            plan_versions: PlanVersions::new(
+                assignment.plan_version,
+                &bitmap_indices,
+                assignment.workers.len(),
+            ),
+            bitmap_indices,
+            completion_rule,
             shard,
             incarnation,
             peer_timeout,
@@ -185,14 +189,14 @@ impl<P: Policy> ServerShard<P> {
 
     /// Returns the workers that were never heard from, by rank and name.
     pub fn never_heard(&self) -> impl Iterator<Item = (Rank, &str)> {
-        let workers = self.seats.all_ranks().zip(&self.last_heard).zip(&self.assignment.workers);
+        let workers = self.bitmap_indices.all_ranks().zip(&self.last_heard).zip(&self.assignment.workers);
         let absent = workers.filter(|((_, heard), _)| heard.is_none());
         absent.map(|((rank, _), worker)| (rank, worker.name.as_str()))
     }
 
-    /// The rank of the worker on a home seat that is not free.
-    fn rank(&self, seat: Seat) -> Rank {
-        self.seats.rank(seat).expect("frames of free seats are foreign")
+    /// The rank of the worker on a home bitmap index that is not free.
+    fn rank(&self, bitmap_index: BitmapIndex) -> Rank {
+        self.bitmap_indices.rank(bitmap_index).expect("frames of free bitmap indices are foreign")
     }
 
     /// The rank of the worker that the header names, if the frame is for this shard.
@@ -202,8 +206,9 @@ impl<P: Policy> ServerShard<P> {
             && header.shard == self.shard
             && frame.values_per_frame() == self.assignment.values_per_frame
             && frame.destination() == self.assignment.shards[self.shard.index()].mac;
-        let seats = &self.epochs.route(header.epoch).filter(|_| for_this_shard)?.seats;
-        seats.rank(header.worker).filter(|rank| seats.are_with(*rank, header.contributors))
+        let bitmap_indices =
+            &self.plan_versions.route(header.plan_version).filter(|_| for_this_shard)?.bitmap_indices;
+        bitmap_indices.rank(header.worker).filter(|rank| bitmap_indices.are_with(*rank, header.contributors))
     }
 
     /// How long messages that were held up are waited for.
@@ -221,7 +226,7 @@ impl<P: Policy> ServerShard<P> {
             .streams
             .iter()
             .flat_map(Stream::waited_for)
-            .map(|(since, seat)| (since, self.rank(seat)))
+            .map(|(since, bitmap_index)| (since, self.rank(bitmap_index)))
             .map(|(since, rank)| (peer_timeout_at(since, rank), rank));
         match missing.min_by_key(|(until, _)| *until) {
             Some((until, culprit)) if until <= now => self.abort(AbortReason::Silent, culprit),
@@ -231,7 +236,7 @@ impl<P: Policy> ServerShard<P> {
     }
 }
 
-impl<P: Policy> StateMachine for ServerShard<P> {
+impl<P: CompletionRule> StateMachine for ServerShard<P> {
     fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
         let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
         let Ok((frame, header)) = parsed else {

@@ -4,12 +4,12 @@ use inart_wire::{AbortReason, ChunkSeq, Rank, ShortText};
 
 use super::ServerShard;
 use crate::Instant;
-use crate::policy::{Answer, Onward, OwnSum, Policy};
+use crate::completion_rule::{Answer, CompletionRule, Onward, OwnSum};
 
 impl ServerShard<Onward> {
     /// The next sum over all workers that goes on to others.
     pub fn next_sum(&mut self) -> Option<OwnSum> {
-        self.policy.next_sum()
+        self.completion_rule.next_sum()
     }
 
     /// The sum of all for a chunk whose [own sum](Self::next_sum) went on is back: every worker gets it.
@@ -23,13 +23,13 @@ impl ServerShard<Onward> {
         if !fits || !has_gone_on || self.abort.is_some() {
             return false;
         }
-        self.policy.put(answer);
+        self.completion_rule.put(answer);
         self.complete_from(0, sequence);
         self.streams[0].is_complete(sequence)
     }
 }
 
-impl<P: Policy> ServerShard<P> {
+impl<P: CompletionRule> ServerShard<P> {
     /// Aborts the job, which is part of a larger one, for what somebody did elsewhere; unless it was aborted.
     pub fn abort_elsewhere(&mut self, told: &str) {
         if self.abort.is_none() {

@@ -6,10 +6,10 @@ use inart_wire::Rank;
 
 use super::ServerShard;
 use super::stream::Stream;
-use crate::policy::Policy;
+use crate::completion_rule::CompletionRule;
 use crate::{Instant, MissingWorker, OpenChunk, ServerStatus};
 
-impl<P: Policy> ServerShard<P> {
+impl<P: CompletionRule> ServerShard<P> {
     /// What this server is doing, and which workers it waits for.
     pub fn status<'a>(&'a self, now: Instant) -> ServerStatus {
         let told = &self.assignment.shards[self.shard.index()];
@@ -24,7 +24,7 @@ impl<P: Policy> ServerShard<P> {
         ServerStatus {
             job: self.assignment.job,
             job_name: self.assignment.name.clone(),
-            epoch: self.assignment.epoch,
+            plan_version: self.assignment.plan_version,
             shard: self.shard,
             server: told.server.clone(),
             completed: self.counters.chunks,
@@ -34,7 +34,7 @@ impl<P: Policy> ServerShard<P> {
             oldest: oldest.map(|(_, chunk)| OpenChunk {
                 sequence: chunk.sequence,
                 open_seconds: now.since(chunk.opened).as_secs_f64(),
-                missing: chunk.missing().map(|seat| missing(self.rank(seat))).collect(),
+                missing: chunk.missing().map(|bitmap_index| missing(self.rank(bitmap_index))).collect(),
             }),
             heard_seconds: (0..self.assignment.workers.len())
                 .map(|rank| self.last_heard[rank].map(|at| now.since(at).as_secs_f64()))

@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 
-use inart_wire::{ChunkSeq, Contributors, Seat};
+use inart_wire::{BitmapIndex, ChunkSeq, Contributors};
 
+use super::bitmap_indices::bitmap_indices_of;
 use super::chunk::Chunk;
 use super::order::SendOrder;
-use super::seats::seats_of;
 use crate::Instant;
-use crate::policy::{Progress, Reduction};
+use crate::completion_rule::{Progress, Reduction};
 
 /// Whether a chunk may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum Opening {
 #[derive(Clone, Debug)]
 pub(super) struct Stream<R> {
     window: u32,
-    /// Home seats: one bitmap per group.
+    /// Home bitmap indices: one bitmap per group.
     pub members: Vec<u64>,
     /// Ring over four times the window.
     chunks: Vec<Option<Chunk<R>>>,
@@ -78,9 +78,9 @@ impl<R: Reduction> Stream<R> {
     }
 
     /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it at its
-    /// window position has its result, or it is the first there. `has` tells whether the worker on a seat is
-    /// known to have a chunk's result by other means than what it sends.
-    pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(Seat, ChunkSeq) -> bool) -> Opening {
+    /// window position has its result, or it is the first there. `has` tells whether the worker on a bitmap
+    /// index is known to have a chunk's result by other means than what it sends.
+    pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(BitmapIndex, ChunkSeq) -> bool) -> Opening {
         let before = |windows: u32| sequence.advance((windows * self.window).wrapping_neg());
         let older = self.chunks[sequence.position(4 * self.window)]
             .as_ref()
@@ -90,7 +90,7 @@ impl<R: Reduction> Stream<R> {
             return Opening::No;
         }
         match self.chunk(before(2)) {
-            Some(chunk) if !chunk.unheard().all(|seat| has(seat, before(4))) => {
+            Some(chunk) if !chunk.unheard().all(|bitmap_index| has(bitmap_index, before(4))) => {
                 Opening::Behind(chunk.sequence)
             }
             _ => Opening::Yes,
@@ -121,7 +121,7 @@ impl<R: Reduction> Stream<R> {
         }
     }
 
-    /// That chunk's result is sent, maybe in two epochs; returns the one that was sent before it.
+    /// That chunk's result is sent, maybe in two plan versions; returns the one that was sent before it.
     pub(super) fn sends_result(&mut self, sequence: ChunkSeq) -> Option<ChunkSeq> {
         let [last, before] = self.last_results;
         if last == Some(sequence) {
@@ -145,18 +145,22 @@ impl<R: Reduction> Stream<R> {
         self.chunks.iter().flatten().filter(|chunk| !chunk.is_complete())
     }
 
-    /// The seats of those who are waited for, and since when: who is missing in an open chunk, and who holds
-    /// the stream up.
-    pub(super) fn waited_for(&self) -> impl Iterator<Item = (Instant, Seat)> {
-        let missing = self.open_chunks().flat_map(|chunk| chunk.missing().map(|seat| (chunk.opened, seat)));
+    /// The bitmap indices of those who are waited for, and since when: who is missing in an open chunk, and
+    /// who holds the stream up.
+    pub(super) fn waited_for(&self) -> impl Iterator<Item = (Instant, BitmapIndex)> {
+        let missing = self
+            .open_chunks()
+            .flat_map(|chunk| chunk.missing().map(|bitmap_index| (chunk.opened, bitmap_index)));
         let behind = self.behind.and_then(|(since, sequence)| Some((since, self.chunk(sequence)?)));
         missing.chain(
-            behind.into_iter().flat_map(|(since, chunk)| chunk.unheard().map(move |seat| (since, seat))),
+            behind
+                .into_iter()
+                .flat_map(|(since, chunk)| chunk.unheard().map(move |bitmap_index| (since, bitmap_index))),
         )
     }
 
-    /// The seats of the members, ascending.
-    pub(super) fn seats(&self) -> impl Iterator<Item = Seat> {
-        seats_of(&self.members)
+    /// The bitmap indices of the members, ascending.
+    pub(super) fn bitmap_indices(&self) -> impl Iterator<Item = BitmapIndex> {
+        bitmap_indices_of(&self.members)
     }
 }

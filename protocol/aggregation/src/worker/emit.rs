@@ -1,14 +1,14 @@
 //! What a worker sends.
 
 use inart_wire::{
-    ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation, Kind, Seat,
-    ShardId,
+    BitmapIndex, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation,
+    Kind, ShardId,
 };
 
 use super::WorkerFlow;
 use super::tensors::Content;
 use crate::Instant;
-use crate::policy::Due;
+use crate::completion_rule::Due;
 
 impl<P: Due> WorkerFlow<P> {
     /// Writes the next chunk that is to be sent now, if there is one.
@@ -37,12 +37,12 @@ impl<P: Due> WorkerFlow<P> {
         let bypass = bypass || send.bypass;
         let marks = Flags::NONE.with_if(Flags::LAST, last).with_if(Flags::BYPASS, bypass);
         self.counters.bypasses += u64::from(bypass);
-        let epoch = self.told_if(send.behind).epoch;
-        let seat = self.seat_in(epoch, shard).unwrap_or(self.rank.seat());
+        let plan_version = self.told_if(send.behind).plan_version;
+        let bitmap_index = self.bitmap_index_in(plan_version, shard).unwrap_or(self.rank.bitmap_index());
         let header = HeaderRepr {
-            epoch,
-            worker: seat,
-            contributors: Contributors::one(seat),
+            plan_version,
+            worker: bitmap_index,
+            contributors: Contributors::one(bitmap_index),
             exponent,
             length: self.numbers.len() as u16,
             ..self.header(shard, Kind::Gradient, marks.with_if(Flags::RESEND, send.resend), sequence)
@@ -51,18 +51,18 @@ impl<P: Due> WorkerFlow<P> {
     }
 
     /// Its number in the frames that it sends in that shard.
-    fn seat(&self, shard: usize) -> Seat {
-        self.seat_in(self.told(shard).epoch, shard).unwrap_or(self.rank.seat())
+    fn bitmap_index(&self, shard: usize) -> BitmapIndex {
+        self.bitmap_index_in(self.told(shard).plan_version, shard).unwrap_or(self.rank.bitmap_index())
     }
 
     fn header(&self, shard: usize, kind: Kind, flags: Flags, sequence: ChunkSeq) -> HeaderRepr {
         HeaderRepr {
             kind,
             flags,
-            epoch: self.told(shard).epoch,
+            plan_version: self.told(shard).plan_version,
             job: self.assignment.job,
             shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
-            worker: self.seat(shard),
+            worker: self.bitmap_index(shard),
             sequence,
             contributors: Contributors::default(),
             exponent: Exponent::from(0),

@@ -4,9 +4,9 @@ mod abort;
 mod busy;
 mod congestion;
 mod emit;
-mod epochs;
 mod input;
 mod non_finite;
+mod plan_versions;
 mod shard;
 mod status;
 mod tensor;
@@ -22,7 +22,7 @@ use inart_wire::{
     ShardId,
 };
 
-use crate::policy::{Due, Lockstep, Receivers};
+use crate::completion_rule::{Due, Lockstep, Receivers};
 use crate::{Assignment, AssignmentError, Failure, Instant, StateMachine, WorkerCounters};
 use abort::Abort;
 use busy::Busy;
@@ -45,9 +45,9 @@ use transcript::History;
 #[derive(Clone, Debug)]
 pub struct WorkerFlow<P = Lockstep> {
     assignment: Assignment,
-    /// Of the epoch before, until it is closed.
+    /// Of the previous plan version, until it is closed.
     old: Option<Assignment>,
-    policy: P,
+    completion_rule: P,
     rank: Rank,
     incarnation: Incarnation,
     peer_timeout: Duration,
@@ -85,21 +85,21 @@ impl WorkerFlow {
         incarnation: Incarnation,
         peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        Self::with_policy(assignment, rank, incarnation, peer_timeout, Lockstep)
+        Self::with_completion_rule(assignment, rank, incarnation, peer_timeout, Lockstep)
     }
 }
 
 impl<P: Due> WorkerFlow<P> {
-    /// Creates a worker flow that uses `policy` instead of `Lockstep`.
+    /// Creates a worker flow that uses `completion_rule` instead of `Lockstep`.
     ///
     /// # Errors
     /// What is wrong with the assignment.
-    pub fn with_policy(
+    pub fn with_completion_rule(
         assignment: Assignment,
         rank: Rank,
         incarnation: Incarnation,
         peer_timeout: Duration,
-        policy: P,
+        completion_rule: P,
     ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.worker(rank)?;
@@ -108,7 +108,7 @@ impl<P: Due> WorkerFlow<P> {
         let flow = |rate_bps| ShardFlow::new(sizes, frame_bytes, rate_bps, peer_timeout);
         Ok(Self {
             flows: assignment.shards.iter().map(|shard| flow(shard.rate_bps)).collect(),
-            policy,
+            completion_rule,
             last_sent: 0,
             rank,
             incarnation,
@@ -281,32 +281,36 @@ impl<P: Due> WorkerFlow<P> {
 
     fn is_for_this_worker(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
         let assignment = &self.assignment;
-        let multicast = self.policy.receivers() == Receivers::Job;
-        let Some(seat) = self.seat_in(header.epoch, header.shard.index()) else { return false };
+        let multicast = self.completion_rule.receivers() == Receivers::Job;
+        let Some(bitmap_index) = self.bitmap_index_in(header.plan_version, header.shard.index()) else {
+            return false;
+        };
         let to_all = header.kind == Kind::Result
             && multicast
             && frame.destination() == inart_wire::MacAddr::results_of(assignment.job);
         let to_me = (header.kind == Kind::Control || header.kind == Kind::Result && !multicast)
             && frame.destination() == assignment.workers[self.rank.index()].mac
-            && header.worker == seat;
+            && header.worker == bitmap_index;
         header.job == assignment.job
             && frame.values_per_frame() == assignment.values_per_frame
             && assignment.shards.get(header.shard.index()).is_some_and(|shard| shard.mac == frame.source())
             && (to_all || to_me)
     }
 
-    /// Processes a result; `follows` tells whether it is the first that leads this worker to another epoch.
+    /// Processes a result; `follows` tells whether it is the first that leads this worker to another plan
+    /// version.
     fn handle_result(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr, follows: bool) {
         let shard = header.shard.index();
-        let seat = self.seat_in(header.epoch, shard).unwrap_or(self.rank.seat());
-        let old = self.epoch_after(header) != self.assignment.epoch;
+        let bitmap_index =
+            self.bitmap_index_in(header.plan_version, shard).unwrap_or(self.rank.bitmap_index());
+        let old = self.plan_version_after(header) != self.assignment.plan_version;
         let flow = &mut self.flows[shard];
-        flow.take_feedback(now, header.feedback().unwrap_or_default(), seat, old || follows);
+        flow.take_feedback(now, header.feedback().unwrap_or_default(), bitmap_index, old || follows);
         let Some(chunk) = flow.awaiting(header.sequence) else {
             match flow.is_answered(header.sequence) {
                 true => self.counters.duplicates += 1,
                 // A result that this worker should be in, and is not.
-                false if self.policy.is_due(self.rank.index(), self.rank.index()) => {
+                false if self.completion_rule.is_due(self.rank.index(), self.rank.index()) => {
                     self.counters.malformed += 1
                 }
                 false => self.counters.duplicates += 1,
@@ -347,7 +351,7 @@ impl<P: Due> WorkerFlow<P> {
         }
         self.flows[shard].heard(now);
         if matches!(message, ControlMessage::KeepAliveAnswer { .. }) {
-            self.follow(now, shard, header.epoch);
+            self.follow(now, shard, header.plan_version);
         }
         let is_known = self.flows[shard].meet(now, header.incarnation);
         if !is_known {
@@ -429,7 +433,7 @@ impl<P: Due> StateMachine for WorkerFlow<P> {
             }
             Kind::Result => {
                 flow.heard(now);
-                let follows = self.follow(now, header.shard.index(), self.epoch_after(&header));
+                let follows = self.follow(now, header.shard.index(), self.plan_version_after(&header));
                 self.handle_result(now, &frame, &header, follows);
             }
             Kind::Control => match ControlMessage::parse(&frame) {

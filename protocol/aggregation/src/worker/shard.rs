@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use inart_wire::{ChunkSeq, Feedback, Seat};
+use inart_wire::{BitmapIndex, ChunkSeq, Feedback};
 
 use super::congestion::RateControl;
 use crate::Instant;
@@ -24,8 +24,8 @@ use session::Session;
 /// that has the result and repeats no more.
 const BYPASS_AFTER_REPEATS: u32 = 10;
 
-/// The same for a chunk that was first sent in an epoch before: its slot in this one may as well wait for a
-/// worker that has the result and never sent it here.
+/// The same for a chunk that was first sent in a previous plan version: its slot in this one may as well wait
+/// for a worker that has the result and never sent it here.
 const BYPASS_AFTER_MOVE: u32 = 5;
 
 /// A chunk's result may come later than the round trip says by the time of so many chunks: peers send theirs
@@ -50,11 +50,11 @@ pub(super) struct InFlight {
     pub(super) queued: bool,
     bypass: bool,
     pub(super) sends: u32,
-    /// How many of them were in epochs before.
+    /// How many of them were in plan versions before.
     pub(super) sends_before: u32,
-    /// Whether it goes in the epoch that the worker came from, following its server.
+    /// Whether it goes in the plan version that the worker came from, following its server.
     pub(super) old: bool,
-    /// Whether the chunk after it at its window position goes in that epoch, as far as is known here.
+    /// Whether the chunk after it at its window position goes in that plan version, as far as is known here.
     pub(super) next_old: bool,
     pub(super) sent_at: Instant,
     /// When it was sent last, or when the server said that it has the values, or when this worker moved.
@@ -62,7 +62,7 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// How often it was sent in the present epoch.
+    /// How often it was sent in the present plan version.
     fn sends_here(&self) -> u32 {
         self.sends.saturating_sub(self.sends_before)
     }
@@ -71,7 +71,7 @@ impl InFlight {
     fn goes_alone(&self) -> bool {
         match self.sends_before {
             0 => self.sends > BYPASS_AFTER_REPEATS,
-            // Who has the result of a chunk that has ended does not send it in this epoch.
+            // Who has the result of a chunk that has ended does not send it in this plan version.
             before => self.ended || self.sends - before.min(self.sends) > BYPASS_AFTER_MOVE,
         }
     }
@@ -84,7 +84,7 @@ pub(super) struct Transmission {
     pub chunk: u64,
     pub resend: bool,
     pub bypass: bool,
-    /// Whether it goes in the epoch that the worker came from.
+    /// Whether it goes in the plan version that the worker came from.
     pub behind: bool,
 }
 
@@ -350,7 +350,7 @@ impl ShardFlow {
     }
 
     /// The chunk has ended: the next at its window position may be sent, if the result of the one before is
-    /// there. `old` tells whether that goes in the epoch that the worker came from.
+    /// there. `old` tells whether that goes in the plan version that the worker came from.
     fn end(&mut self, chunk: u64, old: bool) {
         let entry = self.entry_mut(chunk);
         if entry.ended {
@@ -365,7 +365,7 @@ impl ShardFlow {
     /// Lets the chunk after this one at its window position be sent.
     fn release(&mut self, chunk: u64) {
         let next = chunk + u64::from(self.window);
-        if self.following.led && !self.following.behind && self.entry(chunk).next_old {
+        if self.following.coordinated && !self.following.behind && self.entry(chunk).next_old {
             self.following.early.push(next);
         }
         if next < self.end {
@@ -375,9 +375,15 @@ impl ShardFlow {
         }
     }
 
-    /// Processes the feedback of a result, for the worker on that seat. `old` tells whether the chunk after
-    /// the one that has ended goes in the epoch that the worker came from.
-    pub(super) fn take_feedback(&mut self, now: Instant, feedback: Feedback, seat: Seat, old: bool) {
+    /// Processes the feedback of a result, for the worker on that bitmap index. `old` tells whether the chunk
+    /// after the one that has ended goes in the plan version that the worker came from.
+    pub(super) fn take_feedback(
+        &mut self,
+        now: Instant,
+        feedback: Feedback,
+        bitmap_index: BitmapIndex,
+        old: bool,
+    ) {
         if let Some(chunk) = feedback.ended.and_then(|sequence| self.awaiting(sequence)) {
             self.missed += usize::from(!self.entry(chunk).ended);
             self.end(chunk, old);
@@ -385,7 +391,7 @@ impl ShardFlow {
         }
         if let Some((sequence, lacking)) = feedback.lacking
             && let Some(chunk) = self.awaiting(sequence)
-            && !lacking.may_include(seat)
+            && !lacking.may_include(bitmap_index)
         {
             let sent = self.sent;
             let entry = self.entry_mut(chunk);
@@ -394,7 +400,7 @@ impl ShardFlow {
     }
 
     /// A result, with flag congestion or without, ended this chunk. `old` tells whether the chunk after it at
-    /// its window position goes in the epoch that the worker came from.
+    /// its window position goes in the plan version that the worker came from.
     pub(super) fn answer(&mut self, now: Instant, chunk: u64, marked: bool, old: bool) {
         self.last_result = Some(now);
         let entry = self.entry_mut(chunk);

@@ -6,7 +6,7 @@ use inart_wire::ShardId;
 
 use super::WorkerFlow;
 use super::shard::ShardFlow;
-use crate::policy::Due;
+use crate::completion_rule::Due;
 use crate::{FlowStatus, Instant, PendingChunk, ShardAssignment, WorkerStatus};
 
 impl<P: Due> WorkerFlow<P> {
@@ -16,7 +16,7 @@ impl<P: Due> WorkerFlow<P> {
         WorkerStatus {
             job: self.assignment.job,
             job_name: self.assignment.name.clone(),
-            epoch: self.assignment.epoch,
+            plan_version: self.assignment.plan_version,
             rank: self.rank,
             name: self.assignment.workers[self.rank.index()].name.clone(),
             round: self.tensors.started().checked_sub(1).map(|round| round as u32),

@@ -7,7 +7,7 @@ use inart_wire::{MacAddr, ShardId};
 
 use super::WorkerFlow;
 use super::shard::ShardFlow;
-use crate::policy::Due;
+use crate::completion_rule::Due;
 use crate::{AwaitedHost, Instant, Waiting};
 
 impl<P: Due> WorkerFlow<P> {

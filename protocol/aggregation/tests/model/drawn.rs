@@ -177,7 +177,7 @@ impl Plan {
     /// A network on which NaN and infinities pass.
     pub fn network(&self, workers: usize, exact_sums: bool) -> Network {
         let job = self.assignment(workers, exact_sums);
-        // The switch sums seats of one block.
+        // The switch sums bitmap indices of one block.
         let aggregated = self.aggregated & u64::MAX >> (64 - workers.min(64));
         let fate = fate_in(self.weather.clone(), self.seed);
         let mut network = Network::with_peer_timeout(job, aggregated, fate, Duration::from_secs(250));

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use inart_protocol_aggregation::completion_rule::Onward;
 use inart_protocol_aggregation::exact_sum::Digits;
-use inart_protocol_aggregation::policy::Onward;
 use inart_protocol_aggregation::scale::{exponent_of, largest_addend, largest_size};
 use inart_protocol_aggregation::{Chunk, Failure, Instant, ServerShard, Split, StateMachine, WorkerFlow};
 use inart_wire::{
-    AbortReason, Contributors, Exponent, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat,
-    ShardId,
+    AbortReason, BitmapIndex, Contributors, Exponent, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
+    Rank, ShardId,
 };
 use proptest::prelude::*;
 
@@ -29,11 +29,11 @@ fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
         proptest::collection::vec(any::<i32>(), 0..=32),
     )
         .prop_map(|((kind, flags, exponent), worker, sequence, (bitmap, group, honest), values)| {
-            let worker = Seat::try_from(worker).unwrap();
+            let worker = BitmapIndex::try_from(worker).unwrap();
             let header = HeaderRepr {
                 kind: Kind::from_code(kind),
                 flags: Flags(flags),
-                epoch: 3.into(),
+                plan_version: 3.into(),
                 job: 7.into(),
                 shard: 0.into(),
                 worker,
@@ -90,10 +90,10 @@ fn header(
     HeaderRepr {
         kind,
         flags: Flags(flags & !Flags::LAST.0).with_if(Flags::LAST, last != odd.is_last),
-        epoch: 3.into(),
+        plan_version: 3.into(),
         job: 7.into(),
         shard: 0.into(),
-        worker: Seat::try_from(0u16).unwrap(),
+        worker: BitmapIndex::try_from(0u16).unwrap(),
         sequence: sequence.into(),
         contributors: Contributors::default(),
         exponent: odd.exponent.map_or(exponent, Exponent::from),
@@ -123,7 +123,7 @@ fn contribution() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
     let numbers = proptest::collection::vec((-largest..=largest, any::<i32>()), 32);
     ((kind, flags(), sequence), 0..4u16, 0..16u64, oddity(), numbers).prop_map(
         |((kind, flags, sequence), worker, bitmap, odd, numbers)| {
-            let worker = Seat::try_from(worker).unwrap();
+            let worker = BitmapIndex::try_from(worker).unwrap();
             let one = Contributors::one(worker);
             let contributors = match kind {
                 Kind::Partial => Contributors { bitmap: one.bitmap | bitmap, ..one },
@@ -270,7 +270,7 @@ proptest! {
         let job = assignment(4, &[1.0], 8);
         let shard = ShardId::from(0);
         let mut server =
-            ServerShard::with_policy(job.clone(), shard, SERVER, PEER_TIMEOUT, Onward::new(4)).unwrap();
+            ServerShard::with_completion_rule(job.clone(), shard, SERVER, PEER_TIMEOUT, Onward::new(4)).unwrap();
         drive(&mut server, [job.shards[0].mac; 2], job.workers[0].mac, frames, |server| {
             while let Some(sum) = server.next_sum() {
                 let (answer, _) = sum.answer(&sum.values);
@@ -293,15 +293,15 @@ proptest! {
 
     /// A switch lets a host speak for its own job to anybody; this is what others' hosts make of it.
     #[test]
-    fn messages_of_other_jobs_and_epochs_are_counted_and_change_nothing(
+    fn messages_of_other_jobs_and_plan_versions_are_counted_and_change_nothing(
         messages in proptest::collection::vec(
             (1..5i32, any::<i32>(), 0..4i32, 0..20u32, 0..4u16, any::<i8>()), 1..20
         ),
-        epoch in prop_oneof![Just(3u16), any::<u16>()],
+        plan_version in prop_oneof![Just(3u16), any::<u16>()],
         other_job: u16,
     ) {
         let job = assignment(4, &[1.0], 8);
-        let other_job = if epoch == 3 && other_job == job.job.get() { other_job + 1 } else { other_job };
+        let other_job = if plan_version == 3 && other_job == job.job.get() { other_job + 1 } else { other_job };
         let shard = ShardId::from(0);
         let mut server = ServerShard::new(job.clone(), shard, SERVER, PEER_TIMEOUT).unwrap();
         let rank = Rank::try_from(2u16).unwrap();
@@ -314,10 +314,10 @@ proptest! {
             let header = HeaderRepr {
                 kind: Kind::Control,
                 flags: Flags::NONE,
-                epoch: epoch.into(),
+                plan_version: plan_version.into(),
                 job: other_job.into(),
                 shard,
-                worker: Seat::try_from(speaker).unwrap(),
+                worker: BitmapIndex::try_from(speaker).unwrap(),
                 sequence: sequence.into(),
                 contributors: Contributors::default(),
                 exponent: exponent.into(),
@@ -357,7 +357,10 @@ fn check_named(network: &mut Network, gradients: &[Vec<f32>], culprit: usize) {
 /// Writes `value` into every gradient of that worker that has numbers of that kind.
 fn forge(worker: usize, kind: fn(Exponent) -> bool, value: i32) -> Option<Forge> {
     Some(Box::new(move |header, values| {
-        if header.kind == Kind::Gradient && header.worker == rank(worker).seat() && kind(header.exponent) {
+        if header.kind == Kind::Gradient
+            && header.worker == rank(worker).bitmap_index()
+            && kind(header.exponent)
+        {
             values.fill(value);
         }
     }))

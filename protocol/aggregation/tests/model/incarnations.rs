@@ -11,9 +11,9 @@ use super::trouble::{Weather, fate_in, rank};
 use super::{chunk_count, gradients, run_round, run_rounds};
 
 /// Another run has other gradients.
-fn run_of(life: usize, network: &mut Network, len: usize) {
+fn run_of(generation: usize, network: &mut Network, len: usize) {
     for round in 0..3 {
-        run_round(network, &gradients(network.workers.len(), 3 * life + round, len));
+        run_round(network, &gradients(network.workers.len(), 3 * generation + round, len));
     }
 }
 
@@ -23,10 +23,10 @@ fn the_same_plan_is_run_again_on_the_same_switch() {
         let job = assignment(4, &[0.6, 0.4], 4);
         let chunks = chunk_count(&Split::new(&job, len));
         let mut network = Network::new(job, 0b0111, kind_fate());
-        for life in 0..4 {
-            network.run_again(life);
-            run_of(life as usize, &mut network, len);
-            let added = 3 * (life as u64 + 1) * 3 * chunks;
+        for generation in 0..4 {
+            network.run_again(generation);
+            run_of(generation as usize, &mut network, len);
+            let added = 3 * (generation as u64 + 1) * 3 * chunks;
             assert_eq!(network.switch.added, added, "each run is summed at the switch");
         }
     }
@@ -44,9 +44,9 @@ proptest! {
         let job = assignment(3, &[0.3, 0.7], 1 << window_log);
         let peer_timeout = Duration::from_secs(250);
         let mut network = Network::with_peer_timeout(job, 0b011, fate_in(weather, seed), peer_timeout);
-        for life in 0..3 {
-            network.run_again(life);
-            run_of(life as usize, &mut network, len);
+        for generation in 0..3 {
+            network.run_again(generation);
+            run_of(generation as usize, &mut network, len);
         }
     }
 }
@@ -195,7 +195,7 @@ fn no_run_goes_on_with_other_workers() {
 }
 
 #[test]
-fn lives_are_told_apart_whatever_is_lost() {
+fn generations_are_told_apart_whatever_is_lost() {
     let weather = Weather { lost_percent: 20, doubled_percent: 20, late_percent: 30, latest_micros: 50_000 };
     for seed in 0..30 {
         let job = assignment(3, &[0.5, 0.5], 4);
@@ -253,7 +253,7 @@ fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
 fn ends_of_twins(micros: u64, weather: Weather, seed: u64, forgotten: Option<u32>) -> [Option<Failure>; 3] {
     let job = assignment(3, &[0.5, 0.5], 4);
     let mut network = Network::new(job, 0b011, fate_in(weather, seed));
-    network.forgotten = forgotten.map(|life| Incarnation::new(SERVER.get() + life));
+    network.forgotten = forgotten.map(|generation| Incarnation::new(SERVER.get() + generation));
     run_round(&mut network, &gradients(3, 0, 500));
     let all = gradients(3, 1, 500);
     network.start_round(&all);
@@ -307,8 +307,8 @@ fn a_worker_ends_however_many_servers_answer() {
     network.workers[0].stop(network.now);
     let mut buffer = [0; 2048];
     let mut sent = 0;
-    for life in 1..1000 {
-        network.restart_server(0, life);
+    for generation in 1..1000 {
+        network.restart_server(0, generation);
         network.now = network.now + Duration::from_millis(50);
         while let Some(length) = network.workers[0].poll_transmit(network.now, &mut buffer) {
             sent += 1;

@@ -5,7 +5,6 @@
 
 mod bound;
 mod drawn;
-mod epochs;
 mod exact;
 mod goodput;
 mod hostile;
@@ -14,6 +13,7 @@ mod lengths;
 mod network;
 mod non_finite;
 mod oracle;
+mod plan_versions;
 mod plans;
 mod sizes;
 mod switch;
@@ -23,7 +23,7 @@ mod trouble;
 mod waiting;
 
 use inart_protocol_aggregation::audit::{Received, Sent, check_round};
-use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::completion_rule::Lockstep;
 use inart_protocol_aggregation::{RoundRecord, ServerShard, Split};
 use network::{Network, assignment, kind_fate};
 
@@ -137,12 +137,14 @@ fn a_job_of_more_workers_than_a_bitmap_has_bits() {
 }
 
 #[test]
-fn seats_let_one_sum_hold_workers_whose_ranks_are_far_apart() {
+fn bitmap_indices_let_one_sum_hold_workers_whose_ranks_are_far_apart() {
     let mut job = assignment(70, &[0.5, 0.5], 4);
-    // In shard 0 every tenth worker sits in block 0, the others from seat 64 on; shard 1 goes by rank.
+    // In shard 0 every tenth worker sits in block 0, the others from bitmap index 64 on; shard 1 goes by
+    // rank.
     let (mut first, mut others) = (0..64u16, 64u16..);
-    let mut seat = |rank: usize| if rank.is_multiple_of(10) { first.next() } else { others.next() };
-    job.shards[0].seats = (0..70).map(|rank| seat(rank).unwrap().try_into().unwrap()).collect();
+    let mut bitmap_index = |rank: usize| if rank.is_multiple_of(10) { first.next() } else { others.next() };
+    job.shards[0].bitmap_indices =
+        (0..70).map(|rank| bitmap_index(rank).unwrap().try_into().unwrap()).collect();
     let split = Split::new(&job, 600);
     let mut network = Network::new(job, 0x7f, kind_fate());
     run_rounds(&mut network, 600);
@@ -152,9 +154,10 @@ fn seats_let_one_sum_hold_workers_whose_ranks_are_far_apart() {
 }
 
 #[test]
-fn seats_do_not_change_who_is_to_blame() {
+fn bitmap_indices_do_not_change_who_is_to_blame() {
     let mut job = assignment(3, &[1.0], 4);
-    job.shards[0].seats = [130u16, 64, 2].into_iter().map(|seat| seat.try_into().unwrap()).collect();
+    job.shards[0].bitmap_indices =
+        [130u16, 64, 2].into_iter().map(|bitmap_index| bitmap_index.try_into().unwrap()).collect();
     let mut network = Network::new(job, 0, kind_fate());
     network.dead_workers.push(1);
     for outcome in network.all_reduce(&gradients(3, 0, 100)) {

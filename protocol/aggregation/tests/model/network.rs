@@ -48,9 +48,9 @@ pub struct Network {
     pub workers: Vec<WorkerFlow>,
     pub servers: Vec<ServerShard>,
     pub switch: Switch,
-    /// Its tables and slots of other epochs; frames of an epoch that has none are dropped.
+    /// Its tables and slots of other plan versions; frames of a plan version that has none are dropped.
     pub others: BTreeMap<u16, Switch>,
-    /// Whether the tables of the first epoch are gone.
+    /// Whether the tables of the first plan version are gone.
     pub first_removed: bool,
     pub fate: Fate,
     /// Frames put on links so far.
@@ -82,7 +82,7 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
     Assignment {
         job: 7.into(),
         name: "model".into(),
-        epoch: 3.into(),
+        plan_version: 3.into(),
         values_per_frame: ValuesPerFrame::N32,
         window_chunks,
         exact_sums: false,
@@ -95,21 +95,21 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
                 mac: mac(2, shard),
                 share: shares[shard],
                 rate_bps: 100e6,
-                seats: Vec::new(),
+                bitmap_indices: Vec::new(),
             })
             .collect(),
     }
 }
 
 /// The worker of that rank in its incarnation of that number.
-fn worker(assignment: &Assignment, rank: usize, life: u32, peer_timeout: Duration) -> WorkerFlow {
-    let incarnation = Incarnation::new(host(rank).get() + 0x100 * life);
+fn worker(assignment: &Assignment, rank: usize, generation: u32, peer_timeout: Duration) -> WorkerFlow {
+    let incarnation = Incarnation::new(host(rank).get() + 0x100 * generation);
     WorkerFlow::new(assignment.clone(), Rank::try_from(rank).unwrap(), incarnation, peer_timeout).unwrap()
 }
 
 /// The server of that shard in its incarnation of that number.
-fn server(assignment: &Assignment, shard: usize, life: u32, peer_timeout: Duration) -> ServerShard {
-    let incarnation = Incarnation::new(SERVER.get() + life);
+fn server(assignment: &Assignment, shard: usize, generation: u32, peer_timeout: Duration) -> ServerShard {
+    let incarnation = Incarnation::new(SERVER.get() + generation);
     ServerShard::new(assignment.clone(), ShardId::try_from(shard).unwrap(), incarnation, peer_timeout)
         .unwrap()
 }
@@ -161,24 +161,24 @@ impl Network {
     }
 
     /// A process begins anew, and knows nothing of its earlier run.
-    pub fn restart_worker(&mut self, rank: usize, life: u32) {
-        self.workers[rank] = worker(&self.assignment, rank, life, self.peer_timeout);
+    pub fn restart_worker(&mut self, rank: usize, generation: u32) {
+        self.workers[rank] = worker(&self.assignment, rank, generation, self.peer_timeout);
     }
 
     /// The same with a server.
-    pub fn restart_server(&mut self, shard: usize, life: u32) {
-        self.servers[shard] = server(&self.assignment, shard, life, self.peer_timeout);
+    pub fn restart_server(&mut self, shard: usize, generation: u32) {
+        self.servers[shard] = server(&self.assignment, shard, generation, self.peer_timeout);
     }
 
     /// A second server of that shard starts beside the first one.
-    pub fn start_twin(&mut self, shard: usize, life: u32) {
-        self.twins.push((shard, server(&self.assignment, shard, life, self.peer_timeout)));
+    pub fn start_twin(&mut self, shard: usize, generation: u32) {
+        self.twins.push((shard, server(&self.assignment, shard, generation, self.peer_timeout)));
     }
 
     /// Everybody begins anew, on the same network: what is under way and in the switch stays.
-    pub fn run_again(&mut self, life: u32) {
-        (0..self.workers.len()).for_each(|rank| self.restart_worker(rank, life));
-        (0..self.servers.len()).for_each(|shard| self.restart_server(shard, life));
+    pub fn run_again(&mut self, generation: u32) {
+        (0..self.workers.len()).for_each(|rank| self.restart_worker(rank, generation));
+        (0..self.servers.len()).for_each(|shard| self.restart_server(shard, generation));
     }
 
     /// Runs one round; the result or failure of each worker that is not dead.
@@ -367,9 +367,11 @@ impl Network {
             self.switch.forget();
         }
         let frame = Frame::new_checked(bytes).expect("hosts send well-formed frames");
-        let tables = match frame.epoch() {
-            epoch if epoch == self.assignment.epoch => (!self.first_removed).then_some(&mut self.switch),
-            epoch => self.others.get_mut(&epoch.get()),
+        let tables = match frame.plan_version() {
+            plan_version if plan_version == self.assignment.plan_version => {
+                (!self.first_removed).then_some(&mut self.switch)
+            }
+            plan_version => self.others.get_mut(&plan_version.get()),
         };
         let Some(tables) = tables else { return };
         match frame.kind() {

@@ -1,7 +1,7 @@
 //! The slot rules of docs/protocol/switch-rules.md, as plainly as they can be written.
 
 use inart_wire::{
-    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, Seat,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind,
 };
 
 #[derive(Clone)]
@@ -107,7 +107,7 @@ impl Switch {
     }
 
     /// Expects a worker that will never come: no slot gets complete any more.
-    pub fn expect_also(&mut self, absent: Seat) {
+    pub fn expect_also(&mut self, absent: BitmapIndex) {
         self.expected |= Contributors::one(absent).bitmap;
     }
 }

@@ -116,7 +116,7 @@ fn a_switch_that_forgets_costs_time_only() {
 fn a_slot_that_never_completes_is_bypassed() {
     let job = assignment(3, &[1.0], 4);
     let mut network = Network::new(job, 0b0111, kind_fate());
-    network.switch.expect_also(rank(9).seat());
+    network.switch.expect_also(rank(9).bitmap_index());
     run_rounds(&mut network, 300);
     // Ten chunks of values, and one of their maxima.
     assert!(network.workers.iter().all(|worker| worker.counters().bypasses >= 3 * (1 + 10)));

@@ -250,8 +250,8 @@ impl Receiver {
         }
     }
 
-    /// A peer takes part again, in another life, whose first update is of that round or one soon after it.
-    /// Nothing of the life before may be handed over any more.
+    /// A peer takes part again, in another incarnation, whose first update is of that round or one soon after
+    /// it. Nothing of the incarnation before may be handed over any more.
     pub fn back(&mut self, from: Rank, round: u32) {
         if from.index() < self.newest.len() {
             self.abandon(from);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inart_protocol_aggregation::NonFinite;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
-use inart_steering::Policy;
+use inart_steering::ReplanThresholds;
 use inart_topologies::faults::quantity::{Share, Span};
 use inart_topologies::faults::{FaultEvent, Faults};
 use inart_topologies::switched::{Job, Link, NodeKind, Topology};
@@ -52,9 +52,9 @@ pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
     topology.with_jobs(jobs)
 }
 
-/// Adds values of other sizes, more runs under the same epoch, a gradient of another length, several tensors,
-/// changes of plans, interfaces that go down, and frames that the idle worker forges, some of them behind
-/// VLAN tags. `ideal` is how long a run takes without faults.
+/// Adds values of other sizes, more runs under the same plan version, a gradient of another length, several
+/// tensors, changes of plans, interfaces that go down, and frames that the idle worker forges, some of them
+/// behind VLAN tags. `ideal` is how long a run takes without faults.
 pub(super) fn add_more(
     options: &mut Options,
     faults: &mut Faults,
@@ -91,7 +91,7 @@ pub(super) fn add_more(
             first: Span((ideal.0 as f64 * rng.random::<f64>()) as u64),
             gap: span(&mut rng, Span(1_000), ideal),
             told_within: span(&mut rng, Span(1_000), Span(20_000_000)),
-            led: rng.random_bool(0.5),
+            coordinated: rng.random_bool(0.5),
             undone: *[Share::default(), Share::near(0.4)].choose(&mut rng).expect("there are two"),
             plans: Vec::new(),
             hold: false,
@@ -160,7 +160,7 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
     }
     let every = span(&mut rng, Span(ideal.0 / 20 + 5_000_000), Span(ideal.0 + 10_000_000));
     let intervals = |count: u32| Duration::from_nanos(every.0) * count;
-    let policy = Policy {
+    let thresholds = ReplanThresholds {
         gain: 1.02,
         hysteresis: 0.02,
         gap: intervals(rng.random_range(1..=3)),
@@ -168,11 +168,12 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
         back_after: intervals(2),
         forget_after: intervals(10),
         again_after: intervals(4),
-        ..Policy::default()
+        ..ReplanThresholds::default()
     };
     let told_within = span(&mut rng, Span(1_000), Span(20_000_000));
     let until = Some(Span(every.0 * rng.random_range(5..=30)));
-    options.watch = Some(Watch { every, until, follow: Some(Follow { policy, told_within, quick: true }) });
+    options.watch =
+        Some(Watch { every, until, follow: Some(Follow { thresholds, told_within, quick: true }) });
     if rng.random_bool(0.3) {
         options.refused = Share::near(rng.random_range(0.1..0.7));
     }

@@ -11,7 +11,7 @@ use inart_protocol_aggregation::Assignment;
 use inart_targets::Running;
 use inart_topologies::faults::Faults;
 use inart_topologies::faults::quantity::Span;
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 use tokio::time::{Instant, sleep};
 
 use super::plant::Plant;
@@ -48,8 +48,8 @@ impl World<'_> {
         }
         self.hosts_begin();
         let reasons = self.all_ended_for_a_reason().and_then(|()| self.hosts_have_their_rows());
-        let reasons = reasons.and_then(|()| self.no_plan_has_two_epochs());
-        if let Err(why) = reasons.and_then(|()| self.no_job_has_three_epochs()) {
+        let reasons = reasons.and_then(|()| self.no_plan_has_two_plan_versions());
+        if let Err(why) = reasons.and_then(|()| self.no_job_has_three_plan_versions()) {
             return Ok(Err(why));
         }
         if let Some(wrong) = self.plant.lock().wrong.take() {
@@ -92,18 +92,18 @@ impl World<'_> {
         Ok(charge)
     }
 
-    /// By the records, the epochs that a controller in charge assigns are in force: hosts are granted roles
-    /// under no others.
+    /// By the records, the plan versions that a controller in charge assigns are in force: hosts are granted
+    /// roles under no others.
     fn records_agree(&self, charge: usize) -> Result<(), String> {
         let process = &self.processes[charge];
         let mut records = self.records[process.machine].clone();
         records.refresh().map_err(|error| error.to_string())?;
         for told in self.told(process).unwrap_or_default() {
-            let live = records.jobs.get(&told.job).and_then(|record| Some(record.live()?.epoch));
-            if live != Some(told.epoch) {
-                let (job, epoch) = (told.job, told.epoch);
+            let live = records.jobs.get(&told.job).and_then(|record| Some(record.live()?.plan_version));
+            if live != Some(told.plan_version) {
+                let (job, plan_version) = (told.job, told.plan_version);
                 return Err(format!(
-                    "controller {charge} assigns epoch {epoch} of job {job}, and by the records {live:?} is in force"
+                    "controller {charge} assigns plan version {plan_version} of job {job}, and by the records {live:?} is in force"
                 ));
             }
         }
@@ -147,14 +147,14 @@ impl World<'_> {
         Ok(Wanted { ports: &self.ports, jobs: plans.zip(told).collect() })
     }
 
-    /// What may have rows beside what is in force. Controllers that share records know each other's epochs,
-    /// and keep the one before until the next push. Those of others they leave alone.
-    fn may_remain(&self, charge: usize) -> impl Fn(JobId, Epoch) -> bool + use<> {
+    /// What may have rows beside what is in force. Controllers that share records know each other's plan
+    /// versions, and keep the one before until the next push. Those of others they leave alone.
+    fn may_remain(&self, charge: usize) -> impl Fn(JobId, PlanVersion) -> bool + use<> {
         let mut records: Records = self.records[self.processes[charge].machine].clone();
         let is_apart = !self.trial.one_folder && self.records.len() > 1;
         let is_read = records.refresh().is_ok();
-        move |job, epoch| {
-            let stale = records.jobs.get(&job).is_some_and(|record| record.stale.contains(&epoch));
+        move |job, plan_version| {
+            let stale = records.jobs.get(&job).is_some_and(|record| record.stale.contains(&plan_version));
             is_apart || is_read && stale
         }
     }
@@ -209,7 +209,7 @@ impl World<'_> {
 
     /// A controller that is started again with the plan in force leaves it in force, where all switches are
     /// there and hold what they held.
-    fn no_plan_has_two_epochs(&mut self) -> Result<(), String> {
+    fn no_plan_has_two_plan_versions(&mut self) -> Result<(), String> {
         let tally = self.plant.lock().tally;
         if !self.trial.one_folder || tally.starts_without + tally.rows_lost + tally.restarted_empty > 0 {
             return Ok(());
@@ -221,17 +221,19 @@ impl World<'_> {
             for (before, after) in pushes {
                 let [one, other] = [before, after].map(|push| Plan { solve_ms: 0.0, ..push.plan.clone() });
                 if one == other {
-                    let (before, after) = (before.epoch, after.epoch);
-                    return Err(format!("job {job} has the same plan under epochs {before} and {after}"));
+                    let (before, after) = (before.plan_version, after.plan_version);
+                    return Err(format!(
+                        "job {job} has the same plan under plan versions {before} and {after}"
+                    ));
                 }
             }
         }
         Ok(())
     }
 
-    /// A push keeps the epoch before, which hosts may use, and removes all older ones: where nothing hinders
-    /// it, switches hold two epochs of a job at most.
-    fn no_job_has_three_epochs(&self) -> Result<(), String> {
+    /// A push keeps the previous plan version, which hosts may use, and removes all older ones: where nothing
+    /// hinders it, switches hold two plan versions of a job at most.
+    fn no_job_has_three_plan_versions(&self) -> Result<(), String> {
         let hinders = |fault: &Fault| match fault {
             Fault::Start { .. } | Fault::Kill { .. } => false,
             Fault::Stand { lasts, .. } => !lasts.is_zero(),
@@ -242,9 +244,12 @@ impl World<'_> {
         }
         for (name, tables) in self.held() {
             for job in tables.jobs() {
-                let epochs: Vec<_> = tables.epochs(job).into_iter().map(Epoch::get).collect();
-                if epochs.len() > 2 {
-                    return Err(format!("switch {name} holds rows of epochs {epochs:?} of job {job}"));
+                let plan_versions: Vec<_> =
+                    tables.plan_versions(job).into_iter().map(PlanVersion::get).collect();
+                if plan_versions.len() > 2 {
+                    return Err(format!(
+                        "switch {name} holds rows of plan versions {plan_versions:?} of job {job}"
+                    ));
                 }
             }
         }
@@ -293,15 +298,19 @@ impl Plant {
         inner.tally.installs_rolled_back += 1;
         let unnamed = inner.switches.iter().filter(|(name, _)| !named.contains(&name.as_str()));
         let mut left = unnamed.filter_map(|(name, switch)| {
-            let held = |(job, epoch): &(JobId, Epoch)| switch.memory.tables.epochs(*job).contains(epoch);
+            let held = |(job, plan_version): &(JobId, PlanVersion)| {
+                switch.memory.tables.plan_versions(*job).contains(plan_version)
+            };
             let mut written = switch.written.iter().filter(|(_, by)| **by == (number, number));
-            written.find(|(epoch, _)| held(epoch)).map(|(epoch, _)| (name.clone(), *epoch))
+            written
+                .find(|(plan_version, _)| held(plan_version))
+                .map(|(plan_version, _)| (name.clone(), *plan_version))
         });
-        let Some((name, (job, epoch))) = left.next() else { return };
+        let Some((name, (job, plan_version))) = left.next() else { return };
         drop(left);
         inner.blame(|| {
             format!(
-                "controller {number} undid its install, and switch {name} holds epoch {epoch} of job {job}"
+                "controller {number} undid its install, and switch {name} holds plan version {plan_version} of job {job}"
             )
         });
     }

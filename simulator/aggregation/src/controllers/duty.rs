@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_tables::{PortNo, ResultsKey, SteerAction, SteerKey, SwitchTables};
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 use tokio::time::Instant;
 
-/// Rows of a job under an epoch on one switch; of gradients, whether they are summed and by which port they
-/// leave.
+/// Rows of a job under a plan version on one switch; of gradients, whether they are summed and by which port
+/// they leave.
 pub(super) struct Rows {
     steer: BTreeSet<(SteerKey, bool, PortNo)>,
     results: BTreeSet<ResultsKey>,
@@ -16,8 +16,8 @@ pub(super) struct Rows {
 /// Settings that hosts of a job use.
 pub(super) struct Duty {
     pub job: JobId,
-    pub epoch: Epoch,
-    /// Whose records know of the epoch.
+    pub plan_version: PlanVersion,
+    /// Whose records know of the plan version.
     pub machine: usize,
     /// The controller that assigned it first.
     pub by: usize,
@@ -27,9 +27,9 @@ pub(super) struct Duty {
 }
 
 impl Rows {
-    pub fn of(tables: &SwitchTables, job: JobId, epoch: Epoch) -> Self {
-        let steer = tables.steer.iter().filter(|(key, _)| (key.job, key.epoch) == (job, epoch));
-        let results = tables.results.keys().filter(|key| (key.job, key.epoch) == (job, epoch));
+    pub fn of(tables: &SwitchTables, job: JobId, plan_version: PlanVersion) -> Self {
+        let steer = tables.steer.iter().filter(|(key, _)| (key.job, key.plan_version) == (job, plan_version));
+        let results = tables.results.keys().filter(|key| (key.job, key.plan_version) == (job, plan_version));
         let step = |(key, action): (&SteerKey, &SteerAction)| match action {
             SteerAction::Forward { port, .. } => Some((*key, false, *port)),
             SteerAction::Add { port, .. } => Some((*key, true, *port)),

@@ -1,6 +1,6 @@
-//! Hosts that run: the rows of their epoch stay, whichever controllers come and go.
+//! Hosts that run: the rows of their plan version stay, whichever controllers come and go.
 
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 use tokio::time::Instant;
 
 use super::duty::{Duty, Rows};
@@ -10,43 +10,58 @@ impl World<'_> {
     /// Hosts of every job begin to run as any controller in charge assigns.
     pub(super) fn hosts_begin(&mut self) {
         let mut begun = Vec::new();
-        self.note_epochs();
+        self.note_plan_versions();
         for (by, process) in self.processes.iter().enumerate().filter(|(_, process)| process.is_alive()) {
             let machine = if self.trial.one_folder { 0 } else { process.machine };
             for told in self.told(process).unwrap_or_default() {
-                let same =
-                    |duty: &&Duty| (duty.job, duty.epoch, duty.machine) == (told.job, told.epoch, machine);
+                let same = |duty: &&Duty| {
+                    (duty.job, duty.plan_version, duty.machine) == (told.job, told.plan_version, machine)
+                };
                 if !self.duties.iter().any(|duty| same(&duty)) {
-                    begun.push((told.job, told.epoch, machine, by));
+                    begun.push((told.job, told.plan_version, machine, by));
                 }
             }
         }
         let held = self.held();
-        for (job, epoch, machine, by) in begun {
-            let rows = held.iter().map(|(name, tables)| (name.clone(), Rows::of(tables, job, epoch)));
-            self.duties.push(Duty { job, epoch, machine, by, since: Instant::now(), rows: rows.collect() });
+        for (job, plan_version, machine, by) in begun {
+            let rows = held.iter().map(|(name, tables)| (name.clone(), Rows::of(tables, job, plan_version)));
+            self.duties.push(Duty {
+                job,
+                plan_version,
+                machine,
+                by,
+                since: Instant::now(),
+                rows: rows.collect(),
+            });
         }
     }
 
-    /// Notes which epochs the records of each machine know.
-    fn note_epochs(&mut self) {
-        let mut epochs = Vec::new();
+    /// Notes which plan versions the records of each machine know.
+    fn note_plan_versions(&mut self) {
+        let mut plan_versions = Vec::new();
         for (machine, records) in self.records.iter_mut().enumerate() {
             if records.refresh().is_err() {
                 continue;
             }
             for (job, record) in &records.jobs {
-                let pushed = record.pushes.iter().map(|push| push.epoch);
-                epochs.extend(record.stale.iter().copied().chain(pushed).map(|epoch| (machine, *job, epoch)));
+                let pushed = record.pushes.iter().map(|push| push.plan_version);
+                plan_versions.extend(
+                    record
+                        .stale
+                        .iter()
+                        .copied()
+                        .chain(pushed)
+                        .map(|plan_version| (machine, *job, plan_version)),
+                );
             }
         }
-        self.mentioned.extend(epochs);
+        self.mentioned.extend(plan_versions);
     }
 
-    /// Whether hosts may use an epoch: the one in force by the records that know it, and the one before until
-    /// the next push begins.
+    /// Whether hosts may use a plan version: the one in force by the records that know it, and the one before
+    /// until the next push begins.
     fn is_used(&self, duty: &Duty) -> bool {
-        let Duty { job, epoch, machine, .. } = duty;
+        let Duty { job, plan_version, machine, .. } = duty;
         if self.others_may_remove(duty) {
             return false;
         }
@@ -55,17 +70,19 @@ impl World<'_> {
             return true;
         }
         let pushes = records.jobs.get(job).map(|record| &record.pushes);
-        let mut newest = pushes.into_iter().flatten().rev().map(|push| push.epoch);
+        let mut newest = pushes.into_iter().flatten().rev().map(|push| push.plan_version);
         let (live, before) = (newest.next(), newest.next());
-        live == Some(*epoch)
-            || before == Some(*epoch) && live.is_some_and(|live| self.is_last_push(*job, live, *machine))
+        live == Some(*plan_version)
+            || before == Some(*plan_version)
+                && live.is_some_and(|live| self.is_last_push(*job, live, *machine))
     }
 
-    /// Whether no push began after the one of an epoch that is in force. A controller with the plans in force
-    /// begins none; one with other plans does, which may remove the epoch before although the push fails.
-    fn is_last_push(&self, job: JobId, live: Epoch, machine: usize) -> bool {
+    /// Whether no push began after the one of a plan version that is in force. A controller with the plans in
+    /// force begins none; one with other plans does, which may remove the previous plan version although the
+    /// push fails.
+    fn is_last_push(&self, job: JobId, live: PlanVersion, machine: usize) -> bool {
         let mut duties = self.duties.iter();
-        let of_live = duties.find(|duty| (duty.job, duty.epoch, duty.machine) == (job, live, machine));
+        let of_live = duties.find(|duty| (duty.job, duty.plan_version, duty.machine) == (job, live, machine));
         of_live.is_some_and(|Duty { by, .. }| {
             let set = self.processes[*by].set;
             let has_records = |process: &&Process| self.trial.one_folder || process.machine == machine;
@@ -73,16 +90,18 @@ impl World<'_> {
         })
     }
 
-    /// Whether controllers on machines with records of their own may have removed an epoch. Records that do
-    /// not know an epoch cannot keep its number from being taken, if the switches that hold it are away. The
-    /// first push by such records leaves the epoch alone, as one that hosts may use; then it is the one
-    /// before, which the second push removes.
+    /// Whether controllers on machines with records of their own may have removed a plan version. Records
+    /// that do not know a plan version cannot keep its number from being taken, if the switches that hold it
+    /// are away. The first push by such records leaves the plan version alone, as one that hosts may use;
+    /// then it is the one before, which the second push removes.
     fn others_may_remove(&self, duty: &Duty) -> bool {
         if self.trial.one_folder {
             return false;
         }
-        let Duty { job, epoch, machine, since, .. } = duty;
-        let others = |(other, of, it): &&(usize, JobId, Epoch)| other != machine && (of, it) == (job, epoch);
+        let Duty { job, plan_version, machine, since, .. } = duty;
+        let others = |(other, of, it): &&(usize, JobId, PlanVersion)| {
+            other != machine && (of, it) == (job, plan_version)
+        };
         let ran_since = |of: &&Process| of.over.is_none_or(|over| over >= *since);
         let ran =
             |machine: usize| self.processes.iter().filter(move |of| of.machine == machine).filter(ran_since);
@@ -96,15 +115,15 @@ impl World<'_> {
         let held = self.held();
         let inner = self.plant.lock();
         for duty in &self.duties {
-            let Duty { job, epoch, since, rows, .. } = duty;
+            let Duty { job, plan_version, since, rows, .. } = duty;
             if !self.is_used(duty) {
                 continue;
             }
             for (name, before) in rows {
                 let lost = inner.switches[name].lost_rows.is_some_and(|lost| lost >= *since);
-                if !lost && !before.are_in(&Rows::of(&held[name], *job, *epoch)) {
+                if !lost && !before.are_in(&Rows::of(&held[name], *job, *plan_version)) {
                     return Err(format!(
-                        "switch {name} lost rows of epoch {epoch} of job {job}, which hosts use since {:?}",
+                        "switch {name} lost rows of plan version {plan_version} of job {job}, which hosts use since {:?}",
                         since.duration_since(self.began)
                     ));
                 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use inart_tables::{Limits, SwitchTables, Update};
 use inart_targets::{Failpoint, Memory, Running, Session, SwitchError};
-use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::Notify;
@@ -49,9 +49,9 @@ pub(super) struct Switch {
     pub greatest: Option<(u128, usize)>,
     /// The controller that it serves, and by which session, where it serves the first one.
     pub owner: Option<(usize, u64)>,
-    /// By epoch of a job: which controllers wrote the first rows that it held of it, first and last. What
-    /// controllers remove is left out; what it has lost stays, since they write it again.
-    pub written: BTreeMap<(JobId, Epoch), (usize, usize)>,
+    /// By plan version of a job: which controllers wrote the first rows that it held of it, first and last.
+    /// What controllers remove is left out; what it has lost stays, since they write it again.
+    pub written: BTreeMap<(JobId, PlanVersion), (usize, usize)>,
     /// Controllers that it was told to obey, in the order of time, with their precedences.
     pub obeyed: Vec<(u128, usize)>,
     /// Faults that keep it out of reach: of all, and by machine.
@@ -153,11 +153,14 @@ impl Inner {
     /// Applies updates; those that the switch refuses, in words.
     fn apply(&mut self, line: &Line, updates: &[Update]) -> Result<(), SwitchError> {
         let switch = self.at(line)?;
-        let epochs = |tables: &SwitchTables| -> BTreeSet<(JobId, Epoch)> {
+        let plan_versions = |tables: &SwitchTables| -> BTreeSet<(JobId, PlanVersion)> {
             let jobs = tables.jobs().into_iter();
-            jobs.flat_map(|job| tables.epochs(job).into_iter().map(move |epoch| (job, epoch))).collect()
+            jobs.flat_map(|job| {
+                tables.plan_versions(job).into_iter().map(move |plan_version| (job, plan_version))
+            })
+            .collect()
         };
-        let before = epochs(&switch.memory.tables);
+        let before = plan_versions(&switch.memory.tables);
         let mut refused = Vec::new();
         for update in updates {
             let one = std::slice::from_ref(update);
@@ -169,11 +172,14 @@ impl Inner {
                 }
             }
         }
-        let after = epochs(&switch.memory.tables);
-        for epoch in after.difference(&before) {
-            switch.written.entry(*epoch).or_insert((line.controller, line.controller)).1 = line.controller;
+        let after = plan_versions(&switch.memory.tables);
+        for plan_version in after.difference(&before) {
+            switch.written.entry(*plan_version).or_insert((line.controller, line.controller)).1 =
+                line.controller;
         }
-        switch.written.retain(|epoch, _| after.contains(epoch) || !before.contains(epoch));
+        switch
+            .written
+            .retain(|plan_version, _| after.contains(plan_version) || !before.contains(plan_version));
         let entry = &mut self.ledger[line.controller];
         if refused.is_empty() {
             return Ok(());

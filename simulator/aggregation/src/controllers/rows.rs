@@ -9,13 +9,13 @@ use inart_protocol_aggregation::Assignment;
 use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchTables,
 };
-use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId};
+use inart_wire::{JobId, MacAddr, PlanVersion, Rank, ShardId};
 
 /// Tables by switch.
 pub(super) type Held = BTreeMap<String, SwitchTables>;
 
-/// Epochs of jobs that may have rows, besides the active ones.
-pub(super) type MayRemain<'a> = &'a dyn Fn(JobId, Epoch) -> bool;
+/// Plan versions of jobs that may have rows, besides the active ones.
+pub(super) type MayRemain<'a> = &'a dyn Fn(JobId, PlanVersion) -> bool;
 
 /// What a frame of a worker meets at a switch: whether it is summed, and the port by which it or its sum
 /// leaves.
@@ -40,13 +40,15 @@ impl Wanted<'_> {
         for (plan, told) in &self.jobs {
             self.check_steer(name, held, plan, told).map_err(in_place)?;
         }
-        let in_force = |job: JobId, epoch: Epoch| {
-            self.jobs.iter().any(|(_, told)| (told.job, told.epoch) == (job, epoch))
+        let in_force = |job: JobId, plan_version: PlanVersion| {
+            self.jobs.iter().any(|(_, told)| (told.job, told.plan_version) == (job, plan_version))
         };
         for job in held.jobs() {
-            for epoch in held.epochs(job) {
-                if !in_force(job, epoch) && !may_remain(job, epoch) {
-                    return Err(in_place(format!("it holds rows of epoch {epoch} of job {job}")));
+            for plan_version in held.plan_versions(job) {
+                if !in_force(job, plan_version) && !may_remain(job, plan_version) {
+                    return Err(in_place(format!(
+                        "it holds rows of plan version {plan_version} of job {job}"
+                    )));
                 }
             }
         }
@@ -64,7 +66,7 @@ impl Wanted<'_> {
         self.check_ordinary(held)
     }
 
-    /// The rows of `steer` under the epoch in force are those of the workers' ways, and no others.
+    /// The rows of `steer` under the plan version in force are those of the workers' ways, and no others.
     fn check_steer(
         &self,
         name: &str,
@@ -73,7 +75,7 @@ impl Wanted<'_> {
         told: &Assignment,
     ) -> Result<(), String> {
         let mut wanted = self.steps(name, plan, told)?;
-        let of_job = |key: &SteerKey| (key.job, key.epoch) == (told.job, told.epoch);
+        let of_job = |key: &SteerKey| (key.job, key.plan_version) == (told.job, told.plan_version);
         for (key, action) in held.steer.iter().filter(|(key, _)| of_job(key)) {
             let found = match action {
                 SteerAction::Forward { port, .. } => (false, *port),
@@ -101,9 +103,11 @@ impl Wanted<'_> {
             let index = plan.shards.iter().position(|shard| shard.server == flow.server);
             let rank = told.workers.iter().position(|worker| worker.name == flow.worker);
             let (Some(index), Some(rank)) = (index, rank) else { return Err("a flow of strangers".into()) };
-            let seats = &told.shards[index].seats;
-            let seat = seats.get(rank).copied();
-            let seat = seat.or_else(|| Some(Rank::try_from(rank).ok()?.seat())).ok_or("too many workers")?;
+            let bitmap_indices = &told.shards[index].bitmap_indices;
+            let bitmap_index = bitmap_indices.get(rank).copied();
+            let bitmap_index = bitmap_index
+                .or_else(|| Some(Rank::try_from(rank).ok()?.bitmap_index()))
+                .ok_or("too many workers")?;
             let shard = ShardId::try_from(index).map_err(|_| "too many servers")?;
             let mut path = &flow.path;
             loop {
@@ -119,8 +123,8 @@ impl Wanted<'_> {
                             (true, port(node, trunk.get(1).ok_or("a trunk without a way")?)?)
                         }
                     };
-                    let (job, epoch, ingress) = (told.job, told.epoch, port(node, from)?);
-                    steps.insert(SteerKey { epoch, job, shard, worker: seat, ingress }, step);
+                    let (job, plan_version, ingress) = (told.job, told.plan_version, port(node, from)?);
+                    steps.insert(SteerKey { plan_version, job, shard, worker: bitmap_index, ingress }, step);
                 }
                 let last = path.last().ok_or("an empty path")?;
                 if *last == flow.server {
@@ -152,10 +156,10 @@ impl Wanted<'_> {
     fn check_results(&self, held: &Held, told: &Assignment, index: usize) -> Result<(), String> {
         let shard = ShardId::try_from(index).map_err(|_| "too many servers")?;
         let server = told.shards[index].server.as_str();
-        let (job, epoch) = (told.job, told.epoch);
+        let (job, plan_version) = (told.job, told.plan_version);
         let mut met = BTreeSet::new();
         let arrived = self.flood(server, |switch, ingress| {
-            let key = ResultsKey { epoch, job, shard, ingress };
+            let key = ResultsKey { plan_version, job, shard, ingress };
             met.insert((switch.to_owned(), key));
             let tables = held.get(switch)?;
             let ResultsAction::Replicate { group } = tables.results.get(&key)? else { return None };
@@ -167,7 +171,8 @@ impl Wanted<'_> {
         if arrived != workers {
             return Err(format!("results of {server} come to {arrived:?}"));
         }
-        let of_shard = |key: &ResultsKey| (key.job, key.epoch, key.shard) == (job, epoch, shard);
+        let of_shard =
+            |key: &ResultsKey| (key.job, key.plan_version, key.shard) == (job, plan_version, shard);
         for (switch, tables) in held {
             let mut keys = tables.results.keys().filter(|key| of_shard(key));
             if let Some(key) = keys.find(|key| !met.contains(&(switch.clone(), **key))) {
@@ -258,7 +263,7 @@ fn check_slots(held: &SwitchTables) -> Result<(), String> {
     let mut owners = BTreeSet::new();
     for (key, action) in &held.steer {
         if let SteerAction::Add { slots, expected, .. } = action {
-            owners.insert((slots.base, slots.len, key.epoch, key.job, key.shard, expected.group));
+            owners.insert((slots.base, slots.len, key.plan_version, key.job, key.shard, expected.group));
         }
     }
     let owners: Vec<_> = owners.into_iter().collect();

@@ -10,7 +10,7 @@ use inart_controller::{InstallError, JobPlan, PortMap, Records, job_number};
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Assignment;
 use inart_targets::{Place, Precedence};
-use inart_wire::{Epoch, JobId};
+use inart_wire::{JobId, PlanVersion};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::task::{JoinHandle, LocalSet};
@@ -65,8 +65,8 @@ pub(super) struct World<'a> {
     pub outcome: Outcome,
     /// What hosts use.
     pub duties: Vec<Duty>,
-    /// Epochs that the records of a machine have known, by machine.
-    pub mentioned: BTreeSet<(usize, JobId, Epoch)>,
+    /// Plan versions that the records of a machine have known, by machine.
+    pub mentioned: BTreeSet<(usize, JobId, PlanVersion)>,
     pub began: Instant,
 }
 
@@ -96,7 +96,7 @@ impl<'a> World<'a> {
                 topology: topology.name().to_owned(),
             })?;
             let window_chunks = trial.window_chunks;
-            Ok(JobPlan { job, plan, window_chunks, rate_scale: 1.0, new_epoch: false })
+            Ok(JobPlan { job, plan, window_chunks, rate_scale: 1.0, new_plan_version: false })
         };
         let jobs = |plans: Vec<Plan>| plans.into_iter().map(job).collect::<Result<Vec<_>, Error>>();
         let sets = sets.into_iter().map(jobs).collect::<Result<Vec<_>, Error>>()?;

@@ -1,9 +1,9 @@
-//! The tensors of an elastic job's run: who put what into each, and whether every sum is right.
+//! The tensors of an elastic job's view: who put what into each, and whether every sum is right.
 
 use std::collections::BTreeMap;
 
 use inart_protocol_aggregation::audit::{Received, Sent, check_round};
-use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::completion_rule::Lockstep;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_protocol_aggregation::{Assignment, RoundRecord};
 use inart_terms::fingerprint;
@@ -27,10 +27,10 @@ struct Part {
     has_ended: bool,
 }
 
-/// A run's tensors.
+/// A view's tensors.
 #[derive(Clone, Debug)]
-pub(crate) struct RunAudit {
-    pub run: u16,
+pub(crate) struct ViewAudit {
+    pub view: u16,
     names: Vec<String>,
     assignment: Assignment,
     /// By number of the tensor, then by rank.
@@ -43,10 +43,10 @@ pub(crate) struct RunAudit {
     pub sums_checked: u64,
 }
 
-impl RunAudit {
+impl ViewAudit {
     pub fn new(assignment: &Assignment) -> Self {
         Self {
-            run: assignment.epoch.get(),
+            view: assignment.plan_version.get(),
             names: assignment.workers.iter().map(|worker| worker.name.clone()).collect(),
             assignment: assignment.clone(),
             open: BTreeMap::new(),
@@ -86,9 +86,9 @@ impl RunAudit {
         for (tensor, parts) in std::mem::take(&mut self.open) {
             let ended = parts.iter().position(|part| part.as_ref().is_some_and(|part| part.has_ended));
             if let Some((ended, missing)) = ended.zip(parts.iter().position(Option::is_none)) {
-                let (run, ended, missing) = (self.run, &self.names[ended], &self.names[missing]);
+                let (view, ended, missing) = (self.view, &self.names[ended], &self.names[missing]);
                 return Err(format!(
-                    "run {run}, tensor {tensor}: {ended} has its sum, and {missing} never began it"
+                    "view {view}, tensor {tensor}: {ended} has its sum, and {missing} never began it"
                 ));
             }
         }
@@ -96,20 +96,20 @@ impl RunAudit {
     }
 
     fn check(&mut self, tensor: u32, parts: &[Part]) -> Result<(), String> {
-        let run = self.run;
+        let view = self.view;
         if !parts.iter().any(|part| part.has_ended) {
             return Ok(());
         }
         if let Some(other) = parts.iter().position(|part| part.what != parts[0].what) {
             return Err(format!(
-                "run {run}, tensor {tensor}: {} sums {:?}, and {} {:?}",
+                "view {view}, tensor {tensor}: {} sums {:?}, and {} {:?}",
                 self.names[0], parts[0].what, self.names[other], parts[other].what
             ));
         }
         let named = || self.names.iter().map(String::as_str).zip(parts);
         if let Some((worker, _)) = named().find(|(_, part)| digest(&part.record.sent) != part.passed_in) {
             return Err(format!(
-                "run {run}, tensor {tensor}, worker {worker}: it summed something else than was passed in"
+                "view {view}, tensor {tensor}, worker {worker}: it summed something else than was passed in"
             ));
         }
         let sent: Vec<_> = named().map(|(worker, part)| Sent { worker, values: &part.record.sent }).collect();
@@ -122,7 +122,7 @@ impl RunAudit {
         let all = received.len() == parts.len();
         self.audited += u32::from(all && matches!(parts[0].what, What::Gradient { .. }));
         check_round(&Lockstep, tensor, &sent, &received, self.assignment.exact_sums)
-            .map_err(|mismatch| format!("run {run}, {mismatch}"))
+            .map_err(|mismatch| format!("view {view}, {mismatch}"))
     }
 }
 

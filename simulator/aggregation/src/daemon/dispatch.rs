@@ -60,11 +60,13 @@ impl Simulation<'_> {
             Pending::Event(index) => self.happen(index),
             Pending::Tick(job) => self.tick(job),
             Pending::Ask(id, token) => self.ask_for_run(id, token)?,
-            Pending::Hear(id, life) => self.hear(id, life),
+            Pending::Hear(id, incarnation) => self.hear(id, incarnation),
             Pending::Said(id, said) => self.said(id, said),
-            Pending::Stream { job, role, life, opens } => self.stream(job, role, life, opens),
-            Pending::Leaves { job, host, life, rounds } => {
-                self.at_rendezvous(job, |membership, now| membership.leave(now, &host, life, rounds, true));
+            Pending::Stream { job, role, incarnation, opens } => self.stream(job, role, incarnation, opens),
+            Pending::Leaves { job, host, incarnation, rounds } => {
+                self.at_rendezvous(job, |membership, now| {
+                    membership.leave(now, &host, incarnation, rounds, true)
+                });
             }
             Pending::Computed(id, token) => self.computed(id, token),
             Pending::Lingered(id, token) => self.lingered(id, token),

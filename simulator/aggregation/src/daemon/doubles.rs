@@ -1,4 +1,4 @@
-//! Second hosts with a name that is in use, and hosts that are interrupted while they wait for a run.
+//! Second hosts with a name that is in use, and hosts that are interrupted while they wait for a view.
 
 use inart_controller::membership::{Formation, Joining, Refusal, Reply};
 use inart_wire::Incarnation;
@@ -12,7 +12,7 @@ const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
 /// A second host that has asked this often while the first one was there has to have been refused: it is,
 /// after three times two seconds.
 const MOST_ASKS: u32 = 10;
-/// An interrupted host that does not wait for a run yet is looked at again after this, until the end.
+/// An interrupted host that does not wait for a view yet is looked at again after this, until the end.
 const LOOK_AGAIN_NANOS: u64 = 50_000_000;
 const LOOKS: u32 = 400;
 
@@ -37,7 +37,7 @@ impl Simulation<'_> {
         self.daemon.jobs.iter().rposition(is_it).filter(|job| self.daemon.is_elastic(*job))
     }
 
-    /// A second host asks for a run.
+    /// A second host asks for a view.
     pub(super) fn ask_as_double(&mut self, number: usize, doubling: Option<Doubling>) {
         let Some(double) = self.options.live.as_ref().and_then(|live| live.doubles.get(number)) else {
             return;
@@ -48,23 +48,24 @@ impl Simulation<'_> {
                 // The first one has to be known: a host that comes first is the first.
                 let meeting = self.daemon.jobs[job].meeting.as_ref()?;
                 let is_known = meeting.membership.waits(&double.host) || self.is_there(job, &double.host)?;
-                is_known.then(|| Doubling { job, life: self.new_life(), asked: 0, beside: 0 })
+                is_known.then(|| Doubling { job, incarnation: self.new_incarnation(), asked: 0, beside: 0 })
             }),
         };
-        let Some(Doubling { job, life, asked, beside }) = doubling else { return };
+        let Some(Doubling { job, incarnation, asked, beside }) = doubling else { return };
         if self.daemon.jobs[job].is_gone {
             return;
         }
         let is_there = self.is_there(job, &double.host);
         let is_worker = self.is_worker(job, &double.host);
-        let (last, boundary, loading) = (None, None, is_worker);
-        let joining = Joining { host: double.host.clone(), life, last, boundary, rounds: 0, loading };
+        let (last, stop_point, must_load_state) = (None, None, is_worker);
+        let joining =
+            Joining { host: double.host.clone(), incarnation, last, stop_point, rounds: 0, must_load_state };
         let beside = if is_there.is_some() { beside + 1 } else { 0 };
         match self.join(job, joining) {
             Some(Err(Refusal::Taken { .. })) => self.wire.tally.doubles_refused += 1,
             Some(Ok(Reply::Waiting(_))) if double.asks.is_some_and(|asks| asked + 1 >= asks) => {
                 self.wire.tally.joins_interrupted += 1;
-                self.has_left(job, &double.host, life);
+                self.has_left(job, &double.host, incarnation);
             }
             Some(Ok(Reply::Waiting(_))) if beside > MOST_ASKS => {
                 self.complain(
@@ -73,19 +74,19 @@ impl Simulation<'_> {
                 );
             }
             Some(Ok(Reply::Waiting(_))) => {
-                let next = Doubling { job, life, asked: asked + 1, beside };
+                let next = Doubling { job, incarnation, asked: asked + 1, beside };
                 self.post_at(self.wire.now + ASK_AGAIN_NANOS, Pending::Double(number, Some(next)));
             }
             Some(Ok(Reply::Seated(_))) if is_there.is_some() => {
                 self.complain(job, format!("a second {} has the place of the first one", double.host));
             }
-            Some(Ok(Reply::Seated(_))) => self.has_left(job, &double.host, life),
+            Some(Ok(Reply::Seated(_))) => self.has_left(job, &double.host, incarnation),
             // The job is done.
             Some(Err(_)) | None => {}
         }
     }
 
-    /// Whether a host of that name runs, if it runs or waits for a run.
+    /// Whether a host of that name runs, if it runs or waits for a view.
     fn is_there(&self, job: usize, host: &str) -> Option<bool> {
         let hosts = &self.daemon.jobs[job].meeting.as_ref()?.hosts;
         let member = hosts.iter().find(|member| member.name == host)?;
@@ -101,15 +102,15 @@ impl Simulation<'_> {
         meeting.flat_map(|meeting| &meeting.hosts).any(|member| member.name == host && member.is_worker)
     }
 
-    /// A host leaves while it waits for a run.
-    fn has_left(&mut self, job: usize, host: &str, life: Incarnation) {
+    /// A host leaves while it waits for a view.
+    fn has_left(&mut self, job: usize, host: &str, incarnation: Incarnation) {
         if let Some(meeting) = &mut self.daemon.jobs[job].meeting {
-            meeting.left.insert((host.to_owned(), life.get()));
+            meeting.left.insert((host.to_owned(), incarnation.get()));
         }
-        self.at_rendezvous(job, |membership, now| membership.leave(now, host, life, 0, false));
+        self.at_rendezvous(job, |membership, now| membership.leave(now, host, incarnation, 0, false));
     }
 
-    /// A host is interrupted, if it waits for a run.
+    /// A host is interrupted, if it waits for a view.
     pub(super) fn interrupt(&mut self, number: usize, looks: u32) {
         let Some(interrupt) = self.options.live.as_ref().and_then(|live| live.interrupts.get(number)) else {
             return;
@@ -117,8 +118,8 @@ impl Simulation<'_> {
         let Some(job) = self.elastic_named(&interrupt.job) else { return };
         let hosts = self.daemon.jobs[job].meeting.iter().flat_map(|meeting| &meeting.hosts);
         let member = hosts.into_iter().find(|member| member.name == interrupt.host);
-        let Some((id, life, waits)) =
-            member.map(|member| (member.process, member.life, matches!(member.at, At::Asking(_))))
+        let Some((id, incarnation, waits)) =
+            member.map(|member| (member.process, member.incarnation, matches!(member.at, At::Asking(_))))
         else {
             return;
         };
@@ -133,7 +134,7 @@ impl Simulation<'_> {
         if let Some(member) = self.member_mut(id) {
             (member.at, member.token) = (At::Dead, member.token + 1);
         }
-        self.has_left(job, &interrupt.host, life);
+        self.has_left(job, &interrupt.host, incarnation);
         if let Some(again) = interrupt.again {
             self.post_at(self.wire.now + again.0, Pending::Revive(id));
         }
@@ -143,9 +144,9 @@ impl Simulation<'_> {
     pub(super) fn check_formation(&mut self, job: usize, formation: &Formation) {
         let Some(meeting) = &self.daemon.jobs[job].meeting else { return };
         let mut all = formation.workers.iter().chain(&formation.servers);
-        let left = all.find(|(host, life)| meeting.left.contains(&(host.clone(), life.get())));
+        let left = all.find(|(host, incarnation)| meeting.left.contains(&(host.clone(), incarnation.get())));
         if let Some((host, _)) = left {
-            let what = format!("a run is formed with {host}, which has left");
+            let what = format!("a view is formed with {host}, which has left");
             self.complain(job, what);
         }
     }

@@ -3,7 +3,7 @@
 use inart_controller::membership::Ending;
 use inart_elastic::Left;
 use inart_protocol_aggregation::{Assignment, Instant};
-use inart_wire::{Epoch, Incarnation};
+use inart_wire::{Incarnation, PlanVersion};
 
 use super::member::At;
 use super::orders::{Pending, Said};
@@ -22,32 +22,32 @@ impl Simulation<'_> {
     pub(super) fn tell_job(&mut self, job: usize) {
         self.daemon.jobs[job].told.version += 1;
         for id in self.processes_of(job) {
-            let life = self.life_of(id);
-            self.post(Pending::Hear(id, life));
+            let incarnation = self.incarnation_of(id);
+            self.post(Pending::Hear(id, incarnation));
         }
     }
 
     /// A host of a job that is not elastic starts again: it is told what the others are told.
     pub(crate) fn tell_anew(&mut self, id: ProcessId) {
         if self.options.live.is_some() {
-            let life = self.life_of(id);
-            self.post(Pending::Hear(id, life));
+            let incarnation = self.incarnation_of(id);
+            self.post(Pending::Hear(id, incarnation));
         }
     }
 
-    /// The life of a host of an elastic job; others have one only.
-    fn life_of(&self, id: ProcessId) -> Incarnation {
-        self.member(id).map_or(Incarnation::UNKNOWN, |member| member.life)
+    /// The incarnation of a host of an elastic job; others have one only.
+    fn incarnation_of(&self, id: ProcessId) -> Incarnation {
+        self.member(id).map_or(Incarnation::UNKNOWN, |member| member.incarnation)
     }
 
     /// A host hears what its job is told.
-    pub(super) fn hear(&mut self, id: ProcessId, life: Incarnation) {
+    pub(super) fn hear(&mut self, id: ProcessId, incarnation: Incarnation) {
         let job = self.processes[id.0 as usize].job;
         let told = self.daemon.jobs[job].told.clone();
         let is_gone = self.daemon.jobs[job].is_gone;
         let mut said = Said {
-            life,
-            run: told.run,
+            incarnation,
+            view: told.view,
             version: told.version,
             ending: told.ending,
             started: 0,
@@ -55,11 +55,13 @@ impl Simulation<'_> {
             moved: Ok(()),
         };
         if self.daemon.is_elastic(job) {
-            let Some(member) = self.member_mut(id).filter(|member| member.life == life) else { return };
+            let Some(member) = self.member_mut(id).filter(|member| member.incarnation == incarnation) else {
+                return;
+            };
             let At::Running(running) = &mut member.at else { return };
-            let is_given_up = is_gone || running.run != told.run;
+            let is_given_up = is_gone || running.view != told.view;
             let held = running.gate.tell(if is_given_up { Ending::Now } else { told.ending });
-            (said.started, said.holds) = (held.started, held.holds);
+            (said.started, said.holds) = (held.started, held.is_holding);
             let is_over = running.gate.is_over();
             if is_over {
                 self.is_told_to_leave(id);
@@ -84,7 +86,7 @@ impl Simulation<'_> {
         self.post(Pending::Said(id, said));
     }
 
-    /// A host leaves its run since the controller says so: a worker that computes, when it has done that.
+    /// A host leaves its view since the controller says so: a worker that computes, when it has done that.
     fn is_told_to_leave(&mut self, id: ProcessId) {
         let Some(At::Running(running)) = self.member(id).map(|member| &member.at) else { return };
         if !running.computes() {
@@ -92,25 +94,31 @@ impl Simulation<'_> {
         }
     }
 
-    /// Does what `inart_host_agent::Mover` does: sends by that plan, and accepts frames of `beside` as well.
-    fn move_process(&mut self, id: ProcessId, to: &Assignment, beside: Option<Epoch>) -> Result<(), String> {
+    /// Does what `inart_host_agent::Migrator` does: sends by that plan, and accepts frames of `beside` as
+    /// well.
+    fn move_process(
+        &mut self,
+        id: ProcessId,
+        to: &Assignment,
+        beside: Option<PlanVersion>,
+    ) -> Result<(), String> {
         let now = Instant::from_nanos(self.wire.now);
         let process = &mut self.processes[id.0 as usize];
-        let open: Vec<Epoch> = match &process.role {
-            Role::Worker(worker) => worker.flow.open_epochs().collect(),
-            Role::Server(server, _) => server.open_epochs(),
+        let open: Vec<PlanVersion> = match &process.role {
+            Role::Worker(worker) => worker.flow.open_plan_versions().collect(),
+            Role::Server(server, _) => server.open_plan_versions(),
             Role::Gone(_) | Role::Absent => return Ok(()),
         };
         let (current, other) = (open.first().copied(), open.get(1).copied());
         let close = |role: &mut Role| match role {
-            Role::Worker(worker) => worker.flow.close_old_epoch(),
-            Role::Server(server, _) => server.close_old_epoch(),
+            Role::Worker(worker) => worker.flow.close_old_plan_version(),
+            Role::Server(server, _) => server.close_old_plan_version(),
             Role::Gone(_) | Role::Absent => {}
         };
-        if other.is_some() && other != Some(to.epoch) && other != beside {
+        if other.is_some() && other != Some(to.plan_version) && other != beside {
             close(&mut process.role);
         }
-        if current != Some(to.epoch) {
+        if current != Some(to.plan_version) {
             let moved = match &mut process.role {
                 Role::Worker(worker) => worker.flow.reroute(now, to.clone()),
                 Role::Server(server, _) => server.reroute(to.clone()),
@@ -129,15 +137,15 @@ impl Simulation<'_> {
     /// The controller hears what a host has done.
     pub(super) fn said(&mut self, id: ProcessId, said: Said) {
         let job = self.processes[id.0 as usize].job;
-        let Said { life, run, version, ending, started, holds, moved } = said;
-        if run != self.daemon.jobs[job].told.run {
+        let Said { incarnation, view, version, ending, started, holds, moved } = said;
+        if view != self.daemon.jobs[job].told.view {
             return;
         }
         self.daemon.jobs[job].answers.insert(id, (version, moved));
         if let Some(member) = self.member(id) {
             let host = member.name.clone();
             self.at_rendezvous(job, |membership, now| {
-                membership.heard(now, &host, life, ending, started, holds);
+                membership.heard(now, &host, incarnation, ending, started, holds);
             });
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use inart_controller::membership::{Ending, Roster, Timing};
-use inart_controller::{JobPlan, Success, admit, first_run, job_number, without};
+use inart_controller::{JobPlan, Success, admit, first_view, job_number, without};
 use inart_planner_aggregation::{Options, Plan, plan_joining, schemes};
 use inart_protocol_aggregation::Assignment;
 use inart_topologies::switched::Job;
@@ -39,7 +39,7 @@ impl Simulation<'_> {
     /// The daemon knows a job that is there; its hosts start.
     pub(crate) fn attend(&mut self, job: usize, assignment: &Assignment) -> Result<(), Error> {
         let told =
-            Told { assignment: assignment.clone(), beside: None, ending: Ending::None, version: 0, run: 0 };
+            Told { assignment: assignment.clone(), beside: None, ending: Ending::None, version: 0, view: 0 };
         let live = LiveJob { told, answers: BTreeMap::new(), meeting: None, is_gone: false };
         self.daemon.jobs.push(live);
         if self.comes_and_goes(assignment) {
@@ -62,8 +62,8 @@ impl Simulation<'_> {
             let (host, name) = (host.index(), self.network.topology.node(host).name.clone());
             let told = assignment.clone();
             let id = self.add(Process { job, host, role: Role::Absent, told, wake_at: None });
-            let life = self.new_life();
-            members.push(Member::new(name, id, index < workers, life, self.options.gradient_values));
+            let incarnation = self.new_incarnation();
+            members.push(Member::new(name, id, index < workers, incarnation, self.options.gradient_values));
         }
         let gather_within = self.options.live.as_ref().map_or(0, |live| live.gathers_within.0);
         let timing = Timing { gather_within: Duration::from_nanos(gather_within), ..Timing::default() };
@@ -147,16 +147,16 @@ impl Simulation<'_> {
             Some(self.daemon.records.jobs.get(&number)?.live()?.window_chunks)
         });
         let window_chunks = first.unwrap_or(WINDOW);
-        let plan = JobPlan { job, plan, window_chunks, rate_scale: 1.0, new_epoch: true };
+        let plan = JobPlan { job, plan, window_chunks, rate_scale: 1.0, new_plan_version: true };
         let record = self.daemon.records.jobs.get(&job).cloned().unwrap_or_default();
-        let next = match first_run(&self.daemon.fabric, &self.changing.tables, &record, &plan) {
+        let next = match first_view(&self.daemon.fabric, &self.changing.tables, &record, &plan) {
             Ok(next) => next,
             Err(_) => {
                 self.give_back(&before);
                 return Ok(());
             }
         };
-        self.daemon.records.begin(&[(job, next.to.epoch)].into())?;
+        self.daemon.records.begin(&[(job, next.to.plan_version)].into())?;
         let held = std::mem::replace(&mut self.changing.tables, next.desired);
         if self.is_refused()? {
             self.changing.tables = held;
@@ -184,11 +184,11 @@ impl Simulation<'_> {
             return Ok(());
         }
         let number = self.daemon.jobs[job].told.assignment.job;
-        let epochs: std::collections::BTreeSet<_> =
-            self.changing.tables.values().flat_map(|tables| tables.epochs(number)).collect();
-        let newest = epochs.last().copied();
-        for epoch in epochs {
-            self.changing.tables = without(&self.changing.tables, number, epoch);
+        let plan_versions: std::collections::BTreeSet<_> =
+            self.changing.tables.values().flat_map(|tables| tables.plan_versions(number)).collect();
+        let newest = plan_versions.last().copied();
+        for plan_version in plan_versions {
+            self.changing.tables = without(&self.changing.tables, number, plan_version);
         }
         self.write_tables()?;
         self.daemon.records.forget(&[(number, newest)].into())?;

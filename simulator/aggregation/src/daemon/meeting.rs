@@ -68,28 +68,28 @@ impl Simulation<'_> {
         self.at_rendezvous(job, Membership::tick);
     }
 
-    /// A host asks for a run.
+    /// A host asks for a view.
     pub(super) fn join(&mut self, job: usize, joining: Joining) -> Option<Result<Reply, Refusal>> {
         self.at_rendezvous(job, |membership, now| membership.join(now, joining))
     }
 
     /// A host's connection begins or ends.
-    pub(super) fn stream(&mut self, job: usize, role: String, life: Incarnation, opens: bool) {
+    pub(super) fn stream(&mut self, job: usize, role: String, incarnation: Incarnation, opens: bool) {
         let Some(meeting) = &mut self.daemon.jobs[job].meeting else { return };
-        let count = meeting.streams.entry((role.clone(), life.get())).or_insert(0);
+        let count = meeting.streams.entry((role.clone(), incarnation.get())).or_insert(0);
         *count = if opens { *count + 1 } else { count.saturating_sub(1) };
         let open = *count;
         self.at_rendezvous(job, |membership, now| {
             let Some(host) = membership.host_in(&role).map(str::to_owned) else { return };
             match (opens, open) {
-                (true, _) => membership.connected(now, &host, life),
-                (false, 0) => membership.disconnected(now, &host, life),
+                (true, _) => membership.connected(now, &host, incarnation),
+                (false, 0) => membership.disconnected(now, &host, incarnation),
                 (false, _) => {}
             }
         });
     }
 
-    /// The controller plans a run for those who are there.
+    /// The controller plans a view for those who are there.
     pub(super) fn plan_formation(&mut self, job: usize, formation: Formation) {
         let within = self.options.live.as_ref().map_or(0, |live| live.plans_within.0);
         let after = self.daemon.rng.random_range(0..=within);

@@ -2,7 +2,7 @@
 
 use inart_controller::membership::Place;
 use inart_elastic::{Gate, Left, Progress};
-use inart_wire::{Epoch, Incarnation};
+use inart_wire::{Incarnation, PlanVersion};
 
 use super::audit::{What, digest};
 use crate::event_queue::ProcessId;
@@ -13,7 +13,7 @@ pub(crate) struct Member {
     pub name: String,
     pub process: ProcessId,
     pub is_worker: bool,
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     pub at: At,
     pub progress: Progress,
     /// What its program trains.
@@ -27,8 +27,8 @@ pub(crate) struct Member {
 pub(crate) enum At {
     /// Its process is gone.
     Dead,
-    /// It asks for a run; the run that it left, and how.
-    Asking(Option<(Epoch, Left)>),
+    /// It asks for a view; the view that it left, and how.
+    Asking(Option<(PlanVersion, Left)>),
     Running(Box<Running>),
     /// It has done all its rounds.
     Done,
@@ -36,12 +36,12 @@ pub(crate) enum At {
     Ended,
 }
 
-/// A host's part in a run.
+/// A host's part in a view.
 #[derive(Debug)]
 pub(crate) struct Running {
     /// As the daemon counts runs.
-    pub run: u32,
-    pub epoch: Epoch,
+    pub view: u32,
+    pub plan_version: PlanVersion,
     pub gate: Gate,
     pub place: Place,
     pub newest: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Running {
     pub started: u32,
     /// The last of them, and a digest of what the program passed in.
     pub what: Option<(What, u64)>,
-    /// Whether it is a server whose run was aborted.
+    /// Whether it is a server whose view was aborted.
     pub lingers: bool,
 }
 
@@ -80,26 +80,32 @@ impl Running {
 }
 
 impl Member {
-    pub fn new(name: String, process: ProcessId, is_worker: bool, life: Incarnation, values: usize) -> Self {
+    pub fn new(
+        name: String,
+        process: ProcessId,
+        is_worker: bool,
+        incarnation: Incarnation,
+        values: usize,
+    ) -> Self {
         let mut member = Self {
             name,
             process,
             is_worker,
-            life,
+            incarnation,
             at: At::Asking(None),
             progress: Progress::new(0),
             state: vec![0.0; values],
             token: 0,
         };
-        member.begin_life(life);
+        member.begin_incarnation(incarnation);
         member
     }
 
     /// Its process begins.
-    pub fn begin_life(&mut self, life: Incarnation) {
-        (self.life, self.at, self.progress) = (life, At::Asking(None), Progress::new(0));
+    pub fn begin_incarnation(&mut self, incarnation: Incarnation) {
+        (self.incarnation, self.at, self.progress) = (incarnation, At::Asking(None), Progress::new(0));
         // Weights that nobody else has.
-        self.state.fill(life.get() as f32);
+        self.state.fill(incarnation.get() as f32);
         self.token += 1;
     }
 
@@ -108,7 +114,7 @@ impl Member {
         (self.is_worker && matches!(self.at, At::Done)).then(|| (self.progress.rounds(), digest(&self.state)))
     }
 
-    pub fn lives(&self) -> bool {
+    pub fn incarnations(&self) -> bool {
         !matches!(self.at, At::Dead)
     }
 }

@@ -4,7 +4,6 @@
 //! take their time.
 
 mod audit;
-mod changer;
 mod dispatch;
 mod doubles;
 mod hosts;
@@ -13,11 +12,12 @@ mod looks;
 mod meeting;
 mod member;
 mod orders;
+mod plan_updater;
 mod program;
 mod rendezvous;
-mod runs;
 mod state;
 mod verdict;
+mod views;
 mod work;
 
 pub(crate) use state::Daemon;

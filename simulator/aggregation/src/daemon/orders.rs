@@ -5,7 +5,7 @@ use std::fmt;
 use inart_controller::membership::{Ending, Formation};
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Assignment;
-use inart_wire::{Epoch, Incarnation};
+use inart_wire::{Incarnation, PlanVersion};
 
 use crate::event_queue::ProcessId;
 
@@ -13,7 +13,7 @@ use crate::event_queue::ProcessId;
 #[derive(Debug)]
 pub(crate) struct Doubling {
     pub job: usize,
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     /// How often it has asked, and how often since the first one was away.
     pub asked: u32,
     pub beside: u32,
@@ -26,19 +26,19 @@ pub(crate) enum Pending {
     Event(usize),
     /// A rendezvous is looked at.
     Tick(usize),
-    /// A host of an elastic job asks for a run.
+    /// A host of an elastic job asks for a view.
     Ask(ProcessId, u32),
     /// A host hears what its job is told now.
     Hear(ProcessId, Incarnation),
     /// The controller hears what became of that.
     Said(ProcessId, Said),
     /// A connection of the host in that place begins or ends.
-    Stream { job: usize, role: String, life: Incarnation, opens: bool },
+    Stream { job: usize, role: String, incarnation: Incarnation, opens: bool },
     /// A host of an elastic job says that it takes part no more.
-    Leaves { job: usize, host: String, life: Incarnation, rounds: u64 },
+    Leaves { job: usize, host: String, incarnation: Incarnation, rounds: u64 },
     /// A worker of an elastic job has computed its gradient.
     Computed(ProcessId, u32),
-    /// A server of an elastic job has told long enough that its run was aborted.
+    /// A server of an elastic job has told long enough that its view was aborted.
     Lingered(ProcessId, u32),
     /// A run has been planned.
     Planned(usize, Formation),
@@ -46,9 +46,9 @@ pub(crate) enum Pending {
     Proceed,
     /// Hosts have had time enough for that piece of work.
     Limit(u32),
-    /// A second host asks for a run; `None` for the first time.
+    /// A second host asks for a view; `None` for the first time.
     Double(usize, Option<Doubling>),
-    /// A host is interrupted; how often it is looked whether it waits for a run.
+    /// A host is interrupted; how often it is looked whether it waits for a view.
     Interrupt(usize, u32),
     /// The process of a host starts again.
     Revive(ProcessId),
@@ -63,7 +63,7 @@ pub(crate) enum Pending {
 pub(crate) enum Command {
     /// Move a job to other routes, or to that plan.
     Move(usize, Option<Box<Plan>>),
-    /// Form a run.
+    /// Form a view.
     Form(usize, Formation),
     /// Make room for a job of that name.
     Submit(String),
@@ -79,7 +79,7 @@ impl fmt::Display for Command {
             Self::Move(job, _) => write!(f, "moves job {job}"),
             Self::Form(job, formation) => {
                 let (workers, servers) = (formation.workers.len(), formation.servers.len());
-                write!(f, "forms a run of job {job}: {workers} workers, {servers} servers")
+                write!(f, "forms a view of job {job}: {workers} workers, {servers} servers")
             }
             Self::Submit(name) => write!(f, "makes room for {name}"),
             Self::Install(plan, _) => write!(f, "installs {}", plan.job),
@@ -92,21 +92,21 @@ impl fmt::Display for Command {
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub assignment: Assignment,
-    /// The epoch beside it, while they move.
-    pub beside: Option<Epoch>,
-    /// Where the run of an elastic job ends.
+    /// The plan version beside it, while they move.
+    pub beside: Option<PlanVersion>,
+    /// Where the view of an elastic job ends.
     pub ending: Ending,
     /// Counts what they are told.
     pub version: u32,
     /// Counts the runs: hosts of another one are told that theirs is over.
-    pub run: u32,
+    pub view: u32,
 }
 
 /// A host's answer.
 #[derive(Debug)]
 pub(crate) struct Said {
-    pub life: Incarnation,
-    pub run: u32,
+    pub incarnation: Incarnation,
+    pub view: u32,
     pub version: u32,
     pub ending: Ending,
     pub started: u32,

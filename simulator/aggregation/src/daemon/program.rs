@@ -1,9 +1,9 @@
 //! The hosts of elastic jobs: what `inart_elastic` has around threads and sockets, in virtual time.
 
-use inart_controller::membership::{Joining, Place, Refusal, Reply, Seat};
+use inart_controller::membership::{Joining, Place, Refusal, Reply, ViewMembership};
 use inart_elastic::{Gate, Left, Standing, digits};
 use inart_protocol_aggregation::{Failure, Instant};
-use inart_wire::{Epoch, Rank, ShardId};
+use inart_wire::{PlanVersion, Rank, ShardId};
 
 use super::audit::{What, digest};
 use super::member::{At, Doing, Member, Running, Sum};
@@ -15,7 +15,7 @@ use crate::simulation::Simulation;
 
 /// A host that waits asks again within this.
 const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
-/// How long a server's host still tells workers that the run was aborted.
+/// How long a server's host still tells workers that the view was aborted.
 const LINGER_NANOS: u64 = 2_000_000_000;
 
 impl Simulation<'_> {
@@ -42,7 +42,7 @@ impl Simulation<'_> {
         matches!(running, Some(At::Running(running)) if matches!(running.doing, Doing::Summing(_)))
     }
 
-    /// Plans when a host asks for a run next.
+    /// Plans when a host asks for a view next.
     pub(super) fn plan_ask(&mut self, id: ProcessId, within: u64) {
         let Some(member) = self.member_mut(id) else { return };
         member.token += 1;
@@ -50,7 +50,7 @@ impl Simulation<'_> {
         self.post_within(within, Pending::Ask(id, token));
     }
 
-    /// A host asks for a run, and hears the answer.
+    /// A host asks for a view, and hears the answer.
     pub(super) fn ask_for_run(&mut self, id: ProcessId, token: u32) -> Result<(), Error> {
         let job = self.processes[id.0 as usize].job;
         let is_gone = self.daemon.jobs[job].is_gone;
@@ -60,21 +60,21 @@ impl Simulation<'_> {
             member.at = At::Ended;
             return Ok(());
         }
-        let boundary = last.as_ref().and_then(|(_, left)| match left {
+        let stop_point = last.as_ref().and_then(|(_, left)| match left {
             Left::Boundary(tensor) => Some(*tensor),
             Left::Told | Left::Aborted(_) => None,
         });
         let joining = Joining {
             host: member.name.clone(),
-            life: member.life,
-            last: last.as_ref().map(|(run, _)| *run),
-            boundary,
+            incarnation: member.incarnation,
+            last: last.as_ref().map(|(view, _)| *view),
+            stop_point,
             rounds: if member.is_worker { member.progress.rounds() } else { 0 },
-            loading: member.is_worker && member.progress.loading(),
+            must_load_state: member.is_worker && member.progress.must_load_state(),
         };
         match self.join(job, joining) {
             None | Some(Ok(Reply::Waiting(_))) => self.plan_ask(id, ASK_AGAIN_NANOS),
-            Some(Ok(Reply::Seated(seat))) => self.begin_run(id, &seat)?,
+            Some(Ok(Reply::Seated(membership))) => self.begin_run(id, &membership)?,
             Some(Err(Refusal::Finished { .. })) => {
                 let Some(member) = self.member_mut(id) else { return Ok(()) };
                 member.at = At::Dead;
@@ -91,20 +91,22 @@ impl Simulation<'_> {
         self.daemon.problem.get_or_insert_with(|| format!("job {name}: {what}"));
     }
 
-    /// A host begins its run.
-    fn begin_run(&mut self, id: ProcessId, seat: &Seat) -> Result<(), Error> {
+    /// A host begins its view.
+    fn begin_run(&mut self, id: ProcessId, membership: &ViewMembership) -> Result<(), Error> {
         let Process { job, host, .. } = self.processes[id.0 as usize];
         let (told, timeout) = (self.daemon.jobs[job].told.clone(), self.options.peer_timeout);
         let Some(member) = self.member_mut(id) else { return Ok(()) };
-        let (life, place) = (member.life, seat.place);
-        let has_more =
-            member.is_worker && !member.progress.loading() && member.progress.rounds() > seat.rounds;
+        let (incarnation, place) = (member.incarnation, membership.place);
+        let has_more = member.is_worker
+            && !member.progress.must_load_state()
+            && member.progress.rounds() > membership.rounds;
         let last = match std::mem::replace(&mut member.at, At::Ended) {
             At::Asking(last) => last,
             _ => None,
         };
-        let newest = Rank::try_from(seat.newest as u16).map_err(|_| Error::Ranks)?;
-        let standing = Standing { newest, rounds: seat.rounds, loads: seat.loads };
+        let newest = Rank::try_from(membership.newest as u16).map_err(|_| Error::Ranks)?;
+        let standing =
+            Standing { newest, rounds: membership.rounds, must_load_state: membership.must_load_state };
         let sum = match last {
             Some((_, left)) => match member.progress.go_on(standing, left) {
                 true => Sum::Load,
@@ -116,11 +118,11 @@ impl Simulation<'_> {
             }
         };
         let running = Running {
-            run: told.run,
-            epoch: seat.run,
+            view: told.view,
+            plan_version: membership.view,
             gate: Gate::default(),
             place,
-            newest: seat.newest,
+            newest: membership.newest,
             doing: Doing::Else,
             started: 0,
             what: None,
@@ -130,18 +132,18 @@ impl Simulation<'_> {
         self.processes[id.0 as usize] = match place {
             Place::Worker(rank) => {
                 let rank = Rank::try_from(rank as u16).map_err(|_| Error::Ranks)?;
-                Process::worker(&told.assignment, job, host, rank, life, (timeout, self.handling()))?
+                Process::worker(&told.assignment, job, host, rank, incarnation, (timeout, self.handling()))?
             }
             Place::Server(shard) => {
                 let shard = ShardId::from(shard as u16);
-                Process::server(&told.assignment, job, host, shard, life, (timeout, false))?
+                Process::server(&told.assignment, job, host, shard, incarnation, (timeout, false))?
             }
         };
         if has_more {
-            self.complain(job, format!("a worker has more rounds than the newest: {seat:?}"));
+            self.complain(job, format!("a worker has more rounds than the newest: {membership:?}"));
         }
-        self.post(Pending::Stream { job, role: place.to_string(), life, opens: true });
-        self.post(Pending::Hear(id, life));
+        self.post(Pending::Stream { job, role: place.to_string(), incarnation, opens: true });
+        self.post(Pending::Hear(id, incarnation));
         if matches!(place, Place::Worker(_)) {
             if sum == Sum::Load {
                 self.begin_load(id);
@@ -184,7 +186,7 @@ impl Simulation<'_> {
             Sum::Gradient => What::Gradient { rounds, state },
             Sum::Load => What::Load { newest, rounds: 0 },
         };
-        let (run, state) = (running.run, member.state.clone());
+        let (view, state) = (running.view, member.state.clone());
         let job = self.processes[id.0 as usize].job;
         let mut values = Vec::new();
         match sum {
@@ -195,7 +197,7 @@ impl Simulation<'_> {
                     false => values.resize(digits::PER_FLOAT * state.len(), 0.0),
                 }
                 if rank == newest
-                    && let Some(audit) = self.audit_mut(job, run)
+                    && let Some(audit) = self.audit_mut(job, view)
                 {
                     audit.newest_state = Some(digest(&state));
                 }
@@ -271,7 +273,7 @@ impl Simulation<'_> {
         self.note_part(id, record, true);
         let Some(member) = self.member_mut(id) else { return false };
         let At::Running(running) = &mut member.at else { return false };
-        let (doing, run, newest) = (running.doing, running.run, running.newest);
+        let (doing, view, newest) = (running.doing, running.view, running.newest);
         running.doing = Doing::Else;
         match doing {
             Doing::Summing(Sum::Load) => {
@@ -284,7 +286,7 @@ impl Simulation<'_> {
                     member.progress.loaded(rank);
                 }
                 self.wire.tally.loads += 1;
-                if self.audit_mut(job, run).is_some_and(|audit| audit.newest_state != Some(loaded)) {
+                if self.audit_mut(job, view).is_some_and(|audit| audit.newest_state != Some(loaded)) {
                     self.complain(job, "a state was loaded that is not the newest worker's".to_owned());
                 }
             }
@@ -304,13 +306,13 @@ impl Simulation<'_> {
     fn next_round(&mut self, id: ProcessId, job: usize) {
         let goal = self.rounds_of_elastic();
         let Some(member) = self.member_mut(id) else { return };
-        let (rounds, life, host) = (member.progress.rounds(), member.life, member.name.clone());
+        let (rounds, incarnation, host) = (member.progress.rounds(), member.incarnation, member.name.clone());
         if rounds >= goal {
             self.end_part(id);
             if let Some(member) = self.member_mut(id) {
                 member.at = At::Done;
             }
-            self.post(Pending::Leaves { job, host, life, rounds });
+            self.post(Pending::Leaves { job, host, incarnation, rounds });
             return;
         }
         member.token += 1;
@@ -332,7 +334,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A server leaves a run that was aborted.
+    /// A server leaves a view that was aborted.
     pub(super) fn lingered(&mut self, id: ProcessId, token: u32) {
         if self.member(id).is_some_and(|member| member.token == token) {
             self.leave_run(id, Left::Aborted(String::new()));
@@ -353,23 +355,23 @@ impl Simulation<'_> {
         }
     }
 
-    /// A host leaves its run, and asks for the next one.
+    /// A host leaves its view, and asks for the next one.
     pub(super) fn leave_run(&mut self, id: ProcessId, left: Left) {
-        self.wire.tally.boundaries += u64::from(matches!(left, Left::Boundary(_)));
-        let name = |member: &Member| format!("{} leaves its run: {left}", member.name);
+        self.wire.tally.stop_points += u64::from(matches!(left, Left::Boundary(_)));
+        let name = |member: &Member| format!("{} leaves its view: {left}", member.name);
         if let Some(note) = self.member(id).map(name) {
             self.wire.log.note(self.wire.now, || note);
         }
-        let Some(epoch) = self.end_part(id) else { return };
+        let Some(plan_version) = self.end_part(id) else { return };
         if let Some(member) = self.member_mut(id) {
-            member.at = At::Asking(Some((epoch, left)));
+            member.at = At::Asking(Some((plan_version, left)));
         }
         let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
         self.plan_ask(id, within);
     }
 
-    /// A host's part in its run ends, in whatever way; the run's number.
-    fn end_part(&mut self, id: ProcessId) -> Option<Epoch> {
+    /// A host's part in its view ends, in whatever way; the view's number.
+    fn end_part(&mut self, id: ProcessId) -> Option<PlanVersion> {
         if let Role::Worker(worker) = &self.processes[id.0 as usize].role
             && self.is_summing(id)
             && let Some(record) = worker.record()
@@ -377,26 +379,26 @@ impl Simulation<'_> {
             self.note_part(id, record, false);
         }
         let member = self.member_mut(id)?;
-        let life = member.life;
+        let incarnation = member.incarnation;
         let At::Running(running) = &member.at else { return None };
-        let (epoch, role) = (running.epoch, running.place.to_string());
+        let (plan_version, role) = (running.plan_version, running.place.to_string());
         let process = &mut self.processes[id.0 as usize];
         (process.role, process.wake_at) = (Role::Absent, None);
         let job = process.job;
-        self.post(Pending::Stream { job, role, life, opens: false });
-        Some(epoch)
+        self.post(Pending::Stream { job, role, incarnation, opens: false });
+        Some(plan_version)
     }
 
     /// Takes in what a worker has put into its tensor and what it got.
     fn note_part(&mut self, id: ProcessId, record: inart_protocol_aggregation::RoundRecord, has_ended: bool) {
         let job = self.processes[id.0 as usize].job;
-        let Some(Running { run, place: Place::Worker(rank), started, what: Some(what), .. }) =
+        let Some(Running { view, place: Place::Worker(rank), started, what: Some(what), .. }) =
             self.running_mut(id)
         else {
             return;
         };
-        let (run, rank, tensor, what) = (*run, *rank, *started, *what);
-        let Some(audit) = self.audit_mut(job, run) else { return };
+        let (view, rank, tensor, what) = (*view, *rank, *started, *what);
+        let Some(audit) = self.audit_mut(job, view) else { return };
         if let Err(problem) = audit.add(tensor, rank, what, record, has_ended) {
             self.jobs[job].wrong.get_or_insert(problem);
         }
@@ -404,7 +406,7 @@ impl Simulation<'_> {
 
     /// The processes of elastic jobs on a host are killed.
     pub(crate) fn kill_member(&mut self, id: ProcessId) {
-        if self.member(id).is_none_or(|member| !member.lives()) {
+        if self.member(id).is_none_or(|member| !member.incarnations()) {
             return;
         }
         self.end_part(id);
@@ -416,19 +418,19 @@ impl Simulation<'_> {
 
     /// They are started again.
     pub(crate) fn revive_member(&mut self, id: ProcessId) {
-        let life = self.new_life();
-        let Some(member) = self.member_mut(id).filter(|member| !member.lives()) else { return };
-        member.begin_life(life);
+        let incarnation = self.new_incarnation();
+        let Some(member) = self.member_mut(id).filter(|member| !member.incarnations()) else { return };
+        member.begin_incarnation(incarnation);
         self.wire.tally.member_returns += 1;
         let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
         self.plan_ask(id, within);
     }
 
     /// Sees that a failure names a host that is a reason for it: one that was killed, that may have been cut
-    /// off, or that is not in the run any more.
+    /// off, or that is not in the view any more.
     fn check_culprit(&mut self, id: ProcessId, failure: &Failure) {
         let job = self.processes[id.0 as usize].job;
-        let Some(run) = self.running_mut(id).map(|running| running.run) else { return };
+        let Some(view) = self.running_mut(id).map(|running| running.view) else { return };
         let named = match failure {
             Failure::ServerSilent { server, .. }
             | Failure::ServerLost { server, .. }
@@ -439,11 +441,11 @@ impl Simulation<'_> {
             Failure::NotFinite { .. } | Failure::Elsewhere { .. } => return,
         };
         let is_in = |member: &Member| {
-            member.name == *named && matches!(&member.at, At::Running(running) if running.run == run)
+            member.name == *named && matches!(&member.at, At::Running(running) if running.view == view)
         };
         let is_member = self.daemon.jobs[job].meeting.iter().flat_map(|meeting| &meeting.hosts).any(is_in);
         if is_member && !self.expected_aborts.covers(named) {
-            self.complain(job, format!("a run was abandoned without a reason: {failure}"));
+            self.complain(job, format!("a view was abandoned without a reason: {failure}"));
         }
     }
 }

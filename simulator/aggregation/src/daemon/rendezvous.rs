@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inart_controller::membership::{MemberState, Membership, Roster, Timing};
 
-use super::audit::RunAudit;
+use super::audit::ViewAudit;
 use super::member::Member;
 use crate::event_queue::ProcessId;
 
@@ -13,15 +13,15 @@ pub(crate) struct Meeting {
     pub membership: Membership,
     /// In the order of the topology, workers first.
     pub hosts: Vec<Member>,
-    /// Who has a place in the present run.
+    /// Who has a place in the present view.
     pub seated: Vec<ProcessId>,
     /// Open connections, by place and life.
     pub streams: BTreeMap<(String, u32), usize>,
     /// When the rendezvous is looked at next.
     pub tick_at: Option<u64>,
-    /// What the runs have summed, by number of the run.
-    pub audits: BTreeMap<u32, RunAudit>,
-    /// Hosts that left while they waited for a run, by name and life.
+    /// What the views have summed, by number of the view.
+    pub audits: BTreeMap<u32, ViewAudit>,
+    /// Hosts that left while they waited for a view, by name and life.
     pub left: BTreeSet<(String, u32)>,
     pub is_paused: bool,
     /// Whether all its rounds are done, or it was deleted.
@@ -43,7 +43,7 @@ impl Meeting {
         }
     }
 
-    /// A member of the run that takes no part in it now, as the daemon asks.
+    /// A member of the view that takes no part in it now, as the daemon asks.
     pub fn absent(&self) -> Option<String> {
         let is_absent =
             |state| matches!(state, MemberState::Disconnected | MemberState::Back | MemberState::Ended);

@@ -40,9 +40,10 @@ impl Simulation<'_> {
                 "job {name}: {first} ends with {with:?} (rounds, state), {other} with {others:?}"
             ));
         }
-        let lives =
-            |is_worker| meeting.hosts.iter().any(|member| member.is_worker == is_worker && member.lives());
-        if meeting.is_done || meeting.is_paused || !lives(true) || !lives(false) {
+        let incarnations = |is_worker| {
+            meeting.hosts.iter().any(|member| member.is_worker == is_worker && member.incarnations())
+        };
+        if meeting.is_done || meeting.is_paused || !incarnations(true) || !incarnations(false) {
             return None;
         }
         let at = |member: &super::member::Member| match &member.at {
@@ -82,27 +83,31 @@ impl Simulation<'_> {
         self.unneeded()
     }
 
-    /// Entries of an epoch that no host uses, and that the records do not know of, or none of a job's epoch.
+    /// Entries of a plan version that no host uses, and that the records do not know of, or none of a job's
+    /// plan version.
     fn unneeded(&self) -> Option<String> {
         let records = &self.daemon.records.jobs;
         for (name, wanted) in &self.changing.tables {
             for job in wanted.jobs() {
                 let record = records.get(&job);
-                let live = record.and_then(|record| Some(record.live()?.epoch));
-                let is_left = |epoch: &_| {
-                    Some(*epoch) != live && record.is_none_or(|record| !record.stale.contains(epoch))
+                let live = record.and_then(|record| Some(record.live()?.plan_version));
+                let is_left = |plan_version: &_| {
+                    Some(*plan_version) != live
+                        && record.is_none_or(|record| !record.stale.contains(plan_version))
                 };
-                if let Some(epoch) = wanted.epochs(job).into_iter().find(is_left) {
+                if let Some(plan_version) = wanted.plan_versions(job).into_iter().find(is_left) {
                     return Some(format!(
-                        "switch {name} has entries of job {job} under epoch {epoch}, and {live:?} is in force"
+                        "switch {name} has entries of job {job} under plan version {plan_version}, and {live:?} is in force"
                     ));
                 }
             }
         }
-        let lacks = |(job, epoch)| {
-            (!self.changing.tables.values().any(|tables| tables.epochs(job).contains(&epoch)))
-                .then(|| format!("job {job} has no entries under epoch {epoch}, which is in force"))
+        let lacks = |(job, plan_version)| {
+            (!self.changing.tables.values().any(|tables| tables.plan_versions(job).contains(&plan_version)))
+                .then(|| {
+                    format!("job {job} has no entries under plan version {plan_version}, which is in force")
+                })
         };
-        records.iter().filter_map(|(job, record)| Some((*job, record.live()?.epoch))).find_map(lacks)
+        records.iter().filter_map(|(job, record)| Some((*job, record.live()?.plan_version))).find_map(lacks)
     }
 }

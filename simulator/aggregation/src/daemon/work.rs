@@ -31,10 +31,10 @@ pub(crate) enum Step {
     Before,
     /// They move.
     There,
-    /// They close the epoch before.
+    /// They close the previous plan version.
     Closing,
     /// They move back.
     Back,
-    /// They close the other epoch.
+    /// They close the other plan version.
     ClosingOther,
 }

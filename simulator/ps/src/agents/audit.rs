@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use inart_protocol_ps::{Applied as When, Blocking, Policy, Update};
+use inart_protocol_ps::{Applied as When, Blocking, SyncModel, Update};
 use inart_ps_agent::{Kept, Start};
 
 /// A finding: whose, and what is wrong.
@@ -14,7 +14,7 @@ type Found = Result<(), Wrong>;
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
     /// Workers one by one, or all together.
-    Order(Policy),
+    Order(SyncModel),
     /// Clients in that many groups.
     Groups(usize),
 }
@@ -25,16 +25,16 @@ impl Rule {
     pub fn staleness(self, workers: usize, restarts: bool) -> Option<u64> {
         let others = workers as u64 - 1;
         match self {
-            Rule::Groups(_) | Rule::Order(Policy::Asp(_)) => None,
-            Rule::Order(Policy::Bsp(_)) => Some(0),
-            Rule::Order(Policy::Ssp(_)) if restarts => None,
-            Rule::Order(Policy::Ssp(ssp)) => match ssp.blocking {
+            Rule::Groups(_) | Rule::Order(SyncModel::Asp(_)) => None,
+            Rule::Order(SyncModel::Bsp(_)) => Some(0),
+            Rule::Order(SyncModel::Ssp(_)) if restarts => None,
+            Rule::Order(SyncModel::Ssp(ssp)) => match ssp.blocking {
                 Blocking::AfterPush => Some((2 * ssp.bound + 1) * others),
                 Blocking::BeforeCommit => Some(2 * ssp.bound * others),
             },
             // A version ends while somebody lags so far behind; then it is waited for.
-            Rule::Order(Policy::Safa(safa)) => Some(safa.lag + 1),
-            Rule::Order(Policy::R2sp(r2sp)) => match r2sp.applied {
+            Rule::Order(SyncModel::Safa(safa)) => Some(safa.lag + 1),
+            Rule::Order(SyncModel::R2sp(r2sp)) => match r2sp.applied {
                 When::InTurn => Some(others),
                 When::OnArrival => Some(2 * others),
             },
@@ -43,7 +43,7 @@ impl Rule {
 
     /// Whether updates are applied round by round, one of each worker.
     fn is_in_turn(self) -> bool {
-        matches!(self, Rule::Order(Policy::R2sp(r2sp)) if r2sp.applied == When::InTurn)
+        matches!(self, Rule::Order(SyncModel::R2sp(r2sp)) if r2sp.applied == When::InTurn)
     }
 }
 
@@ -74,7 +74,7 @@ pub struct Audit {
     first_batches: Vec<u32>,
     most_staleness: Option<u64>,
     computed: BTreeMap<Vec<u32>, Computed>,
-    /// By version, of the server's life and those before it.
+    /// By version, of the server's incarnation and those before it.
     models: BTreeMap<u64, Vec<f32>>,
     version: u64,
     held: BTreeMap<usize, Held>,
@@ -147,7 +147,7 @@ impl Audit {
         self.turns.clear();
     }
 
-    /// A participant takes part, or another life of it.
+    /// A participant takes part, or another incarnation of it.
     pub fn joined(&mut self, worker: usize) {
         self.members.insert(worker);
         self.turns.clear();
@@ -311,8 +311,8 @@ impl Audit {
         Ok(())
     }
 
-    /// The training is over: what was taken is applied, and the server, if one lives, has the model that
-    /// follows.
+    /// The training is over: what was taken is applied, and the server, if one incarnations, has the model
+    /// that follows.
     pub fn ended(&self, model: Option<&[f32]>) -> Found {
         if model.is_some_and(|model| bits(model) != bits(&self.models[&self.version])) {
             return Err((0, format!("version {} has other values at the end", self.version)));

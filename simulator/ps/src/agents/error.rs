@@ -1,6 +1,6 @@
 //! Why a run of agents has no result.
 
-use inart_protocol_ps::{GroupError, PolicyError};
+use inart_protocol_ps::{GroupError, SyncModelError};
 use inart_world::Stuck;
 
 /// What is wrong.
@@ -50,7 +50,7 @@ pub enum AgentError {
     },
     /// A policy's numbers are wrong.
     #[error(transparent)]
-    Policy(#[from] PolicyError),
+    SyncModel(#[from] SyncModelError),
     /// Groups are wrong.
     #[error(transparent)]
     Groups(#[from] GroupError),

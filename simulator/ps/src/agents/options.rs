@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_protocol_ps::{BatchRule, Policy};
+use inart_protocol_ps::{BatchRule, SyncModel};
 
 /// The fingerprint of the model, which all processes share.
 pub const MODEL: u64 = 77;
@@ -11,7 +11,7 @@ pub const MODEL: u64 = 77;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sync {
     /// Workers one by one, or all together.
-    Order(Policy),
+    Order(SyncModel),
     /// Clients in groups (FL-R²SP).
     Groups {
         /// M.
@@ -27,7 +27,7 @@ impl Sync {
     /// Returns the order's name.
     pub fn name(&self) -> &'static str {
         match self {
-            Sync::Order(policy) => policy.name(),
+            Sync::Order(sync_model) => sync_model.name(),
             Sync::Groups { .. } => "fl-r2sp",
         }
     }

@@ -47,7 +47,8 @@ pub struct AgentRun {
     pub lost_messages: u64,
     /// Chunks that were sent again by workers.
     pub sent_again: u64,
-    /// Chunks and messages that arrived twice, or belonged to another life or permission, and were dropped.
+    /// Chunks and messages that arrived twice, or belonged to another incarnation or permission, and were
+    /// dropped.
     pub dropped: u64,
     /// Faults that have happened.
     pub faults: Vec<Happened>,

@@ -61,7 +61,7 @@ pub fn run_sequencer<S: Sequencer>(
     };
     let Plan { faults, gone, restarts, ways, server } = planning.resolve(schedule)?;
     let rule = match options.sync {
-        Sync::Order(policy) => Rule::Order(policy),
+        Sync::Order(sync_model) => Rule::Order(sync_model),
         Sync::Groups { groups, .. } => Rule::Groups(groups),
     };
     let star = Star::new(ways, server, bits_per_byte(job, options), SplitMix64::stream(options.seed, 1));
@@ -108,7 +108,7 @@ pub fn run_sequencer<S: Sequencer>(
 
 /// A chunk's packet stands for its part of the model.
 fn bits_per_byte(job: &Job, options: &AgentOptions) -> f64 {
-    let tag = Tag { worker_life: 1, server_life: 1, ticket: 1, version: 1 };
+    let tag = Tag { worker_incarnation: 1, server_incarnation: 1, ticket: 1, version: 1 };
     let packet = chunk_packet(&tag, 0, &[0.0; CHUNK_VALUES], Precision::Single);
     job.bits / f64::from(options.chunks) / packet.len() as f64
 }

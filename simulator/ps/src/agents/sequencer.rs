@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_protocol_ps::{Batch, GroupOptions, Options, Policy, WorkerNo, fraction_of, relaxation_of};
+use inart_protocol_ps::{Batch, GroupOptions, Options, SyncModel, WorkerNo, fraction_of, relaxation_of};
 use inart_ps_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
 use inart_topologies::ps::Job;
 
@@ -13,7 +13,7 @@ use super::options::{AgentOptions, Sync};
 #[derive(Debug, Clone)]
 pub enum Either {
     /// Workers one by one, or all together.
-    Order(Box<InOrder<Policy>>),
+    Order(Box<InOrder<SyncModel>>),
     /// Clients in groups.
     Groups(Box<InGroups>),
 }
@@ -26,9 +26,9 @@ impl Either {
     pub fn new(job: &Job, options: &AgentOptions, model: u64, kept: Kept) -> Result<Either, AgentError> {
         let patience = Some(options.patience);
         Ok(match options.sync {
-            Sync::Order(policy) => {
+            Sync::Order(sync_model) => {
                 let own = server_options(job, options);
-                Either::Order(Box::new(InOrder::restored(policy, own, model, kept)))
+                Either::Order(Box::new(InOrder::restored(sync_model, own, model, kept)))
             }
             Sync::Groups { groups, fraction, relaxation } => {
                 let own = GroupOptions {

@@ -131,14 +131,14 @@ where
         AgentError::Wrong { who: self.job.participants[worker].name.clone(), what }
     }
 
-    fn start_server(&mut self, life: u32, now: Duration) -> Result<ServerAgent<S>, AgentError> {
+    fn start_server(&mut self, incarnation: u32, now: Duration) -> Result<ServerAgent<S>, AgentError> {
         let n = self.job.participants.len();
-        if life > 1 {
+        if incarnation > 1 {
             let found = self.audit.restarted(&self.kept.read());
             found.map_err(|wrong| self.wrong(wrong))?;
         }
         let setup = ServerSetup {
-            life,
+            incarnation,
             model: MODEL,
             chunk_values: CHUNK_VALUES,
             precision: Precision::Single,
@@ -291,13 +291,13 @@ where
 
     fn start(&mut self, who: PeerNo, now: Duration) -> Result<Agent<S>, AgentError> {
         self.starts[who.index()] += 1;
-        let life = self.starts[who.index()];
+        let incarnation = self.starts[who.index()];
         if who == SERVER {
-            return Ok(Agent::Server(Box::new(self.start_server(life, now)?)));
+            return Ok(Agent::Server(Box::new(self.start_server(incarnation, now)?)));
         }
         let setup = WorkerSetup {
-            // No two processes have one life.
-            life: who.0 << 16 | life,
+            // No two processes have one incarnation.
+            incarnation: who.0 << 16 | incarnation,
             model: MODEL,
             values: self.options.chunks as usize * CHUNK_VALUES,
             window: WINDOW,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, PolicyError};
+use inart_protocol_ps::{Applied, BatchRule, Blocking, SyncModel, SyncModelError};
 use inart_ps_agent::{Kept, Sequencer};
 use inart_topologies::NetworkError;
 use inart_topologies::faults::quantity::{BitRate, Share, Span};
@@ -58,16 +58,16 @@ impl Draws {
         Span((self.0.uniform(from_s, until_s) * 1e9) as u64)
     }
 
-    fn sync(&mut self) -> Result<Sync, PolicyError> {
+    fn sync(&mut self) -> Result<Sync, SyncModelError> {
         Ok(Sync::Order(match self.whole(0, 9) {
-            0 => Policy::bsp(),
-            1 => Policy::asp(),
-            2 => Policy::ssp(self.whole(0, 3), Blocking::AfterPush)?,
-            3 => Policy::ssp(self.whole(1, 3), Blocking::BeforeCommit)?,
-            4 => Policy::safa(self.0.uniform(0.3, 1.0), self.whole(0, 4))?,
-            5 => Policy::r2sp(0.8, Applied::OnArrival)?,
-            6 => Policy::r2sp_tuned(Applied::InTurn),
-            _ => Policy::r2sp(self.0.fraction(), Applied::InTurn)?,
+            0 => SyncModel::bsp(),
+            1 => SyncModel::asp(),
+            2 => SyncModel::ssp(self.whole(0, 3), Blocking::AfterPush)?,
+            3 => SyncModel::ssp(self.whole(1, 3), Blocking::BeforeCommit)?,
+            4 => SyncModel::safa(self.0.uniform(0.3, 1.0), self.whole(0, 4))?,
+            5 => SyncModel::r2sp(0.8, Applied::OnArrival)?,
+            6 => SyncModel::r2sp_tuned(Applied::InTurn),
+            _ => SyncModel::r2sp(self.0.fraction(), Applied::InTurn)?,
         }))
     }
 }

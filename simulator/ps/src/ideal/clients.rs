@@ -151,26 +151,26 @@ pub type Judge<'j> = dyn FnMut(f64, ClientEvent) -> Vec<(usize, f64)> + 'j;
 enum Event {
     PullArrived {
         client: usize,
-        life: u32,
+        incarnation: u32,
     },
     Computed {
         client: usize,
-        life: u32,
+        incarnation: u32,
     },
     PushArrived {
         client: usize,
-        life: u32,
+        incarnation: u32,
     },
     /// The server's permission, at the client.
     Answer {
         client: usize,
-        life: u32,
+        incarnation: u32,
         round: u64,
     },
     /// The client's wish to pull, at the server.
     Pull {
         client: usize,
-        life: u32,
+        incarnation: u32,
     },
     Leaves {
         absence: usize,
@@ -183,8 +183,8 @@ enum Event {
 /// A client's process.
 struct Actor {
     machine: Client,
-    /// How often it has been started: what earlier lives began is void.
-    life: u32,
+    /// How often it has been started: what earlier incarnations began is void.
+    incarnation: u32,
     is_away: bool,
     /// Into the server, or out of it.
     flow: Option<(bool, FlowId)>,
@@ -216,7 +216,8 @@ impl<'r> World<'r> {
         judge: &'r mut Judge<'r>,
     ) -> Result<Self, RunError> {
         let clients = job.participants.len();
-        let actor = |_| Actor { machine: Client::new(), life: 0, is_away: false, flow: None, round: 0 };
+        let actor =
+            |_| Actor { machine: Client::new(), incarnation: 0, is_away: false, flow: None, round: 0 };
         Ok(World {
             server: GroupServer::new(options.server(clients, outliers)?, Duration::ZERO)?,
             actors: (0..clients).map(actor).collect(),
@@ -303,11 +304,11 @@ impl<'r> World<'r> {
     /// A transfer's last bit has left its sender.
     fn ended(&mut self, is_push: bool) {
         let port = if is_push { &mut self.into } else { &mut self.out };
-        let Some((_, (client, life))) = port.end() else { return };
+        let Some((_, (client, incarnation))) = port.end() else { return };
         self.actors[client].flow = None;
         let event = match is_push {
-            true => Event::PushArrived { client, life },
-            false => Event::PullArrived { client, life },
+            true => Event::PushArrived { client, incarnation },
+            false => Event::PullArrived { client, incarnation },
         };
         self.delayed(client, event);
     }
@@ -322,16 +323,16 @@ impl<'r> World<'r> {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::PullArrived { client, life } if self.actors[client].life == life => {
+            Event::PullArrived { client, incarnation } if self.actors[client].incarnation == incarnation => {
                 self.record.pulled(client, client % self.options.groups, self.now_s);
                 let step = self.actors[client].machine.pulled();
                 self.steps.extend(step.map(|step| (client, step)));
             }
-            Event::Computed { client, life } if self.actors[client].life == life => {
+            Event::Computed { client, incarnation } if self.actors[client].incarnation == incarnation => {
                 let step = self.actors[client].machine.computed();
                 self.steps.extend(step.map(|step| (client, step)));
             }
-            Event::PushArrived { client, life } if self.actors[client].life == life => {
+            Event::PushArrived { client, incarnation } if self.actors[client].incarnation == incarnation => {
                 self.record.pushed(client, client % self.options.groups, self.now_s);
                 let round = self.actors[client].round;
                 let arrival = self.server.push(number(client), round, Ok(()), self.now());
@@ -342,12 +343,16 @@ impl<'r> World<'r> {
                     self.steps.push_back((client, step));
                 }
             }
-            Event::Answer { client, life, round } if self.actors[client].life == life => {
+            Event::Answer { client, incarnation, round }
+                if self.actors[client].incarnation == incarnation =>
+            {
                 let step = self.actors[client].machine.answered(round);
                 self.steps.extend(step.map(|step| (client, step)));
             }
-            Event::Pull { client, life } if self.actors[client].life == life => self.pull(client),
-            // What an earlier life began is void.
+            Event::Pull { client, incarnation } if self.actors[client].incarnation == incarnation => {
+                self.pull(client)
+            }
+            // What an earlier incarnation began is void.
             Event::PullArrived { .. } | Event::Computed { .. } | Event::PushArrived { .. } => {}
             Event::Answer { .. } | Event::Pull { .. } => {}
             Event::Leaves { absence } => self.leaves(self.options.absences[absence]),
@@ -366,7 +371,7 @@ impl<'r> World<'r> {
     fn leaves(&mut self, absence: Absence) {
         let client = absence.participant;
         let actor = &mut self.actors[client];
-        (actor.is_away, actor.life) = (true, actor.life + 1);
+        (actor.is_away, actor.incarnation) = (true, actor.incarnation + 1);
         self.record.vanished(client);
         if let Some((is_push, flow)) = actor.flow.take() {
             let port = if is_push { &mut self.into } else { &mut self.out };
@@ -408,8 +413,8 @@ impl<'r> World<'r> {
                 let client = client.index();
                 // Nobody hears what is said to one that is gone.
                 if !self.actors[client].is_away {
-                    let life = self.actors[client].life;
-                    self.delayed(client, Event::Answer { client, life, round });
+                    let incarnation = self.actors[client].incarnation;
+                    self.delayed(client, Event::Answer { client, incarnation, round });
                 }
             }
             GroupOutput::Gone { client } => {
@@ -421,27 +426,32 @@ impl<'r> World<'r> {
     fn pull(&mut self, client: usize) {
         self.record.pulls(client, client % self.options.groups, self.now_s);
         (self.judge)(self.now_s, ClientEvent::Pull { client, version: self.server.version() });
-        let (life, in_bps) = (self.actors[client].life, self.job.participants[client].nic.in_bps);
-        let flow = self.out.begin(self.now_s, in_bps, self.job.bits, (client, life));
+        let (incarnation, in_bps) =
+            (self.actors[client].incarnation, self.job.participants[client].nic.in_bps);
+        let flow = self.out.begin(self.now_s, in_bps, self.job.bits, (client, incarnation));
         self.actors[client].flow = Some((false, flow));
     }
 
     fn take_step(&mut self, client: usize, step: ClientStep) {
-        let life = self.actors[client].life;
+        let incarnation = self.actors[client].incarnation;
         let participant = &self.job.participants[client];
         match step {
             ClientStep::Join => self.server.join(number(client), self.now()),
-            ClientStep::Pull => self.delayed(client, Event::Pull { client, life }),
+            ClientStep::Pull => self.delayed(client, Event::Pull { client, incarnation }),
             ClientStep::Compute => {
                 let random = &mut self.random;
                 let took_s = participant.compute.draw(random) + self.job.pause.draw(random);
-                self.timers.at(Seconds(self.now_s + took_s), Event::Computed { client, life });
+                self.timers.at(Seconds(self.now_s + took_s), Event::Computed { client, incarnation });
             }
             ClientStep::Push { round } => {
                 self.actors[client].round = round;
                 self.record.pushes(client, self.now_s);
-                let flow =
-                    self.into.begin(self.now_s, participant.nic.out_bps, self.job.bits, (client, life));
+                let flow = self.into.begin(
+                    self.now_s,
+                    participant.nic.out_bps,
+                    self.job.bits,
+                    (client, incarnation),
+                );
                 self.actors[client].flow = Some((true, flow));
             }
         }

@@ -1,6 +1,6 @@
 //! Why a run has no result.
 
-use inart_protocol_ps::{GroupError, PolicyError};
+use inart_protocol_ps::{GroupError, SyncModelError};
 
 /// What is wrong with a run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum RunError {
     Rounds(u32),
     /// A policy's numbers are wrong.
     #[error(transparent)]
-    Policy(#[from] PolicyError),
+    SyncModel(#[from] SyncModelError),
     /// Groups are wrong.
     #[error(transparent)]
     Groups(#[from] GroupError),

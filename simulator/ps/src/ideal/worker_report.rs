@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_protocol_ps::{Policy, Server, Update, WorkerNo};
+use inart_protocol_ps::{Server, SyncModel, Update, WorkerNo};
 use inart_topologies::ps::Job;
 use serde::Serialize;
 
@@ -135,7 +135,7 @@ impl Record {
     pub fn report(
         self,
         job: &Job,
-        server: &Server<Policy>,
+        server: &Server<SyncModel>,
         sync: &'static str,
         length_s: f64,
         utilisation: [f64; 2],

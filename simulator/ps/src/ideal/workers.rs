@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use inart_protocol_ps::{
-    Batch, BatchRule, Options, Output, Policy, Server, Step, Taken, Update, Worker, WorkerNo,
+    Batch, BatchRule, Options, Output, Server, Step, SyncModel, Taken, Update, Worker, WorkerNo,
 };
 use inart_topologies::ps::{Job, Kind};
 use inart_virtual::{FlowId, Port, Seconds, SplitMix64, Timeline};
@@ -22,7 +22,7 @@ const MOST_PUSHES: u64 = 20_000_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerOptions {
     /// The server's order.
-    pub policy: Policy,
+    pub sync_model: SyncModel,
     /// Whether and how batches are tuned.
     pub tuning: Option<BatchRule>,
     /// The run ends when every worker has done so many iterations.
@@ -39,9 +39,9 @@ pub struct WorkerOptions {
 
 impl WorkerOptions {
     /// A policy for so many iterations: seed 1, batches that stay, nobody gone.
-    pub fn new(policy: Policy, iterations: u32) -> Self {
+    pub fn new(sync_model: SyncModel, iterations: u32) -> Self {
         let (tuning, patience_s, usage_s) = (None, None, None);
-        WorkerOptions { policy, tuning, iterations, seed: 1, patience_s, absences: Vec::new(), usage_s }
+        WorkerOptions { sync_model, tuning, iterations, seed: 1, patience_s, absences: Vec::new(), usage_s }
     }
 }
 
@@ -112,10 +112,10 @@ pub fn run_workers_watched(
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    /// Of a worker in one of its lives.
+    /// Of a worker in one of its incarnations.
     Of {
         worker: usize,
-        life: u32,
+        incarnation: u32,
         what: What,
     },
     Leaves {
@@ -157,8 +157,8 @@ enum What {
 /// A worker's process.
 struct Actor {
     machine: Worker,
-    /// How often it has been started: what earlier lives began is void.
-    life: u32,
+    /// How often it has been started: what earlier incarnations began is void.
+    incarnation: u32,
     is_away: bool,
     /// Into the server, or out of it.
     flow: Option<(bool, FlowId)>,
@@ -168,7 +168,7 @@ struct Actor {
 struct World<'r> {
     job: &'r Job,
     options: &'r WorkerOptions,
-    server: Server<Policy>,
+    server: Server<SyncModel>,
     actors: Vec<Actor>,
     into: Port<(usize, u32)>,
     out: Port<(usize, u32)>,
@@ -190,9 +190,10 @@ impl<'r> World<'r> {
             tuning: options.tuning,
             patience: options.patience_s.map(duration),
         };
-        let actor = |_| Actor { machine: Worker::new(), life: 0, is_away: false, flow: None, iteration: 0 };
+        let actor =
+            |_| Actor { machine: Worker::new(), incarnation: 0, is_away: false, flow: None, iteration: 0 };
         World {
-            server: Server::new(options.policy, server),
+            server: Server::new(options.sync_model, server),
             actors: (0..job.participants.len()).map(actor).collect(),
             into: Port::new(job.server.in_bps),
             out: Port::new(job.server.out_bps),
@@ -276,15 +277,15 @@ impl<'r> World<'r> {
     /// A transfer's last bit has left its sender.
     fn ended(&mut self, is_push: bool) {
         let port = if is_push { &mut self.into } else { &mut self.out };
-        let Some((_, (worker, life))) = port.end() else { return };
+        let Some((_, (worker, incarnation))) = port.end() else { return };
         self.actors[worker].flow = None;
         let what = if is_push { What::PushArrived } else { What::PullArrived };
-        self.delayed(worker, life, what);
+        self.delayed(worker, incarnation, what);
     }
 
     /// It has left one end of the worker's link; without a delay it is at the other one.
-    fn delayed(&mut self, worker: usize, life: u32, what: What) {
-        let event = Event::Of { worker, life, what };
+    fn delayed(&mut self, worker: usize, incarnation: u32, what: What) {
+        let event = Event::Of { worker, incarnation, what };
         match self.job.participants[worker].delay_s {
             0.0 => self.happen(event),
             delay_s => self.timers.at(Seconds(self.now_s + delay_s), event),
@@ -293,8 +294,8 @@ impl<'r> World<'r> {
 
     fn happen(&mut self, event: Event) {
         match event {
-            // What an earlier life began is void.
-            Event::Of { worker, life, .. } if self.actors[worker].life != life => {}
+            // What an earlier incarnation began is void.
+            Event::Of { worker, incarnation, .. } if self.actors[worker].incarnation != incarnation => {}
             Event::Of { worker, what, .. } => self.happen_to(worker, what),
             Event::Leaves { absence } => self.leaves(self.options.absences[absence]),
             Event::Returns { absence } => {
@@ -339,19 +340,20 @@ impl<'r> World<'r> {
     fn pull(&mut self, worker: usize, iteration: u64) {
         self.actors[worker].iteration = iteration;
         let Ok(version) = self.server.pull(number(worker), self.now()) else {
-            return self.delayed(worker, self.actors[worker].life, What::NotPermitted { iteration });
+            return self.delayed(worker, self.actors[worker].incarnation, What::NotPermitted { iteration });
         };
         (self.watch)(self.now_s, WorkerEvent::Pull { worker, version });
         self.record.begins(worker, self.now_s);
-        let (life, in_bps) = (self.actors[worker].life, self.job.participants[worker].nic.in_bps);
-        let flow = self.out.begin(self.now_s, in_bps, self.job.bits, (worker, life));
+        let (incarnation, in_bps) =
+            (self.actors[worker].incarnation, self.job.participants[worker].nic.in_bps);
+        let flow = self.out.begin(self.now_s, in_bps, self.job.bits, (worker, incarnation));
         self.actors[worker].flow = Some((false, flow));
     }
 
     fn leaves(&mut self, absence: Absence) {
         let worker = absence.participant;
         let actor = &mut self.actors[worker];
-        (actor.is_away, actor.life) = (true, actor.life + 1);
+        (actor.is_away, actor.incarnation) = (true, actor.incarnation + 1);
         if let Some((is_push, flow)) = actor.flow.take() {
             let port = if is_push { &mut self.into } else { &mut self.out };
             port.give_up(self.now_s, flow);
@@ -370,7 +372,7 @@ impl<'r> World<'r> {
             self.record.push(self.now_s, worker);
         }
         (self.watch)(self.now_s, WorkerEvent::Push { worker, iteration, taken });
-        self.delayed(worker, self.actors[worker].life, What::Answer { iteration, taken });
+        self.delayed(worker, self.actors[worker].incarnation, What::Answer { iteration, taken });
     }
 
     /// Does what the machines say, until they say nothing more.
@@ -394,7 +396,7 @@ impl<'r> World<'r> {
                 let worker = worker.index();
                 // Nobody hears what is said to one that is gone.
                 if !self.actors[worker].is_away {
-                    self.delayed(worker, self.actors[worker].life, What::Permit { iteration, batch });
+                    self.delayed(worker, self.actors[worker].incarnation, What::Permit { iteration, batch });
                 }
             }
             Output::Apply { version, updates } => {
@@ -409,23 +411,27 @@ impl<'r> World<'r> {
     }
 
     fn take_step(&mut self, worker: usize, step: Step) {
-        let (now, life) = (self.now(), self.actors[worker].life);
+        let (now, incarnation) = (self.now(), self.actors[worker].incarnation);
         let participant = &self.job.participants[worker];
         match step {
             Step::Join => self.server.join(number(worker), now).expect("the job has this worker"),
-            Step::Request => self.delayed(worker, life, What::Request),
-            Step::Pull { iteration } => self.delayed(worker, life, What::Pull { iteration }),
+            Step::Request => self.delayed(worker, incarnation, What::Request),
+            Step::Pull { iteration } => self.delayed(worker, incarnation, What::Pull { iteration }),
             Step::Compute { batch, .. } => {
                 let drawn_s = participant.compute.draw(&mut self.random);
                 let more = f64::from(batch) - f64::from(participant.batch);
                 let at_s = self.now_s + drawn_s + more / participant.speed;
-                self.timers.at(Seconds(at_s), Event::Of { worker, life, what: What::Computed });
+                self.timers.at(Seconds(at_s), Event::Of { worker, incarnation, what: What::Computed });
             }
             Step::Push { iteration } => {
                 self.actors[worker].iteration = iteration;
                 self.record.begins(worker, self.now_s);
-                let flow =
-                    self.into.begin(self.now_s, participant.nic.out_bps, self.job.bits, (worker, life));
+                let flow = self.into.begin(
+                    self.now_s,
+                    participant.nic.out_bps,
+                    self.job.bits,
+                    (worker, incarnation),
+                );
                 self.actors[worker].flow = Some((true, flow));
             }
         }
@@ -435,7 +441,7 @@ impl<'r> World<'r> {
         let [in_bits, out_bits] = [self.into.passed(self.now_s), self.out.passed(self.now_s)];
         let part = |bits: f64, bps: f64| if self.now_s > 0.0 { bits / bps / self.now_s } else { 0.0 };
         let utilisation = [part(in_bits, self.job.server.in_bps), part(out_bits, self.job.server.out_bps)];
-        let sync = self.options.policy.name();
+        let sync = self.options.sync_model.name();
         let mut run = self.record.report(self.job, &self.server, sync, self.now_s, utilisation);
         run.usage_bps = self.usage.map(Usage::into_rates).unwrap_or_default();
         run

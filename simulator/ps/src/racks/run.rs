@@ -2,7 +2,7 @@
 
 use inart_planner_ps::{RackError, Racks};
 use inart_protocol_ps::{
-    Applied, Batch, Options, Output, Policy, Server, Taken, TurnOutput, Turns, Update, WorkerNo,
+    Applied, Batch, Options, Output, Server, SyncModel, Taken, TurnOutput, Turns, Update, WorkerNo,
 };
 use inart_topologies::ps::{Job, Kind};
 use inart_virtual::{Seconds, SplitMix64, Timeline};
@@ -79,9 +79,9 @@ pub fn run_racks_watched(
         let (groups, workers) = (racks.groups.len(), job.participants.len());
         return Err(RackError::Groups { job: job.name.clone(), groups, workers }.into());
     }
-    let policy = Policy::r2sp(0.0, Applied::InTurn).map_err(RunError::from)?;
+    let sync_model = SyncModel::r2sp(0.0, Applied::InTurn).map_err(RunError::from)?;
     let turns = Turns::new(racks.groups.len(), racks.concurrent_groups, 1)?;
-    let mut world = World::new(job, racks, options, (policy, turns), watch);
+    let mut world = World::new(job, racks, options, (sync_model, turns), watch);
     world.start();
     while !world.record.is_over() {
         let Some((Seconds(at_s), event)) = world.timers.take() else {
@@ -90,7 +90,7 @@ pub fn run_racks_watched(
         };
         world.happens(at_s, event);
     }
-    Ok(world.record.report(job, racks, policy.name(), world.now_s))
+    Ok(world.record.report(job, racks, sync_model.name(), world.now_s))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,7 @@ enum Event {
 struct World<'r> {
     job: &'r Job,
     racks: &'r Racks,
-    server: Server<Policy>,
+    server: Server<SyncModel>,
     timers: Timeline<Event, Seconds>,
     random: SplitMix64,
     now_s: f64,
@@ -120,7 +120,7 @@ impl<'r> World<'r> {
         job: &'r Job,
         racks: &'r Racks,
         options: &RackOptions,
-        (policy, turns): (Policy, Turns),
+        (sync_model, turns): (SyncModel, Turns),
         watch: &'r mut dyn FnMut(f64, RackEvent),
     ) -> Self {
         let groups = racks.groups.len();
@@ -128,7 +128,7 @@ impl<'r> World<'r> {
         World {
             job,
             racks,
-            server: Server::new(policy, Options { batches, tuning: None, patience: None }),
+            server: Server::new(sync_model, Options { batches, tuning: None, patience: None }),
             timers: Timeline::new(),
             random: SplitMix64::new(options.seed),
             now_s: 0.0,
@@ -143,7 +143,7 @@ impl<'r> World<'r> {
     /// All groups have the first model, and compute.
     fn start(&mut self) {
         for group in 0..self.racks.groups.len() {
-            self.server.join(number(group), duration(0.0)).expect("there is a seat for every group");
+            self.server.join(number(group), duration(0.0)).expect("there is a worker state for every group");
         }
         for group in 0..self.racks.groups.len() {
             self.asks(group);

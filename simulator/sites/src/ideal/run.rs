@@ -6,7 +6,7 @@ use inart_planner_sites::{
     Ended, Network, Options, PlanError, Table, Tuning, chunk_sizes, kept_plan_and_policy, plan_and_policy,
     sending,
 };
-use inart_protocol_sites::{AuxiliaryUse, Counters, Policy};
+use inart_protocol_sites::{AuxiliaryUse, Counters, TransmissionPolicy};
 use inart_topologies::sites::{Overlay, Rates, SiteJob};
 use inart_virtual::Sharing;
 use serde::Serialize;
@@ -101,7 +101,8 @@ pub enum RunError {
 }
 
 /// Plays a round by a policy, with chunks of these sizes; `None` if it gets stuck.
-pub(crate) type Play<'p> = dyn FnMut(&mut Network<'_>, &Arc<Policy>, &[u64]) -> Option<Ended> + 'p;
+pub(crate) type Play<'p> =
+    dyn FnMut(&mut Network<'_>, &Arc<TransmissionPolicy>, &[u64]) -> Option<Ended> + 'p;
 
 /// Rounds back to back.
 ///
@@ -123,7 +124,7 @@ pub(crate) fn run_by(
     let mut network = Network::new(overlay, None, scheme.sharing(options.sharing), sending);
     let mut table = Table::new(overlay, scheme, options.prior_bps, &options.tuning);
     let (mut all, mut errors, mut sums) = (Vec::new(), Vec::new(), 0);
-    let mut in_force: Option<(f64, Arc<Policy>, Vec<u64>)> = None;
+    let mut in_force: Option<(f64, Arc<TransmissionPolicy>, Vec<u64>)> = None;
     // On the same rates the plan is the same.
     let mut planned_for: Option<Rates> = None;
     while goes_on(options.until, all.len(), network.now_s()) {

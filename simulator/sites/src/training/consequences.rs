@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_connections::PeerNo;
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 use inart_topologies::sites::SiteId;
 
 use super::Training;
@@ -80,7 +80,7 @@ impl Training {
 }
 
 /// Whether a plan's trees or routes have the link.
-fn uses(plan: &Policy, a: SiteNo, b: SiteNo) -> bool {
+fn uses(plan: &TransmissionPolicy, a: SiteNo, b: SiteNo) -> bool {
     let is_link = |from: SiteNo, to: SiteNo| (from, to) == (a, b) || (from, to) == (b, a);
     let is_used = |from: SiteNo, to: SiteNo| match plan.routes.get(&(from, to)) {
         Some(route) => route.windows(2).any(|hop| is_link(hop[0], hop[1])),

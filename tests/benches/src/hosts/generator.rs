@@ -7,8 +7,8 @@ use anyhow::{Context, Result, anyhow, ensure};
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_protocol_aggregation::Assignment;
 use inart_wire::{
-    ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind,
-    Seat, ShardId, Transcript,
+    BitmapIndex, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr,
+    Incarnation, Kind, ShardId, Transcript,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -163,7 +163,7 @@ fn frame(
     kind: Kind,
     values: &[i32],
 ) -> Result<Vec<u8>> {
-    let worker = Seat::try_from(rank)?;
+    let worker = BitmapIndex::try_from(rank)?;
     let frame = FrameRepr {
         destination: assignment.shards[0].mac,
         source: assignment.workers[usize::from(rank)].mac,
@@ -171,7 +171,7 @@ fn frame(
         header: HeaderRepr {
             kind,
             flags: Flags::default(),
-            epoch: assignment.epoch,
+            plan_version: assignment.plan_version,
             job: assignment.job,
             shard: ShardId::from(0),
             worker,

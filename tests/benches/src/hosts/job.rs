@@ -14,7 +14,7 @@ use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey,
     SwitchPortsAction, SwitchPortsKey, SwitchTables,
 };
-use inart_wire::{Contributors, Group, Rank, Seat, ShardId};
+use inart_wire::{BitmapIndex, Contributors, Group, Rank, ShardId};
 
 use crate::turn::{assignment, options};
 use crate::{Arguments, network};
@@ -78,13 +78,13 @@ fn work(rank: u16, assignment: Assignment, port: PortKind, arguments: &Arguments
 /// A switch that sums the gradients and multicasts the results.
 fn switch(assignment: &Assignment) -> Result<Switch> {
     let port = |host: u16| PortNo::try_from(u64::from(host) + 1).expect("ports count from 1");
-    let (epoch, job, shard) = (assignment.epoch, assignment.job, ShardId::from(0));
+    let (plan_version, job, shard) = (assignment.plan_version, assignment.job, ShardId::from(0));
     let mut tables = SwitchTables::default();
     let everybody = Contributors::all_of(Group(0), WORKERS.into());
     for rank in 0..WORKERS {
-        let worker = Seat::try_from(rank)?;
+        let worker = BitmapIndex::try_from(rank)?;
         let slots = SlotRange { base: 0, len: assignment.window_chunks };
-        let key = SteerKey { epoch, job, shard, worker, ingress: port(rank) };
+        let key = SteerKey { plan_version, job, shard, worker, ingress: port(rank) };
         let members = Contributors::one(worker);
         tables
             .steer
@@ -98,7 +98,7 @@ fn switch(assignment: &Assignment) -> Result<Switch> {
     }
     let group = GroupId(1);
     tables.groups.insert(group, (0..WORKERS).map(port).collect());
-    let key = ResultsKey { epoch, job, shard, ingress: port(WORKERS) };
+    let key = ResultsKey { plan_version, job, shard, ingress: port(WORKERS) };
     tables.results.insert(key, ResultsAction::Replicate { group });
 
     let program = Program::compile(&inart_p4::artifact(assignment.values_per_frame).json)?;

@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use inart_protocol_aggregation::TensorInput;
-use inart_protocol_aggregation::policy::{Reduction, Sum};
+use inart_protocol_aggregation::completion_rule::{Reduction, Sum};
 use inart_protocol_aggregation::scale::{dequantise_all, largest_size, quantise};
 use inart_wire::{
-    ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Seat,
-    ShardId, ValuesPerFrame,
+    BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind,
+    MacAddr, ShardId, ValuesPerFrame,
 };
 
 /// How long each loop runs; the quickest of so many tries counts.
@@ -97,7 +97,7 @@ fn time(run: &mut dyn FnMut()) -> f64 {
 }
 
 fn frame(values_per_frame: ValuesPerFrame, values: &[i32]) -> (FrameRepr, Vec<u8>) {
-    let worker = Seat::try_from(0u16).expect("the first seat");
+    let worker = BitmapIndex::try_from(0u16).expect("the first bitmap index");
     let repr = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 1]),
         source: MacAddr([2, 0, 0, 0, 0, 2]),
@@ -105,7 +105,7 @@ fn frame(values_per_frame: ValuesPerFrame, values: &[i32]) -> (FrameRepr, Vec<u8
         header: HeaderRepr {
             kind: Kind::Gradient,
             flags: Flags::NONE,
-            epoch: 1.into(),
+            plan_version: 1.into(),
             job: 1.into(),
             shard: ShardId::from(0),
             worker,

@@ -64,7 +64,7 @@ pub fn assignment(workers: u16, arguments: &Arguments) -> Assignment {
     Assignment {
         job: 1.into(),
         name: "hosts".into(),
-        epoch: 1.into(),
+        plan_version: 1.into(),
         values_per_frame: arguments.values,
         window_chunks: arguments.window,
         exact_sums: false,
@@ -74,7 +74,7 @@ pub fn assignment(workers: u16, arguments: &Arguments) -> Assignment {
             mac: mac(0xfe),
             share: 1.0,
             rate_bps: 100e9,
-            seats: vec![],
+            bitmap_indices: vec![],
         }],
     }
 }

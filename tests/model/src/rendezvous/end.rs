@@ -1,13 +1,13 @@
-//! Whether every living host comes to be in the next run, from any state on.
+//! Whether every living host comes to be in the next view, from any state on.
 
 use super::state::{Phase, State, Where};
 use super::steps::{Action, System};
 
-/// More steps than any run to the end takes.
+/// More steps than any view to the end takes.
 const MOST_STEPS: usize = 2000;
 
-/// Whether, from that state on, with nobody who dies and everything heard, all come to be in the next run. If
-/// there is no reason for another run, that is so.
+/// Whether, from that state on, with nobody who dies and everything heard, all come to be in the next view.
+/// If there is no reason for another view, that is so.
 pub(super) fn ends(system: &System, from: &State) -> bool {
     if !from.joiner.0 && !from.has_died {
         return true;
@@ -32,6 +32,6 @@ pub(super) fn ends(system: &System, from: &State) -> bool {
 fn is_over(state: &State) -> bool {
     let all_next = state.members().all(|worker| worker.at == Where::Next);
     state.phase == Phase::Formed && all_next && state.joiner.0 == state.joiner.1
-        // Nobody of the run is left, and nobody else has asked.
+        // Nobody of the view is left, and nobody else has asked.
         || state.members().next().is_none() && !state.joiner.0
 }

@@ -1,7 +1,7 @@
-//! The rendezvous of an elastic job as a model: how a run's workers agree on the boundary before which it
-//! ends, how they come back, and when the next run begins (docs/protocol/elastic.md).
+//! The rendezvous of an elastic job as a model: how a view's workers agree on the stop point before which it
+//! ends, how they come back, and when the next view begins (docs/protocol/elastic.md).
 //!
-//! **What is in it.** The workers of a run start tensors one after the other; a tensor is complete at a
+//! **What is in it.** The workers of a view start tensors one after the other; a tensor is complete at a
 //! worker once all members have started it. Somebody joins at any moment, and one worker may die at any
 //! moment. What the controller tells is heard at any later moment, and only the newest of it (as a stream
 //! that is watched); answers may be late, too. A worker in the middle of a tensor that cannot be completed
@@ -12,7 +12,7 @@
 //! is about.
 //!
 //! **Ends** is decided for each reachable state by itself, as there: nobody dies from then on, everything
-//! that was said is heard, and every living host must come to be in the next run.
+//! that was said is heard, and every living host must come to be in the next view.
 
 mod end;
 mod invariant;
@@ -30,8 +30,8 @@ use stateright::{Checker, HasDiscoveries, Model, Property};
 /// Whether an invariant holds there.
 fn holds(invariant: Invariant, system: &System, state: &State) -> bool {
     match invariant {
-        Invariant::Boundary => state.boundary_holds(),
-        Invariant::Apart => state.phase != Phase::Formed || !state.members().any(Worker::is_in_run),
+        Invariant::StopPoint => state.boundary_holds(),
+        Invariant::Apart => state.phase != Phase::Formed || !state.members().any(Worker::is_in_view),
         Invariant::Nothing => {
             let mut completed = state.members().map(|worker| worker.completed);
             let first = completed.next();
@@ -63,8 +63,8 @@ impl Model for System {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(Invariant::Boundary.words(), |system, state| {
-                holds(Invariant::Boundary, system, state)
+            Property::always(Invariant::StopPoint.words(), |system, state| {
+                holds(Invariant::StopPoint, system, state)
             }),
             Property::always(Invariant::Apart.words(), |system, state| {
                 holds(Invariant::Apart, system, state)

@@ -6,7 +6,7 @@ use super::invariant::Invariant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
     /// A worker says that it holds, and starts the tensor.
-    IgnoresBoundary,
+    IgnoresStopPoint,
     /// A worker leaves where it holds, before all have agreed.
     LeavesEarly,
     /// A worker that holds does not hear what it is told then, but for the end.
@@ -19,7 +19,7 @@ pub enum Mutant {
     AgreesWithOne,
     /// The controller lets nobody go on who holds while somebody does not answer.
     NoRelenting,
-    /// The controller forms a run as soon as one worker is back.
+    /// The controller forms a view as soon as one worker is back.
     FormsEarly,
     /// The controller waits for dead workers, too.
     WaitsForTheDead,
@@ -28,12 +28,12 @@ pub enum Mutant {
 impl Mutant {
     /// Each with the invariant that it breaks.
     pub const ALL: [(Self, Invariant); 9] = [
-        (Self::IgnoresBoundary, Invariant::Boundary),
-        (Self::LeavesEarly, Invariant::Boundary),
+        (Self::IgnoresStopPoint, Invariant::StopPoint),
+        (Self::LeavesEarly, Invariant::StopPoint),
         (Self::StaysHeld, Invariant::Ends),
-        (Self::NeverRefuses, Invariant::Boundary),
+        (Self::NeverRefuses, Invariant::StopPoint),
         (Self::NoLaterTensor, Invariant::Ends),
-        (Self::AgreesWithOne, Invariant::Boundary),
+        (Self::AgreesWithOne, Invariant::StopPoint),
         (Self::NoRelenting, Invariant::Ends),
         (Self::FormsEarly, Invariant::Apart),
         (Self::WaitsForTheDead, Invariant::Ends),

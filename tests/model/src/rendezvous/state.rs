@@ -1,6 +1,6 @@
 //! The states of workers and controller.
 
-/// What the members of the run are told about its end.
+/// What the members of the view are told about its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ending {
     /// Nothing.
@@ -24,26 +24,26 @@ pub enum Limit {
     Hold(u8),
     /// The same, and it leaves there.
     Leave(u8),
-    /// None: the run is over.
+    /// None: the view is over.
     Over,
 }
 
 /// Where a worker is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Where {
-    /// In the run.
-    Run,
-    /// It has left the run before that tensor, and waits for the next.
+    /// In the view.
+    View,
+    /// It has left the view before that tensor, and waits for the next.
     LeftBefore(u8),
-    /// It has left the run otherwise, and waits for the next.
+    /// It has left the view otherwise, and waits for the next.
     Left,
-    /// In the next run.
+    /// In the next view.
     Next,
     /// Dead.
     Dead,
 }
 
-/// A worker of the run.
+/// A worker of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Worker {
     /// Where it is.
@@ -62,9 +62,9 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Whether it lives and is in the run.
-    pub fn is_in_run(&self) -> bool {
-        self.at == Where::Run
+    /// Whether it lives and is in the view.
+    pub fn is_in_view(&self) -> bool {
+        self.at == Where::View
     }
 
     /// Whether it is in the middle of a tensor.
@@ -76,22 +76,22 @@ impl Worker {
 /// What the controller is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
-    /// The run goes on.
+    /// The view goes on.
     Running,
     /// Its workers agree where it ends.
     Bounded,
     /// It has ended, and its members come back.
     Leaving,
-    /// The next run has begun.
+    /// The next view has begun.
     Formed,
 }
 
 /// Everything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// The members of the run.
+    /// The members of the view.
     pub workers: Vec<Worker>,
-    /// Whether somebody else has asked for a run, and whether it has one.
+    /// Whether somebody else has asked for a view, and whether it has one.
     pub joiner: (bool, bool),
     /// What the controller is at.
     pub phase: Phase,
@@ -106,10 +106,10 @@ pub struct State {
 }
 
 impl State {
-    /// A run that has just begun.
+    /// A view that has just begun.
     pub fn new(workers: usize) -> Self {
         let worker = Worker {
-            at: Where::Run,
+            at: Where::View,
             started: 0,
             completed: 0,
             limit: Limit::None,
@@ -137,7 +137,7 @@ impl State {
         self.workers.iter().map(|worker| worker.started).min().unwrap_or(0)
     }
 
-    /// Whether all who have left at a boundary did so before the same tensor, and nobody has started it.
+    /// Whether all who have left at a stop point did so before the same tensor, and nobody has started it.
     pub fn boundary_holds(&self) -> bool {
         let mut left = self.workers.iter().filter_map(|worker| match worker.at {
             Where::LeftBefore(tensor) => Some(tensor),

@@ -3,20 +3,20 @@
 use super::mutant::Mutant;
 use super::state::{Ending, Limit, Phase, State, Where, Worker};
 
-/// A run to explore.
+/// A view to explore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Its workers.
     pub workers: usize,
-    /// Tensors that a worker starts at most, unless a boundary is further off.
+    /// Tensors that a worker starts at most, unless a stop point is further off.
     pub tensors: u8,
-    /// How far off boundaries are.
+    /// How far off stop points are.
     pub margin: u8,
     /// Whether a worker may die.
     pub death: bool,
 }
 
-/// The rendezvous of one run, maybe with a mistake.
+/// The rendezvous of one view, maybe with a mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct System {
     /// What to explore.
@@ -28,7 +28,7 @@ pub struct System {
 /// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Somebody else asks for a run.
+    /// Somebody else asks for a view.
     Join,
     /// A worker starts its next tensor.
     Start(usize),
@@ -48,11 +48,11 @@ pub enum Action {
     Notice(usize),
     /// The controller lets those who hold go on, since somebody does not answer.
     Relent,
-    /// The next run begins.
+    /// The next view begins.
     Form,
 }
 
-/// Tensors to which no boundary is raised.
+/// Tensors to which no stop point is raised.
 const MOST_TENSORS: u8 = 100;
 
 impl System {
@@ -64,7 +64,7 @@ impl System {
     /// the exploration.
     pub(super) fn possible(&self, state: &State, freely: bool) -> Vec<Action> {
         let mut actions = Vec::new();
-        // Who comes later is in the rendezvous of the next run.
+        // Who comes later is in the rendezvous of the next view.
         if !state.joiner.0 && freely && state.phase != Phase::Formed {
             actions.push(Action::Join);
         }
@@ -93,13 +93,13 @@ impl System {
         if worker.said.is_some() {
             actions.push(Action::Answer(index));
         }
-        if !worker.is_in_run() {
+        if !worker.is_in_view() {
             return;
         }
         let may_start = match worker.limit {
             Limit::None => true,
             Limit::Hold(tensor) | Limit::Leave(tensor) => {
-                worker.started < tensor || self.has(Mutant::IgnoresBoundary)
+                worker.started < tensor || self.has(Mutant::IgnoresStopPoint)
             }
             Limit::Over => false,
         };
@@ -126,7 +126,7 @@ impl System {
         if leaves {
             actions.push(Action::Leave(index));
         }
-        let is_stuck = |other: &Worker| !other.is_in_run() && other.started <= worker.completed;
+        let is_stuck = |other: &Worker| !other.is_in_view() && other.started <= worker.completed;
         if worker.is_busy() && state.workers.iter().any(is_stuck) {
             actions.push(Action::Abort(index));
         }
@@ -135,12 +135,12 @@ impl System {
         }
     }
 
-    /// Whether all members of the run are back, or known to be dead.
+    /// Whether all members of the view are back, or known to be dead.
     fn is_gathered(&self, state: &State) -> bool {
         let is_back = |(index, worker): (usize, &Worker)| match worker.at {
             Where::LeftBefore(_) | Where::Left => true,
             Where::Dead => state.known_dead[index] && !self.has(Mutant::WaitsForTheDead),
-            Where::Run | Where::Next => false,
+            Where::View | Where::Next => false,
         };
         let mut back = state.workers.iter().enumerate().map(is_back);
         match self.has(Mutant::FormsEarly) {
@@ -196,7 +196,7 @@ impl System {
         }
     }
 
-    /// As `RunEnd::tell` of the hosts.
+    /// As `ViewEnd::tell` of the hosts.
     fn hear(&self, state: &mut State, index: usize) {
         let told = state.told;
         let worker = &mut state.workers[index];
@@ -247,7 +247,7 @@ fn tell(state: &mut State, ending: Ending) {
     state.answers.fill(None);
 }
 
-/// A worker leaves the run and joins again, as `Membership::join` of the controller.
+/// A worker leaves the view and joins again, as `Membership::join` of the controller.
 fn leave(state: &mut State, index: usize, at: Where) {
     (state.workers[index].at, state.workers[index].said) = (at, None);
     if state.phase == Phase::Formed {

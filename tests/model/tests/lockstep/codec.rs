@@ -1,78 +1,81 @@
 //! The model's frames as real ones, and real ones in the model's terms.
 
-use inart_model::{Config, Contribution, Frame, Life, Marks, Node, Peer, Run, Talk};
+use inart_model::{Config, Contribution, Frame, Generation, Marks, Node, Peer, Run, Talk};
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{
-    AbortReason, Contributors, ControlMessage, Exponent as WireExponent, Feedback, Flags, FrameRepr, Group,
-    HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat, Transcript,
+    AbortReason, BitmapIndex, Contributors, ControlMessage, Exponent as WireExponent, Feedback, Flags,
+    FrameRepr, Group, HeaderRepr, Incarnation, Kind, MacAddr, Rank, Transcript,
 };
 
 use super::numbers::{halves, values_per_frame};
 
-pub const EPOCH: u16 = 2;
-pub const OLD_EPOCH: u16 = 1;
+pub const PLAN_VERSION: u16 = 2;
+pub const OLD_PLAN_VERSION: u16 = 1;
 /// The one that hosts move to.
-pub const NEW_EPOCH: u16 = 3;
+pub const NEW_PLAN_VERSION: u16 = 3;
 pub const JOB: u16 = 7;
 /// The server's incarnation in a run.
 pub fn server_of(config: &Config, run: Run) -> Incarnation {
     Incarnation::new(match run {
         Run::Former => 99,
-        Run::OldEpoch if config.tofino == Some(Marks::Alike) => with_the_mark_of(EPOCH, 100, OLD_EPOCH),
-        // That of an epoch before may be any; let its epoch be all that tells it from now.
-        Run::OldEpoch | Run::First | Run::Moved => 100,
+        Run::OldPlanVersion if config.tofino == Some(Marks::Alike) => {
+            with_the_mark_of(PLAN_VERSION, 100, OLD_PLAN_VERSION)
+        }
+        // That of a previous plan version may be any; let its plan version be all that tells it from now.
+        Run::OldPlanVersion | Run::First | Run::Moved => 100,
         Run::Second => 101,
     })
 }
 
-/// The incarnation under one epoch whose tag has the same mark (CRC-32) as that of another incarnation under
-/// another epoch. A CRC adds what comes last, the incarnation, to what it has of the bytes before.
-fn with_the_mark_of(epoch: u16, incarnation: u32, under: u16) -> u32 {
-    let before = |epoch: u16| {
-        let tag = [epoch, JOB, 0].map(u16::to_be_bytes);
+/// The incarnation under one plan version whose tag has the same mark (CRC-32) as that of another incarnation
+/// under another plan version. A CRC adds what comes last, the incarnation, to what it has of the bytes
+/// before.
+fn with_the_mark_of(plan_version: u16, incarnation: u32, under: u16) -> u32 {
+    let before = |plan_version: u16| {
+        let tag = [plan_version, JOB, 0].map(u16::to_be_bytes);
         tag.as_flattened().iter().chain(&[0]).fold(u32::MAX, |crc, byte| {
             let next = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
             (0..8).fold(crc ^ u32::from(*byte), |crc, _| next(crc))
         })
     };
-    incarnation ^ (before(epoch) ^ before(under)).swap_bytes()
+    incarnation ^ (before(plan_version) ^ before(under)).swap_bytes()
 }
 
-fn run_of(config: &Config, epoch: u16, incarnation: Incarnation) -> Run {
+fn run_of(config: &Config, plan_version: u16, incarnation: Incarnation) -> Run {
     let runs = [Run::Former, Run::First, Run::Second];
     let run = runs.into_iter().find(|run| server_of(config, *run) == incarnation);
-    match epoch {
-        OLD_EPOCH => Run::OldEpoch,
-        NEW_EPOCH => Run::Moved,
-        _ => run.expect("it is one of the server's lives"),
+    match plan_version {
+        OLD_PLAN_VERSION => Run::OldPlanVersion,
+        NEW_PLAN_VERSION => Run::Moved,
+        _ => run.expect("it is one of the server's generations"),
     }
 }
 
-/// The epoch of a run's frames.
-pub fn epoch_of(run: Run) -> u16 {
+/// The plan version of a run's frames.
+pub fn plan_version_of(run: Run) -> u16 {
     match run {
-        Run::OldEpoch => OLD_EPOCH,
-        Run::Moved => NEW_EPOCH,
-        Run::Former | Run::First | Run::Second => EPOCH,
+        Run::OldPlanVersion => OLD_PLAN_VERSION,
+        Run::Moved => NEW_PLAN_VERSION,
+        Run::Former | Run::First | Run::Second => PLAN_VERSION,
     }
 }
 
 /// A worker's incarnation.
-pub fn host(worker: u8, life: Life) -> Incarnation {
-    let first = match life {
-        Life::Former => 50,
-        Life::First => 1,
-        Life::Second => 20,
+pub fn host(worker: u8, generation: Generation) -> Incarnation {
+    let first = match generation {
+        Generation::Former => 50,
+        Generation::First => 1,
+        Generation::Second => 20,
     };
     Incarnation::new(first + u32::from(worker))
 }
 
-fn life_of(worker: u8, incarnation: Incarnation) -> Life {
-    let lives = [Life::Former, Life::First, Life::Second];
-    lives
+fn generation_of(worker: u8, incarnation: Incarnation) -> Generation {
+    let generations = [Generation::Former, Generation::First, Generation::Second];
+    generations
         .into_iter()
-        .find(|life| host(worker, *life) == incarnation)
-        .expect("it is one of the worker's lives")
+        .find(|generation| host(worker, *generation) == incarnation)
+        .expect("it is one of the worker's generations")
 }
 
 /// What is compared of a frame.
@@ -109,7 +112,7 @@ pub enum Seen {
     },
     KeepAlive {
         worker: u8,
-        life: Life,
+        generation: Generation,
         run: Option<Run>,
     },
     Answer {
@@ -139,21 +142,21 @@ impl Codec {
             mac: mac(2, 0),
             share: 1.0,
             rate_bps: 1e12,
-            seats: Vec::new(),
+            bitmap_indices: Vec::new(),
         };
         let assignment = Assignment {
             job: JOB.into(),
             name: "model".into(),
-            epoch: EPOCH.into(),
+            plan_version: PLAN_VERSION.into(),
             values_per_frame: values_per_frame(&config),
             window_chunks: config.window.into(),
             exact_sums: false,
             workers: (0..workers).map(name).collect(),
             shards: vec![server],
         };
-        let mut moved = Assignment { epoch: NEW_EPOCH.into(), ..assignment.clone() };
-        moved.shards[0].seats =
-            (0..config.workers).map(|rank| seat(config.seat_of(Run::Moved, rank))).collect();
+        let mut moved = Assignment { plan_version: NEW_PLAN_VERSION.into(), ..assignment.clone() };
+        moved.shards[0].bitmap_indices =
+            (0..config.workers).map(|rank| bitmap_index(config.bitmap_index_of(Run::Moved, rank))).collect();
         Self { config, assignment, moved }
     }
 
@@ -161,10 +164,10 @@ impl Codec {
         HeaderRepr {
             kind: Kind::Control,
             flags: Flags::NONE,
-            epoch: EPOCH.into(),
+            plan_version: PLAN_VERSION.into(),
             job: JOB.into(),
             shard: 0.into(),
-            worker: seat(0),
+            worker: bitmap_index(0),
             sequence: u32::from(sequence).into(),
             contributors: Contributors::default(),
             exponent: WireExponent::from(0),
@@ -188,20 +191,21 @@ impl Codec {
     pub fn contribution(&self, frame: &Contribution, also: Flags) -> Vec<u8> {
         let header = HeaderRepr {
             kind: if frame.partial { Kind::Partial } else { Kind::Gradient },
-            epoch: epoch_of(frame.run).into(),
+            plan_version: plan_version_of(frame.run).into(),
             incarnation: server_of(&self.config, frame.run),
             flags: also
                 .with_if(Flags::LAST, frame.last)
                 .with_if(Flags::RESEND, frame.resend)
                 .with_if(Flags::BYPASS, frame.bypass)
                 .with_if(Flags::OVERFLOW, frame.overflow),
-            worker: seat(frame.worker),
+            worker: bitmap_index(frame.worker),
             contributors: Contributors { bitmap: frame.contributors.into(), group: Group(0) },
             exponent: self.exponent(frame.exponent),
             length: self.length(frame.sequence, frame.exponent) as u16,
             ..self.header(frame.sequence)
         };
-        let source = self.assignment.workers[usize::from(self.config.seat_of(frame.run, frame.worker))].mac;
+        let source =
+            self.assignment.workers[usize::from(self.config.bitmap_index_of(frame.run, frame.worker))].mac;
         let numbers = self.spread(&self.numbers(frame.sequence, frame.exponent, frame.sum));
         self.write(self.assignment.shards[0].mac, source, header, &numbers)
     }
@@ -218,8 +222,8 @@ impl Codec {
                 let (exponent, numbers) = self.result(sequence, sum);
                 let header = HeaderRepr {
                     kind: Kind::Result,
-                    flags: self.last(sequence).with_if(Flags::OTHER_EPOCH, other),
-                    epoch: epoch_of(run).into(),
+                    flags: self.last(sequence).with_if(Flags::OTHER_PLAN_VERSION, other),
+                    plan_version: plan_version_of(run).into(),
                     incarnation: server_of(&self.config, run),
                     exponent,
                     length: self.length(sequence, self.config.exponent(sequence)) as u16,
@@ -249,10 +253,10 @@ impl Codec {
 
     /// The bytes of a message of the server to a worker.
     fn say(&self, worker: u8, to: Talk, header: HeaderRepr, message: ControlMessage) -> Vec<u8> {
-        let words = message.words(host(worker, to.life));
+        let words = message.words(host(worker, to.generation));
         let header = HeaderRepr {
-            epoch: epoch_of(to.run).into(),
-            worker: seat(self.config.seat_of(to.run, worker)),
+            plan_version: plan_version_of(to.run).into(),
+            worker: bitmap_index(self.config.bitmap_index_of(to.run, worker)),
             length: words.len() as u16,
             incarnation: server_of(&self.config, to.run),
             ..header
@@ -263,15 +267,15 @@ impl Codec {
 
     /// The bytes of a worker's keep-alive. It does not tell how long the gradient is, since that would end
     /// the runs where one is shorter.
-    pub fn keepalive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
+    pub fn keepalive(&self, worker: u8, generation: Generation, run: Option<Run>) -> Vec<u8> {
         let message = ControlMessage::KeepAlive {
             oldest: 0.into(),
             tensor_len: None,
             transcript: Transcript::default(),
         };
-        let words = message.words(host(worker, life));
+        let words = message.words(host(worker, generation));
         let header = HeaderRepr {
-            worker: seat(worker),
+            worker: bitmap_index(worker),
             length: words.len() as u16,
             incarnation: run.map_or(Incarnation::UNKNOWN, |run| server_of(&self.config, run)),
             ..self.header(0)
@@ -308,14 +312,14 @@ impl Codec {
         assert!(overflow || numbers == other, "{header}: the halves are of two sums: {numbers:?} {other:?}");
         let seen = match header.kind {
             Kind::Result => {
-                let run = run_of(&self.config, header.epoch.get(), header.incarnation);
-                let (exponent, other) = (header.exponent, header.flags.contains(Flags::OTHER_EPOCH));
+                let run = run_of(&self.config, header.plan_version.get(), header.incarnation);
+                let (exponent, other) = (header.exponent, header.flags.contains(Flags::OTHER_PLAN_VERSION));
                 Seen::Result { run, sequence, exponent, numbers, other }
             }
             Kind::Control => self.read_message(&header, ControlMessage::parse(&frame).unwrap()),
             _ => Seen::Contribution {
                 partial: header.kind == Kind::Partial,
-                run: run_of(&self.config, header.epoch.get(), header.incarnation),
+                run: run_of(&self.config, header.plan_version.get(), header.incarnation),
                 sequence,
                 worker,
                 contributors: header.contributors.bitmap as u8,
@@ -343,15 +347,15 @@ impl Codec {
 
     fn read_message(&self, header: &HeaderRepr, (message, host): (ControlMessage, Incarnation)) -> Seen {
         let run = (header.incarnation != Incarnation::UNKNOWN)
-            .then(|| run_of(&self.config, header.epoch.get(), header.incarnation));
-        let worker = self.config.seat_of(run.unwrap_or_default(), header.worker.get() as u8);
-        let life = life_of(worker, host);
-        let to = || Talk { life, run: run.expect("a server knows its run") };
+            .then(|| run_of(&self.config, header.plan_version.get(), header.incarnation));
+        let worker = self.config.bitmap_index_of(run.unwrap_or_default(), header.worker.get() as u8);
+        let generation = generation_of(worker, host);
+        let to = || Talk { generation, run: run.expect("a server knows its run") };
         match message {
             ControlMessage::RequestBypass => {
                 Seen::Request { to: to(), sequence: header.sequence.get() as u8 }
             }
-            ControlMessage::KeepAlive { .. } => Seen::KeepAlive { worker, life, run },
+            ControlMessage::KeepAlive { .. } => Seen::KeepAlive { worker, generation, run },
             ControlMessage::KeepAliveAnswer { bound, .. } => Seen::Answer { to: to(), bound },
             ControlMessage::Abort { reason, culprit } => match reason {
                 AbortReason::ServerRestarted(_) => Seen::Abort { to: to(), culprit: Peer::Server },
@@ -386,7 +390,7 @@ impl Codec {
             }
             Frame::Request { to, sequence } => Seen::Request { to, sequence },
             Frame::Abort { to, culprit } => Seen::Abort { to, culprit },
-            Frame::KeepAlive { worker, life, run } => Seen::KeepAlive { worker, life, run },
+            Frame::KeepAlive { worker, generation, run } => Seen::KeepAlive { worker, generation, run },
             Frame::Answer { to, bound } => Seen::Answer { to, bound },
             Frame::Halfway(..) => panic!("{frame:?} stays in its switch"),
         }
@@ -397,7 +401,7 @@ pub fn rank(worker: u8) -> Rank {
     Rank::try_from(u16::from(worker)).unwrap()
 }
 
-/// Its seat.
-fn seat(worker: u8) -> Seat {
-    rank(worker).seat()
+/// Its bitmap index.
+fn bitmap_index(worker: u8) -> BitmapIndex {
+    rank(worker).bitmap_index()
 }

@@ -38,7 +38,7 @@ fn step(
     } else {
         let frame = any_contribution(&codec.config, number, random);
         let bytes = codec.contribution(&frame, any_flags(random));
-        let worker = codec.config.seat_of(frame.run, frame.worker);
+        let worker = codec.config.bitmap_index_of(frame.run, frame.worker);
         (Node::Switch(number), Frame::Contribution(frame), real.first_pass(worker, &bytes))
     };
     let arrival = system.arrival(state, node, &frame);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_model::{Frame, Life, Node, Run, Talk};
-use inart_protocol_aggregation::policy::{Answer, Lockstep, Onward, OwnSum, Policy};
+use inart_model::{Frame, Generation, Node, Run, Talk};
+use inart_protocol_aggregation::completion_rule::{Answer, CompletionRule, Lockstep, Onward, OwnSum};
 use inart_protocol_aggregation::{
     Assignment, Failure, Instant, NonFinite, ServerShard, StateMachine, TensorId, WorkerFlow,
 };
@@ -41,7 +41,7 @@ macro_rules! of_both {
 }
 
 impl RealServer {
-    /// The server in the run that its life names.
+    /// The server in the run that its generation names.
     pub fn new(codec: &Codec, run: Run) -> Self {
         match codec.config.onward {
             true => Self::Onward(server(codec, run, Onward::new(codec.config.workers.into()))),
@@ -65,8 +65,8 @@ impl RealServer {
         of_both!(self, host => host.state_machine.lead(told.clone())).expect("it may move there");
     }
 
-    pub fn close_old_epoch(&mut self) {
-        of_both!(self, host => host.state_machine.close_old_epoch());
+    pub fn close_old_plan_version(&mut self) {
+        of_both!(self, host => host.state_machine.close_old_plan_version());
     }
 
     /// The next sum that goes on.
@@ -86,34 +86,37 @@ impl RealServer {
     }
 }
 
-/// The server in the run that its life names; it knows all workers, unless they are to learn of each other.
-fn server<P: Policy>(codec: &Codec, run: Run, policy: P) -> Host<ServerShard<P>> {
-    let (assignment, life) = (codec.assignment.clone(), server_of(&codec.config, run));
-    let state_machine = ServerShard::with_policy(assignment, 0.into(), life, PEER_TIMEOUT, policy).unwrap();
+/// The server in the run that its generation names; it knows all workers, unless they are to learn of each
+/// other.
+fn server<P: CompletionRule>(codec: &Codec, run: Run, completion_rule: P) -> Host<ServerShard<P>> {
+    let (assignment, generation) = (codec.assignment.clone(), server_of(&codec.config, run));
+    let state_machine =
+        ServerShard::with_completion_rule(assignment, 0.into(), generation, PEER_TIMEOUT, completion_rule)
+            .unwrap();
     let mut host = Host { state_machine, now: Instant::START, tensors: Vec::new() };
     if !codec.config.handshake() {
         for worker in 0..codec.config.workers {
-            host.receive(&codec.keepalive(worker, Life::First, Some(run)));
+            host.receive(&codec.keepalive(worker, Generation::First, Some(run)));
         }
         host.send(codec);
     }
     host
 }
 
-/// A life of a worker, which has started its tensors; it knows the server, unless they are to learn of each
-/// other.
-pub fn worker(codec: &Codec, number: u8, life: Life) -> Host<WorkerFlow> {
-    let (assignment, incarnation) = (codec.assignment.clone(), host(number, life));
+/// A generation of a worker, which has started its tensors; it knows the server, unless they are to learn of
+/// each other.
+pub fn worker(codec: &Codec, number: u8, generation: Generation) -> Host<WorkerFlow> {
+    let (assignment, incarnation) = (codec.assignment.clone(), host(number, generation));
     let worker = WorkerFlow::new(assignment, rank(number), incarnation, PEER_TIMEOUT).unwrap();
     let mut state_machine = worker.with_non_finite(NonFinite::Pass);
     let mut start = |tensor| state_machine.start(Instant::START, tensor).unwrap();
-    let tensors = codec.gradients(number, life).into_iter().map(&mut start).collect();
+    let tensors = codec.gradients(number, generation).into_iter().map(&mut start).collect();
     if codec.config.chunks_of(number) < codec.config.chunks {
         start(codec.next_tensor(number));
     }
     let mut host = Host { state_machine, now: Instant::START, tensors };
     if !codec.config.handshake() {
-        let to = Talk { life, run: Run::First };
+        let to = Talk { generation, run: Run::First };
         host.receive(&codec.to_worker(number, &Frame::Answer { to, bound: true }));
     }
     host

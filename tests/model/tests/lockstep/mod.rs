@@ -14,12 +14,12 @@ mod switch;
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_model::{
-    Action, BEFORE, Config, Contribution, Exponent, Frame, Life, Marks, Node, Onward, Peer, Place, Run,
+    Action, BEFORE, Config, Contribution, Exponent, Frame, Generation, Marks, Node, Onward, Peer, Place, Run,
     Slots, State, Sum, System, Worker, one, ranks, step,
 };
 use inart_p4::Outcome;
 use inart_protocol_aggregation::WorkerFlow;
-use inart_protocol_aggregation::policy::OwnSum;
+use inart_protocol_aggregation::completion_rule::OwnSum;
 use inart_wire::Flags;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -40,12 +40,12 @@ fn networks() -> Vec<Config> {
         Config { window: 4, chunks: 5, ..three },
         Config { switches: 2, ..three },
         Config { alone: true, ..three },
-        Config { alone: true, switches: 2, old_epoch: true, ..three },
-        Config { switches: 2, old_epoch: true, ..three },
+        Config { alone: true, switches: 2, old_plan_version: true, ..three },
+        Config { switches: 2, old_plan_version: true, ..three },
         Config { saturation: true, ..three },
         Config { saturation: true, switches: 2, ..three },
         Config { floats: true, ..two },
-        Config { floats: true, switches: 2, old_epoch: true, ..three },
+        Config { floats: true, switches: 2, old_plan_version: true, ..three },
         Config { floats: true, moves: true, undo: true, ..three },
         Config { scaled: 1, ..two },
         Config { scaled: 2, switches: 2, ..three },
@@ -67,7 +67,7 @@ fn networks() -> Vec<Config> {
         Config { moves: true, undo: true, scaled: 2, ..three },
         Config { onward: true, window: 2, chunks: 5, ..two },
         Config { onward: true, switches: 2, ..three },
-        Config { onward: true, old_epoch: true, ..two },
+        Config { onward: true, old_plan_version: true, ..two },
         Config { onward: true, saturation: true, ..three },
         Config { onward: true, floats: true, ..three },
         Config { onward: true, scaled: 2, ..three },
@@ -75,10 +75,11 @@ fn networks() -> Vec<Config> {
         Config { onward: true, reborn: true, ..two },
         Config { onward: true, moves: true, undo: true, window: 2, chunks: 5, ..two },
     ];
-    // Different tags of these networks have different marks, but for those of two epochs if they are alike.
+    // Different tags of these networks have different marks, but for those of two plan versions if they are
+    // alike.
     let tofino = v1model.map(|config| Config { tofino: Some(Marks::Apart), ..config });
-    let old_epoch = tofino.into_iter().filter(|config| config.old_epoch);
-    let alike = old_epoch.map(|config| Config { tofino: Some(Marks::Alike), ..config });
+    let old_plan_version = tofino.into_iter().filter(|config| config.old_plan_version);
+    let alike = old_plan_version.map(|config| Config { tofino: Some(Marks::Alike), ..config });
     v1model.into_iter().chain(tofino).chain(alike).collect()
 }
 
@@ -102,9 +103,9 @@ fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Con
     let other = !of_maxima && random.random_ratio(1, 10);
     let exponent = config.exponent(sequence);
     let exponent = if other { Exponent::Scaled(random.random_range(0..3)) } else { exponent };
-    let before = [Run::OldEpoch, Run::Former, Run::Second].choose(random).copied();
-    // Incarnations of one epoch never have the same mark.
-    let before = before.filter(|run| config.tofino != Some(Marks::Alike) || *run == Run::OldEpoch);
+    let before = [Run::OldPlanVersion, Run::Former, Run::Second].choose(random).copied();
+    // Incarnations of one plan version never have the same mark.
+    let before = before.filter(|run| config.tofino != Some(Marks::Alike) || *run == Run::OldPlanVersion);
     let before = before.filter(|_| !config.moves && !config.not_finite && random.random_ratio(1, 10));
     let moved = Some(Run::Moved).filter(|_| config.moves && random.random());
     let run = before.or(moved).unwrap_or_default();
@@ -119,8 +120,8 @@ fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Con
         partial,
         run,
         sequence,
-        worker: config.seat_of(run, worker),
-        contributors: config.seats_of(run, contributors),
+        worker: config.bitmap_index_of(run, worker),
+        contributors: config.bitmap_indices_of(run, contributors),
         exponent,
         resend: random.random(),
         bypass: exponent == Exponent::Floats || random.random_ratio(1, 10),
@@ -158,7 +159,7 @@ fn at_switch(
     flags: Flags,
 ) -> Outcome {
     let (outcome, out) = step(&codec.config, None, number, slots, frame);
-    let worker = codec.config.seat_of(frame.run, frame.worker);
+    let worker = codec.config.bitmap_index_of(frame.run, frame.worker);
     let (counted, left) = real.step(worker, &codec.contribution(frame, flags));
     assert_eq!(counted, outcome, "{frame:?}");
     let left: Vec<_> = left.iter().map(|frame| compared(codec.read(frame).1)).collect();
@@ -212,7 +213,7 @@ struct Real {
 }
 
 impl Real {
-    /// Lets a host move as the model's does, or closes the epoch that all have left.
+    /// Lets a host move as the model's does, or closes the plan version that all have left.
     fn follow(&mut self, codec: &Codec, state: &State, action: &Action) {
         let told = |peer| match state.place(peer).next() {
             Place::After => &codec.moved,
@@ -230,7 +231,7 @@ impl Real {
             Action::Lead => {
                 self.server.lead(&codec.moved);
             }
-            _ => self.server.close_old_epoch(),
+            _ => self.server.close_old_plan_version(),
         }
     }
 }
@@ -246,7 +247,7 @@ fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[
                     outstanding.any(|chunk| chunk == sequence),
                     "worker {rank} sends chunk {sequence} as {worker:?}"
                 );
-                // One that follows the server goes on in the epoch before with what belongs there.
+                // One that follows the server goes on in the previous plan version with what belongs there.
                 let old = worker.place == Place::After && codec.config.led;
                 let old = old && matches!(*seen, Seen::Contribution { run: Run::First, .. });
                 let before = if old { Place::Before } else { worker.place };
@@ -289,7 +290,7 @@ fn deliver(
         (Node::Server, frame) => {
             real.server.receive(&match frame {
                 Frame::Contribution(frame) => codec.contribution(frame, flags),
-                &Frame::KeepAlive { worker, life, run } => codec.keepalive(worker, life, run),
+                &Frame::KeepAlive { worker, generation, run } => codec.keepalive(worker, generation, run),
                 _ => panic!("{frame:?} does not go to a server"),
             });
             let mut sent = real.server.send(codec);
@@ -358,8 +359,8 @@ fn check_ends(codec: &Codec, state: &State, real: &mut Real) {
             worker.finish().expect_err("the real worker has given up, too");
         } else if model.is_done(&config) {
             let sums = worker.finish().expect("the real worker has all results, too");
-            // Of a life that began later, whose values are others, there is no sum if an earlier one was in
-            // it.
+            // Of a generation that began later, whose values are others, there is no sum if an earlier one
+            // was in it.
             let right = codec.sums();
             assert!(config.reborn || sums.iter().map(|sum| bits(sum)).eq(right.iter().map(|sum| bits(sum))));
         }
@@ -374,7 +375,7 @@ fn walk(config: Config, seed: u64) -> usize {
         switches: (0..config.switches).map(|number| RealSwitch::new(config, number)).collect(),
         server: RealServer::new(&codec, Run::First),
         sums: BTreeMap::new(),
-        workers: (0..config.workers).map(|rank| hosts::worker(&codec, rank, Life::First)).collect(),
+        workers: (0..config.workers).map(|rank| hosts::worker(&codec, rank, Generation::First)).collect(),
     };
     let mut state = system.init_states().remove(0);
     let mut bag = BTreeSet::new();
@@ -398,7 +399,7 @@ fn walk(config: Config, seed: u64) -> usize {
             let peer = peers.choose(&mut random).expect("there are hosts");
             match peer {
                 Peer::Worker(rank) => {
-                    real.workers[usize::from(rank)] = hosts::worker(&codec, rank, Life::Second);
+                    real.workers[usize::from(rank)] = hosts::worker(&codec, rank, Generation::Second);
                 }
                 Peer::Server | Peer::Elsewhere => {
                     (real.server, real.sums) = (RealServer::new(&codec, Run::Second), BTreeMap::new());
@@ -475,7 +476,7 @@ fn a_worker_sends_what_is_outstanding_and_after_some_timeouts_by_bypass() {
             if config.handshake() {
                 continue;
             }
-            let mut real = hosts::worker(&codec, rank, Life::First);
+            let mut real = hosts::worker(&codec, rank, Generation::First);
             let (mut sent, mut bypassed) = (BTreeSet::new(), BTreeSet::new());
             for timeout in 0..20 {
                 let frames = if timeout == 0 { real.send(&codec) } else { real.wait(&codec) };

@@ -1,8 +1,8 @@
 //! The model's sums as the numbers of real frames, and as floats.
 
 use inart_model::{
-    BEFORE, Config, DIGITS, Exponent, LIMITS, Life, MAX_CHUNKS, MAX_WORKERS, NEXT_TENSOR, NOT_FINITE, Run,
-    SECOND_LIFE, Sum,
+    BEFORE, Config, DIGITS, Exponent, Generation, LIMITS, MAX_CHUNKS, MAX_WORKERS, NEXT_TENSOR, NOT_FINITE,
+    Run, SECOND_GENERATION, Sum,
 };
 use inart_protocol_aggregation::exact_sum::Digits;
 use inart_protocol_aggregation::scale::{BLOCK_VALUES, exponent_of, largest_size, quantise, step};
@@ -118,7 +118,7 @@ impl Codec {
         let is_scaled = self.config.scaled > 0;
         let kind = match generation {
             BEFORE if !self.is_not_finite(generation, sequence) => 1,
-            SECOND_LIFE if !is_scaled => 2,
+            SECOND_GENERATION if !is_scaled => 2,
             _ => 0,
         };
         let power = |exponent: u8| 4f32.powi(exponent.into());
@@ -232,8 +232,8 @@ impl Codec {
     }
 
     /// What a worker wants to be summed.
-    pub fn gradients(&self, rank: u8, life: Life) -> Vec<Vec<f32>> {
-        let generation = if life == Life::Second { SECOND_LIFE } else { 0 };
+    pub fn gradients(&self, rank: u8, generation: Generation) -> Vec<Vec<f32>> {
+        let generation = if generation == Generation::Second { SECOND_GENERATION } else { 0 };
         self.tensors(self.config.chunks_of(rank), |chunk| {
             // A life that is not the first scales nothing.
             let generation = if self.config.scaled > 0 { self.config.maximum(chunk) } else { generation };

@@ -1,7 +1,7 @@
 //! Sums that go on, and what comes back, as the real server has them.
 
 use inart_model::Sum;
-use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_protocol_aggregation::completion_rule::{Answer, OwnSum};
 
 use super::codec::Codec;
 use super::numbers::bits;

@@ -3,7 +3,7 @@
 use inart_model::{Config, MAX_WINDOW, Slot, Slots, slot_of};
 use inart_switch::Switch;
 
-use super::codec::{epoch_of, server_of};
+use super::codec::{plan_version_of, server_of};
 use super::switch::base;
 
 /// Reads registers of one slot, by their names in a program.
@@ -78,7 +78,7 @@ fn check_slot(
 fn v1model(config: &Config, cell: &mut Cell<'_>, slot: &Slot) -> Vec<&'static str> {
     let mut read = |name: &str| cell.read(&format!("InArtIngress.aggregate.{name}"));
     differing(&[
-        ("tags", read("tags") >> 40, epoch_of(slot.run).into()),
+        ("tags", read("tags") >> 40, plan_version_of(slot.run).into()),
         ("incarnations", read("incarnations"), server_of(config, slot.run).get().into()),
         ("shapes", read("shapes") >> 4 & 1, slot.last.into()),
         ("sequences", read("sequences"), slot.sequence.into()),
@@ -99,7 +99,7 @@ fn tofino(config: &Config, cell: &mut Cell<'_>, slot: &Slot) -> Vec<&'static str
         ("marks", marks & low, slot.tofino.marked.into()),
         ("sequences", read("sequences"), slot.sequence.into()),
         ("runs: incarnation", runs & low, server_of(config, slot.run).get().into()),
-        ("plans: epoch", plans >> 48, epoch_of(slot.run).into()),
+        ("plans: plan version", plans >> 48, plan_version_of(slot.run).into()),
         ("plans: last", plans >> 16 & 1, slot.last.into()),
         ("flags", read("flags") >> 2 & 1, slot.overflow.into()),
     ])

@@ -6,9 +6,9 @@ use inart_model::{Config, Entry, Ranks, Run, Slots, one, slot_of};
 use inart_p4::{Chip, Outcome, Variant, artifact, tofino_artifact};
 use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
-use inart_wire::{Contributors, Seat, ValuesPerFrame};
+use inart_wire::{BitmapIndex, Contributors, ValuesPerFrame};
 
-use super::codec::{JOB, epoch_of};
+use super::codec::{JOB, plan_version_of};
 use super::numbers::values_per_frame;
 use super::registers;
 
@@ -90,19 +90,19 @@ impl RealSwitch {
         // Frames between two passes are under way for as long as a test likes.
         self.switch.set_loopback([]);
         let first = (0..self.config.workers).filter(|worker| self.config.switch_of(*worker) <= self.number);
-        let runs = [Run::First, if self.config.moves { Run::Moved } else { Run::OldEpoch }];
+        let runs = [Run::First, if self.config.moves { Run::Moved } else { Run::OldPlanVersion }];
         for (worker, run) in first.flat_map(|worker| runs.map(|run| (worker, run))) {
-            let seat = self.config.seat_of(run, worker);
+            let bitmap_index = self.config.bitmap_index_of(run, worker);
             let key = SteerKey {
-                epoch: epoch_of(run).into(),
+                plan_version: plan_version_of(run).into(),
                 job: JOB.into(),
                 shard: 0.into(),
-                worker: Seat::try_from(u16::from(seat)).expect("a low seat"),
+                worker: BitmapIndex::try_from(u16::from(bitmap_index)).expect("a low bitmap index"),
                 ingress: port(self.port(worker)),
             };
             let ranks = |bitmap| Contributors { bitmap, ..Contributors::one(key.worker) };
-            let members = ranks(self.config.seats_of(run, self.members(worker)).into());
-            let action = match self.config.entry(run, self.number, seat) {
+            let members = ranks(self.config.bitmap_indices_of(run, self.members(worker)).into());
+            let action = match self.config.entry(run, self.number, bitmap_index) {
                 Entry::Forward => SteerAction::Forward { port: port(UP), members },
                 Entry::Add { expected } => {
                     let base = base(&self.config) + slot_of(&self.config, run, 0) as u32;
@@ -129,7 +129,8 @@ impl RealSwitch {
         from_below.map(one).sum()
     }
 
-    /// A gradient or partial with the seat of that worker comes in: how it was counted, and what left.
+    /// A gradient or partial with the bitmap index of that worker comes in: how it was counted, and what
+    /// left.
     pub fn step(&mut self, worker: u8, frame: &[u8]) -> (Outcome, Vec<Vec<u8>>) {
         // The program for Tofino counts some of them in egress.
         let counts = |switch: &Switch, name| -> Vec<u64> {
@@ -160,7 +161,7 @@ impl RealSwitch {
         frames.0
     }
 
-    /// The first pass of a gradient or partial with the seat of that worker.
+    /// The first pass of a gradient or partial with the bitmap index of that worker.
     pub fn first_pass(&mut self, worker: u8, frame: &[u8]) -> Passed {
         self.pass(self.port(worker), frame)
     }

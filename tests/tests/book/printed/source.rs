@@ -102,7 +102,7 @@ fn words(kind: &str) -> String {
     match kind.rsplit("::").next().unwrap_or(kind) {
         "String" => "text".to_owned(),
         "u8" | "u16" | "u32" | "u64" | "usize" | "i64" => "integer".to_owned(),
-        "JobId" | "Epoch" | "Rank" | "ShardId" | "ChunkSeq" | "Seat" | "ValuesPerFrame" => {
+        "JobId" | "Plan version" | "Rank" | "ShardId" | "ChunkSeq" | "Bitmap index" | "ValuesPerFrame" => {
             "integer".to_owned()
         }
         "f32" | "f64" => "number".to_owned(),

@@ -18,7 +18,7 @@ pub enum Mistake {
     /// Frames of other pairs of numbers are taken for those of this connection.
     AnyPair,
     /// A side that starts again has the number that it had.
-    SameLife,
+    SameIncarnation,
     /// A hello that names a number that is over is answered with the numbers that there are.
     OwnNumbers,
     /// One part more than has arrived is said to be there.

@@ -80,7 +80,7 @@ fn mistakes_are_noticed() {
     let again = Budget { restarts: 1, ..NOTHING };
     let mistakes = [
         ("F1", Mistake::AnyPair, silent),
-        ("F1", Mistake::SameLife, again),
+        ("F1", Mistake::SameIncarnation, again),
         ("F2", Mistake::OwnNumbers, Budget { silences: 1, late: 1, ..NOTHING }),
         ("F4", Mistake::OneMore, NOTHING),
         ("F4", Mistake::NothingTaken, NOTHING),

@@ -60,7 +60,7 @@ struct Sent {
 #[derive(Debug, Clone)]
 struct Side {
     link: FrameLink,
-    lives: u32,
+    incarnations: u32,
     /// How far its clock is ahead.
     ahead: Duration,
     is_up: bool,
@@ -81,9 +81,15 @@ pub struct State {
     budget: Budget,
 }
 
-fn link(side: usize, lives: u32) -> FrameLink {
-    let life = 1000 * (side as u32 + 1) + 100 * lives;
-    FrameLink::new(LinkSetup { life, values_per_frame: 7, frame_bytes: 64, rate_bps: None, silence: SILENCE })
+fn link(side: usize, incarnations: u32) -> FrameLink {
+    let incarnation = 1000 * (side as u32 + 1) + 100 * incarnations;
+    FrameLink::new(LinkSetup {
+        incarnation,
+        values_per_frame: 7,
+        frame_bytes: 64,
+        rate_bps: None,
+        silence: SILENCE,
+    })
 }
 
 /// A side's own number of its connection, and the other's, 0 if it is not known.
@@ -101,7 +107,7 @@ impl State {
     pub fn first(budget: Budget) -> State {
         let side = |side: usize| Side {
             link: link(side, 1),
-            lives: 1,
+            incarnations: 1,
             ahead: Duration::ZERO,
             is_up: false,
             taken: vec![false; PARTS[side].len()],
@@ -258,10 +264,10 @@ impl State {
                 let mut next = self.clone();
                 next.budget.restarts -= 1;
                 let side = &mut next.sides[at];
-                side.lives += 1;
+                side.incarnations += 1;
                 // What it had is to be sent again by the process that it is now.
-                let lives = if mistake == Mistake::SameLife { 1 } else { side.lives };
-                (side.link, side.is_up, side.wire) = (link(at, lives), false, Wire::default());
+                let incarnations = if mistake == Mistake::SameIncarnation { 1 } else { side.incarnations };
+                (side.link, side.is_up, side.wire) = (link(at, incarnations), false, Wire::default());
                 side.taken.fill(false);
                 side.ahead = Duration::ZERO;
                 all.push((Step::StartsAgain(at), next));

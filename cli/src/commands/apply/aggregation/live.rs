@@ -26,7 +26,7 @@ pub async fn push(
     let controller = Client::connect(address, security).await.context("--controller")?;
     let (mut changes, mut lines) = (Vec::new(), Vec::new());
     for plan in plans {
-        let number = controller.change(plan.to_json()).await.context("--controller")?;
+        let number = controller.update_plan(plan.to_json()).await.context("--controller")?;
         let change = ended(&controller, number).await.context("--controller")?;
         lines.push(line(&change));
         // Those before are in force.
@@ -67,23 +67,25 @@ pub fn line(change: &ChangeStatus) -> String {
     let ms = |microseconds: u64| microseconds as f64 / 1e3;
     let way = match (from, to) {
         (_, 0) => String::new(),
-        (from, to) => format!(" from epoch {from} to {to}"),
+        (from, to) => format!(" from plan version {from} to {to}"),
     };
     let what = match change.stage() {
         ChangeStage::Waiting => format!("waits; {confirmed} of {} follow", counted(*hosts, "host")),
         ChangeStage::Writing => "the new tables are being written".to_owned(),
-        ChangeStage::Moving => format!("{confirmed} of {} moved", counted(*hosts, "host")),
-        ChangeStage::Closing => format!("all {hosts} hosts have moved, the epoch before is being removed"),
+        ChangeStage::Migrating => format!("{confirmed} of {} moved", counted(*hosts, "host")),
+        ChangeStage::Closing => {
+            format!("all {hosts} hosts have moved, the previous plan version is being removed")
+        }
         ChangeStage::Undoing => {
             format!("is being undone, {confirmed} of {} moved back", counted(*hosts, "host"))
         }
         ChangeStage::Done => format!(
-            "done: {} written in {:.1} ms, {} {} in {:.1} ms, {} to remove the epoch before; {:.1} ms in all",
+            "done: {} written in {:.1} ms, {} {} in {:.1} ms, {} to remove the previous plan version; {:.1} ms in all",
             counted(change.updates_written, "update"),
             ms(change.installed_us),
             counted(*hosts, "host"),
-            if change.led { "led to the new plan" } else { "moved" },
-            ms(change.moved_us),
+            if change.coordinated { "led to the new plan" } else { "moved" },
+            ms(change.migrated_us),
             counted(change.updates_removed, "update"),
             ms(change.total_us)
         ),
@@ -102,11 +104,11 @@ pub fn document(change: &ChangeStatus) -> serde_json::Value {
         "from": change.from,
         "to": change.to,
         "hosts": change.hosts,
-        "led": change.led,
+        "coordinated": change.coordinated,
         "updates_written": change.updates_written,
         "updates_removed": change.updates_removed,
         "installed_seconds": seconds(change.installed_us),
-        "moved_seconds": seconds(change.moved_us),
+        "migrated_seconds": seconds(change.migrated_us),
         "seconds": seconds(change.total_us),
     })
 }

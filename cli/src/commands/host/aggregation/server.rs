@@ -93,7 +93,7 @@ fn run_work(
             end(shard, server.counters(), &[], output)?;
             return Ok(result?);
         }
-        let life = options.incarnation;
+        let incarnation = options.incarnation;
         assignment.validate().map_err(Error::from)?;
         assignment.shard(shard).map_err(Error::from)?;
         let port = args.host.open_port()?;
@@ -105,9 +105,10 @@ fn run_work(
             false => server.ends_with_job().with_patience(args.join_patience),
         };
         let who = format!("server-{shard}");
-        args.host.claim(&assignment, &who, life)?;
-        let _following = args.host.follow(&assignment, &who, life, server.mover())?;
-        let _reporting = args.host.report_to_controller(&assignment, &who, life, Some(watch.clone()))?;
+        args.host.claim(&assignment, &who, incarnation)?;
+        let _following = args.host.follow(&assignment, &who, incarnation, server.migrator())?;
+        let _reporting =
+            args.host.report_to_controller(&assignment, &who, incarnation, Some(watch.clone()))?;
         output.hello(role)?;
         if !output.is_audited() {
             let workers = assignment.workers.iter().map(|worker| worker.name.clone()).collect();

@@ -104,12 +104,12 @@ fn run_work(
         assignment.worker(rank)?;
         let port = args.host.open_port()?;
         // A second run of this rank must not be heard as the first.
-        let (who, life) = (format!("worker-{rank}"), options.incarnation);
-        args.host.claim(&assignment, &who, life)?;
+        let (who, incarnation) = (format!("worker-{rank}"), options.incarnation);
+        args.host.claim(&assignment, &who, incarnation)?;
         let watch = options.status.as_ref().map(StatusSocket::watch);
         let mut worker = Worker::with_options(assignment.clone(), rank, port, options)?;
-        let _following = args.host.follow(&assignment, &who, life, worker.mover())?;
-        let _reporting = args.host.report_to_controller(&assignment, &who, life, watch)?;
+        let _following = args.host.follow(&assignment, &who, incarnation, worker.migrator())?;
+        let _reporting = args.host.report_to_controller(&assignment, &who, incarnation, watch)?;
         output.hello(role)?;
         output.wait_for_start()?;
         run_rounds((args.rounds, rank), &assignment, &mut workload, &mut worker, output)

@@ -327,7 +327,7 @@ fn peer_end(accuracy: Option<f64>, ending: &Ending) -> PeerEnd {
         repairs: sender.repairs,
         misdelivered: refused.misdelivered,
         other_job: refused.other_job,
-        other_epoch: refused.other_epoch,
+        other_plan_version: refused.other_plan_version,
         unknown: refused.strangers,
         malformed: refused.malformed,
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use inart_protocol_ps::Policy;
+use inart_protocol_ps::SyncModel;
 use inart_ps_agent::{InGroups, InOrder, Sequencer, ServerCounters};
 use inart_ps_host::{Connections, Job};
 use inart_report::{ConnectionCounts, Line, PsServerEnd};
@@ -58,7 +58,7 @@ struct Groups {
 
 impl Ended {
     /// Returns the summary of a job of workers.
-    pub fn in_order(sequencer: &InOrder<Policy>, host: Host, accuracy: f64) -> Self {
+    pub fn in_order(sequencer: &InOrder<SyncModel>, host: Host, accuracy: f64) -> Self {
         let order = sequencer.server().counters();
         Ended {
             version: sequencer.version(),

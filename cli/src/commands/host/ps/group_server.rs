@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use inart_host_agent::status::StatusSocket;
-use inart_host_agent::{Mover, Options, PortKind, StopSignal};
+use inart_host_agent::{Migrator, Options, PortKind, StopSignal};
 use inart_protocol_aggregation::Assignment;
 use inart_ps_groups::{News, RackGroup, RackServer};
 use inart_report::{Line, TurnEnd, digest, monotonic_ns};
@@ -69,7 +69,7 @@ struct Work {
 struct Host {
     args: HostArgs,
     assignment: Assignment,
-    life: Incarnation,
+    incarnation: Incarnation,
     status: StatusSocket,
 }
 
@@ -139,9 +139,9 @@ fn run_work(
             status: Some(status.clone()),
             ..Options::default()
         };
-        let life = options.incarnation;
+        let incarnation = options.incarnation;
         groups.push(RackGroup { assignment: assignment.clone(), transport: host.open_port()?, options });
-        hosts.push(Host { args: host, assignment, life, status });
+        hosts.push(Host { args: host, assignment, incarnation, status });
     }
     let first = hosts.first().context("--assignment is missing; give one for each group")?;
     let shard = shard(&first.assignment)?;
@@ -159,8 +159,8 @@ fn run_work(
     }
     let who = format!("server-{shard}");
     let mut kept = Vec::new();
-    for (host, mover) in hosts.iter().zip(server.movers()) {
-        kept.push(host.announce(&who, mover)?);
+    for (host, migrator) in hosts.iter().zip(server.migrators()) {
+        kept.push(host.announce(&who, migrator)?);
     }
     if json {
         print_event(&Line::Listening)?;
@@ -211,11 +211,11 @@ impl Work {
 
 impl Host {
     /// Claims the role, follows the controller to other plans, and reports to it, until that is dropped.
-    fn announce(&self, who: &str, mover: Mover) -> anyhow::Result<impl Sized + use<>> {
-        self.args.claim(&self.assignment, who, self.life)?;
-        let following = self.args.follow(&self.assignment, who, self.life, mover)?;
+    fn announce(&self, who: &str, migrator: Migrator) -> anyhow::Result<impl Sized + use<>> {
+        self.args.claim(&self.assignment, who, self.incarnation)?;
+        let following = self.args.follow(&self.assignment, who, self.incarnation, migrator)?;
         let watch = Some(self.status.watch());
-        Ok((following, self.args.report_to_controller(&self.assignment, who, self.life, watch)?))
+        Ok((following, self.args.report_to_controller(&self.assignment, who, self.incarnation, watch)?))
     }
 }
 

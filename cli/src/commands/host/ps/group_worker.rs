@@ -120,8 +120,8 @@ fn run_work(
         let stepper = Stepper::new(config, (args.step / workers as f64) as f32)?;
         assignment.worker(own)?;
         let port = args.host.open_port()?;
-        let (who, life) = (format!("worker-{own}"), options.incarnation);
-        args.host.claim(&assignment, &who, life)?;
+        let (who, incarnation) = (format!("worker-{own}"), options.incarnation);
+        args.host.claim(&assignment, &who, incarnation)?;
         let watch = options.status.as_ref().map(StatusSocket::watch);
         let model = stepper.first_model();
         let place = (port, options);
@@ -131,8 +131,8 @@ fn run_work(
             .with_term("iterations", Some(args.iterations.to_string()))
             .with_term("step", Some(args.step.to_string()))
             .with_term("batch", Some(args.batch.to_string()));
-        let _following = args.host.follow(&assignment, &who, life, worker.mover())?;
-        let _reporting = args.host.report_to_controller(&assignment, &who, life, watch)?;
+        let _following = args.host.follow(&assignment, &who, incarnation, worker.migrator())?;
+        let _reporting = args.host.report_to_controller(&assignment, &who, incarnation, watch)?;
         output.hello(Role::Worker(assignment.job, own))?;
         output.wait_for_start()?;
         train((args, own), &assignment, (stepper, worker), output)

@@ -123,14 +123,14 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
             );
             args.clients.refused()?;
             refuse(args.outliers.is_some(), "outliers", "fl-r2sp")?;
-            let policy = args.order.policy(&common)?;
+            let sync_model = args.order.sync_model(&common)?;
             let batches =
                 cluster.participants.iter().map(|worker| Batch::new(worker.batch, worker.speed)).collect();
             let options = Options { batches, tuning: args.order.tuning(), patience };
             let own = args.own_training(&cluster, &job, &first, args.order.flags())?;
             let sequencer = match own.kept.clone() {
-                Some(kept) => InOrder::restored(policy, options, job.fingerprint(), kept),
-                None => InOrder::new(policy, options, job.fingerprint(), first),
+                Some(kept) => InOrder::restored(sync_model, options, job.fingerprint(), kept),
+                None => InOrder::new(sync_model, options, job.fingerprint(), first),
             };
             let rounds = args.order.iterations().map(u64::from);
             resumed = own.resumed.clone();

@@ -106,20 +106,20 @@ impl InsideArgs {
             let frames = inart_sites_agent::Inside::new(&setup.tensors, &setup.chunk_values, &assignment);
             let frames = frames.with_context(|| format!("inside site {}", inside.site))?;
             let port = host.open_port()?;
-            let (who, life) = ("server-0", options.incarnation);
+            let (who, incarnation) = ("server-0", options.incarnation);
             let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
             let server = OnwardServer::with_transport(assignment.clone(), port, options)?;
             let site = open()?;
             let workers = assignment.workers.iter().map(|worker| worker.name.clone()).collect();
             site.watch_inside(workers, watch.clone());
             status.take().into_iter().for_each(|socket| site.publish(socket));
-            if let Err(error) = host.claim(&assignment, who, life) {
+            if let Err(error) = host.claim(&assignment, who, incarnation) {
                 // It was restarted: the others would wait, and it cannot go back to its workers.
                 site.end(format!("site {}: {error:#}", inside.site));
                 return Err(error);
             }
-            let _following = host.follow(&assignment, who, life, server.mover())?;
-            let _reporting = host.report_to_controller(&assignment, who, life, Some(watch))?;
+            let _following = host.follow(&assignment, who, incarnation, server.migrator())?;
+            let _reporting = host.report_to_controller(&assignment, who, incarnation, Some(watch))?;
             ending = Some(site.serve(frames, server, rounds, told)?);
             Ok(())
         })?;

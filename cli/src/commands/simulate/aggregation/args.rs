@@ -31,7 +31,7 @@ pub struct Args {
     /// Least rounds per job [default: 10; with --changes 1, until the last change is over].
     #[arg(long)]
     pub rounds: Option<u32>,
-    /// Runs of each job, one after the other, on the same epoch and switches.
+    /// Runs of each job, one after the other, on the same plan version and switches.
     ///
     /// Each run has new hosts and other gradients.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

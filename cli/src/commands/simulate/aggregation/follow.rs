@@ -8,7 +8,7 @@ use inart_planner_aggregation::Plan;
 use inart_simulator_aggregation::{
     Follow, InstalledNetwork, LinkTraffic, Options, Report, Watch, Watched, simulate,
 };
-use inart_steering::Policy;
+use inart_steering::ReplanThresholds;
 use inart_topologies::faults::Faults;
 use inart_topologies::faults::quantity::Span;
 use inart_topologies::switched::{NodeKind, Topology};
@@ -46,8 +46,11 @@ pub fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCo
         args.background.map(|part| traffic(args, part.get(), &topology, &plans, begin)).transpose()?;
     question.options.others.extend(traffic.clone());
     let once = |network: &InstalledNetwork, follows: bool| {
-        let follow =
-            follows.then(|| Follow { policy: Policy::default(), told_within: TOLD_WITHIN, quick: false });
+        let follow = follows.then(|| Follow {
+            thresholds: ReplanThresholds::default(),
+            told_within: TOLD_WITHIN,
+            quick: false,
+        });
         let watch = Some(Watch { every: args.watch_every, until: Some(moments.end), follow });
         let options = Options { watch, ..question.options.clone() };
         simulate(network, &question.faults, &options, None).map_err(with_flag)

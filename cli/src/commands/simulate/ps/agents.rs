@@ -75,10 +75,10 @@ impl AgentArgs {
         let seed = common.seed;
         let (sync, iterations, predicted_s) = match job.kind {
             Kind::Workers => {
-                let (policy, iterations) = (workers.policy(common)?, workers.checked_iterations()?);
+                let (sync_model, iterations) = (workers.sync_model(common)?, workers.checked_iterations()?);
                 let tuning = workers.tuning();
-                let options = WorkerOptions { seed, tuning, ..WorkerOptions::new(policy, iterations) };
-                (Sync::Order(policy), iterations, run_workers(job, &options)?.iteration_s)
+                let options = WorkerOptions { seed, tuning, ..WorkerOptions::new(sync_model, iterations) };
+                (Sync::Order(sync_model), iterations, run_workers(job, &options)?.iteration_s)
             }
             Kind::Clients => {
                 let rounds = clients.rounds()?.unwrap_or(ROUNDS);

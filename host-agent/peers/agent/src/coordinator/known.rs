@@ -38,7 +38,7 @@ impl Sending {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Known {
-    pub life: Incarnation,
+    pub incarnation: Incarnation,
     pub is_connected: bool,
     pub doing: Doing,
     /// What it was told last: of which round, who receives, and at what rate.
@@ -52,7 +52,7 @@ pub(super) struct Known {
 impl Known {
     pub fn new() -> Self {
         Known {
-            life: Incarnation::UNKNOWN,
+            incarnation: Incarnation::UNKNOWN,
             is_connected: false,
             doing: Doing::Computing { since: Duration::ZERO },
             choice: None,

@@ -218,8 +218,8 @@ impl<S: Selector> Coordinator<S> {
     /// Time has passed.
     pub fn tick(&mut self, now: Duration) {
         let began = *self.began.get_or_insert(now);
-        let all = self.peers.iter().all(|known| known.life != Incarnation::UNKNOWN);
-        let some = self.peers.iter().filter(|known| known.life != Incarnation::UNKNOWN).count() >= 2;
+        let all = self.peers.iter().all(|known| known.incarnation != Incarnation::UNKNOWN);
+        let some = self.peers.iter().filter(|known| known.incarnation != Incarnation::UNKNOWN).count() >= 2;
         if self.term.is_none() && !self.is_superseded && (all || some && now >= began + self.setup.gather) {
             self.take_charge(now);
         }
@@ -255,15 +255,15 @@ impl<S: Selector> Coordinator<S> {
         }
         let term = hello.term.unwrap_or_default();
         self.highest = self.highest.max(term);
-        let (at, life) = (from.index(), Incarnation::new(hello.life));
+        let (at, incarnation) = (from.index(), Incarnation::new(hello.incarnation));
         // Who begins anew begins where the last ones are.
         let ended = if hello.takes_part { hello.ended.into() } else { self.gate.least() };
-        let is_new = self.peers[at].life != life;
+        let is_new = self.peers[at].incarnation != incarnation;
         let known = &mut self.peers[at];
         known.is_connected = true;
         known.missed_by.clear();
         if is_new {
-            *known = Known { life, is_connected: true, ..Known::new() };
+            *known = Known { incarnation, is_connected: true, ..Known::new() };
             known.doing = Doing::Computing { since: now };
         }
         for (to, &rounds) in hello.waits.iter().enumerate() {
@@ -293,7 +293,10 @@ impl<S: Selector> Coordinator<S> {
         let terms = Terms::from_message(hello.terms.clone()).map_err(|error| format!("{name}: {error}"))?;
         let mut agreement = self.agreement.clone();
         agreement.admit("the coordinator", &name, terms)?;
-        if hello.job != self.setup.fingerprint() || hello.life == 0 || hello.waits.len() != self.peers.len() {
+        if hello.job != self.setup.fingerprint()
+            || hello.incarnation == 0
+            || hello.waits.len() != self.peers.len()
+        {
             return Err(format!("{name} has another job than the coordinator, or another version of InArt"));
         }
         self.agreement = agreement;
@@ -312,7 +315,7 @@ impl<S: Selector> Coordinator<S> {
     fn send_roster(&mut self, to: Rank) {
         let roster = Roster {
             term: self.term,
-            lives: self.peers.iter().map(|known| known.life.get()).collect(),
+            incarnations: self.peers.iter().map(|known| known.incarnation.get()).collect(),
             ended: (0..self.peers.len()).map(|at| self.gate.rounds(at) as u32).collect(),
         };
         self.send(to, Body::Roster(roster));

@@ -145,9 +145,9 @@ impl<S: Selector> CoordinatorProcess<S> {
     fn note(&mut self, to: Rank, body: &Body) {
         let rank = |at: usize| Rank::try_from(at).ok();
         self.news.extend(match body {
-            Body::Roster(roster) if roster.lives != self.roll => {
-                self.roll.clone_from(&roster.lives);
-                let there = (0..roster.lives.len()).filter(|&at| roster.lives[at] != 0);
+            Body::Roster(roster) if roster.incarnations != self.roll => {
+                self.roll.clone_from(&roster.incarnations);
+                let there = (0..roster.incarnations.len()).filter(|&at| roster.incarnations[at] != 0);
                 let (term, peers) = (roster.term.unwrap_or_default(), there.filter_map(rank).collect());
                 Some(CoordinatorNews::InCharge { term, peers })
             }

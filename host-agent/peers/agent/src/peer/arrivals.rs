@@ -82,7 +82,9 @@ impl Peer {
     pub fn coordinator(&mut self, bytes: Bytes, now: Duration) {
         match decode(bytes) {
             Ok(Body::Choice(choice)) => self.chosen(choice, now),
-            Ok(Body::Roster(roster)) if roster.lives.len() == self.setup.peers() => self.roster(&roster, now),
+            Ok(Body::Roster(roster)) if roster.incarnations.len() == self.setup.peers() => {
+                self.roster(&roster, now)
+            }
             Ok(Body::OtherJob(other)) => self.other_job(one_line(&other.why)),
             _ => self.counters.malformed += 1,
         }
@@ -99,21 +101,23 @@ impl Peer {
             return;
         }
         let ended = |at: usize| roster.ended.get(at).copied().unwrap_or(0);
-        for (at, &life) in roster.lives.iter().enumerate() {
+        for (at, &incarnation) in roster.incarnations.iter().enumerate() {
             let Ok(rank) = Rank::try_from(at) else { continue };
-            let life = Incarnation::new(life);
+            let incarnation = Incarnation::new(incarnation);
             // Of whom a coordinator has not heard yet, others may have.
-            let is_news = rank != self.setup.me && life != Incarnation::UNKNOWN;
-            if !is_news || !self.members.set_life(rank, life) {
+            let is_news = rank != self.setup.me && incarnation != Incarnation::UNKNOWN;
+            if !is_news || !self.members.set_incarnation(rank, incarnation) {
                 continue;
             }
             // Whoever was there before under that rank is not any more.
             self.lose(rank, now);
             self.win(rank, ended(at), now);
         }
-        if self.phase == Phase::Meeting && roster.lives[self.setup.me.index()] == self.setup.life.get() {
+        if self.phase == Phase::Meeting
+            && roster.incarnations[self.setup.me.index()] == self.setup.incarnation.get()
+        {
             let absent = (0..self.setup.peers()).filter_map(|at| Rank::try_from(at).ok());
-            let absent = absent.filter(|&rank| self.members.life(rank) == Incarnation::UNKNOWN);
+            let absent = absent.filter(|&rank| self.members.incarnation(rank) == Incarnation::UNKNOWN);
             absent.for_each(|rank| self.gate.leave(rank.index()));
             self.ended = ended(self.setup.me.index());
             self.gate.join(self.setup.me.index(), self.ended.into());

@@ -146,14 +146,14 @@ impl Peer {
     pub fn new(setup: Arc<Setup>) -> Result<Self, SetupError> {
         let cuts = setup.cuts()?;
         let (me, peers) = (setup.me, setup.peers());
-        let mut lives = vec![Incarnation::UNKNOWN; peers];
-        lives[me.index()] = setup.life;
+        let mut incarnations = vec![Incarnation::UNKNOWN; peers];
+        incarnations[me.index()] = setup.incarnation;
         let others = cuts.iter().enumerate().map(|(at, &cut)| (at != me.index()).then_some(cut)).collect();
         // Every peer has as many senders as receivers before there is any choice.
         let ring = (1..=setup.receivers).filter_map(|step| Rank::try_from((me.index() + step) % peers).ok());
         Ok(Peer {
             cut: cuts[me.index()],
-            members: Members::new(me, setup.job, setup.epoch, lives),
+            members: Members::new(me, setup.job, setup.plan_version, incarnations),
             sender: Sender::new(me, peers, setup.sender.clone()),
             receiver: Receiver::new(others, setup.receiver.clone()),
             gate: Gate::new(peers, Some(setup.sync.staleness().into())),
@@ -217,7 +217,7 @@ impl Peer {
         self.has_coordinator = true;
         let (me, peers) = (self.setup.me.index(), self.setup.peers());
         self.report(Body::Hello(Hello {
-            life: self.setup.life.get(),
+            incarnation: self.setup.incarnation.get(),
             term: Some(self.term),
             ended: self.ended,
             waits: (0..peers).map(|to| self.waits.of(me, to)).collect(),

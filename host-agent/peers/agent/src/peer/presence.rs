@@ -44,7 +44,7 @@ impl Peer {
         }
         let others = (0..self.setup.peers()).filter_map(|at| Rank::try_from(at).ok());
         let is_there =
-            |rank: &Rank| *rank != self.setup.me && self.members.life(*rank) != Incarnation::UNKNOWN;
+            |rank: &Rank| *rank != self.setup.me && self.members.incarnation(*rank) != Incarnation::UNKNOWN;
         let to: Receivers = others.filter(is_there).collect();
         if !to.is_empty() {
             let notice = Notice { ended: self.ended, is_finished: self.ended >= self.setup.rounds };

@@ -69,7 +69,7 @@ impl Seen {
             ("an older coordinator refused", self.old_term),
             ("a coordinator superseded", self.superseded_coordinators),
             ("an update replaced by a newer one", self.superseded_updates),
-            ("something from another life", self.stale_incarnation),
+            ("something from another incarnation", self.stale_incarnation),
             ("a restart", self.restarts),
             ("a queue overflowed", self.overflowed),
             ("a connection that takes nothing", self.failed),
@@ -105,22 +105,22 @@ impl Seen {
     }
 }
 
-/// A peer in one of its lives.
-pub type Life = (usize, u32);
+/// A peer in one of its incarnations.
+pub type Incarnation = (usize, u32);
 
 /// What is true.
 pub struct Audit {
     trial: Trial,
     /// Each update: the words that its sender had.
-    sent: BTreeMap<(Life, u32), Vec<u32>>,
+    sent: BTreeMap<(Incarnation, u32), Vec<u32>>,
     /// Receiver, sender, round.
-    received: BTreeSet<(Life, Life, u32)>,
+    received: BTreeSet<(Incarnation, Incarnation, u32)>,
     /// By BSP round and receiver: who has said that it has the update of whom.
-    complete: BTreeMap<(Life, u32), BTreeSet<usize>>,
+    complete: BTreeMap<(Incarnation, u32), BTreeSet<usize>>,
     /// Some peer has taken another for gone, who then is no receiver and is waited for by nobody.
     pub is_anybody_gone: bool,
     /// The rounds since a sender's update was complete at each peer.
-    waits: BTreeMap<Life, Vec<u32>>,
+    waits: BTreeMap<Incarnation, Vec<u32>>,
     pub seen: Seen,
 }
 
@@ -137,7 +137,7 @@ impl Audit {
         }
     }
 
-    pub fn sends(&mut self, from: Life, round: u32, model: &[f32]) {
+    pub fn sends(&mut self, from: Incarnation, round: u32, model: &[f32]) {
         let words = model.iter().map(|value| value.to_bits()).collect();
         assert!(
             self.sent.insert((from, round), words).is_none(),
@@ -146,20 +146,26 @@ impl Audit {
     }
 
     /// Word for word one of the sender's updates of that round, and for the first time.
-    pub fn receives(&mut self, at: Life, update: &Received) {
+    pub fn receives(&mut self, at: Incarnation, update: &Received) {
         let from = update.from.index();
-        let lives = self.sent.range(((from, 0), 0)..((from + 1, 0), 0));
-        let same = lives.filter(|((_, round), words)| *round == update.round && **words == *update.words);
-        let lives: Vec<Life> = same.map(|((life, _), _)| *life).collect();
-        assert_eq!(lives.len(), 1, "{at:?}: update {} of peer {from} is none that it sent", update.round);
-        let is_new = self.received.insert((at, lives[0], update.round));
-        assert!(is_new, "{at:?} has update {} of {:?} twice", update.round, lives[0]);
+        let incarnations = self.sent.range(((from, 0), 0)..((from + 1, 0), 0));
+        let same =
+            incarnations.filter(|((_, round), words)| *round == update.round && **words == *update.words);
+        let incarnations: Vec<Incarnation> = same.map(|((incarnation, _), _)| *incarnation).collect();
+        assert_eq!(
+            incarnations.len(),
+            1,
+            "{at:?}: update {} of peer {from} is none that it sent",
+            update.round
+        );
+        let is_new = self.received.insert((at, incarnations[0], update.round));
+        assert!(is_new, "{at:?} has update {} of {:?} twice", update.round, incarnations[0]);
         self.seen.received += 1;
     }
 
     /// Who is said to have it has it; every receiver is named once; whom the rule of k forces is among them.
     #[allow(clippy::needless_range_loop, reason = "the number is a peer's")]
-    pub fn ends(&mut self, from: Life, outcome: &Outcome, current: &[Option<u32>]) {
+    pub fn ends(&mut self, from: Incarnation, outcome: &Outcome, current: &[Option<u32>]) {
         let parts = [&outcome.complete, &outcome.withdrawn, &outcome.given_up];
         let n = self.trial.peers;
         let rank = |peer: usize| inart_wire::Rank::try_from(peer).unwrap();
@@ -167,14 +173,16 @@ impl Audit {
             let named = parts.iter().filter(|part| part.contains(rank(peer))).count();
             assert!(named <= 1, "{from:?}: peer {peer} ended in {named} ways");
             if outcome.complete.contains(rank(peer)) {
-                let any = |at: &(Life, Life, u32)| at.0.0 == peer && at.1 == from && at.2 == outcome.round;
+                let any = |at: &(Incarnation, Incarnation, u32)| {
+                    at.0.0 == peer && at.1 == from && at.2 == outcome.round
+                };
                 assert!(
                     self.received.iter().any(any),
                     "{from:?}: peer {peer} does not have update {}",
                     outcome.round
                 );
-                if let Some(life) = current[peer] {
-                    self.complete.entry(((peer, life), outcome.round)).or_default().insert(from.0);
+                if let Some(incarnation) = current[peer] {
+                    self.complete.entry(((peer, incarnation), outcome.round)).or_default().insert(from.0);
                 }
             }
         }
@@ -201,14 +209,14 @@ impl Audit {
 
     /// The average is that of the updates that it names, which were received; in bulk synchronous rounds
     /// without faults, of all that were complete here.
-    pub fn averages(&mut self, at: Life, own: &[f32], start: &Start) {
+    pub fn averages(&mut self, at: Incarnation, own: &[f32], start: &Start) {
         let Some(Average { values, of, not_finite, other_length, without_own }) = &start.average else {
             return;
         };
         assert!(not_finite.is_empty() && other_length.is_empty());
         self.seen.averaged += 1;
         self.seen.abandoned += start.lacking.len() as u64;
-        // Exactly a life that has sent nothing has nothing of its own.
+        // Exactly an incarnation that has sent nothing has nothing of its own.
         assert_eq!(*without_own, own.is_empty(), "{at:?}, round {}", start.round);
         self.seen.adopted += u64::from(*without_own);
         let own = Some(own).filter(|own| !own.is_empty());
@@ -219,12 +227,12 @@ impl Audit {
                 .received
                 .iter()
                 .filter(|(to, from, is)| *to == at && from.0 == rank.index() && is == round);
-            let from: Vec<Life> = from.map(|(_, from, _)| *from).collect();
-            // Of two lives the later one.
-            let life = from
+            let from: Vec<Incarnation> = from.map(|(_, from, _)| *from).collect();
+            // Of two incarnations the later one.
+            let incarnation = from
                 .last()
                 .unwrap_or_else(|| panic!("{at:?} averages update {round} of {rank}, which it lacks"));
-            models.push(self.sent[&(*life, *round)].clone());
+            models.push(self.sent[&(*incarnation, *round)].clone());
         }
         // Values are multiples of 2^-16 below 2^9: their sum is exact.
         let unit = 65536.0;

@@ -51,19 +51,19 @@ enum Event {
     /// To a coordinator.
     Report {
         from: usize,
-        life: u32,
+        incarnation: u32,
         to: usize,
         data: Bytes,
     },
     /// From a coordinator.
     Word {
         to: usize,
-        life: u32,
+        incarnation: u32,
         data: Bytes,
     },
     Computed {
         peer: usize,
-        life: u32,
+        incarnation: u32,
     },
     WakeCoordinators,
     /// A peer's connections to coordinators end.
@@ -78,7 +78,7 @@ enum Event {
 
 struct Host {
     peer: Peer,
-    life: u32,
+    incarnation: u32,
     model: Vec<f32>,
     round: u32,
     began_ns: u64,
@@ -92,7 +92,7 @@ pub struct World {
     hosts: Vec<Option<Host>>,
     coordinators: Vec<Option<Coordinator<Schemes>>>,
     fabric: Fabric,
-    lives: u32,
+    incarnations: u32,
     /// Who has finished, in its last life.
     done: Vec<bool>,
     /// When each peer has something to do next.
@@ -122,7 +122,7 @@ impl World {
             hosts: (0..n).map(|_| None).collect(),
             coordinators: Vec::new(),
             fabric: Fabric::new(&trial),
-            lives: 0,
+            incarnations: 0,
             done: vec![false; n],
             wakes: vec![None; n],
             planned: BTreeMap::new(),
@@ -222,24 +222,26 @@ impl World {
             Event::Frame { to, bytes } => self.with(to, |peer, now| peer.frame(&bytes, now)),
             Event::Packet { from, to, bytes, sent } => {
                 self.with(to, |peer, now| peer.packet(rank(from), &bytes, now));
-                if let Some((life, round, _)) = sent {
-                    self.with_life(from, life, |peer, now| peer.delivered(round, rank(to), now));
+                if let Some((incarnation, round, _)) = sent {
+                    self.with_incarnation(from, incarnation, |peer, now| {
+                        peer.delivered(round, rank(to), now)
+                    });
                 }
             }
-            Event::Report { from, life, to, data } => {
-                let is_alive = self.hosts[from].as_ref().is_some_and(|host| host.life == life);
+            Event::Report { from, incarnation, to, data } => {
+                let is_alive = self.hosts[from].as_ref().is_some_and(|host| host.incarnation == incarnation);
                 if let Some(coordinator) = self.coordinators[to].as_mut().filter(|_| is_alive) {
                     coordinator.message(rank(from), data, now);
                     self.carry_out_coordinator(to);
                 }
             }
-            Event::Word { to, life, data } => {
+            Event::Word { to, incarnation, data } => {
                 if let Some(wild) = self.wild_word(&data) {
-                    self.with_life(to, life, |peer, now| peer.coordinator(wild, now));
+                    self.with_incarnation(to, incarnation, |peer, now| peer.coordinator(wild, now));
                 }
-                self.with_life(to, life, |peer, now| peer.coordinator(data, now))
+                self.with_incarnation(to, incarnation, |peer, now| peer.coordinator(data, now))
             }
-            Event::Computed { peer, life } => self.computed(peer, life),
+            Event::Computed { peer, incarnation } => self.computed(peer, incarnation),
             Event::WakeCoordinators => {
                 self.tell_coordinators(Coordinator::tick);
                 self.at(0.1, Event::WakeCoordinators);
@@ -274,8 +276,8 @@ impl World {
         }
     }
 
-    fn with_life(&mut self, peer: usize, life: u32, tell: impl FnOnce(&mut Peer, Duration)) {
-        if self.hosts[peer].as_ref().is_some_and(|host| host.life == life) {
+    fn with_incarnation(&mut self, peer: usize, incarnation: u32, tell: impl FnOnce(&mut Peer, Duration)) {
+        if self.hosts[peer].as_ref().is_some_and(|host| host.incarnation == incarnation) {
             self.with(peer, tell);
         }
     }
@@ -284,8 +286,8 @@ impl World {
         if self.hosts[peer].is_some() {
             return;
         }
-        self.lives += 1;
-        self.audit.seen.restarts += u64::from(self.lives as usize > self.trial.peers);
+        self.incarnations += 1;
+        self.audit.seen.restarts += u64::from(self.incarnations as usize > self.trial.peers);
         let trial = &self.trial;
         let copies = match trial.by_switch {
             true => Copies::Switch { frame_bytes: FRAME_BYTES },
@@ -299,10 +301,10 @@ impl World {
                 _ => Duration::MAX,
             },
             me: rank(peer),
-            life: Incarnation::new(self.lives),
+            incarnation: Incarnation::new(self.incarnations),
             job: 3.into(),
             names: Vec::new(),
-            epoch: 1.into(),
+            plan_version: 1.into(),
             update_values: vec![self.values(); trial.peers],
             chunk_values: VALUES,
             receivers: trial.receivers,
@@ -324,7 +326,7 @@ impl World {
         };
         let host = Host {
             peer: Peer::new(Arc::new(setup)).unwrap(),
-            life: self.lives,
+            incarnation: self.incarnations,
             model: Vec::new(),
             round: 0,
             began_ns: 0,
@@ -374,12 +376,12 @@ impl World {
 
     fn carry_out_one(&mut self, at: usize, output: Output) {
         let host = self.hosts[at].as_mut().unwrap();
-        let life = (at, host.life);
+        let incarnation = (at, host.incarnation);
         match output {
             Output::Tell { to, message } if self.trial.by_switch => {
                 let mut buffer = vec![0; FRAME_BYTES];
                 writer().message(host.peer.members(), to, MacAddr([2; 6]), &message, &mut buffer).unwrap();
-                self.send_frame(at, Contributors::one(to.seat()), buffer);
+                self.send_frame(at, Contributors::one(to.bitmap_index()), buffer);
             }
             Output::Tell { to, message } => {
                 let bytes = message_packet(host.peer.members(), to, &message);
@@ -405,11 +407,11 @@ impl World {
                 }
                 let data = self.wild_report(at, data);
                 for to in 0..self.coordinators.len() {
-                    let (life, data) = (life.1, data.clone());
-                    self.at(0.001, Event::Report { from: at, life, to, data });
+                    let (incarnation, data) = (incarnation.1, data.clone());
+                    self.at(0.001, Event::Report { from: at, incarnation, to, data });
                 }
             }
-            Output::Received(update) => self.audit.receives(life, &update),
+            Output::Received(update) => self.audit.receives(incarnation, &update),
             Output::Ended { outcome, rounds_with_previous_receivers } => {
                 self.notice_who_is_gone();
                 if let Some(planned) =
@@ -420,13 +422,14 @@ impl World {
                     seen.over_plan_least = seen.over_plan_least.min(over);
                     seen.over_plan_most = seen.over_plan_most.max(over);
                 }
-                let current: Vec<_> = self.hosts.iter().map(|host| Some(host.as_ref()?.life)).collect();
-                self.audit.ends(life, &outcome, &current);
+                let current: Vec<_> =
+                    self.hosts.iter().map(|host| Some(host.as_ref()?.incarnation)).collect();
+                self.audit.ends(incarnation, &outcome, &current);
             }
             Output::Compute(start) => self.compute(at, start),
             Output::Finished(start) => {
                 self.notice_who_is_gone();
-                self.audit.averages(life, &self.hosts[at].as_ref().unwrap().model.clone(), &start)
+                self.audit.averages(incarnation, &self.hosts[at].as_ref().unwrap().model.clone(), &start)
             }
             Output::NotTakenIn(why) => self.ends(at, &why),
         }

@@ -32,21 +32,21 @@ pub fn check(peers: &[Recorded], calm: Option<Sync>) -> Seen {
     seen
 }
 
-/// All lives of a peer.
-fn lives(peers: &[Recorded], rank: usize) -> impl Iterator<Item = &Recorded> {
+/// All incarnations of a peer.
+fn incarnations(peers: &[Recorded], rank: usize) -> impl Iterator<Item = &Recorded> {
     peers.iter().filter(move |peer| peer.rank == rank)
 }
 
 fn received(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
     let mut names = BTreeSet::new();
     for (from, round, words) in &peer.received {
-        let mut sent = lives(peers, *from).filter_map(|life| life.sent.get(round));
+        let mut sent = incarnations(peers, *from).filter_map(|incarnation| incarnation.sent.get(round));
         assert!(
             sent.any(|sent| sent == &**words),
             "peer {}: update {round} of {from} is not what was sent",
             peer.rank
         );
-        // Two lives of a sender have different rounds here: the second one begins later.
+        // Two incarnations of a sender have different rounds here: the second one begins later.
         assert!(names.insert((*from, *round)), "peer {} has update {round} of {from} twice", peer.rank);
         seen.received += 1;
     }
@@ -56,11 +56,16 @@ fn ended(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
     for (round, outcome) in &peer.outcomes {
         seen.given_up += outcome.given_up.len();
         for to in outcome.complete.iter() {
-            let got =
-                |life: &Recorded| life.received.iter().any(|(from, is, _)| (*from, is) == (peer.rank, round));
+            let got = |incarnation: &Recorded| {
+                incarnation.received.iter().any(|(from, is, _)| (*from, is) == (peer.rank, round))
+            };
             // A program that died may not have heard what its peer had.
-            let has = |life: &Recorded| got(life) || life.ending.is_none();
-            assert!(lives(peers, to.index()).any(has), "peer {to} lacks update {round} of {}", peer.rank);
+            let has = |incarnation: &Recorded| got(incarnation) || incarnation.ending.is_none();
+            assert!(
+                incarnations(peers, to.index()).any(has),
+                "peer {to} lacks update {round} of {}",
+                peer.rank
+            );
         }
     }
 }
@@ -69,12 +74,13 @@ fn averaged(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
     for (round, average) in &peer.averages {
         assert!(average.not_finite.is_empty() && average.other_length.is_empty());
         let others = average.of.iter().map(|(from, of)| {
-            let mut sent = lives(peers, from.index()).filter_map(|life| life.sent.get(of));
+            let mut sent =
+                incarnations(peers, from.index()).filter_map(|incarnation| incarnation.sent.get(of));
             let words = sent.next().unwrap_or_else(|| panic!("update {of} of {from} was never sent"));
-            assert!(sent.next().is_none(), "two lives of {from} have an update {of}");
+            assert!(sent.next().is_none(), "two incarnations of {from} have an update {of}");
             words
         });
-        // A second life has sent nothing before it has the others' model.
+        // A second incarnation has sent nothing before it has the others' model.
         assert_eq!(average.without_own, !peer.sent.contains_key(round), "peer {}, round {round}", peer.rank);
         let models: Vec<&Vec<u32>> = peer.sent.get(round).into_iter().chain(others).collect();
         for (at, value) in average.values.iter().enumerate() {

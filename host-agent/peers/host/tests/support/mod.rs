@@ -134,7 +134,7 @@ impl World {
         self
     }
 
-    /// A peer that starts again when it has died; its second life is told behind all others.
+    /// A peer that starts again when it has died; its second incarnation is told behind all others.
     pub fn restarting(mut self, name: &str) -> Self {
         self.restarting.insert(name.to_owned());
         self
@@ -195,7 +195,7 @@ impl World {
             for (name, run) in names.iter().zip(runs) {
                 if world.restarting.contains(name) {
                     ended.push(run.join().unwrap());
-                    second.push(scope.spawn(move || world.run_life(name, false)));
+                    second.push(scope.spawn(move || world.run_incarnation(name, false)));
                 } else {
                     second.push(run);
                 }
@@ -207,10 +207,10 @@ impl World {
 
     /// Runs one peer to its end.
     pub fn run_one(&self, name: &str) -> Result<Recorded, HostError> {
-        self.run_life(name, true)
+        self.run_incarnation(name, true)
     }
 
-    fn run_life(&self, name: &str, is_first: bool) -> Result<Recorded, HostError> {
+    fn run_incarnation(&self, name: &str, is_first: bool) -> Result<Recorded, HostError> {
         let setup = self.job.setup(name, &self.patience).unwrap();
         let me = setup.me.index();
         let host = PeerHost::open(&self.job, setup, self.options(name))?;
@@ -244,7 +244,7 @@ impl World {
     }
 }
 
-/// First lives by rank, then second lives.
+/// First lives by rank, then second incarnations.
 fn in_order(
     names: &[String],
     restarting: &BTreeSet<String>,

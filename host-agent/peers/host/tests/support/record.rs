@@ -10,7 +10,7 @@ use inart_protocol_peers::Outcome;
 
 use super::Action;
 
-/// What a peer has sent and received in one life.
+/// What a peer has sent and received in one incarnation.
 #[derive(Debug)]
 pub struct Recorded {
     pub rank: usize,

@@ -20,8 +20,8 @@ pub struct Link {
     pub is_up: bool,
     /// When the worker counts as absent, if its connection has ended and no other one is up by then.
     pub absent_at: Option<Duration>,
-    pub life: Option<u32>,
-    /// The number of the last hello of this life.
+    pub incarnation: Option<u32>,
+    /// The number of the last hello of this incarnation.
     pub hellos: u64,
     pub lane: Lane,
     pub ticket: Option<Ticket>,

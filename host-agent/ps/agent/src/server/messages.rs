@@ -13,33 +13,35 @@ use crate::sequencer::Sequencer;
 
 impl<S: Sequencer> ServerAgent<S> {
     pub(super) fn message(&mut self, worker: WorkerNo, message: Message, now: Duration) {
-        let Message { worker_life, server_life, body } = message;
+        let Message { worker_incarnation, server_incarnation, body } = message;
         if let Some(Body::Hello(hello)) = body {
-            return self.hello(worker, worker_life, &hello, now);
+            return self.hello(worker, worker_incarnation, &hello, now);
         }
-        if self.links[worker.index()].life != Some(worker_life) || server_life != self.setup.life {
+        if self.links[worker.index()].incarnation != Some(worker_incarnation)
+            || server_incarnation != self.setup.incarnation
+        {
             self.counters.stale_incarnation += 1;
-            return self.say(worker, worker_life, Body::Unknown(Unknown {}));
+            return self.say(worker, worker_incarnation, Body::Unknown(Unknown {}));
         }
         match body {
             Some(Body::Request(_)) => self.request(worker, now),
-            Some(Body::Pull(pull)) => self.pull(worker, worker_life, &pull, now),
+            Some(Body::Pull(pull)) => self.pull(worker, worker_incarnation, &pull, now),
             _ => self.counters.malformed += 1,
         }
     }
 
-    fn hello(&mut self, worker: WorkerNo, life: u32, hello: &Hello, now: Duration) {
+    fn hello(&mut self, worker: WorkerNo, incarnation: u32, hello: &Hello, now: Duration) {
         if let Some(why) = self.reason(worker, hello) {
-            return self.refuse(worker, life, why);
+            return self.refuse(worker, incarnation, why);
         }
         if self.sequencer.is_left_out(worker) {
             let link = &mut self.links[worker.index()];
-            (link.life, link.is_told) = (Some(life), true);
+            (link.incarnation, link.is_told) = (Some(incarnation), true);
             return self.leave_out(worker);
         }
         let link = &mut self.links[worker.index()];
         (link.is_met, link.is_told) = (true, false);
-        let is_new = link.life != Some(life);
+        let is_new = link.incarnation != Some(incarnation);
         // An earlier hello may have come late, from the connection before: its answer, and what follows that,
         // mean nothing to a worker that waits for the answer to this one.
         if is_new || hello.number > link.hellos {
@@ -48,7 +50,7 @@ impl<S: Sequencer> ServerAgent<S> {
         }
         if is_new || self.sequencer.is_away(worker) && !self.is_closing {
             link.forget();
-            (link.life, link.arrived) = (Some(life), link.arrived.filter(|_| !is_new));
+            (link.incarnation, link.arrived) = (Some(incarnation), link.arrived.filter(|_| !is_new));
             if !self.is_closing {
                 self.sequencer.join(worker, now);
                 self.outputs.push_back(ServerNews::Joined { worker });
@@ -63,13 +65,13 @@ impl<S: Sequencer> ServerAgent<S> {
             missing,
             training: self.training.number,
         };
-        self.say(worker, life, Body::Welcome(welcome));
+        self.say(worker, incarnation, Body::Welcome(welcome));
     }
 
     /// What became of the permission that a hello names.
     fn standing(&self, worker: WorkerNo, hello: &Hello) -> (Arrived, Vec<Span>) {
         let link = &self.links[worker.index()];
-        if hello.ticket_of != self.setup.life || hello.ticket == 0 {
+        if hello.ticket_of != self.setup.incarnation || hello.ticket == 0 {
             return (Arrived::Void, Vec::new());
         }
         if link.ticket.is_some_and(|ticket| ticket.number == hello.ticket) {
@@ -97,12 +99,12 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    fn pull(&mut self, worker: WorkerNo, life: u32, pull: &Pull, now: Duration) {
+    fn pull(&mut self, worker: WorkerNo, incarnation: u32, pull: &Pull, now: Duration) {
         let link = &mut self.links[worker.index()];
         let ticket = pull.ticket;
         if link.ticket.is_none_or(|own| own.number != ticket) {
             self.counters.not_permitted += 1;
-            return self.say(worker, life, Body::NotPermitted(NotPermitted { ticket }));
+            return self.say(worker, incarnation, Body::NotPermitted(NotPermitted { ticket }));
         }
         if pull.attempt <= link.attempt {
             self.counters.pulls_repeated += 1;
@@ -121,9 +123,14 @@ impl<S: Sequencer> ServerAgent<S> {
         }
         let Some(version) = self.sequencer.pull(worker, now) else {
             self.counters.not_permitted += 1;
-            return self.say(worker, life, Body::NotPermitted(NotPermitted { ticket }));
+            return self.say(worker, incarnation, Body::NotPermitted(NotPermitted { ticket }));
         };
-        let tag = Tag { worker_life: life, server_life: self.setup.life, ticket, version };
+        let tag = Tag {
+            worker_incarnation: incarnation,
+            server_incarnation: self.setup.incarnation,
+            ticket,
+            version,
+        };
         let outgoing = Outgoing::new(tag, self.model(), self.flow(worker));
         let link = &mut self.links[worker.index()];
         (link.base, link.outgoing, link.pulled_at) = (version, Some(outgoing), Some(now));

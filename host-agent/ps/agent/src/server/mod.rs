@@ -70,8 +70,8 @@ impl<S: Sequencer> ServerAgent<S> {
             links: vec![Link::default(); setup.rates_bps.len()],
             sequencer,
             model: None,
-            // No permission of another life has its number: what was computed for one is for no other.
-            next_ticket: u64::from(setup.life) << 32 | 1,
+            // No permission of another incarnation has its number: what was computed for one is for no other.
+            next_ticket: u64::from(setup.incarnation) << 32 | 1,
             training: Training::default(),
             stopped: None,
             next_id: 0,
@@ -110,7 +110,8 @@ impl<S: Sequencer> ServerAgent<S> {
 
     /// Whether the training is over, and all that are connected know.
     pub fn is_over(&self) -> bool {
-        let knows = |link: &Link| !link.is_up || link.life.is_none() || link.is_told && link.lane.is_empty();
+        let knows =
+            |link: &Link| !link.is_up || link.incarnation.is_none() || link.is_told && link.lane.is_empty();
         self.is_closing
             && self.workers().all(|who| self.sequencer.is_away(who))
             && self.links.iter().all(knows)
@@ -152,10 +153,10 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    fn say(&mut self, worker: WorkerNo, life: u32, body: Body) {
+    fn say(&mut self, worker: WorkerNo, incarnation: u32, body: Body) {
         let link = &mut self.links[worker.index()];
         if link.is_up {
-            let is_waiting = link.lane.push(message_packet(life, self.setup.life, body));
+            let is_waiting = link.lane.push(message_packet(incarnation, self.setup.incarnation, body));
             self.counters.unsaid += u64::from(!is_waiting);
         }
     }

@@ -14,9 +14,11 @@ use crate::sequencer::Sequencer;
 impl<S: Sequencer> ServerAgent<S> {
     pub(super) fn chunk(&mut self, worker: WorkerNo, tag: Tag, number: u32, values: &[f32], now: Duration) {
         let link = &mut self.links[worker.index()];
-        if link.life != Some(tag.worker_life) || tag.server_life != self.setup.life {
+        if link.incarnation != Some(tag.worker_incarnation)
+            || tag.server_incarnation != self.setup.incarnation
+        {
             self.counters.stale_incarnation += 1;
-            return self.say(worker, tag.worker_life, Body::Unknown(Unknown {}));
+            return self.say(worker, tag.worker_incarnation, Body::Unknown(Unknown {}));
         }
         if link.ticket.is_none_or(|own| own.number != tag.ticket) || link.attempt == 0 {
             let is_taken = link.arrived == Some(tag.ticket);
@@ -25,7 +27,7 @@ impl<S: Sequencer> ServerAgent<S> {
                 false => self.counters.unasked += 1,
             }
             let pushed = Pushed { ticket: tag.ticket, is_taken, refusal: String::new() };
-            return self.say(worker, tag.worker_life, Body::Pushed(pushed));
+            return self.say(worker, tag.worker_incarnation, Body::Pushed(pushed));
         }
         if tag.version != link.base {
             self.counters.malformed += 1;
@@ -60,6 +62,6 @@ impl<S: Sequencer> ServerAgent<S> {
         }
         let refusal = refusal.map_or(String::new(), |refusal| refusal.to_string());
         let pushed = Pushed { ticket: ticket.number, is_taken: verdict.is_taken, refusal };
-        self.say(worker, tag.worker_life, Body::Pushed(pushed));
+        self.say(worker, tag.worker_incarnation, Body::Pushed(pushed));
     }
 }

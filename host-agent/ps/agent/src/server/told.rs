@@ -12,7 +12,7 @@ use crate::sequencer::Applied;
 #[derive(Debug, Clone)]
 pub struct ServerSetup {
     /// Its life: another one at each start, and never 0.
-    pub life: u32,
+    pub incarnation: u32,
     /// A fingerprint of the model.
     pub model: u64,
     /// Values of a chunk; at least 1.
@@ -35,7 +35,7 @@ pub struct ServerSetup {
 /// News of a server for its host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerNews {
-    /// A worker, or another life of it, takes part from now on.
+    /// A worker, or another incarnation of it, takes part from now on.
     Joined {
         /// Which.
         worker: WorkerNo,

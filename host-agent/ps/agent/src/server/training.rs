@@ -48,18 +48,18 @@ impl<S: Sequencer> ServerAgent<S> {
         None
     }
 
-    pub(super) fn refuse(&mut self, worker: WorkerNo, life: u32, why: String) {
+    pub(super) fn refuse(&mut self, worker: WorkerNo, incarnation: u32, why: String) {
         self.counters.other_model += 1;
         self.outputs.push_back(ServerNews::NotTakenIn { worker, why: why.clone() });
-        self.say(worker, life, Body::Refused(Refused { why }));
+        self.say(worker, incarnation, Body::Refused(Refused { why }));
     }
 
     /// A client that is left out hears so, now and whenever it joins again.
     pub(super) fn leave_out(&mut self, worker: WorkerNo) {
         let link = &mut self.links[worker.index()];
         link.forget();
-        if let Some(life) = link.life {
-            self.say(worker, life, Body::LeftOut(LeftOut { why: OUTLIER.to_owned() }));
+        if let Some(incarnation) = link.incarnation {
+            self.say(worker, incarnation, Body::LeftOut(LeftOut { why: OUTLIER.to_owned() }));
         }
     }
 
@@ -71,8 +71,8 @@ impl<S: Sequencer> ServerAgent<S> {
             let link = &mut self.links[worker.index()];
             link.forget();
             link.lane.clear_waiting();
-            if let Some(life) = link.life {
-                self.say(worker, life, Body::Stopped(Stopped { why: why.to_owned() }));
+            if let Some(incarnation) = link.incarnation {
+                self.say(worker, incarnation, Body::Stopped(Stopped { why: why.to_owned() }));
             }
         }
     }
@@ -90,7 +90,7 @@ impl<S: Sequencer> ServerAgent<S> {
     pub(super) fn answer_stopped(&mut self, worker: WorkerNo, data: &Bytes) {
         let (Ok(Packet::Message(message)), Some(why)) = (decode(data), self.stopped.clone()) else { return };
         if let Some(Body::Hello(_)) = message.body {
-            self.say(worker, message.worker_life, Body::Stopped(Stopped { why }));
+            self.say(worker, message.worker_incarnation, Body::Stopped(Stopped { why }));
         }
     }
 
@@ -98,9 +98,9 @@ impl<S: Sequencer> ServerAgent<S> {
     pub fn say_waiting(&mut self, why: &str) {
         for worker in self.workers() {
             let link = &self.links[worker.index()];
-            if let (true, None, Some(life)) = (link.is_met, link.ticket, link.life) {
+            if let (true, None, Some(incarnation)) = (link.is_met, link.ticket, link.incarnation) {
                 let why = why.to_owned();
-                self.say(worker, life, Body::Waiting(crate::message::Waiting { why }));
+                self.say(worker, incarnation, Body::Waiting(crate::message::Waiting { why }));
             }
         }
     }

@@ -72,10 +72,10 @@ impl<S: Sequencer> ServerAgent<S> {
     fn give_up(&mut self, worker: WorkerNo) {
         let link = &mut self.links[worker.index()];
         let is_pulling = link.outgoing.as_ref().is_some_and(|outgoing| !outgoing.is_done());
-        let told = link.ticket.filter(|_| is_pulling).zip(link.life);
+        let told = link.ticket.filter(|_| is_pulling).zip(link.incarnation);
         link.forget();
-        if let Some((ticket, life)) = told {
-            self.say(worker, life, Body::NotPermitted(NotPermitted { ticket: ticket.number }));
+        if let Some((ticket, incarnation)) = told {
+            self.say(worker, incarnation, Body::NotPermitted(NotPermitted { ticket: ticket.number }));
         }
     }
 
@@ -86,8 +86,8 @@ impl<S: Sequencer> ServerAgent<S> {
             link.ticket = Some(Ticket { number: self.next_ticket, iteration });
             self.next_ticket += 1;
         }
-        let (Some(ticket), Some(life)) = (link.ticket, link.life) else { return };
-        self.say(worker, life, Body::Permit(Permit { ticket: ticket.number, iteration, batch }));
+        let (Some(ticket), Some(incarnation)) = (link.ticket, link.incarnation) else { return };
+        self.say(worker, incarnation, Body::Permit(Permit { ticket: ticket.number, iteration, batch }));
     }
 
     /// When all have done their iterations, updates under way are taken and applied; nobody pulls any more.
@@ -106,9 +106,9 @@ impl<S: Sequencer> ServerAgent<S> {
                 link.forget();
                 self.sequencer.leave(worker, now);
             }
-            if let (false, true, Some(life)) = (link.is_told, link.is_met, link.life) {
+            if let (false, true, Some(incarnation)) = (link.is_told, link.is_met, link.incarnation) {
                 link.is_told = true;
-                self.say(worker, life, Body::Over(Over { version: self.sequencer.version() }));
+                self.say(worker, incarnation, Body::Over(Over { version: self.sequencer.version() }));
             }
         }
         self.decisions();

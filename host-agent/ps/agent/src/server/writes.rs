@@ -9,7 +9,7 @@ use super::keeping::{Keeper, Keeping, KeptTraining};
 use crate::sequencer::Sequencer;
 
 impl<S: Sequencer> ServerAgent<S> {
-    /// Keeps each version there, from the start on: a life that follows is of this training.
+    /// Keeps each version there, from the start on: an incarnation that follows is of this training.
     #[must_use]
     pub fn with_keeper(mut self, keeper: Arc<dyn Keeper>) -> Self {
         self.keeping = Keeping { keeper: Some(keeper), is_due: true, ..Keeping::default() };

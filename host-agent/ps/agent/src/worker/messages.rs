@@ -11,25 +11,25 @@ use crate::message::{
 
 impl WorkerAgent {
     pub(super) fn say(&mut self, body: Body) {
-        let server_life = self.server.map_or(0, |server| server.life);
-        self.lane.push(message_packet(self.setup.life, server_life, body));
+        let server_incarnation = self.server.map_or(0, |server| server.incarnation);
+        self.lane.push(message_packet(self.setup.incarnation, server_incarnation, body));
     }
 
     pub(super) fn hello(&mut self) {
         self.hellos += 1;
         self.is_welcome = false;
         let (ticket, ticket_of) =
-            self.current.map_or((0, 0), |current| (current.ticket, current.server_life));
+            self.current.map_or((0, 0), |current| (current.ticket, current.server_incarnation));
         let values = self.setup.values as u64;
         let ((training, taken), terms) = (self.trained, self.terms.message());
         let (number, model) = (self.hellos, self.setup.model);
         let hello = Hello { number, model, values, ticket, ticket_of, terms, training, taken };
-        self.lane.push(message_packet(self.setup.life, 0, Body::Hello(hello)));
+        self.lane.push(message_packet(self.setup.incarnation, 0, Body::Hello(hello)));
     }
 
     pub(super) fn message(&mut self, message: Message) {
-        let Message { worker_life, server_life, body } = message;
-        if worker_life != self.setup.life {
+        let Message { worker_incarnation, server_incarnation, body } = message;
+        if worker_incarnation != self.setup.incarnation {
             self.counters.stale_incarnation += 1;
             // The hello of a process before this one came late, and the server has taken that one in.
             if self.is_up && matches!(body, Some(Body::Welcome(_))) {
@@ -38,7 +38,7 @@ impl WorkerAgent {
             return;
         }
         match body {
-            Some(Body::Welcome(welcome)) => return self.welcome(server_life, &welcome),
+            Some(Body::Welcome(welcome)) => return self.welcome(server_incarnation, &welcome),
             Some(Body::Refused(refused)) => {
                 self.alone_since = None;
                 return self.report(WorkerNews::Failed(WorkerError::Refused(one_line(&refused.why))));
@@ -55,12 +55,12 @@ impl WorkerAgent {
             Some(Body::Unknown(_)) if self.is_welcome => return self.hello(),
             _ => {}
         }
-        if !self.is_welcome || self.server.is_none_or(|server| server.life != server_life) {
+        if !self.is_welcome || self.server.is_none_or(|server| server.incarnation != server_incarnation) {
             self.counters.stale_incarnation += 1;
             return;
         }
         match body {
-            Some(Body::Permit(permit)) => self.permit(server_life, &permit),
+            Some(Body::Permit(permit)) => self.permit(server_incarnation, &permit),
             Some(Body::Pushed(pushed)) => self.pushed(pushed),
             Some(Body::NotPermitted(not)) if self.current.is_some_and(|own| own.ticket == not.ticket) => {
                 self.start_again();
@@ -77,7 +77,7 @@ impl WorkerAgent {
         }
     }
 
-    fn welcome(&mut self, life: u32, welcome: &Welcome) {
+    fn welcome(&mut self, incarnation: u32, welcome: &Welcome) {
         // One that comes late may be of a connection that has ended.
         if !self.is_up || self.is_welcome || welcome.number != self.hellos {
             self.counters.repeated += 1;
@@ -89,10 +89,10 @@ impl WorkerAgent {
             self.counters.malformed += 1;
             return;
         }
-        if self.server.is_none_or(|server| server.life != life) {
+        if self.server.is_none_or(|server| server.incarnation != incarnation) {
             self.newest = 0;
         }
-        self.server = Some(Server { life, chunk_values, precision, training: welcome.training });
+        self.server = Some(Server { incarnation, chunk_values, precision, training: welcome.training });
         (self.is_welcome, self.alone_since) = (true, None);
         let arrived = Arrived::try_from(welcome.arrived).unwrap_or(Arrived::Void);
         match (self.current, arrived) {
@@ -122,7 +122,7 @@ impl WorkerAgent {
         self.say(Body::Request(Request {}));
     }
 
-    fn permit(&mut self, server_life: u32, permit: &Permit) {
+    fn permit(&mut self, server_incarnation: u32, permit: &Permit) {
         let &Permit { ticket, iteration, batch } = permit;
         // A permission is older than one that it is followed by. One of a connection that has ended may come
         // when what it permitted is done.
@@ -131,7 +131,7 @@ impl WorkerAgent {
             return;
         }
         self.newest = ticket;
-        self.current = Some(Current { ticket, server_life, iteration, pulls: 0, version: 0 });
+        self.current = Some(Current { ticket, server_incarnation, iteration, pulls: 0, version: 0 });
         (self.incoming, self.outgoing) = (None, None);
         self.pull();
     }

@@ -28,7 +28,7 @@ const SERVER: PeerNo = PeerNo(0);
 /// What the server has told of itself.
 #[derive(Debug, Clone, Copy)]
 struct Server {
-    life: u32,
+    incarnation: u32,
     chunk_values: usize,
     precision: Precision,
     training: u64,
@@ -38,7 +38,7 @@ struct Server {
 #[derive(Debug, Clone, Copy)]
 struct Current {
     ticket: u64,
-    server_life: u32,
+    server_incarnation: u32,
     iteration: u64,
     pulls: u32,
     version: u64,
@@ -62,7 +62,7 @@ pub struct WorkerAgent {
     is_welcome: bool,
     server: Option<Server>,
     current: Option<Current>,
-    /// The newest permission of this life of the server; 0 for none.
+    /// The newest permission of this incarnation of the server; 0 for none.
     newest: u64,
     incoming: Option<Incoming>,
     outgoing: Option<Outgoing>,
@@ -147,8 +147,8 @@ impl WorkerAgent {
             return Ok(());
         }
         let tag = Tag {
-            worker_life: self.setup.life,
-            server_life: current.server_life,
+            worker_incarnation: self.setup.incarnation,
+            server_incarnation: current.server_incarnation,
             ticket,
             version: current.version,
         };

@@ -9,7 +9,7 @@ use crate::chunk::{Precision, as_received};
 #[derive(Debug, Clone)]
 pub struct WorkerSetup {
     /// Its life: another one at each start, and never 0.
-    pub life: u32,
+    pub incarnation: u32,
     /// A fingerprint of the model.
     pub model: u64,
     /// The model's values; at least 1.

@@ -22,11 +22,11 @@ impl WorkerAgent {
     }
 
     pub(super) fn chunk(&mut self, tag: Tag, number: u32, values: &[f32]) {
-        let Some(server) = self.server.filter(|server| server.life == tag.server_life) else {
+        let Some(server) = self.server.filter(|server| server.incarnation == tag.server_incarnation) else {
             self.counters.stale_incarnation += 1;
             return;
         };
-        if tag.worker_life != self.setup.life {
+        if tag.worker_incarnation != self.setup.incarnation {
             self.counters.stale_incarnation += 1;
             return;
         }

@@ -55,7 +55,7 @@ impl Seen {
             ("a server restarted in the middle of a push", self.restarts_in_a_push),
             ("a chunk twice", self.chunks_repeated),
             ("a chunk unasked", self.chunks_unasked),
-            ("a packet of another life", self.stale_incarnation),
+            ("a packet of another incarnation", self.stale_incarnation),
             ("an update superseded", self.superseded),
             ("a chunk sent again", self.sent_again),
             ("a pull twice", self.pulls_repeated),
@@ -115,12 +115,12 @@ struct Computed {
 /// The reference: it knows what was computed, and sums it by itself.
 pub struct Audit {
     computed: BTreeMap<Vec<u32>, Computed>,
-    /// Of this life of the server, by version.
+    /// Of this incarnation of the server, by version.
     models: BTreeMap<u64, Vec<f32>>,
     version: u64,
     /// By worker: what has arrived and was neither applied nor discarded.
     held: BTreeMap<usize, (u64, u64, Vec<f32>)>,
-    /// By worker: the iteration that was applied or discarded last, of this life of the server.
+    /// By worker: the iteration that was applied or discarded last, of this incarnation of the server.
     last: BTreeMap<usize, u64>,
     pub seen: Seen,
 }
@@ -207,7 +207,7 @@ impl Audit {
             all.push((self.scale(update.worker.index(), &values, trial), values));
         }
         match rule {
-            Rule::Policy(_) => all.iter().for_each(|(scale, values)| {
+            Rule::SyncModel(_) => all.iter().for_each(|(scale, values)| {
                 self.seen.scaled += u64::from(*scale != 1.0);
                 // Exact but for one rounding each, as the sum of two floats in double precision is.
                 let scaled = |value: &f32| (f64::from(*scale) * f64::from(*value)) as f32;

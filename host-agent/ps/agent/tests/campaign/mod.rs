@@ -71,7 +71,7 @@ fn a_seed_whose_client_started_again_within_its_round() {
 fn without_deaths_every_update_of_a_worker_that_is_not_given_up_is_applied() {
     for seed in 1..=100 * times() {
         let trial = Trial { kills: 0, restarts: 0, not_finite: 0.0, ..Trial::random(seed) };
-        assert!(matches!(trial.rule, Rule::Policy(_)));
+        assert!(matches!(trial.rule, Rule::SyncModel(_)));
         let seen = world::run(&trial);
         assert_eq!(seen.arrived, seen.applied, "seed {seed}: {seen:?}");
         // Who is given up has computed at most one update in vain.

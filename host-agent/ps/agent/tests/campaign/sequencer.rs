@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_protocol_ps::{Batch, GroupOptions, Options, Part, Policy, WorkerNo};
+use inart_protocol_ps::{Batch, GroupOptions, Options, Part, SyncModel, WorkerNo};
 use inart_ps_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
 
 use super::trial::{Groups, Rule, Trial};
@@ -10,7 +10,7 @@ use super::trial::{Groups, Rule, Trial};
 /// Either of them.
 #[derive(Debug, Clone)]
 pub enum Either {
-    Order(Box<InOrder<Policy>>),
+    Order(Box<InOrder<SyncModel>>),
     Groups(Box<InGroups>),
 }
 
@@ -18,7 +18,7 @@ impl Either {
     /// That of a trial, going on from what was kept.
     pub fn new(trial: &Trial, patience: Option<Duration>, model: u64, kept: Kept) -> Either {
         match trial.rule {
-            Rule::Policy(policy) => {
+            Rule::SyncModel(sync_model) => {
                 let fixed = Options { patience, ..Options::fixed(trial.workers) };
                 let options = match &trial.tuned {
                     Some((rule, speeds)) => {
@@ -27,7 +27,7 @@ impl Either {
                     }
                     None => fixed,
                 };
-                Either::Order(Box::new(InOrder::restored(policy, options, model, kept)))
+                Either::Order(Box::new(InOrder::restored(sync_model, options, model, kept)))
             }
             Rule::Groups(Groups { groups, fraction, relaxation }) => {
                 let options = GroupOptions {

@@ -1,6 +1,6 @@
 //! What happens in a trial.
 
-use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy};
+use inart_protocol_ps::{Applied, BatchRule, Blocking, SyncModel};
 use inart_ps_agent::Precision;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
     /// Workers one by one.
-    Policy(Policy),
+    SyncModel(SyncModel),
     /// Clients in groups.
     Groups(Groups),
 }
@@ -65,14 +65,14 @@ pub struct Trial {
 impl Trial {
     pub fn random(seed: u64) -> Trial {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let policy = match random.random_range(0..7) {
-            0 => Policy::bsp(),
-            1 => Policy::asp(),
-            2 => Policy::ssp(random.random_range(0..3), Blocking::AfterPush).unwrap(),
-            3 => Policy::ssp(random.random_range(1..3), Blocking::BeforeCommit).unwrap(),
-            4 => Policy::safa(random.random_range(0.3..1.0), 3).unwrap(),
-            5 => Policy::r2sp(0.8, Applied::OnArrival).unwrap(),
-            _ => Policy::r2sp(random.random_range(0.0..1.0), Applied::InTurn).unwrap(),
+        let sync_model = match random.random_range(0..7) {
+            0 => SyncModel::bsp(),
+            1 => SyncModel::asp(),
+            2 => SyncModel::ssp(random.random_range(0..3), Blocking::AfterPush).unwrap(),
+            3 => SyncModel::ssp(random.random_range(1..3), Blocking::BeforeCommit).unwrap(),
+            4 => SyncModel::safa(random.random_range(0.3..1.0), 3).unwrap(),
+            5 => SyncModel::r2sp(0.8, Applied::OnArrival).unwrap(),
+            _ => SyncModel::r2sp(random.random_range(0.0..1.0), Applied::InTurn).unwrap(),
         };
         let values = random.random_range(1..40);
         let workers = random.random_range(1..6);
@@ -84,7 +84,7 @@ impl Trial {
         Trial {
             seed,
             workers,
-            rule: Rule::Policy(policy),
+            rule: Rule::SyncModel(sync_model),
             values,
             chunk_values: random.random_range(1..=values.min(9)),
             precision: if random.random_bool(0.3) { Precision::Half } else { Precision::Single },
@@ -111,7 +111,7 @@ impl Trial {
             1 => Some(Odd::OtherFile),
             2 => Some(Odd::OtherTerms { worker }),
             // A mean of models does not grow.
-            3 if matches!(self.rule, Rule::Policy(_)) => Some(Odd::Overflows),
+            3 if matches!(self.rule, Rule::SyncModel(_)) => Some(Odd::Overflows),
             _ => None,
         };
         match self.odd {

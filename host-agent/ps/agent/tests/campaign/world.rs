@@ -286,7 +286,7 @@ impl World<'_> {
         }
         self.processes[worker] += 1;
         let setup = WorkerSetup {
-            life: 1000 * (worker as u32 + 1) + self.processes[worker],
+            incarnation: 1000 * (worker as u32 + 1) + self.processes[worker],
             model: MODEL,
             values: self.trial.values,
             window: self.trial.window,
@@ -321,7 +321,7 @@ impl World<'_> {
         }
         self.server_process += 1;
         let setup = ServerSetup {
-            life: self.server_process,
+            incarnation: self.server_process,
             model: MODEL,
             chunk_values: self.trial.chunk_values,
             precision: self.trial.precision,
@@ -505,7 +505,7 @@ impl World<'_> {
         self.audit.ended(self.trial.seed);
         let done: BTreeMap<usize, u64> = server.sequencer().kept().done.into_iter().enumerate().collect();
         // Groups count rounds anew when their server starts again, and not all of a group are in each.
-        let is_one_by_one = matches!(self.trial.rule, Rule::Policy(_));
+        let is_one_by_one = matches!(self.trial.rule, Rule::SyncModel(_));
         assert!(!is_one_by_one || done.values().any(|done| *done >= self.trial.iterations), "{done:?}");
         assert_eq!(server.sequencer().values(), self.audit.model());
         self.audit.seen.add(&self.dropped);

@@ -6,11 +6,11 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mistake {
     None,
-    /// A server that starts again has the life that it had.
-    ServersLife,
-    /// A worker that starts again has the life that it had.
-    WorkersLife,
-    /// A worker whose life the server does not know, or not any more, does not hear so.
+    /// A server that starts again has the incarnation that it had.
+    ServersIncarnation,
+    /// A worker that starts again has the incarnation that it had.
+    WorkersIncarnation,
+    /// A worker whose incarnation the server does not know, or not any more, does not hear so.
     NotUnknown,
     /// A permission's number is that of its iteration.
     NumbersAgain,

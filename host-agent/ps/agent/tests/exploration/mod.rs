@@ -15,7 +15,7 @@ mod world;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use inart_protocol_ps::{Applied, Blocking, Policy};
+use inart_protocol_ps::{Applied, Blocking, SyncModel};
 use inart_ps_agent::Precision;
 use mistakes::Mistake;
 use steps::Step;
@@ -67,7 +67,7 @@ fn explore(world: &World) -> Result<usize, String> {
 fn alone(budget: Budget) -> World {
     World {
         workers: 1,
-        rule: Rule::Policy(Policy::asp()),
+        rule: Rule::SyncModel(SyncModel::asp()),
         iterations: 2,
         values: 2,
         window: 2,
@@ -79,8 +79,8 @@ fn alone(budget: Budget) -> World {
 }
 
 /// Two workers, a chunk each.
-fn two(policy: Policy, budget: Budget) -> World {
-    World { workers: 2, rule: Rule::Policy(policy), iterations: 1, values: 1, ..alone(budget) }
+fn two(sync_model: SyncModel, budget: Budget) -> World {
+    World { workers: 2, rule: Rule::SyncModel(sync_model), iterations: 1, values: 1, ..alone(budget) }
 }
 
 fn all_is_right(world: &World) {
@@ -113,17 +113,17 @@ fn one_worker_to_whom_two_things_happen() {
 const FAULTS: [Budget; 6] = [FAILURE, CUT, SERVER, WORKER, GONE, NOT_FINITE];
 
 fn two_workers_with(rule: Rule, faults: &[Budget]) {
-    let world = |iterations, budget| World { rule, iterations, ..two(Policy::asp(), budget) };
+    let world = |iterations, budget| World { rule, iterations, ..two(SyncModel::asp(), budget) };
     all_is_right(&world(2, NOTHING));
     faults.iter().for_each(|budget| all_is_right(&world(1, *budget)));
 }
 
 fn r2sp() -> Rule {
-    Rule::Policy(Policy::r2sp(1.0, Applied::InTurn).unwrap())
+    Rule::SyncModel(SyncModel::r2sp(1.0, Applied::InTurn).unwrap())
 }
 
 fn ssp(bound: u64, blocking: Blocking) -> Rule {
-    Rule::Policy(Policy::ssp(bound, blocking).unwrap())
+    Rule::SyncModel(SyncModel::ssp(bound, blocking).unwrap())
 }
 
 fn groups(groups: usize, fraction: f64) -> Rule {
@@ -134,12 +134,12 @@ fn groups(groups: usize, fraction: f64) -> Rule {
 
 #[test]
 fn two_workers_that_wait_for_all() {
-    two_workers_with(Rule::Policy(Policy::bsp()), &[SERVER, GONE]);
+    two_workers_with(Rule::SyncModel(SyncModel::bsp()), &[SERVER, GONE]);
 }
 
 #[test]
 fn two_workers_by_themselves() {
-    two_workers_with(Rule::Policy(Policy::asp()), &[FAILURE]);
+    two_workers_with(Rule::SyncModel(SyncModel::asp()), &[FAILURE]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn two_workers_that_are_not_far_apart() {
 
 #[test]
 fn two_workers_of_whom_half_is_waited_for() {
-    two_workers_with(Rule::Policy(Policy::safa(0.5, 1).unwrap()), &[NOT_FINITE]);
+    two_workers_with(Rule::SyncModel(SyncModel::safa(0.5, 1).unwrap()), &[NOT_FINITE]);
 }
 
 #[test]
@@ -176,13 +176,13 @@ fn two_groups_of_a_client() {
 #[test]
 #[ignore = "soak: about 20 s"]
 fn two_workers_that_wait_for_all_whatever_happens() {
-    two_workers_with(Rule::Policy(Policy::bsp()), &FAULTS);
+    two_workers_with(Rule::SyncModel(SyncModel::bsp()), &FAULTS);
 }
 
 #[test]
 #[ignore = "soak: about 20 s"]
 fn two_workers_by_themselves_whatever_happens() {
-    two_workers_with(Rule::Policy(Policy::asp()), &FAULTS);
+    two_workers_with(Rule::SyncModel(SyncModel::asp()), &FAULTS);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn two_workers_that_are_not_far_apart_whatever_happens() {
 #[ignore = "soak: about 5 s"]
 fn two_workers_of_whom_half_is_waited_for_whatever_happens() {
     let others = FAULTS.into_iter().filter(|budget| budget.cuts + budget.server + budget.worker == 0);
-    two_workers_with(Rule::Policy(Policy::safa(0.5, 1).unwrap()), &others.collect::<Vec<_>>());
+    two_workers_with(Rule::SyncModel(SyncModel::safa(0.5, 1).unwrap()), &others.collect::<Vec<_>>());
 }
 
 #[test]
@@ -217,14 +217,14 @@ fn two_clients_whatever_happens() {
 /// A rule, a mistake that breaks it, and a training in which that is noticed.
 fn mistakes() -> Vec<(&'static str, Mistake, World)> {
     let long = Budget { cuts: 1, long: 1, ..NOTHING };
-    let bsp = |budget| two(Policy::bsp(), budget);
-    let asp = |budget| two(Policy::asp(), budget);
+    let bsp = |budget| two(SyncModel::bsp(), budget);
+    let asp = |budget| two(SyncModel::asp(), budget);
     let clients = |number, fraction, budget| World { rule: groups(number, fraction), ..asp(budget) };
     let short = World { iterations: 1, values: 1, ..alone(Budget { cuts: 2, ..NOTHING }) };
     let half = World { precision: Precision::Half, ..alone(NOTHING) };
     vec![
-        ("U1", Mistake::ServersLife, alone(SERVER)),
-        ("U1", Mistake::WorkersLife, alone(WORKER)),
+        ("U1", Mistake::ServersIncarnation, alone(SERVER)),
+        ("U1", Mistake::WorkersIncarnation, alone(WORKER)),
         ("U1", Mistake::NotUnknown, alone(WORKER)),
         ("U2", Mistake::NumbersAgain, alone(long)),
         ("U2", Mistake::AnyPermission, alone(FAILURE)),
@@ -298,7 +298,7 @@ fn without_the_mistakes_in_large_worlds_all_is_right() {
 
 /// Of three, one starts again in a round that goes on.
 fn three_clients() -> World {
-    World { workers: 3, rule: groups(1, 1.0), ..two(Policy::asp(), WORKER) }
+    World { workers: 3, rule: groups(1, 1.0), ..two(SyncModel::asp(), WORKER) }
 }
 
 #[test]

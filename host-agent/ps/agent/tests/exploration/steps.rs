@@ -133,8 +133,8 @@ impl State {
         }
         if self.budget.worker > 0 {
             let host = &mut next.hosts[worker];
-            host.lives += 1;
-            host.agent = Some(world.worker(world.life(worker, host.lives)));
+            host.incarnations += 1;
+            host.agent = Some(world.worker(world.incarnation(worker, host.incarnations)));
             next.budget.worker -= 1;
             all.push((Step::StartsAgain(worker), next));
         }
@@ -148,8 +148,9 @@ impl State {
         next.budget.server -= 1;
         (0..world.workers).for_each(|worker| next.cut(world, worker));
         next.net.retain(|packet| !packet.to_server);
-        next.server_lives += 1;
-        let life = if world.mistake == Mistake::ServersLife { 1 } else { next.server_lives };
+        next.server_incarnations += 1;
+        let incarnation =
+            if world.mistake == Mistake::ServersIncarnation { 1 } else { next.server_incarnations };
         let mut kept = next.kept.clone();
         match world.mistake {
             Mistake::Version => (kept.version, kept.done) = (0, vec![0; world.workers]),
@@ -162,7 +163,7 @@ impl State {
             _ => {}
         }
         next.truth.restarted();
-        next.server = world.server(life, kept, self.now);
+        next.server = world.server(incarnation, kept, self.now);
         all.push((Step::ServerStartsAgain, next));
     }
 

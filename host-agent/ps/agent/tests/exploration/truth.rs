@@ -34,14 +34,15 @@ struct Held {
 pub struct Truth {
     rule: Rule,
     computed: BTreeMap<Vec<u32>, Computed>,
-    /// Of this life of the server, by version.
+    /// Of this incarnation of the server, by version.
     models: BTreeMap<u64, Vec<f32>>,
     version: u64,
     /// By worker, as are the others below.
     held: Vec<Option<Held>>,
-    /// The iteration that was applied or discarded last, of this life of the server.
+    /// The iteration that was applied or discarded last, of this incarnation of the server.
     last: Vec<Option<u64>>,
-    /// Iterations whose updates have arrived, of this life of the server, and whether they were refused.
+    /// Iterations whose updates have arrived, of this incarnation of the server, and whether they were
+    /// refused.
     arrived: Vec<BTreeMap<u64, bool>>,
     /// Updates that are in the model, or were discarded in their turn; whether iterations count them.
     done: Vec<u64>,
@@ -56,7 +57,7 @@ impl Truth {
     /// `is_counted`: nobody leaves, so nobody who joins begins where others are.
     pub fn new(workers: usize, rule: Rule, model: Vec<f32>, is_counted: bool) -> Truth {
         Truth {
-            is_counted: is_counted && matches!(rule, Rule::Policy(_)),
+            is_counted: is_counted && matches!(rule, Rule::SyncModel(_)),
             rule,
             computed: BTreeMap::new(),
             models: BTreeMap::from([(0, model)]),
@@ -157,7 +158,7 @@ impl Truth {
         }
         let mut expected = self.model().to_vec();
         match self.rule {
-            Rule::Policy(_) => all.iter().for_each(|values| {
+            Rule::SyncModel(_) => all.iter().for_each(|values| {
                 expected.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
             }),
             Rule::Groups(Groups { groups, .. }) => merge(&mut expected, &all, groups),

@@ -16,14 +16,14 @@ pub struct Wire {
     iteration: u64,
     /// The version that was pulled last.
     pub base: u64,
-    /// The worker's life, and its last hello.
-    life: u32,
+    /// The worker's incarnation, and its last hello.
+    incarnation: u32,
     hello: u64,
     is_told_of_the_end: bool,
 }
 
-/// A life of the server is in the upper half of its permissions' numbers.
-fn life_of(ticket: u64) -> u64 {
+/// A incarnation of the server is in the upper half of its permissions' numbers.
+fn incarnation_of(ticket: u64) -> u64 {
     ticket >> 32 << 32
 }
 
@@ -45,7 +45,7 @@ impl Wire {
     }
 
     fn message_of_server(&mut self, message: Message, mistake: Mistake) -> Option<Bytes> {
-        let Message { worker_life, server_life, mut body } = message;
+        let Message { worker_incarnation, server_incarnation, mut body } = message;
         match body.as_mut()? {
             Body::Permit(permit) => {
                 (self.ticket, self.iteration) = (permit.ticket, permit.iteration);
@@ -70,18 +70,18 @@ impl Wire {
             }
             _ => {}
         }
-        Some(message_packet(worker_life, server_life, body?))
+        Some(message_packet(worker_incarnation, server_incarnation, body?))
     }
 
     /// What the worker says, as it leaves.
     pub fn worker_says(&mut self, data: Bytes, mistake: Mistake) -> Bytes {
         match decode(&data).unwrap() {
-            Packet::Message(Message { worker_life, body: Some(Body::Hello(mut hello)), .. }) => {
-                (self.life, self.hello) = (worker_life, hello.number);
+            Packet::Message(Message { worker_incarnation, body: Some(Body::Hello(mut hello)), .. }) => {
+                (self.incarnation, self.hello) = (worker_incarnation, hello.number);
                 if mistake == Mistake::NamesNothing {
                     (hello.ticket, hello.ticket_of) = (0, 0);
                 }
-                message_packet(worker_life, 0, Body::Hello(hello))
+                message_packet(worker_incarnation, 0, Body::Hello(hello))
             }
             Packet::Chunk { tag, number, values } if mistake == Mistake::BeyondHalf => {
                 half_of_any(&tag, number, &values)
@@ -102,11 +102,11 @@ impl Wire {
                 single(&Tag { ticket: self.ticket, version: self.base, ..tag }, number, &values)
             }
             (Mistake::EarlierHellos, Packet::Message(message)) => {
-                let Message { worker_life, server_life, mut body } = message;
+                let Message { worker_incarnation, server_incarnation, mut body } = message;
                 if let Some(Body::Hello(hello)) = &mut body {
                     hello.number = HELLOS - hello.number;
                 }
-                message_packet(worker_life, server_life, body.unwrap())
+                message_packet(worker_incarnation, server_incarnation, body.unwrap())
             }
             _ => data.clone(),
         }
@@ -117,23 +117,25 @@ impl Wire {
         let Ok(Packet::Message(message)) = decode(data) else {
             return Some(data.clone());
         };
-        let Message { worker_life, server_life, body: Some(Body::Welcome(mut welcome)) } = message else {
+        let Message { worker_incarnation, server_incarnation, body: Some(Body::Welcome(mut welcome)) } =
+            message
+        else {
             return Some(data.clone());
         };
         match mistake {
-            Mistake::NotUnknown if worker_life != self.life => None,
+            Mistake::NotUnknown if worker_incarnation != self.incarnation => None,
             Mistake::EarlierAnswers => {
                 welcome.number = self.hello;
-                Some(message_packet(worker_life, server_life, Body::Welcome(welcome)))
+                Some(message_packet(worker_incarnation, server_incarnation, Body::Welcome(welcome)))
             }
             _ => Some(data.clone()),
         }
     }
 
-    /// A permission's number as the mistake has it: a life of the server, and the iteration.
+    /// A permission's number as the mistake has it: an incarnation of the server, and the iteration.
     fn alias(&self, ticket: u64, mistake: Mistake) -> u64 {
         match mistake {
-            Mistake::NumbersAgain if ticket == self.ticket => life_of(ticket) | (self.iteration + 1),
+            Mistake::NumbersAgain if ticket == self.ticket => incarnation_of(ticket) | (self.iteration + 1),
             _ => ticket,
         }
     }
@@ -146,13 +148,13 @@ impl Wire {
             Packet::Chunk { tag, number, values } => {
                 single(&Tag { ticket: own(tag.ticket), ..tag }, number, &values)
             }
-            Packet::Message(Message { worker_life, server_life, mut body }) => {
+            Packet::Message(Message { worker_incarnation, server_incarnation, mut body }) => {
                 match &mut body {
                     Some(Body::Hello(hello)) => hello.ticket = own(hello.ticket),
                     Some(Body::Pull(pull)) => pull.ticket = own(pull.ticket),
                     _ => {}
                 }
-                message_packet(worker_life, server_life, body.unwrap())
+                message_packet(worker_incarnation, server_incarnation, body.unwrap())
             }
         }
     }

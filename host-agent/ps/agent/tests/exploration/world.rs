@@ -84,7 +84,7 @@ impl fmt::Debug for Packet {
 pub struct Host {
     /// None once it is gone.
     pub agent: Option<WorkerAgent>,
-    pub lives: u32,
+    pub incarnations: u32,
     pub connection: Option<u32>,
     pub connections: u32,
     /// By which permission, from which version, what.
@@ -97,7 +97,7 @@ pub struct Host {
 #[derive(Debug, Clone)]
 pub struct State {
     pub server: ServerAgent<Mistaken>,
-    pub server_lives: u32,
+    pub server_incarnations: u32,
     pub hosts: Vec<Host>,
     pub net: Vec<Packet>,
     pub kept: Kept,
@@ -116,9 +116,9 @@ fn update(world: &World, worker: usize, computed: u32) -> Vec<f32> {
 }
 
 impl World {
-    pub fn server(&self, life: u32, kept: Kept, now: Duration) -> ServerAgent<Mistaken> {
+    pub fn server(&self, incarnation: u32, kept: Kept, now: Duration) -> ServerAgent<Mistaken> {
         let setup = ServerSetup {
-            life,
+            incarnation,
             model: MODEL,
             chunk_values: 1,
             precision: self.precision,
@@ -133,9 +133,10 @@ impl World {
         ServerAgent::new(setup, Mistaken::new(order, self.mistake, self.workers))
     }
 
-    pub fn worker(&self, life: u32) -> WorkerAgent {
+    pub fn worker(&self, incarnation: u32) -> WorkerAgent {
         let (values, window) = (self.values, self.window);
-        let setup = WorkerSetup { life, model: MODEL, values, window, rate_bps: None, patience: 100 * LONG };
+        let setup =
+            WorkerSetup { incarnation, model: MODEL, values, window, rate_bps: None, patience: 100 * LONG };
         WorkerAgent::new(setup)
     }
 
@@ -148,8 +149,8 @@ impl World {
         let (n, values) = (self.workers, vec![0.0; self.values]);
         let kept = Kept { version: 0, done: vec![0; n], members: vec![false; n], values };
         let host = |worker: usize| Host {
-            agent: Some(self.worker(self.life(worker, 1))),
-            lives: 1,
+            agent: Some(self.worker(self.incarnation(worker, 1))),
+            incarnations: 1,
             connection: None,
             connections: 0,
             computing: None,
@@ -158,7 +159,7 @@ impl World {
         };
         State {
             server: self.server(1, kept.clone(), Duration::ZERO),
-            server_lives: 1,
+            server_incarnations: 1,
             hosts: (0..self.workers).map(host).collect(),
             net: Vec::new(),
             truth: Truth::new(self.workers, self.rule, kept.values.clone(), self.counts()),
@@ -173,9 +174,9 @@ impl World {
         self.budget.long == 0
     }
 
-    pub fn life(&self, worker: usize, lives: u32) -> u32 {
-        let lives = if self.mistake == Mistake::WorkersLife { 1 } else { lives };
-        10 * (worker as u32 + 1) + lives
+    pub fn incarnation(&self, worker: usize, incarnations: u32) -> u32 {
+        let incarnations = if self.mistake == Mistake::WorkersIncarnation { 1 } else { incarnations };
+        10 * (worker as u32 + 1) + incarnations
     }
 }
 
@@ -330,11 +331,11 @@ impl State {
             return Err("nobody goes on".to_owned());
         }
         let faults = Budget { failures: 0, cuts: 0, not_finite: 0, ..world.budget };
-        let nothing_is_lost = faults == NOTHING && matches!(world.rule, Rule::Policy(_));
+        let nothing_is_lost = faults == NOTHING && matches!(world.rule, Rule::SyncModel(_));
         self.truth.ended(self.server.sequencer().values(), nothing_is_lost)?;
         let done = self.truth.done();
         let has_done = |(host, done): (&Host, &u64)| host.agent.is_none() || *done >= world.iterations;
-        let is_counted = matches!(world.rule, Rule::Policy(_)) && world.counts();
+        let is_counted = matches!(world.rule, Rule::SyncModel(_)) && world.counts();
         match is_counted && !self.hosts.iter().zip(done).all(has_done) {
             true => Err(format!("updates that were applied: {done:?}")),
             false => Ok(()),

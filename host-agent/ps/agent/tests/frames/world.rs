@@ -98,7 +98,7 @@ struct World<'t> {
     /// By worker: how manieth process it is; until when its link carries nothing.
     processes: Vec<u32>,
     silent_until: Vec<Duration>,
-    lives: u32,
+    incarnations: u32,
     kept: Kept,
     audit: Audit,
     seen: Seen,
@@ -119,7 +119,7 @@ pub fn run(trial: &Trial, faults: &Faults) -> Seen {
         workers: (0..n).map(|_| None).collect(),
         processes: vec![0; n],
         silent_until: vec![Duration::ZERO; n],
-        lives: 0,
+        incarnations: 0,
         kept: Kept { version: 0, done: vec![0; n], members: vec![false; n], values: first.clone() },
         audit: Audit::new(first),
         seen: Seen::default(),
@@ -141,9 +141,9 @@ impl World<'_> {
     }
 
     /// A life that no other process has had, nor a connection of one.
-    fn life(&mut self) -> u32 {
-        self.lives += 1;
-        self.lives * 1000
+    fn incarnation(&mut self) -> u32 {
+        self.incarnations += 1;
+        self.incarnations * 1000
     }
 
     fn schedule(&mut self) {
@@ -268,7 +268,13 @@ impl World<'_> {
 
     fn link(&mut self) -> LinkSetup {
         let rate_bps = self.trial.is_paced.then_some(500e3);
-        LinkSetup { life: self.life(), values_per_frame: 32, frame_bytes: 172, rate_bps, silence: SILENCE }
+        LinkSetup {
+            incarnation: self.incarnation(),
+            values_per_frame: 32,
+            frame_bytes: 172,
+            rate_bps,
+            silence: SILENCE,
+        }
     }
 
     fn start(&mut self, worker: usize) {
@@ -276,7 +282,7 @@ impl World<'_> {
             return;
         }
         let setup = WorkerSetup {
-            life: self.life(),
+            incarnation: self.incarnation(),
             model: MODEL,
             values: self.trial.values,
             window: self.trial.window,
@@ -294,7 +300,7 @@ impl World<'_> {
         }
         let trial = self.trial;
         let setup = ServerSetup {
-            life: self.life(),
+            incarnation: self.incarnation(),
             model: MODEL,
             chunk_values: trial.chunk_values,
             precision: trial.precision,

@@ -31,12 +31,12 @@ pub fn assignments(sizes: &[u8]) -> Vec<Assignment> {
             mac: mac(100 + server),
             share: 0.5,
             rate_bps: 1e9,
-            seats: vec![],
+            bitmap_indices: vec![],
         };
         Assignment {
             job: (group as u16 + 1).into(),
             name: format!("job-{}", group + 1),
-            epoch: 1.into(),
+            plan_version: 1.into(),
             values_per_frame: ValuesPerFrame::N64,
             window_chunks: 4,
             exact_sums: false,

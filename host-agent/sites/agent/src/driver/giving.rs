@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 
 use crate::message::{Body, State, StateWanted};
 use crate::policy_message::policy_message;
@@ -70,7 +70,7 @@ impl Driver {
     /// If the sites have begun the round again by a newer policy, the held state goes with that policy.
     fn refresh_policy(&mut self) {
         let Some(held) = &mut self.giving.held else { return };
-        let is_older = |policy: &Arc<Policy>| policy.version < self.site.policy_version();
+        let is_older = |policy: &Arc<TransmissionPolicy>| policy.version < self.site.policy_version();
         if Some(held.round) == self.site.round() && held.policy.as_ref().is_some_and(is_older) {
             let policy = Some(self.site.policy().clone());
             *held = Arc::new(Held { round: held.round, policy, training: held.training.clone() });

@@ -6,10 +6,10 @@ mod connections;
 mod ending;
 mod error;
 mod farewell;
+mod final_report;
 mod giving;
 mod identity;
 mod joining;
-mod last_words;
 mod meeting;
 mod output;
 mod passing;
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_protocol_sites::{Counters, Parcel, Policy, Site, SiteNo};
+use inart_protocol_sites::{Counters, Parcel, Site, SiteNo, TransmissionPolicy};
 
 use crate::counters::AgentCounters;
 use crate::gradient::ChunkSum;
@@ -34,7 +34,7 @@ use crate::setup::Setup;
 use crate::transfers::Giving;
 use crate::wait::Watch;
 pub use error::DriverError;
-use last_words::LastWords;
+use final_report::LastWords;
 pub use output::{Output, Peer};
 use phase::{Heard, Passing, Phase, RoundStart, SchedulerTerms, Sent, Warning};
 
@@ -74,7 +74,7 @@ pub struct Driver {
     has_offer: bool,
     scheduler_terms: SchedulerTerms,
     /// The newest plan that arrived before the scheduler's hello: each message is a stream of its own.
-    early_offer: Option<Policy>,
+    early_offer: Option<TransmissionPolicy>,
     /// When links were down last, of those that have been down.
     down_at: BTreeMap<SiteNo, Duration>,
     /// Sites that were asked for chunks of this round.
@@ -195,7 +195,7 @@ impl Driver {
     }
 
     /// Returns the plan that the site follows.
-    pub fn policy(&self) -> &inart_protocol_sites::Policy {
+    pub fn policy(&self) -> &inart_protocol_sites::TransmissionPolicy {
         self.site.policy()
     }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_protocol_sites::{Ask, Parcel, Policy, SiteNo};
+use inart_protocol_sites::{Ask, Parcel, SiteNo, TransmissionPolicy};
 
 use crate::gradient::ChunkSum;
 use crate::state::TrainingState;
 
-/// Where a site is in its life.
+/// Where a site is in its incarnation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Phase {
     /// It waits for its neighbours.
@@ -16,7 +16,7 @@ pub(super) enum Phase {
     /// It has asked a neighbour for the state.
     Joining { asked: SiteNo, since: Duration },
     /// The training program computes.
-    Ready { round: u32, join: Option<Arc<Policy>> },
+    Ready { round: u32, join: Option<Arc<TransmissionPolicy>> },
     /// It has a gradient, and not the policy that the sites have agreed on.
     Lacks { version: u64, gradient: Vec<f32> },
     /// A round is under way.
@@ -52,7 +52,7 @@ pub(super) enum SchedulerTerms {
 #[derive(Debug, Clone)]
 pub(super) struct RoundStart {
     pub(super) round: u32,
-    pub(super) policy: Arc<Policy>,
+    pub(super) policy: Arc<TransmissionPolicy>,
 }
 
 /// Where a neighbour said it is.

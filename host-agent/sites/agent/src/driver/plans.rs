@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_protocol_sites::Policy;
+use inart_protocol_sites::TransmissionPolicy;
 
 use crate::message::Body;
 use crate::policy_message::{PolicyMessage, policy, policy_message};
@@ -34,7 +34,7 @@ impl Driver {
         }
     }
 
-    fn judge_offer(&mut self, from: Peer, policy: Policy, now: Duration) {
+    fn judge_offer(&mut self, from: Peer, policy: TransmissionPolicy, now: Duration) {
         let version = policy.version;
         let is_refused = from == Peer::Scheduler && self.scheduler_terms == SchedulerTerms::Different;
         let is_lacking = matches!(self.phase, Phase::Lacks { version: lacked, .. } if lacked == version);
@@ -55,7 +55,7 @@ impl Driver {
         self.has_offer |= from == Peer::Scheduler;
     }
 
-    fn take_plan(&mut self, policy: Policy, is_lacking: bool, now: Duration) {
+    fn take_plan(&mut self, policy: TransmissionPolicy, is_lacking: bool, now: Duration) {
         if self.site.offer(Arc::new(policy)).is_err() {
             self.counters.refused_offers += 1;
             return;

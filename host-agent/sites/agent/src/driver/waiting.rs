@@ -77,7 +77,7 @@ impl Driver {
                 Some(Wait::State { of: *asked, received, total })
             }
             Phase::Ready { round, .. } => Some(Wait::Program { round: *round }),
-            Phase::Lacks { .. } => Some(Wait::Policy),
+            Phase::Lacks { .. } => Some(Wait::Plan),
             Phase::Reducing => {
                 let (round, awaited) = (self.site.round()?, self.site.awaited());
                 let others = awaited.iter().filter(|site| **site != self.setup.me);
@@ -172,7 +172,7 @@ impl Driver {
                 if causes.is_empty() { all() } else { causes }.join(", ")
             }
             Wait::State { of, .. } => format!("the state of {}", self.setup.name(*of)),
-            Wait::Policy => "the plan that the sites agreed on".to_owned(),
+            Wait::Plan => "the plan that the sites agreed on".to_owned(),
             Wait::Scheduler | Wait::Program { .. } | Wait::Ends(_) => String::new(),
         }
     }

@@ -44,7 +44,7 @@ enum Event {
     Arrives {
         from: Peer,
         to: Peer,
-        life: u64,
+        incarnation: u64,
         id: u64,
         data: Bytes,
         started: f64,
@@ -52,12 +52,12 @@ enum Event {
     /// To the sender.
     Delivered {
         at: SiteNo,
-        life: u64,
+        incarnation: u64,
         id: u64,
     },
     Failed {
         at: SiteNo,
-        life: u64,
+        incarnation: u64,
         id: u64,
     },
     /// Both ends learn it.
@@ -66,7 +66,7 @@ enum Event {
     Ends(Fault),
     Computed {
         at: SiteNo,
-        life: u64,
+        incarnation: u64,
         round: u32,
     },
     Tick,
@@ -76,7 +76,7 @@ struct Site {
     driver: Driver,
     weights: Vec<f32>,
     /// Counts restarts; 0 while it is dead.
-    life: u64,
+    incarnation: u64,
 }
 
 pub struct World {
@@ -85,7 +85,7 @@ pub struct World {
     scheme: Scheme,
     setups: Vec<Arc<Setup>>,
     sites: Vec<Option<Site>>,
-    lives: u64,
+    incarnations: u64,
     scheduler: Option<Scheduler>,
     connections: BTreeSet<(Peer, Peer)>,
     down_links: BTreeSet<(u16, u16)>,
@@ -130,7 +130,7 @@ impl World {
             seed,
             scheme,
             sites: (0..count).map(|_| None).collect(),
-            lives: 0,
+            incarnations: 0,
             scheduler: None,
             connections: BTreeSet::new(),
             down_links: BTreeSet::new(),
@@ -224,18 +224,22 @@ impl World {
             Event::Connect(a, b) => self.connect(a, b),
             Event::Begins(fault) => self.begin(fault),
             Event::Ends(fault) => self.end(fault),
-            Event::Arrives { from, to, life, id, data, started } => {
-                self.arrive(from, to, life, id, data, started)
+            Event::Arrives { from, to, incarnation, id, data, started } => {
+                self.arrive(from, to, incarnation, id, data, started)
             }
-            Event::Delivered { at, life, id } => self.told(at, life, |driver, now| driver.delivered(id, now)),
-            Event::Failed { at, life, id } => self.told(at, life, |driver, now| driver.failed(id, now)),
-            Event::Computed { at, life, round } => self.computed(at, life, round),
+            Event::Delivered { at, incarnation, id } => {
+                self.told(at, incarnation, |driver, now| driver.delivered(id, now))
+            }
+            Event::Failed { at, incarnation, id } => {
+                self.told(at, incarnation, |driver, now| driver.failed(id, now))
+            }
+            Event::Computed { at, incarnation, round } => self.computed(at, incarnation, round),
         }
     }
 
-    fn told(&mut self, at: SiteNo, life: u64, tell: impl FnOnce(&mut Driver, Duration)) {
+    fn told(&mut self, at: SiteNo, incarnation: u64, tell: impl FnOnce(&mut Driver, Duration)) {
         let now = self.now();
-        if let Some(site) = self.sites[at.index()].as_mut().filter(|site| site.life == life) {
+        if let Some(site) = self.sites[at.index()].as_mut().filter(|site| site.incarnation == incarnation) {
             tell(&mut site.driver, now);
             self.carry_out(at.index());
         }
@@ -262,7 +266,7 @@ impl World {
         loop {
             let Some(site) = &mut self.sites[at] else { return };
             let Some(output) = site.driver.next_output() else { return };
-            let life = site.life;
+            let incarnation = site.incarnation;
             match output {
                 Output::Send { to, id, data, .. } => self.transmit(peer(at), to, id, data),
                 Output::Failed(error) => panic!("site {at}: {error}"),
@@ -275,7 +279,7 @@ impl World {
                         let floats = state.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap()));
                         site.weights = floats.collect();
                     }
-                    self.compute(at, life, round);
+                    self.compute(at, incarnation, round);
                 }
                 Output::StateWanted { round } => {
                     let now = Duration::from_nanos(self.now);
@@ -288,7 +292,7 @@ impl World {
                     self.done.insert(at);
                 }
                 Output::Summed { round, chunk, values } => self.summed(at, round, chunk, values),
-                Output::Reduced { round, sum } => self.reduced(at, life, round, &sum),
+                Output::Reduced { round, sum } => self.reduced(at, incarnation, round, &sum),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Plans that do not fit the network of the site that receives them.
 
 use inart_planner_sites::{Options, Scheme};
-use inart_protocol_sites::{Policy, SiteNo, Tree};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy, Tree};
 use inart_sites_agent::message::Body;
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Output, Peer, PlanFault, version};
@@ -16,13 +16,13 @@ jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
 ";
 
 /// A plan with its own version.
-fn numbered(count: u32, mut policy: Policy) -> Policy {
+fn numbered(count: u32, mut policy: TransmissionPolicy) -> TransmissionPolicy {
     policy.version = version(count, &policy);
     policy
 }
 
 /// What a scheduler plans whose document has one link more.
-fn of_a_newer_document() -> Policy {
+fn of_a_newer_document() -> TransmissionPolicy {
     let newer = LINE.replace("links: [", "links: [{ends: [a, c], rate: 800 Mbps}, ");
     let overlay = Overlay::from_yaml(&newer).unwrap();
     let (job, rates) = (&overlay.jobs()[0], overlay.rates_at(0.0));
@@ -64,7 +64,7 @@ fn a_plan_with_a_link_that_the_sites_do_not_have_is_refused_once_by_name_and_rou
 #[test]
 fn what_is_wrong_with_a_plan_is_named() {
     let setup = &setups(LINE, Scheme::Optimized)[0];
-    let good = Policy::clone(&setup.first_policy);
+    let good = TransmissionPolicy::clone(&setup.first_policy);
     assert_eq!(setup.check_plan(&good), Ok(()));
     assert_eq!(setup.check_plan(&numbered(4, good.clone())), Ok(()));
     let link = |what: &str, from: &str, to: &str| PlanFault::Link {
@@ -72,7 +72,7 @@ fn what_is_wrong_with_a_plan_is_named() {
         from: from.to_owned(),
         to: to.to_owned(),
     };
-    let with = |change: &dyn Fn(&mut Policy)| {
+    let with = |change: &dyn Fn(&mut TransmissionPolicy)| {
         let mut policy = good.clone();
         change(&mut policy);
         numbered(4, policy)
@@ -101,7 +101,7 @@ fn what_is_wrong_with_a_plan_is_named() {
             }),
             link("the route a-7-c", "a", "7"),
         ),
-        (Policy { version: 4 << 32, ..good.clone() }, PlanFault::Version { version: 4 << 32 }),
+        (TransmissionPolicy { version: 4 << 32, ..good.clone() }, PlanFault::Version { version: 4 << 32 }),
     ] {
         assert_eq!(setup.check_plan(&policy), Err(fault));
     }
@@ -130,7 +130,7 @@ fn what_is_wrong_with_a_plan_is_named() {
 #[test]
 fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
     let mut world = World::ready(LINE, Scheme::Optimized);
-    let plan = numbered(9, Policy::clone(&world.setups[0].first_policy));
+    let plan = numbered(9, TransmissionPolicy::clone(&world.setups[0].first_policy));
     world.tell(0, site(1), Body::Offer(policy_message(&plan)));
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
     world.exchange();
@@ -173,7 +173,7 @@ fn a_state_with_a_plan_that_does_not_fit_is_refused() {
 #[test]
 fn of_two_plans_with_one_version_the_second_is_refused() {
     let mut world = World::ready(TRIANGLE, Scheme::Mst);
-    let good = Policy::clone(&world.setups[0].first_policy);
+    let good = TransmissionPolicy::clone(&world.setups[0].first_policy);
     let ways = [vec![SiteNo(0), SiteNo(1)], vec![SiteNo(0), SiteNo(2), SiteNo(1)]];
     let with = |bits: u32| {
         let paths = (0..18).map(|bit| ways[(bits >> bit & 1) as usize].clone()).collect();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_planner_sites::Scheme;
-use inart_protocol_sites::{Policy, SiteNo};
+use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 use inart_sites_agent::message::{AskMessage, Body, Hello, State, StateWanted, decode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Output, TrainingState, Wait, version};
@@ -127,8 +127,8 @@ fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
 #[test]
 fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
     let mut world = World::ready(TRIANGLE, Scheme::Optimized);
-    let first = Policy::clone(&world.setups[0].first_policy);
-    let newer = Policy { version: version(7, &first), ..first.clone() };
+    let first = TransmissionPolicy::clone(&world.setups[0].first_policy);
+    let newer = TransmissionPolicy { version: version(7, &first), ..first.clone() };
     let give = |world: &mut World| {
         world.tell(0, site(1), Body::StateWanted(StateWanted::default()));
         let mut all = sent(world, 0);

@@ -1,7 +1,7 @@
 //! Sites and schedulers that do not train the same.
 
 use inart_planner_sites::Scheme;
-use inart_protocol_sites::Policy;
+use inart_protocol_sites::TransmissionPolicy;
 use inart_sites_agent::message::{Body, Ended, Hello, PolicyWanted, decode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{DriverError, Output, Peer, Setup, version};
@@ -135,8 +135,8 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
     let mut world = World::ready(LINE, Scheme::Optimized);
     let other = setups_of_job(&LINE.replace("[b, c], rate: 8 Mbps", "[b, c], rate: 9 Mbps"));
     let hello = |setup: &Setup| Body::Hello(Hello { terms: setup.plan_terms.message(), ..Hello::default() });
-    let first = Policy::clone(&world.setups[0].first_policy);
-    let plan = Policy { version: version(3, &first), ..first };
+    let first = TransmissionPolicy::clone(&world.setups[0].first_policy);
+    let plan = TransmissionPolicy { version: version(3, &first), ..first };
     world.sites[0].up(Peer::Scheduler, world.now);
     carry_out(&mut world.sites[0], &[1], world.now);
     world.tell(0, Peer::Scheduler, hello(&other));
@@ -160,9 +160,10 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
 fn a_plan_that_overtakes_the_schedulers_hello_waits_for_it() {
     let other = setups_of_job(&LINE.replace("[b, c], rate: 8 Mbps", "[b, c], rate: 9 Mbps"));
     let mut world = World::ready(LINE, Scheme::Optimized);
-    let (own, first) = (world.setups[0].clone(), Policy::clone(&world.setups[0].first_policy));
+    let (own, first) = (world.setups[0].clone(), TransmissionPolicy::clone(&world.setups[0].first_policy));
     let hello = |setup: &Setup| Body::Hello(Hello { terms: setup.plan_terms.message(), ..Hello::default() });
-    let plans = [3, 4, 2].map(|count| Policy { version: version(count, &first), ..first.clone() });
+    let plans =
+        [3, 4, 2].map(|count| TransmissionPolicy { version: version(count, &first), ..first.clone() });
     let is_offer = |output: &Output| match output {
         Output::Send { data, .. } => matches!(decode(data.clone()), Ok(Body::Offer(_))),
         _ => false,

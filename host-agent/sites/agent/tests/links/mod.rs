@@ -31,17 +31,17 @@ enum Event {
     },
     Delivered {
         at: usize,
-        life: u64,
+        incarnation: u64,
         id: u64,
     },
     Computed {
         at: usize,
-        life: u64,
+        incarnation: u64,
         round: u32,
     },
     Written {
         at: usize,
-        life: u64,
+        incarnation: u64,
         round: u32,
     },
 }
@@ -52,7 +52,7 @@ type Queue = BTreeMap<(Reverse<i32>, u64), (u64, Bytes)>;
 /// A site's process.
 pub struct Process {
     pub driver: Driver,
-    life: u64,
+    incarnation: u64,
     /// What the program has loaded, or begun with.
     pub state: Bytes,
     pub loads: u32,
@@ -156,7 +156,7 @@ impl Net {
         let driver = Driver::new(self.setups[at].clone());
         self.sites[at] = Some(Process {
             driver,
-            life: self.serial,
+            incarnation: self.serial,
             state: Bytes::new(),
             loads: 0,
             sums: BTreeMap::new(),
@@ -273,21 +273,21 @@ impl Net {
                     self.arrive(from, to, id, data);
                 }
             }
-            Event::Delivered { at, life, id } => {
-                if self.has_life(at, life) && self.open.remove(&(at, id)).is_some() {
+            Event::Delivered { at, incarnation, id } => {
+                if self.has_incarnation(at, incarnation) && self.open.remove(&(at, id)).is_some() {
                     self.driver(at, |driver| driver.delivered(id, now));
                 }
             }
-            Event::Computed { at, life, round } => {
-                if self.has_life(at, life) {
+            Event::Computed { at, incarnation, round } => {
+                if self.has_incarnation(at, incarnation) {
                     let gradient = vec![at as f32 + 1.0; self.setups[at].values()];
                     // A site that has ended takes none.
                     self.driver(at, |driver| drop(driver.all_reduce(gradient, now)));
                 }
                 let _ = round;
             }
-            Event::Written { at, life, round } => {
-                if self.has_life(at, life) {
+            Event::Written { at, incarnation, round } => {
+                if self.has_incarnation(at, incarnation) {
                     let state = self.state.clone();
                     self.driver(at, |driver| driver.give_state(round, state, now));
                 }
@@ -295,8 +295,8 @@ impl Net {
         }
     }
 
-    fn has_life(&self, at: usize, life: u64) -> bool {
-        self.sites[at].as_ref().is_some_and(|site| site.life == life)
+    fn has_incarnation(&self, at: usize, incarnation: u64) -> bool {
+        self.sites[at].as_ref().is_some_and(|site| site.incarnation == incarnation)
     }
 
     fn connection(&self, a: usize, b: usize) -> Option<u64> {
@@ -304,8 +304,8 @@ impl Net {
     }
 
     fn connect(&mut self, a: usize, b: usize) {
-        let lives = self.sites[a].is_some() && self.sites[b].is_some();
-        if !lives || self.up.contains_key(&(a, b)) {
+        let incarnations = self.sites[a].is_some() && self.sites[b].is_some();
+        if !incarnations || self.up.contains_key(&(a, b)) {
             return;
         }
         self.serial += 1;
@@ -347,9 +347,9 @@ impl Net {
 
     fn arrive(&mut self, from: usize, to: usize, id: u64, data: Bytes) {
         let now = self.now();
-        let life = self.sites[from].as_ref().map_or(0, |site| site.life);
+        let incarnation = self.sites[from].as_ref().map_or(0, |site| site.incarnation);
         self.driver(to, |driver| driver.message(peer(from), data, now));
-        self.after(DELAY_S, Event::Delivered { at: from, life, id });
+        self.after(DELAY_S, Event::Delivered { at: from, incarnation, id });
     }
 
     fn carry_out(&mut self, at: usize) {
@@ -360,7 +360,7 @@ impl Net {
                 site.waits.push((now, report.wait));
             }
             let Some(output) = site.driver.next_output() else { return };
-            let life = site.life;
+            let incarnation = site.incarnation;
             match output {
                 Output::Send { to: Peer::Site(to), id, data, priority } => {
                     self.send(at, to.index(), id, data, priority);
@@ -370,16 +370,16 @@ impl Net {
                     if let Some(state) = training {
                         (site.state, site.loads) = (state, site.loads + 1);
                     }
-                    self.compute(at, life, round);
+                    self.compute(at, incarnation, round);
                 }
                 Output::Reduced { round, sum } => {
                     site.sums.insert(round, sum);
-                    self.compute(at, life, round + 1);
+                    self.compute(at, incarnation, round + 1);
                 }
                 Output::Ended { training } => site.ended = Some(training),
                 Output::StateWanted { round } => {
                     *self.asked.entry(at).or_default() += 1;
-                    self.after(self.write_s, Event::Written { at, life, round });
+                    self.after(self.write_s, Event::Written { at, incarnation, round });
                 }
                 Output::Failed(error) => site.failed = Some(error),
                 Output::Warned(text) => panic!("site {at} warns: {text}"),
@@ -387,9 +387,9 @@ impl Net {
         }
     }
 
-    fn compute(&mut self, at: usize, life: u64, round: u32) {
+    fn compute(&mut self, at: usize, incarnation: u64, round: u32) {
         if self.hangs != Some(at) {
-            self.after(self.compute_s, Event::Computed { at, life, round });
+            self.after(self.compute_s, Event::Computed { at, incarnation, round });
         }
     }
 }

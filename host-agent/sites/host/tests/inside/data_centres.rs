@@ -96,7 +96,7 @@ impl DataCentres {
         Assignment {
             job: 1.into(),
             name: topology.jobs()[0].name.clone(),
-            epoch: 1.into(),
+            plan_version: 1.into(),
             values_per_frame: ValuesPerFrame::N32,
             // As many as the longest chunk between sites has frames.
             window_chunks: 128,
@@ -112,7 +112,7 @@ impl DataCentres {
                 mac: mac(100),
                 share: 1.0,
                 rate_bps: 1e9,
-                seats: Vec::new(),
+                bitmap_indices: Vec::new(),
             }],
         }
     }

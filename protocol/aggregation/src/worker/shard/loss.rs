@@ -30,7 +30,7 @@ impl ShardFlow {
             let late = overdue <= now;
             let lost = if entry.after + REORDERED_CHUNKS < reached {
                 // Peers repeat a chunk at different places among their others, and chunks and results of two
-                // epochs go two ways, so after a repeat or a move order is not enough.
+                // plan versions go two ways, so after a repeat or a move order is not enough.
                 entry.sends == 1 && entry.sends_before == 0 && !entry.old && !entry.there || late
             } else {
                 late && self.sent <= entry.after + REORDERED_CHUNKS
@@ -79,7 +79,7 @@ impl ShardFlow {
     /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
     pub(super) fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
         let entry = self.entry(chunk);
-        // Results of two epochs come two ways.
+        // Results of two plan versions come two ways.
         if entry.sends_here() == 1 && !entry.queued && !entry.old {
             self.lose(chunk);
             self.timers.set_at_latest(Timer::Pace, now);

@@ -89,12 +89,14 @@ impl World {
                         let bits = 8.0 * FRAME_BYTES as f64 * self.trial.chunks as f64;
                         self.planned.insert((to, choice.round), bits / choice.rate_bps);
                     }
-                    let Some(life) = self.hosts[to].as_ref().map(|host| host.life) else { continue };
+                    let Some(incarnation) = self.hosts[to].as_ref().map(|host| host.incarnation) else {
+                        continue;
+                    };
                     if self.draws.random_bool(self.trial.breaks) {
                         self.at(0.0, Event::Breaks(to));
                     } else {
                         // In their order, as on a connection.
-                        self.at(0.001, Event::Word { to, life, data: encode(body) });
+                        self.at(0.001, Event::Word { to, incarnation, data: encode(body) });
                     }
                 }
                 CoordinatorOutput::Over => {}

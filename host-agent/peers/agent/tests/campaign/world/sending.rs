@@ -18,13 +18,13 @@ pub(super) fn writer() -> FrameWriter {
 impl World {
     pub(super) fn send_chunk(&mut self, at: usize, sent: &Transmission, words: &[u32], cut: Cut) {
         let host = self.hosts[at].as_ref().unwrap();
-        let (life, to) = (host.life, sent.to.iter().next().unwrap().index());
+        let (incarnation, to) = (host.incarnation, sent.to.iter().next().unwrap().index());
         let bytes = chunk_packet(host.peer.members(), sent.round, sent.chunk, &words[cut.range(sent.chunk)]);
         self.hostile_packets(at, to, sent.round, sent.chunk, &bytes);
         let arrives = self.fabric.carry(at, to, bytes.len(), self.now, &mut self.draws);
         match arrives.filter(|_| self.hosts[to].is_some()) {
             Some(arrives) => {
-                let sent = Some((life, sent.round, sent.chunk));
+                let sent = Some((incarnation, sent.round, sent.chunk));
                 self.at_ns(arrives, Event::Packet { from: at, to, bytes, sent });
             }
             None => {

@@ -9,12 +9,12 @@ use crate::campaign::trial::Fault;
 impl World {
     pub(super) fn compute(&mut self, at: usize, start: Start) {
         let host = self.hosts[at].as_mut().unwrap();
-        let (life, model) = ((at, host.life), host.model.clone());
+        let (incarnation, model) = ((at, host.incarnation), host.model.clone());
         // Whoever begins behind the first round goes on from others' updates, unless there are none.
         let is_told = start.average.is_some() || host.peer.counters().0.restarted_from_init > 0;
-        assert!(start.round == 1 || is_told, "{life:?} begins round {} from nothing", start.round);
+        assert!(start.round == 1 || is_told, "{incarnation:?} begins round {} from nothing", start.round);
         self.notice_who_is_gone();
-        self.audit.averages(life, &model, &start);
+        self.audit.averages(incarnation, &model, &start);
         let host = self.hosts[at].as_mut().unwrap();
         (host.round, host.began_ns) = (start.round, self.now);
         self.check_gate(at);
@@ -22,18 +22,20 @@ impl World {
             return;
         }
         let takes = self.draws.random_range(0.0..0.1);
-        self.at(takes, Event::Computed { peer: at, life: life.1 });
+        self.at(takes, Event::Computed { peer: at, incarnation: incarnation.1 });
     }
 
-    pub(super) fn computed(&mut self, at: usize, life: u32) {
+    pub(super) fn computed(&mut self, at: usize, incarnation: u32) {
         let values = self.values();
-        let Some(host) = self.hosts[at].as_mut().filter(|host| host.life == life) else { return };
+        let Some(host) = self.hosts[at].as_mut().filter(|host| host.incarnation == incarnation) else {
+            return;
+        };
         // Multiples of 2^-16 below 2^8, so that sums of them are exact.
         let draws = &mut self.draws;
         host.model =
             (0..values).map(|_| draws.random_range(-(1i32 << 23)..1 << 23) as f32 / 65536.0).collect();
         let model = host.model.clone();
-        self.audit.sends((at, life), host.round, &model);
+        self.audit.sends((at, incarnation), host.round, &model);
         self.with(at, |peer, now| peer.computed(model, now).unwrap());
     }
 

@@ -30,7 +30,7 @@ impl World {
     }
 
     fn can_connect(&self, a: Peer, b: Peer) -> bool {
-        let lives = |peer: Peer| match peer {
+        let incarnations = |peer: Peer| match peer {
             Peer::Site(site) => self.sites[site.index()].is_some(),
             Peer::Scheduler => self.scheduler.is_some(),
         };
@@ -38,14 +38,14 @@ impl World {
             (Peer::Site(a), Peer::Site(b)) => self.down_links.contains(&(a.0, b.0)),
             _ => false,
         };
-        lives(a) && lives(b) && !is_down
+        incarnations(a) && incarnations(b) && !is_down
     }
 
     pub(super) fn connect(&mut self, a: Peer, b: Peer) {
         if !self.can_connect(a, b) || self.connections.contains(&(a, b)) {
             return;
         }
-        self.lives += 1;
+        self.incarnations += 1;
         self.connections.insert((a, b));
         let now = self.now();
         for (me, other) in [(a, b), (b, a)] {
@@ -102,8 +102,8 @@ impl World {
             down(self);
         }
         for (from, id) in failed {
-            let life = self.sites[from.index()].as_ref().map_or(0, |site| site.life);
-            self.told(from, life, |driver, now| driver.failed(id, now));
+            let incarnation = self.sites[from.index()].as_ref().map_or(0, |site| site.incarnation);
+            self.told(from, incarnation, |driver, now| driver.failed(id, now));
         }
         if !down_first {
             down(self);
@@ -112,13 +112,13 @@ impl World {
 
     pub(super) fn transmit(&mut self, from: Peer, to: Peer, id: u64, data: Bytes) {
         let pair = (from.min(to), from.max(to));
-        let life = match from {
-            Peer::Site(site) => self.sites[site.index()].as_ref().map_or(0, |site| site.life),
+        let incarnation = match from {
+            Peer::Site(site) => self.sites[site.index()].as_ref().map_or(0, |site| site.incarnation),
             Peer::Scheduler => 0,
         };
         if !self.connections.contains(&pair) {
             if let Peer::Site(at) = from {
-                self.at(0.0, Event::Failed { at, life, id });
+                self.at(0.0, Event::Failed { at, incarnation, id });
             }
             return;
         }
@@ -130,13 +130,21 @@ impl World {
         let jitter = if self.draws.random_bool(0.2) { self.draws.random_range(0.0..0.05) } else { 0.0 };
         let in_seconds = (arrives - self.now) as f64 * 1e-9 + 0.01 + jitter;
         let started = self.now_s() + in_seconds * 0.5;
-        self.at(in_seconds, Event::Arrives { from, to, life, id, data, started });
+        self.at(in_seconds, Event::Arrives { from, to, incarnation, id, data, started });
     }
 
-    pub(super) fn arrive(&mut self, from: Peer, to: Peer, life: u64, id: u64, data: Bytes, started: f64) {
+    pub(super) fn arrive(
+        &mut self,
+        from: Peer,
+        to: Peer,
+        incarnation: u64,
+        id: u64,
+        data: Bytes,
+        started: f64,
+    ) {
         let (now, began) = (self.now(), Duration::from_secs_f64(started));
         if let Peer::Site(at) = from {
-            self.at(0.01, Event::Delivered { at, life, id });
+            self.at(0.01, Event::Delivered { at, incarnation, id });
         }
         match to {
             Peer::Site(site) => {

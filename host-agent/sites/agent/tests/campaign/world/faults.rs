@@ -51,7 +51,7 @@ impl World {
         if *count > 0 {
             return;
         }
-        self.lives += 1;
+        self.incarnations += 1;
         match fault {
             Fault::Link(link) => {
                 let [a, b] = self.overlay.links()[link].ends.map(|end| end.index() as u16);
@@ -62,7 +62,7 @@ impl World {
                 let weights = vec![0.5; setup.values()];
                 self.told.retain(|&(of, _), _| of != usize::from(site));
                 self.sites[usize::from(site)] =
-                    Some(Site { driver: Driver::new(setup), weights, life: self.lives });
+                    Some(Site { driver: Driver::new(setup), weights, incarnation: self.incarnations });
             }
             Fault::Site(_) => {}
             Fault::Scheduler => {

@@ -24,20 +24,23 @@ fn apply(weights: &mut [f32], sum: &[f32]) {
 }
 
 impl World {
-    pub(super) fn compute(&mut self, at: usize, life: u64, round: u32) {
+    pub(super) fn compute(&mut self, at: usize, incarnation: u64, round: u32) {
         let takes = self.draws.random_range(0.0..0.5);
-        self.at(takes, Event::Computed { at: SiteNo(at as u16), life, round });
+        self.at(takes, Event::Computed { at: SiteNo(at as u16), incarnation, round });
     }
 
-    pub(super) fn computed(&mut self, at: SiteNo, life: u64, round: u32) {
+    pub(super) fn computed(&mut self, at: SiteNo, incarnation: u64, round: u32) {
         let now = self.now();
-        let Some(site) = self.sites[at.index()].as_mut().filter(|site| site.life == life) else { return };
+        let Some(site) = self.sites[at.index()].as_mut().filter(|site| site.incarnation == incarnation)
+        else {
+            return;
+        };
         let gradient = gradient(&site.weights, at.0, round);
         // Every third site that never died gives its chunks one by one, the last ones first every other time;
         // where they are whole blocks.
         let setup = &self.setups[0];
         let is_whole = setup.tensors.iter().all(|tensor| *tensor <= 256) || setup.chunk_values[0] >= 256;
-        let is_by_chunk = (u32::from(at.0) + round).is_multiple_of(3) && life == 1 && is_whole;
+        let is_by_chunk = (u32::from(at.0) + round).is_multiple_of(3) && incarnation == 1 && is_whole;
         if !is_by_chunk || site.driver.begin(now).is_err() {
             site.driver.all_reduce(gradient, now).unwrap();
             return self.carry_out(at.index());
@@ -65,7 +68,7 @@ impl World {
         assert!(of_round.insert(chunk, values).is_none(), "told once");
     }
 
-    pub(super) fn reduced(&mut self, at: usize, life: u64, round: u32, sum: &[f32]) {
+    pub(super) fn reduced(&mut self, at: usize, incarnation: u64, round: u32, sum: &[f32]) {
         while self.rounds.len() <= round as usize {
             let next = self.rounds.len() as u32;
             let expected = self.expected(next);
@@ -91,7 +94,7 @@ impl World {
             let now = Duration::from_nanos(self.now);
             site.driver.finish(state(&site.weights), now).unwrap();
         } else {
-            self.compute(at, life, round + 1);
+            self.compute(at, incarnation, round + 1);
         }
     }
 

@@ -1,0 +1,148 @@
+//! Where a view ends, as far as a host knows: told by the thread that follows the controller, kept by the one
+//! that starts tensors.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use inart_controller_api::{Ending, Held};
+
+use crate::error::Left;
+use crate::gate::Gate;
+
+/// A wait asks this often whether it is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How a wait for the next tensor has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It counts as started.
+    Started,
+    /// The host was told to end the wait.
+    Ended,
+    /// Nothing was heard of the view's end for as long as it may take.
+    Silence,
+}
+
+/// A host's knowledge of its view's end.
+#[derive(Clone, Default)]
+pub(crate) struct ViewEnd(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    gate: Mutex<Gate>,
+    changed: Condvar,
+}
+
+impl ViewEnd {
+    fn lock(&self) -> MutexGuard<'_, Gate> {
+        self.0.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The controller says where the view ends; how far this host is with that.
+    pub fn tell(&self, ending: Ending) -> Held {
+        let held = self.lock().tell(ending);
+        self.0.changed.notify_all();
+        held
+    }
+
+    /// Waits until the next tensor may be started, and counts it. The wait takes up to `patience`, and ends
+    /// when `is_ended`, which is asked now and then.
+    ///
+    /// # Errors
+    /// How the view has ended instead.
+    pub fn start(&self, patience: Duration, mut is_ended: impl FnMut() -> bool) -> Result<Start, Left> {
+        let began = Instant::now();
+        let mut gate = self.lock();
+        while !gate.start()? {
+            if is_ended() {
+                return Ok(Start::Ended);
+            }
+            if began.elapsed() >= patience {
+                return Ok(Start::Silence);
+            }
+            let look = LOOK.min(patience);
+            gate = self.0.changed.wait_timeout(gate, look).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(Start::Started)
+    }
+
+    /// Whether the view is over, in the middle of tensors too.
+    pub fn is_over(&self) -> bool {
+        self.lock().is_over()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It ends a hang only.
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn start(end: &ViewEnd) -> Result<(), Left> {
+        end.start(LONG, || false).map(|start| assert_eq!(start, Start::Started))
+    }
+
+    fn held(started: u32, holds: bool) -> Held {
+        Held { started, is_holding: holds, ..Held::default() }
+    }
+
+    #[test]
+    fn no_tensor_from_the_boundary_on_is_started() {
+        let end = ViewEnd::default();
+        start(&end).expect("nothing is told");
+        assert_eq!(end.tell(Ending::Prepare), held(1, true));
+        assert_eq!(end.tell(Ending::Before(2)), held(1, true));
+        start(&end).expect("below the stop point");
+        assert_eq!(end.tell(Ending::Agreed(2)), held(2, true));
+        assert_eq!(start(&end), Err(Left::Boundary(2)));
+        // A controller that starts again knows nothing of it.
+        assert_eq!(end.tell(Ending::None), held(2, true));
+        assert_eq!(start(&end), Err(Left::Boundary(2)));
+        end.tell(Ending::Now);
+        assert_eq!(start(&end), Err(Left::Told));
+        assert!(end.is_over());
+    }
+
+    #[test]
+    fn who_has_started_the_tensor_refuses_and_goes_on() {
+        let end = ViewEnd::default();
+        (0..3).for_each(|_| start(&end).expect("nothing is told"));
+        assert_eq!(end.tell(Ending::Before(2)), held(3, false));
+        start(&end).expect("it goes on");
+        assert_eq!(end.tell(Ending::Agreed(3)), held(4, false));
+    }
+
+    #[test]
+    fn who_holds_goes_on_when_the_boundary_is_moved() {
+        for (moved, outcome) in [
+            (Ending::Before(1), Ok(())),
+            (Ending::Prepare, Ok(())),
+            (Ending::None, Ok(())),
+            (Ending::Agreed(0), Err(Left::Boundary(0))),
+            (Ending::Now, Err(Left::Told)),
+        ] {
+            let end = ViewEnd::default();
+            assert_eq!(end.tell(Ending::Before(0)), held(0, true));
+            let holder = end.clone();
+            let (began, begins) = std::sync::mpsc::channel();
+            let holds = std::thread::spawn(move || {
+                began.send(()).expect("waited for");
+                start(&holder)
+            });
+            begins.recv().expect("it begins");
+            end.tell(moved);
+            assert_eq!(holds.join().expect("no panic"), outcome, "{moved:?}");
+        }
+    }
+    #[test]
+    fn who_holds_waits_as_long_as_a_controller_may_take_and_no_longer() {
+        let end = ViewEnd::default();
+        end.tell(Ending::Before(0));
+        assert_eq!(end.start(Duration::from_millis(20), || false), Ok(Start::Silence));
+        assert_eq!(end.start(LONG, || true), Ok(Start::Ended));
+        // The controller is back.
+        end.tell(Ending::Prepare);
+        start(&end).expect("it goes on");
+    }
+}

@@ -1,0 +1,18 @@
+//! Asynchronous parallel: everybody by itself.
+
+use crate::order::Order;
+use crate::worker_states::{WorkerNo, WorkerStates};
+
+/// An update is applied when it arrives; its worker pulls at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Asp;
+
+impl Order for Asp {
+    fn applied(&self, worker_states: &WorkerStates) -> Vec<WorkerNo> {
+        worker_states.held().first().copied().into_iter().collect()
+    }
+
+    fn permits(&self, _: &WorkerStates, _: WorkerNo) -> bool {
+        true
+    }
+}

@@ -1,0 +1,240 @@
+//! What a server knows of its workers: who takes part, who waits, whose update is held.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Bound;
+
+/// A worker's number; also its place in the order of turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorkerNo(pub u32);
+
+impl WorkerNo {
+    /// The number as a position.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where a worker is in its iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// It takes no part.
+    Away,
+    /// It takes part, and has not asked for its next iteration yet.
+    Idle,
+    /// It has asked, and waits for the permission.
+    Waiting,
+    /// It may pull.
+    Permitted,
+    /// It has pulled, and computes or pushes.
+    Working,
+}
+
+/// One worker.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WorkerState {
+    standing: Standing,
+    done: u64,
+    /// The least count that it begins at once its held update is released; `done` or less without one.
+    floor: u64,
+    base: u64,
+    held: bool,
+}
+
+impl WorkerState {
+    /// Where it is in its iteration.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Its updates that were applied or discarded so far; also the number of its iteration.
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// The version that it pulled last.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Whether the server holds an update of it.
+    pub fn is_held(&self) -> bool {
+        self.held
+    }
+}
+
+/// All workers, by number.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WorkerStates {
+    worker_states: Vec<WorkerState>,
+    members: BTreeSet<WorkerNo>,
+    waiting: BTreeSet<WorkerNo>,
+    held: BTreeSet<WorkerNo>,
+    /// Those that were permitted and whose update was not applied yet, in the order of their permissions.
+    line: VecDeque<WorkerNo>,
+    last: Option<WorkerNo>,
+    version: u64,
+    least: u64,
+}
+
+impl WorkerStates {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self::restored(0, &vec![0; workers], &[])
+    }
+
+    /// Restores the state of a checkpoint. No worker is active yet; iterations that inactive workers missed
+    /// are not waited for.
+    pub(crate) fn restored(version: u64, done: &[u64], members: &[bool]) -> Self {
+        let was_member = |worker: usize| members.get(worker).copied().unwrap_or_default();
+        let of_members = done.iter().enumerate().filter(|(worker, _)| was_member(*worker));
+        let least = of_members.map(|(_, done)| *done).min().unwrap_or_default();
+        let worker_state = |(worker, &done): (usize, &u64)| WorkerState {
+            standing: Standing::Away,
+            done: if was_member(worker) { done } else { done.max(least) },
+            floor: 0,
+            base: 0,
+            held: false,
+        };
+        WorkerStates {
+            worker_states: done.iter().enumerate().map(worker_state).collect(),
+            members: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+            held: BTreeSet::new(),
+            line: VecDeque::new(),
+            last: None,
+            version,
+            least: 0,
+        }
+    }
+
+    /// How many workers there are, whether they take part or not.
+    pub fn len(&self) -> usize {
+        self.worker_states.len()
+    }
+
+    /// Whether there is no worker.
+    pub fn is_empty(&self) -> bool {
+        self.worker_states.is_empty()
+    }
+
+    /// One worker.
+    pub fn worker_state(&self, worker: WorkerNo) -> &WorkerState {
+        &self.worker_states[worker.index()]
+    }
+
+    /// Those that take part, ascending.
+    pub fn members(&self) -> &BTreeSet<WorkerNo> {
+        &self.members
+    }
+
+    /// Those that wait for a permission, ascending.
+    pub fn waiting(&self) -> &BTreeSet<WorkerNo> {
+        &self.waiting
+    }
+
+    /// Those of whom the server holds an update, ascending; some may have left since.
+    pub fn held(&self) -> &BTreeSet<WorkerNo> {
+        &self.held
+    }
+
+    /// The model's version: how often something was applied to it.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The fewest updates applied of a member.
+    pub fn least_done(&self) -> u64 {
+        self.least
+    }
+
+    /// The first in the order of permissions whose update was not applied yet.
+    pub fn first_in_line(&self) -> Option<WorkerNo> {
+        self.line.front().copied()
+    }
+
+    /// The member whose turn to pull comes next.
+    pub fn next_in_turn(&self) -> Option<WorkerNo> {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let next = self.members.range((after, Bound::Unbounded)).next();
+        next.or_else(|| self.members.first()).copied()
+    }
+
+    pub(crate) fn join(&mut self, worker: WorkerNo) {
+        // Until the first permission nobody has missed anything: a restarted server knows their counts.
+        let has_begun = self.last.is_some();
+        if has_begun && !self.members.contains(&worker) && !self.members.is_empty() {
+            // Nobody waits for what it has missed. A held update keeps its number: the count rises behind it.
+            let worker_state = &mut self.worker_states[worker.index()];
+            worker_state.floor = self.least;
+            if !worker_state.held {
+                worker_state.done = worker_state.done.max(worker_state.floor);
+            }
+        }
+        self.members.insert(worker);
+        self.stand(worker, Standing::Idle);
+        self.count();
+    }
+
+    /// An update of it that is held is applied in its turn all the same.
+    pub(crate) fn leave(&mut self, worker: WorkerNo) {
+        self.members.remove(&worker);
+        self.stand(worker, Standing::Away);
+        self.count();
+    }
+
+    pub(crate) fn ask(&mut self, worker: WorkerNo) {
+        self.stand(worker, Standing::Waiting);
+    }
+
+    pub(crate) fn permit(&mut self, worker: WorkerNo) {
+        self.stand(worker, Standing::Permitted);
+        self.line.push_back(worker);
+        self.last = Some(worker);
+    }
+
+    pub(crate) fn pull(&mut self, worker: WorkerNo) {
+        self.worker_states[worker.index()].standing = Standing::Working;
+        self.worker_states[worker.index()].base = self.version;
+    }
+
+    pub(crate) fn hold(&mut self, worker: WorkerNo) {
+        let worker_state = &mut self.worker_states[worker.index()];
+        worker_state.standing = Standing::Idle;
+        worker_state.held = true;
+        self.held.insert(worker);
+    }
+
+    /// An update is not held any more: it was applied, or discarded.
+    pub(crate) fn release(&mut self, worker: WorkerNo) {
+        let worker_state = &mut self.worker_states[worker.index()];
+        worker_state.held = false;
+        worker_state.done = worker_state.floor.max(worker_state.done + 1);
+        self.held.remove(&worker);
+        self.line.retain(|other| *other != worker);
+        self.count();
+    }
+
+    pub(crate) fn new_version(&mut self) {
+        self.version += 1;
+    }
+
+    /// Who is not permitted any more, and has pushed nothing, is out of the line.
+    fn stand(&mut self, worker: WorkerNo, standing: Standing) {
+        let worker_state = &mut self.worker_states[worker.index()];
+        if matches!(worker_state.standing, Standing::Permitted | Standing::Working) {
+            self.line.retain(|other| *other != worker);
+        }
+        worker_state.standing = standing;
+        match standing {
+            Standing::Waiting => self.waiting.insert(worker),
+            _ => self.waiting.remove(&worker),
+        };
+    }
+
+    fn count(&mut self) {
+        let counts = self.members.iter().map(|worker| {
+            let worker_state = &self.worker_states[worker.index()];
+            worker_state.done.max(worker_state.floor)
+        });
+        self.least = counts.min().unwrap_or(self.least);
+    }
+}

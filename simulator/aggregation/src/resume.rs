@@ -1,0 +1,233 @@
+//! Sums of a job that is part of a larger one: what went on, what came back, and the audit of what workers
+//! got for it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use inart_protocol_aggregation::audit::{Received, Sent, check_round};
+use inart_protocol_aggregation::completion_rule::{Lockstep, OwnSum};
+use inart_protocol_aggregation::{Assignment, Chunk, ShardAssignment, Split};
+use inart_wire::ShardId;
+
+use crate::host::cut;
+
+/// The sum of a chunk over the job's workers, and the sum of all as workers read it.
+#[derive(Debug)]
+struct Summed {
+    own: Vec<f32>,
+    read: Vec<f32>,
+}
+
+/// A chunk with values of a gradient.
+#[derive(Debug)]
+struct Place {
+    shard: usize,
+    /// Its number among the chunks of a round in that shard.
+    number: u32,
+    values: Range<usize>,
+}
+
+/// What went on in a run of a job.
+#[derive(Debug)]
+pub(crate) struct WentOn {
+    /// How many others add to each sum.
+    others: u32,
+    exact: bool,
+    /// In the order of values.
+    places: Vec<Place>,
+    /// By shard: chunks of a round, placeholders and maxima among them.
+    per_round: Vec<u32>,
+    /// By shard and sequence.
+    sums: BTreeMap<(usize, u32), Summed>,
+}
+
+impl WentOn {
+    /// Of a job whose gradients of `len` values are cut into so many tensors.
+    pub fn new(assignment: &Assignment, len: usize, tensors: usize, others: u32) -> Self {
+        let mut per_round = vec![0; assignment.shards.len()];
+        let mut places = Vec::new();
+        for part in cut(len, tensors) {
+            let split = Split::new(assignment, part.len());
+            let mut chunks = split.chunks();
+            for ((shard, next), told) in per_round.iter_mut().enumerate().zip(&assignment.shards) {
+                let count = chunks_of(&split, shard);
+                for number in *next..*next + count {
+                    if let Some(chunk) = chunks.next().filter(|chunk| !matches!(chunk, Chunk::Maxima(_))) {
+                        let values = part.start + chunk.values().start..part.start + chunk.values().end;
+                        places.push(Place { shard, number, values });
+                    }
+                }
+                *next += count.max(has_placeholder(told).into());
+            }
+        }
+        Self { others, exact: assignment.exact_sums, places, per_round, sums: BTreeMap::new() }
+    }
+
+    /// How many others add to each sum.
+    pub fn others(&self) -> u32 {
+        self.others
+    }
+
+    /// The next run begins.
+    pub fn clear(&mut self) {
+        self.sums.clear();
+    }
+
+    /// A sum goes on, and `all` is the sum of all that comes back; its answer says that workers `read` that.
+    ///
+    /// # Errors
+    /// That it has gone on before, or that workers would read something else.
+    pub fn add(&mut self, shard: ShardId, own: &OwnSum, all: &[f32], read: Vec<f32>) -> Result<(), String> {
+        let sequence = own.sequence;
+        // The same numbers: +0 may stand for -0.
+        if read != all {
+            return Err(format!(
+                "shard {shard}: of the sum of all for chunk {sequence} workers read {read:?}"
+            ));
+        }
+        match self.sums.insert((shard.index(), sequence.get()), Summed { own: own.values.clone(), read }) {
+            None => Ok(()),
+            Some(_) => Err(format!("shard {shard}: the sum of chunk {sequence} went on twice")),
+        }
+    }
+
+    /// Audits the tensor in these places of a round: that what went on is the sum of what the workers passed
+    /// in, and that what they received is the sum of all that came back.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn check(
+        &self,
+        round: u32,
+        tensor: &Range<usize>,
+        sent: &[Sent<'_>],
+        received: &[Received<'_>],
+    ) -> Result<(), String> {
+        let (mut went_on, mut all) = (vec![0.0; tensor.len()], vec![0.0; tensor.len()]);
+        for Place { shard, number, values } in &self.places {
+            if !tensor.contains(&values.start) {
+                continue;
+            }
+            let sequence = round * self.per_round[*shard] + number;
+            let Some(Summed { own, read }) = self.sums.get(&(*shard, sequence)) else {
+                return Err(format!("round {round}, shard {shard}: a result without a sum that went on"));
+            };
+            if own.len() != values.len() {
+                let (seen, expected) = (own.len(), values.len());
+                return Err(format!("round {round}, shard {shard}: {seen} values of {expected} went on"));
+            }
+            let of_tensor = values.start - tensor.start..values.end - tensor.start;
+            went_on[of_tensor.clone()].copy_from_slice(own);
+            all[of_tensor].copy_from_slice(read);
+        }
+        let result = Received { rank: 0, worker: "(what went on)", result: &went_on };
+        check_round(&Lockstep, round, sent, &[result], self.exact)
+            .map_err(|mismatch| mismatch.to_string())?;
+        for Received { worker, result, .. } in received {
+            let differs = |(seen, right): (&f32, &f32)| seen.to_bits() != right.to_bits();
+            if let Some(at) = result.iter().zip(&all).position(differs) {
+                let (seen, right) = (result[at], all[at]);
+                return Err(format!(
+                    "round {round}, worker {worker}: it received {seen} instead of {right} as value {at}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Chunks of a tensor in a shard.
+fn chunks_of(split: &Split, shard: usize) -> u32 {
+    let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
+    split.chunk_count(shard) as u32
+}
+
+/// Whether a shard that has no value of a tensor has a placeholder.
+fn has_placeholder(shard: &ShardAssignment) -> bool {
+    shard.share > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use inart_protocol_aggregation::WorkerAddress;
+    use inart_wire::{ChunkSeq, MacAddr, ValuesPerFrame};
+
+    use super::*;
+
+    /// Of 40 values in two tensors, of 13 and 27, in two shards, the second of which has almost nothing: a
+    /// placeholder for each tensor.
+    fn went_on() -> WentOn {
+        let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
+        let shard = |last, share| ShardAssignment {
+            server: format!("s{last}"),
+            mac: mac(last),
+            share,
+            rate_bps: 1e6,
+            bitmap_indices: vec![],
+        };
+        let assignment = Assignment {
+            job: 1.into(),
+            name: "part".into(),
+            plan_version: 1.into(),
+            values_per_frame: ValuesPerFrame::N32,
+            window_chunks: 2,
+            exact_sums: false,
+            workers: vec![WorkerAddress { name: "w1".into(), mac: mac(1) }],
+            shards: vec![shard(8, 0.999), shard(9, 0.001)],
+        };
+        WentOn::new(&assignment, 40, 2, 1)
+    }
+
+    fn own(sequence: u32, values: Vec<f32>) -> OwnSum {
+        OwnSum::exact(ChunkSeq::from(sequence), values, true)
+    }
+
+    /// The audit of the second tensor of round 1, of which those values went on and came to the worker. A
+    /// frame has two values of 11 digits each.
+    fn told(second: f32, received: f32) -> Result<(), String> {
+        let mut went_on = went_on();
+        for (frame, values) in (0..).zip([2; 13].into_iter().chain([1])) {
+            let sum = own(21 + 7 + frame, vec![second; values]);
+            let all = vec![second + 1.0; values];
+            went_on.add(ShardId::from(0), &sum, &all, all.clone()).expect("it is the first");
+        }
+        let sent = Sent { worker: "w1", values: &[5.0; 27] };
+        let result = Received { rank: 0, worker: "w1", result: &[received; 27] };
+        went_on.check(1, &(13..40), &[sent], &[result])
+    }
+
+    #[test]
+    fn the_sum_of_all_is_right() {
+        assert_eq!(told(5.0, 6.0), Ok(()));
+    }
+
+    #[test]
+    fn what_went_on_and_is_no_sum_of_the_workers_is_told() {
+        let problem = told(4.0, 5.0).expect_err("4 of 5");
+        assert!(problem.contains("(what went on)") && problem.contains("4 instead of 5"), "{problem}");
+    }
+
+    #[test]
+    fn the_workers_own_sum_is_not_what_they_are_to_receive() {
+        let problem = told(5.0, 5.0).expect_err("nothing of the others");
+        assert!(problem.contains("worker w1") && problem.contains("5 instead of 6"), "{problem}");
+    }
+
+    #[test]
+    fn a_sum_that_goes_on_twice_or_never_is_told() {
+        let mut went_on = went_on();
+        let shard = ShardId::from(1);
+        went_on.add(shard, &own(0, vec![]), &[], vec![]).expect("it is the first");
+        let problem = went_on.add(shard, &own(0, vec![]), &[], vec![]).expect_err("it is the second");
+        assert_eq!(problem, "shard 1: the sum of chunk 0 went on twice");
+        let problem = went_on.check(0, &(0..13), &[], &[]).expect_err("it has not");
+        assert_eq!(problem, "round 0, shard 0: a result without a sum that went on");
+    }
+
+    #[test]
+    fn an_answer_of_which_workers_read_something_else_is_told() {
+        let (mut went_on, own) = (went_on(), own(0, vec![1.0]));
+        let problem = went_on.add(ShardId::from(0), &own, &[2.0], vec![1.0]).expect_err("it is not 2");
+        assert_eq!(problem, "shard 0: of the sum of all for chunk 0 workers read [1.0]");
+    }
+}

@@ -1,8 +1,0 @@
-//! Numbers that tell lives of a process apart.
-
-use std::hash::{BuildHasher, RandomState};
-
-/// Draws a random number other than 0. The standard library seeds its hash maps by the system's randomness.
-pub fn draw() -> u32 {
-    (RandomState::new().hash_one(0u8) as u32).max(1)
-}
