@@ -403,10 +403,12 @@ proptest! {
         }
         // A clean push of every job leaves two plan versions of it at most.
         for (plan, _) in live.values() {
-            let report = now(controller.install(&[JobPlan { new_plan_version: true, ..plan.clone() }])).unwrap();
+            let job = plan.job;
+            let plan = JobPlan { new_plan_version: true, ..plan.clone() };
+            let report = now(controller.install(&[plan])).unwrap();
             prop_assert!(report.updates() > 0);
             for tables in network(&mut controller).values() {
-                prop_assert!(tables.plan_versions(plan.job).len() <= 2);
+                prop_assert!(tables.plan_versions(job).len() <= 2);
             }
         }
     }

@@ -239,7 +239,7 @@ proptest! {
         let intent = intent(&ports, LIMITS, &empty(&ports), &wanted).unwrap();
         for (number, plan) in &plans {
             let walker =
-                Walker::new(&topology, &intent.desired, &ports, plan, JobId::from(*number), PlanVersion::from(1));
+                Walker::new(&topology, &intent.desired, &ports, plan, JobId::from(*number), 1.into());
             prop_assert_eq!(walker.check(), Ok(()));
         }
         prop_assert_eq!(check_own_slots(&intent.desired), Ok(()));

@@ -298,7 +298,8 @@ proptest! {
     #[test]
     fn budget_and_gap_are_kept(parts in prop::collection::vec(0.0f64..1.0, 14 * 20), per_hour in 0usize..4) {
         let gap = Duration::from_secs(3);
-        let mut owner = Owner::new(network(), ReplanThresholds { per_hour, gap, ..ReplanThresholds::default() });
+        let thresholds = ReplanThresholds { per_hour, gap, ..ReplanThresholds::default() };
+        let mut owner = Owner::new(network(), thresholds);
         let mut changed: Vec<Duration> = Vec::new();
         for at in 0..20 {
             let seen =

@@ -47,7 +47,8 @@ proptest! {
         group in 0..=255u8,
     ) {
         let first = u16::from(group) * 64;
-        let workers: Vec<BitmapIndex> = ranks.iter().map(|rank| BitmapIndex::try_from(first + rank).unwrap()).collect();
+        let index = |rank| BitmapIndex::try_from(first + rank).unwrap();
+        let workers: Vec<BitmapIndex> = ranks.iter().map(index).collect();
         let bitmap = workers.iter().fold(0, |bitmap, worker| bitmap | Contributors::one(*worker).bitmap);
         let set = Contributors { bitmap, group: Group(group) };
         prop_assert_eq!(set.bitmap_indices().collect::<Vec<_>>(), workers.clone());

@@ -269,8 +269,9 @@ proptest! {
     fn so_do_servers_whose_sums_go_on(frames in contributions()) {
         let job = assignment(4, &[1.0], 8);
         let shard = ShardId::from(0);
-        let mut server =
-            ServerShard::with_completion_rule(job.clone(), shard, SERVER, PEER_TIMEOUT, Onward::new(4)).unwrap();
+        let server =
+            ServerShard::with_completion_rule(job.clone(), shard, SERVER, PEER_TIMEOUT, Onward::new(4));
+        let mut server = server.unwrap();
         drive(&mut server, [job.shards[0].mac; 2], job.workers[0].mac, frames, |server| {
             while let Some(sum) = server.next_sum() {
                 let (answer, _) = sum.answer(&sum.values);
@@ -301,7 +302,8 @@ proptest! {
         other_job: u16,
     ) {
         let job = assignment(4, &[1.0], 8);
-        let other_job = if plan_version == 3 && other_job == job.job.get() { other_job + 1 } else { other_job };
+        let is_ours = plan_version == 3 && other_job == job.job.get();
+        let other_job = if is_ours { other_job + 1 } else { other_job };
         let shard = ShardId::from(0);
         let mut server = ServerShard::new(job.clone(), shard, SERVER, PEER_TIMEOUT).unwrap();
         let rank = Rank::try_from(2u16).unwrap();
