@@ -158,7 +158,7 @@ fn swapped_cables_are_named_by_their_ports() {
     // Frames come by both ports, and no entry is for them there.
     ["w1", "w2"].iter().for_each(|host| lab.no_hits_from(host));
     // Before the server has answered, workers send messages only.
-    lab.dropped("v1", Reason::Stranger, 56);
+    lab.dropped("v1", Reason::UnauthorizedSender, 56);
     let said = lab.says(&["w1", "w2"]);
     for (planned, found) in [(one, two), (two, one)] {
         assert!(said.contains(&format!("arrives on port {planned} of v1, where w")), "{said}");

@@ -112,7 +112,10 @@ async fn story(addresses: BTreeMap<&str, String>) {
 
     for counters in real.counters().await.unwrap().into_values() {
         assert_eq!((counters.summed(), counters.offered(JobId::from(1))), (0, 0));
-        assert_eq!(counters.drops(Reason::NoRoute).packets + counters.outcome(Outcome::Stored).packets, 0);
+        assert_eq!(
+            counters.drops(Reason::NoRoute).packets + counters.outcome(Outcome::SlotClaimed).packets,
+            0
+        );
         assert!(!counters.steer.is_empty());
     }
 

@@ -184,10 +184,10 @@ fn sums_are_lost_when_slots_hold_what_does_not_fit() {
     outcomes[Outcome::Added.index()].packets += 1;
     net.counted.get_mut("a").unwrap().outcomes = outcomes.clone();
     assert!(net.step(&[]).unwrap().switches[&net.node("a")].aggregates, "it still sums");
-    outcomes[Outcome::Overlap.index()].packets += 20;
+    outcomes[Outcome::PartialOverlap.index()].packets += 20;
     net.counted.get_mut("a").unwrap().outcomes = outcomes.clone();
     assert!(!net.step(&[]).unwrap().switches[&net.node("a")].aggregates);
-    outcomes[Outcome::Absorbed.index()].packets += 200;
+    outcomes[Outcome::DuplicateIgnored.index()].packets += 200;
     net.counted.get_mut("a").unwrap().outcomes = outcomes;
     assert!(net.step(&[]).unwrap().switches[&net.node("a")].aggregates, "others wait for a worker");
 }

@@ -61,7 +61,7 @@ numbered! {
         NoMacRoute = 12 "no MAC route",
         /// A control or probe frame that came in by the port neither of the worker nor of the server that it
         /// names.
-        Stranger = 13 "stranger",
+        UnauthorizedSender = 13 "unauthorized sender",
         /// An INART frame behind VLAN tags, or more tags than the switch looks behind.
         Tagged = 14 "tagged",
         /// No entry in `updates` for its plan version, job, group, worker and port.
@@ -87,18 +87,18 @@ numbered! {
         /// Sent on: older than what its slot holds.
         Stale = 2 "stale",
         /// Sent on: its exponent, length or flag last is not its slot's.
-        OtherShape = 3 "other shape",
+        FormatMismatch = 3 "format mismatch",
         /// Sent on: some of its contributors are in the slot already, others are not.
-        Overlap = 4 "overlap",
+        PartialOverlap = 4 "partial overlap",
         /// The last one of its slot: left as the partial.
         Completed = 5 "completed",
         /// A repeat for a complete slot, once per wave of repeats: left as the partial, again.
         Repeated = 6 "repeated",
         /// The first one of its slot: consumed.
-        Stored = 7 "stored",
+        SlotClaimed = 7 "slot claimed",
         /// Added to its slot: consumed.
         Added = 8 "added",
         /// A repeat for an incomplete slot, or one that another's repeat answers: consumed, nothing added.
-        Absorbed = 9 "absorbed",
+        DuplicateIgnored = 9 "duplicate ignored",
     }
 }

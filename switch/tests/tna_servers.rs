@@ -80,7 +80,7 @@ fn expected(variant: Variant) -> Counted {
         .then_some([("egress_inart", RECIRCULATED, 2), ("ingress_inart", RECIRCULATED, 2)]);
     let mut counted = vec![
         ("drops", inart_p4::Reason::NoRoute.index() as u64, 1),
-        ("outcomes", inart_p4::Outcome::Stored.index() as u64, 1),
+        ("outcomes", inart_p4::Outcome::SlotClaimed.index() as u64, 1),
         ("outcomes", inart_p4::Outcome::Completed.index() as u64, 1),
         ("ingress_inart", 1, 1),
         ("ingress_inart", 2, 1),

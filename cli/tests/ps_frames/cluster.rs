@@ -83,7 +83,11 @@ impl Cluster {
 /// The frames of a whole run are neither strangers' nor wrong.
 pub fn are_clean(last: &Value) {
     let connections = &last["connections"];
-    assert_eq!((&connections["strangers"], &connections["malformed"]), (&0.into(), &0.into()), "{last}");
+    assert_eq!(
+        (&connections["unknown_senders"], &connections["malformed"]),
+        (&0.into(), &0.into()),
+        "{last}"
+    );
     assert_eq!((&last["malformed"], &last["stale_incarnation"]), (&0.into(), &0.into()), "{last}");
 }
 

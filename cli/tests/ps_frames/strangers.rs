@@ -71,7 +71,11 @@ fn frames_of_strangers_and_frames_without_sense_are_dropped_and_counted() {
         let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
         assert!(applied(&said, &sent(&told)) >= 120);
         let connections = &said.last().unwrap()["connections"];
-        assert_eq!((&connections["strangers"], &connections["malformed"]), (&3.into(), &4.into()), "{count}");
+        assert_eq!(
+            (&connections["unknown_senders"], &connections["malformed"]),
+            (&3.into(), &4.into()),
+            "{count}"
+        );
         assert!(said.iter().all(|line| line.get("gone").is_none()), "nobody was given up");
     });
 }

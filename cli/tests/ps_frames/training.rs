@@ -56,6 +56,6 @@ fn frames_cross_an_inart_switch_that_has_a_plan_of_the_job() {
         let pushed = bench.inart(&["apply", "plan.json", "three.yaml", "--switch", &at, "--state", "state"]);
         assert!(pushed.status.success(), "{pushed:?}");
         let (_, worker) = trained(&cluster, "--sync r2sp --iterations 40", "--frame-values 256");
-        assert_eq!(worker["connections"]["strangers"], 0, "{worker}");
+        assert_eq!(worker["connections"]["unknown_senders"], 0, "{worker}");
     });
 }

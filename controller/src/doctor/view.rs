@@ -73,7 +73,7 @@ impl SwitchView {
     /// Frames that were dropped in between because they came by a port that is not their sender's: gradients
     /// without an entry, and messages, which are all that a worker sends before the server has answered.
     pub(super) fn astray(&self) -> i64 {
-        self.dropped(Reason::NoRoute) + self.dropped(Reason::Stranger)
+        self.dropped(Reason::NoRoute) + self.dropped(Reason::UnauthorizedSender)
     }
 }
 

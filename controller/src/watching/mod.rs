@@ -170,8 +170,8 @@ impl Watching {
         };
         if let (Some(now), Some(before)) = (answered(0), answered(1)) {
             let counted = |outcomes: &[Outcome]| frames_of(before, now, outcomes);
-            let summed = counted(&[Outcome::Stored, Outcome::Added, Outcome::Completed]);
-            let misfits = counted(&[Outcome::Stale, Outcome::OtherShape, Outcome::Overlap]);
+            let summed = counted(&[Outcome::SlotClaimed, Outcome::Added, Outcome::Completed]);
+            let misfits = counted(&[Outcome::Stale, Outcome::FormatMismatch, Outcome::PartialOverlap]);
             return Some(SwitchSeen { aggregates: misfits < MISFITS || summed > 0, ..SwitchSeen::up() });
         }
         if answered(0).is_some() || answered(1).is_some() {

@@ -74,7 +74,7 @@ impl SwitchCounters {
 
     /// Frames that went into a sum here, of all jobs: each once, repeats not counted.
     pub fn summed(&self) -> i64 {
-        [Outcome::Stored, Outcome::Added, Outcome::Completed]
+        [Outcome::SlotClaimed, Outcome::Added, Outcome::Completed]
             .map(|outcome| self.outcome(outcome).packets)
             .iter()
             .sum()

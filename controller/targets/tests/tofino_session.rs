@@ -160,7 +160,7 @@ async fn written_read_and_counted(program: Compiled) {
     rig.send(2, &tagged);
     let counters = session.counters().await.unwrap();
     let packets = |outcome| counters.outcome(outcome).packets;
-    assert_eq!((packets(Outcome::Stored), packets(Outcome::Completed)), (1, 1));
+    assert_eq!((packets(Outcome::SlotClaimed), packets(Outcome::Completed)), (1, 1));
     assert_eq!((counters.summed(), counters.drops(Reason::NoRoute).packets), (2, 1));
     let of_updates = |reason: &&Reason| **reason != Reason::NoUpdateRoute;
     assert_eq!(Reason::ALL.iter().rfind(of_updates), Some(&Reason::Tagged));

@@ -1,7 +1,7 @@
 //! A host that forges frames of another job, from its own port: each is dropped, and nothing of the other job
 //! changes.
 
-use inart_p4::Outcome::{Added, Completed, Repeated, Stored};
+use inart_p4::Outcome::{Added, Completed, Repeated, SlotClaimed};
 use inart_p4::Reason::{self, *};
 use inart_wire::ValuesPerFrame;
 
@@ -23,12 +23,12 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let last = Inart::gradient(n, 1, 0, 6);
     // One sum that lacks worker 2, one that is complete, and one of sums.
     let begun = [
-        consumed(1, &gradient(0, 5), Stored),
+        consumed(1, &gradient(0, 5), SlotClaimed),
         consumed(2, &gradient(1, 5), Added),
-        consumed(1, &gradient(0, 6), Stored),
+        consumed(1, &gradient(0, 6), SlotClaimed),
         consumed(2, &gradient(1, 6), Added),
         leaves(3, &gradient(2, 6), Completed, 5, &gradient(2, 6).completing(&[0, 1, 2])),
-        consumed(4, &partial_34, Stored),
+        consumed(4, &partial_34, SlotClaimed),
     ];
     let ended = [
         leaves(3, &gradient(2, 5), Completed, 5, &gradient(2, 5).completing(&[0, 1, 2])),
@@ -47,7 +47,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             "a host forges frames of a job that has sent nothing yet",
             self::forged(n).into_iter().map(|(reason, frame)| dropped(HOSTILE, frame.bytes(), reason)).chain(
                 [
-                    consumed(1, &gradient(0, 5), Stored),
+                    consumed(1, &gradient(0, 5), SlotClaimed),
                     consumed(2, &gradient(1, 5), Added),
                     leaves(3, &gradient(2, 5), Completed, 5, &gradient(2, 5).completing(&[0, 1, 2])),
                 ],
@@ -89,13 +89,13 @@ fn forged(n: ValuesPerFrame) -> Vec<(Reason, Inart)> {
         (NoResultRoute, but(&|f| (f.kind, f.job) = (RESULT, OWN_JOB))),
         // Messages of workers and to them, whatever they say and wherever they go; in the own job, of nobody
         // there.
-        (Stranger, but(&|f| f.kind = PROBE)),
-        (Stranger, but(&|f| (f.kind, f.contributors) = (CONTROL, 0))),
-        (Stranger, but(&|f| (f.kind, f.contributors, f.dst) = (CONTROL, 0, AT_PORT_2))),
-        (Stranger, but(&|f| (f.kind, f.dst) = (CONTROL, [0xff; 6]))),
-        (Stranger, but(&|f| (f.kind, f.worker) = (CONTROL, 0))),
-        (Stranger, but(&|f| (f.kind, f.worker, f.group) = (CONTROL, 70, 1))),
-        (Stranger, but(&|f| (f.kind, f.job) = (CONTROL, OWN_JOB))),
+        (UnauthorizedSender, but(&|f| f.kind = PROBE)),
+        (UnauthorizedSender, but(&|f| (f.kind, f.contributors) = (CONTROL, 0))),
+        (UnauthorizedSender, but(&|f| (f.kind, f.contributors, f.dst) = (CONTROL, 0, AT_PORT_2))),
+        (UnauthorizedSender, but(&|f| (f.kind, f.dst) = (CONTROL, [0xff; 6]))),
+        (UnauthorizedSender, but(&|f| (f.kind, f.worker) = (CONTROL, 0))),
+        (UnauthorizedSender, but(&|f| (f.kind, f.worker, f.group) = (CONTROL, 70, 1))),
+        (UnauthorizedSender, but(&|f| (f.kind, f.job) = (CONTROL, OWN_JOB))),
     ];
     // What would take slots over, from within the window and from anywhere.
     frames.extend([1, 4, 9, 0x1005, 0x8000_0005, u32::MAX].map(|s| (NoRoute, but(&|f| f.sequence = s))));
@@ -104,12 +104,13 @@ fn forged(n: ValuesPerFrame) -> Vec<(Reason, Inart)> {
     frames.extend([0, 3, 2000].map(|job| (NoRoute, but(&|f| f.job = job))));
     frames.extend([0, 1, u32::MAX].map(|run| (NoRoute, but(&|f| f.incarnation = run))));
     for kind in [PROBE, CONTROL] {
+        frames.extend([0, 2, 3, u16::MAX].map(|plan_version| {
+            (UnauthorizedSender, but(&|f| (f.kind, f.plan_version) = (kind, plan_version)))
+        }));
         frames.extend(
-            [0, 2, 3, u16::MAX]
-                .map(|plan_version| (Stranger, but(&|f| (f.kind, f.plan_version) = (kind, plan_version)))),
+            [1, 2, 3, 4, 9].map(|shard| (UnauthorizedSender, but(&|f| (f.kind, f.shard) = (kind, shard)))),
         );
-        frames.extend([1, 2, 3, 4, 9].map(|shard| (Stranger, but(&|f| (f.kind, f.shard) = (kind, shard)))));
-        frames.extend([0, 3, 2000].map(|job| (Stranger, but(&|f| (f.kind, f.job) = (kind, job)))));
+        frames.extend([0, 3, 2000].map(|job| (UnauthorizedSender, but(&|f| (f.kind, f.job) = (kind, job)))));
     }
     frames
 }
@@ -140,15 +141,15 @@ fn own(n: ValuesPerFrame) -> Vec<Step> {
         refused(NoRoute, &|f| (f.worker, f.contributors) = (2, 0b100)),
         refused(NoRoute, &|f| f.shard = 1),
         refused(NoRoute, &|f| f.plan_version = 2),
-        refused(Stranger, &|f| (f.kind, f.shard) = (CONTROL, 1)),
-        refused(Stranger, &|f| (f.kind, f.plan_version) = (CONTROL, 2)),
+        refused(UnauthorizedSender, &|f| (f.kind, f.shard) = (CONTROL, 1)),
+        refused(UnauthorizedSender, &|f| (f.kind, f.plan_version) = (CONTROL, 2)),
         dropped(HOSTILE, tagged(&own(0, 5).bytes(), &TAGS[..1]), Reason::Tagged),
         // To whom it speaks as itself is not the switch's business: others' hosts pass by other jobs' frames.
         switched(HOSTILE, own(1, 5).with(|f| (f.kind, f.dst) = (CONTROL, AT_PORT_2)).bytes(), &[2]),
     ];
     // Each newer than the one before; the mask leaves two bits of them.
     for sequence in [5, 6, 0x1000, 0x1008, 0x7fff_fffc, 0x7fff_ffff] {
-        steps.push(consumed(HOSTILE, &own(0, sequence), Stored));
+        steps.push(consumed(HOSTILE, &own(0, sequence), SlotClaimed));
     }
     let end = own(1, 0x7fff_ffff);
     steps.push(leaves(HOSTILE, &end, Completed, 5, &end.completing(&[0, 1])));

@@ -1,8 +1,8 @@
 //! Control and probe frames: taken at a host's port only if the host may speak as whom they name, and between
 //! switches.
 
-use inart_p4::Outcome::{Added, Completed, Stored};
-use inart_p4::Reason::{NoMacRoute, Stranger, Tagged};
+use inart_p4::Outcome::{Added, Completed, SlotClaimed};
+use inart_p4::Reason::{NoMacRoute, Tagged, UnauthorizedSender};
 use inart_wire::ValuesPerFrame;
 
 use super::case::{Case, Step, case, consumed, dropped, leaves, switched};
@@ -34,7 +34,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
                     match [own, SERVER, SWITCH_PORT].contains(&port) {
                         true if port == 2 => switched(port, frame, &[]),
                         true => switched(port, frame, &[2]),
-                        false => dropped(port, frame, Stranger),
+                        false => dropped(port, frame, UnauthorizedSender),
                     }
                 })
             }),
@@ -44,16 +44,16 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             [
                 // Worker 0 is in plan versions 1 and 2, the server in 1 only.
                 switched(1, of(&|f| f.plan_version = 2), &[2]),
-                dropped(SERVER, of(&|f| f.plan_version = 2), Stranger),
-                dropped(1, of(&|f| f.plan_version = 3), Stranger),
-                dropped(1, of(&|f| f.job = 2), Stranger),
-                dropped(SERVER, of(&|f| f.job = 2), Stranger),
+                dropped(SERVER, of(&|f| f.plan_version = 2), UnauthorizedSender),
+                dropped(1, of(&|f| f.plan_version = 3), UnauthorizedSender),
+                dropped(1, of(&|f| f.job = 2), UnauthorizedSender),
+                dropped(SERVER, of(&|f| f.job = 2), UnauthorizedSender),
                 // Added, forwarded, and alone in shards 1 to 3; nobody of the tenth.
                 switched(1, of(&|f| f.shard = 1), &[2]),
                 switched(1, of(&|f| f.shard = 2), &[2]),
                 switched(1, of(&|f| f.shard = 3), &[2]),
-                dropped(1, of(&|f| f.shard = 9), Stranger),
-                dropped(SERVER, of(&|f| f.shard = 1), Stranger),
+                dropped(1, of(&|f| f.shard = 9), UnauthorizedSender),
+                dropped(SERVER, of(&|f| f.shard = 1), UnauthorizedSender),
                 // What comes in by a switch port has been looked at.
                 switched(
                     SWITCH_PORT,
@@ -91,7 +91,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
                 switched(worker + 1, frame, if worker == 1 { &[] } else { &[2] })
             };
             [
-                consumed(1, &gradient(0), Stored),
+                consumed(1, &gradient(0), SlotClaimed),
                 spoken(2),
                 consumed(2, &gradient(1), Added),
                 spoken(1),

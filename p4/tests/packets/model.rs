@@ -44,7 +44,7 @@ impl Slots {
                     return (Outcome::Stale, Some(frame.clone()));
                 }
                 if slot.shape != shape {
-                    return (Outcome::OtherShape, Some(frame.clone()));
+                    return (Outcome::FormatMismatch, Some(frame.clone()));
                 }
                 if slot.seen & frame.contributors != 0 {
                     return match frame.contributors & !slot.seen {
@@ -56,10 +56,10 @@ impl Slots {
                         }
                         0 if slot.seen == EXPECTED => {
                             slot.asked |= frame.contributors;
-                            (Outcome::Absorbed, None)
+                            (Outcome::DuplicateIgnored, None)
                         }
-                        0 => (Outcome::Absorbed, None),
-                        _ => (Outcome::Overlap, Some(frame.clone())),
+                        0 => (Outcome::DuplicateIgnored, None),
+                        _ => (Outcome::PartialOverlap, Some(frame.clone())),
                     };
                 }
                 for (sum, &value) in slot.values.iter_mut().zip(&frame.values) {
@@ -86,7 +86,7 @@ impl Slots {
                     flags: frame.flags & STICKY,
                     values: frame.values.clone(),
                 });
-                Outcome::Stored
+                Outcome::SlotClaimed
             }
         };
         match entry {

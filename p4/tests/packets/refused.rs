@@ -1,6 +1,6 @@
 //! Every reason to drop, and everything that is not summed at all.
 
-use inart_p4::Outcome::{Absorbed, Added, Completed, Stored};
+use inart_p4::Outcome::{Added, Completed, DuplicateIgnored, SlotClaimed};
 use inart_p4::Reason::{self, *};
 use inart_wire::ValuesPerFrame;
 
@@ -26,13 +26,13 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             let malformed = malformed(n).into_iter().map(|(reason, frame)| dropped(2, frame, reason));
             let third = gradient(2);
             // On Tofino the first of the frames that are too long is added, and others repeat it.
-            let added_before =
-                consumed(2, &gradient(1), Added).unless(Rule::Size, consumed(2, &gradient(1), Absorbed));
+            let added_before = consumed(2, &gradient(1), Added)
+                .unless(Rule::Size, consumed(2, &gradient(1), DuplicateIgnored));
             let whole = leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2]));
-            let too_long = too_long(n).zip([Added, Absorbed]).map(|(frame, outcome)| {
+            let too_long = too_long(n).zip([Added, DuplicateIgnored]).map(|(frame, outcome)| {
                 dropped(2, frame.clone(), WrongSize).unless(Rule::Size, kept(2, frame, outcome))
             });
-            let begun = [consumed(1, &gradient(0), Stored)].into_iter().chain(malformed);
+            let begun = [consumed(1, &gradient(0), SlotClaimed)].into_iter().chain(malformed);
             begun.chain(too_long).chain([added_before, whole])
         }),
         case(

@@ -28,19 +28,19 @@ fn two_tags_with_one_mark(n: ValuesPerFrame) -> Case {
     let second = |worker, sequence| mark::with(&first(worker, sequence).with(|f| f.plan_version = 2), same);
     assert!(mark::of(&second(0, 5)) == same && second(0, 5).incarnation != first(0, 5).incarnation);
     let refused = |step: super::case::Step, worker: u16, frame: &Inart| {
-        step.unless(Rule::Marks, passes(worker + 1, frame, OtherShape))
+        step.unless(Rule::Marks, passes(worker + 1, frame, FormatMismatch))
     };
     case(
         "two tags with one mark are never summed",
         [
-            consumed(1, &first(0, 5), Stored),
+            consumed(1, &first(0, 5), SlotClaimed),
             // On Tofino it does not take the slot over, as its sequence is not newer.
-            refused(consumed(2, &second(1, 5), Stored), 1, &second(1, 5)),
+            refused(consumed(2, &second(1, 5), SlotClaimed), 1, &second(1, 5)),
             passes(2, &second(1, 1), Stale),
-            consumed(2, &first(1, 5), Stored).unless(Rule::Marks, consumed(2, &first(1, 5), Added)),
-            consumed(2, &second(1, 9), Stored),
-            refused(consumed(1, &first(0, 9), Stored), 0, &first(0, 9)),
-            consumed(3, &second(2, 9), Stored).unless(Rule::Marks, consumed(3, &second(2, 9), Added)),
+            consumed(2, &first(1, 5), SlotClaimed).unless(Rule::Marks, consumed(2, &first(1, 5), Added)),
+            consumed(2, &second(1, 9), SlotClaimed),
+            refused(consumed(1, &first(0, 9), SlotClaimed), 0, &first(0, 9)),
+            consumed(3, &second(2, 9), SlotClaimed).unless(Rule::Marks, consumed(3, &second(2, 9), Added)),
             consumed(1, &second(0, 9), Added).unless(
                 Rule::Marks,
                 leaves(1, &second(0, 9), Completed, 5, &second(0, 9).completing(&[0, 1, 2])),
@@ -56,9 +56,10 @@ fn a_tag_whose_mark_is_zero(n: ValuesPerFrame) -> Case {
     case(
         "a tag whose mark is zero has a slot from its first sequence above zero on",
         [
-            consumed(1, &of_zero(0, 0), Stored).unless(Rule::Marks, passes(1, &of_zero(0, 0), OtherShape)),
-            consumed(2, &of_zero(1, 0), Added).unless(Rule::Marks, passes(2, &of_zero(1, 0), OtherShape)),
-            consumed(1, &of_zero(0, 4), Stored),
+            consumed(1, &of_zero(0, 0), SlotClaimed)
+                .unless(Rule::Marks, passes(1, &of_zero(0, 0), FormatMismatch)),
+            consumed(2, &of_zero(1, 0), Added).unless(Rule::Marks, passes(2, &of_zero(1, 0), FormatMismatch)),
+            consumed(1, &of_zero(0, 4), SlotClaimed),
             consumed(2, &of_zero(1, 4), Added),
             leaves(3, &of_zero(2, 4), Completed, 5, &of_zero(2, 4).completing(&[0, 1, 2])),
         ],
@@ -104,8 +105,8 @@ fn flags_of_repeats(n: ValuesPerFrame) -> Case {
     case(
         "a congestion mark of a repeat",
         [
-            consumed(1, &gradient(0, 0), Stored),
-            consumed(1, &gradient(0, RESEND | CONGESTION), Absorbed),
+            consumed(1, &gradient(0, 0), SlotClaimed),
+            consumed(1, &gradient(0, RESEND | CONGESTION), DuplicateIgnored),
             consumed(2, &gradient(1, 0), Added),
             leaves(3, &third, Completed, 5, &whole(&third, 0))
                 .unless(Rule::Flags, leaves(3, &third, Completed, 5, &whole(&third, CONGESTION))),

@@ -16,7 +16,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let third = gradient(2, 5);
     let fill = || {
         [
-            consumed(1, &first, Stored),
+            consumed(1, &first, SlotClaimed),
             consumed(2, &second, Added),
             leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
         ]
@@ -28,7 +28,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         let repeat = repeat.with(|f| f.flags = RESEND);
         match answered {
             true => leaves(repeat.worker + 1, &repeat, Repeated, 5, &repeat.completing(&[0, 1, 2])),
-            false => consumed(repeat.worker + 1, &repeat, Absorbed),
+            false => consumed(repeat.worker + 1, &repeat, DuplicateIgnored),
         }
     };
     // On Tofino the other way round.
@@ -41,7 +41,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case(
             "the order of arrival does not matter but for who completes",
             [
-                consumed(3, &third, Stored),
+                consumed(3, &third, SlotClaimed),
                 consumed(1, &first, Added),
                 leaves(2, &second, Completed, 5, &second.completing(&[0, 1, 2])),
             ],
@@ -66,9 +66,9 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case(
             "a slot that a repeat completes answers those who repeated with it",
             [
-                consumed(1, &first, Stored),
+                consumed(1, &first, SlotClaimed),
                 consumed(2, &second.clone().with(|f| f.flags = RESEND), Added),
-                consumed(1, &first.clone().with(|f| f.flags = RESEND), Absorbed),
+                consumed(1, &first.clone().with(|f| f.flags = RESEND), DuplicateIgnored),
                 leaves(3, &third.clone().with(|f| f.flags = RESEND), Completed, 5, &{
                     third.clone().with(|f| f.flags = RESEND).completing(&[0, 1, 2])
                 }),
@@ -78,7 +78,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
                 turned(gradient(0, 5), false),
                 turned(gradient(1, 5), true),
                 // The next chunk in the slot starts with nobody.
-                consumed(1, &gradient(0, 9), Stored),
+                consumed(1, &gradient(0, 9), SlotClaimed),
                 consumed(2, &gradient(1, 9), Added),
                 leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
                 again(gradient(1, 9), true),
@@ -87,78 +87,78 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case(
             "a repeat for an incomplete slot changes nothing",
             [
-                consumed(1, &first, Stored),
-                consumed(1, &first.clone().with(|f| f.flags = RESEND), Absorbed),
+                consumed(1, &first, SlotClaimed),
+                consumed(1, &first.clone().with(|f| f.flags = RESEND), DuplicateIgnored),
                 consumed(2, &second, Added),
-                consumed(1, &first, Absorbed),
+                consumed(1, &first, DuplicateIgnored),
                 leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
             ],
         ),
         case(
             "the window's slots do not mix",
             (0..4)
-                .map(|sequence| consumed(1, &gradient(0, sequence), Stored))
+                .map(|sequence| consumed(1, &gradient(0, sequence), SlotClaimed))
                 .chain((0..4).map(|sequence| consumed(2, &gradient(1, sequence), Added)))
                 .chain((0..4).map(|s| leaves(3, &gradient(2, s), Completed, 5, &whole(2, s)))),
         ),
         case(
             "a newer sequence takes the slot over, an older one passes",
             [
-                consumed(1, &first, Stored),
-                consumed(2, &gradient(1, 9), Stored),
+                consumed(1, &first, SlotClaimed),
+                consumed(2, &gradient(1, 9), SlotClaimed),
                 passes(3, &third, Stale),
                 consumed(1, &gradient(0, 9), Added),
                 leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
                 passes(1, &first, Stale),
-                consumed(2, &gradient(1, 13), Stored),
+                consumed(2, &gradient(1, 13), SlotClaimed),
             ],
         ),
         case(
             "sequences wrap around",
             [
-                consumed(1, &gradient(0, 0xffff_fffd), Stored),
-                consumed(1, &gradient(0, 1), Stored),
+                consumed(1, &gradient(0, 0xffff_fffd), SlotClaimed),
+                consumed(1, &gradient(0, 1), SlotClaimed),
                 passes(2, &gradient(1, 0xffff_fffd), Stale),
                 consumed(2, &gradient(1, 1), Added),
                 leaves(3, &gradient(2, 1), Completed, 5, &whole(2, 1)),
                 passes(1, &gradient(0, 0x8000_0001), Stale),
-                consumed(1, &gradient(0, 0x7fff_fffd), Stored),
-                consumed(1, &gradient(0, 0xefff_fff9), Stored),
+                consumed(1, &gradient(0, 0x7fff_fffd), SlotClaimed),
+                consumed(1, &gradient(0, 0xefff_fff9), SlotClaimed),
             ],
         ),
         case(
             "the first frame in an unused slot takes it, whatever its sequence",
             [
-                consumed(1, &gradient(0, 0x9000_0000), Stored),
+                consumed(1, &gradient(0, 0x9000_0000), SlotClaimed),
                 consumed(2, &gradient(1, 0x9000_0000), Added),
-                consumed(1, &gradient(0, u32::MAX), Stored),
+                consumed(1, &gradient(0, u32::MAX), SlotClaimed),
             ],
         ),
         case("the first frame of epoch 0, job 0, shard 0 takes an unused slot, too", {
             let of_zeros =
                 |worker, sequence| gradient(worker, sequence).with(|f| (f.plan_version, f.job) = (0, 0));
             [
-                consumed(1, &of_zeros(0, 0), Stored),
+                consumed(1, &of_zeros(0, 0), SlotClaimed),
                 leaves(2, &of_zeros(1, 0), Completed, 5, &of_zeros(1, 0).completing(&[0, 1])),
-                consumed(1, &of_zeros(0, 0x9000_0001), Stored),
+                consumed(1, &of_zeros(0, 0x9000_0001), SlotClaimed),
             ]
         }),
         case(
             "another group takes the slot over",
             [
-                consumed(1, &Inart::gradient(n, 4, 0, 5), Stored),
-                consumed(6, &Inart::gradient(n, 4, 70, 5), Stored),
-                consumed(6, &Inart::gradient(n, 4, 70, 5), Absorbed),
+                consumed(1, &Inart::gradient(n, 4, 0, 5), SlotClaimed),
+                consumed(6, &Inart::gradient(n, 4, 70, 5), SlotClaimed),
+                consumed(6, &Inart::gradient(n, 4, 70, 5), DuplicateIgnored),
             ],
         ),
         case(
             "another epoch takes the slot over",
             [
-                consumed(1, &first, Stored),
+                consumed(1, &first, SlotClaimed),
                 consumed(2, &second, Added),
-                consumed(3, &third.clone().with(|f| f.plan_version = 2), Stored),
+                consumed(3, &third.clone().with(|f| f.plan_version = 2), SlotClaimed),
                 passes(1, &gradient(0, 1).with(|f| f.plan_version = 2), Stale),
-                consumed(3, &third, Stored),
+                consumed(3, &third, SlotClaimed),
             ],
         ),
         case("another run takes the slot over, and gets no sum of the one before", {
@@ -166,17 +166,17 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             let whole = |worker, sequence| other(worker, sequence).completing(&[0, 1, 2]);
             fill().into_iter().chain([
                 // The same frames again, and older ones.
-                consumed(1, &other(0, 5), Stored),
+                consumed(1, &other(0, 5), SlotClaimed),
                 consumed(2, &other(1, 5), Added),
-                consumed(1, &other(0, 5), Absorbed),
+                consumed(1, &other(0, 5), DuplicateIgnored),
                 leaves(3, &other(2, 5), Completed, 5, &whole(2, 5)),
                 passes(1, &other(0, 1), Stale),
                 // What is late of the first takes the slot back, and neither is added to the other.
-                consumed(1, &first, Stored),
+                consumed(1, &first, SlotClaimed),
                 consumed(2, &second, Added),
-                consumed(3, &other(2, 1), Stored),
-                consumed(3, &third, Stored),
-                consumed(1, &other(0, 1), Stored),
+                consumed(3, &other(2, 1), SlotClaimed),
+                consumed(3, &third, SlotClaimed),
+                consumed(1, &other(0, 1), SlotClaimed),
                 consumed(2, &other(1, 1), Added),
                 leaves(3, &other(2, 1), Completed, 5, &whole(2, 1)),
             ])
@@ -185,36 +185,36 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             let run = |worker, incarnation| gradient(worker, 5).with(|f| f.incarnation = incarnation);
             let runs = (0..32).map(|bit| 1 << bit).chain([0, u32::MAX]);
             runs.flat_map(move |incarnation| {
-                [consumed(1, &run(0, incarnation), Stored), consumed(2, &run(1, incarnation), Added)]
+                [consumed(1, &run(0, incarnation), SlotClaimed), consumed(2, &run(1, incarnation), Added)]
             })
             .collect::<Vec<_>>()
         }),
         case(
             "a last chunk is never summed with one that is not",
             [
-                consumed(1, &first.clone().with(|f| f.flags = LAST), Stored),
-                passes(2, &second, OtherShape),
+                consumed(1, &first.clone().with(|f| f.flags = LAST), SlotClaimed),
+                passes(2, &second, FormatMismatch),
                 consumed(2, &second.clone().with(|f| f.flags = LAST), Added),
-                passes(1, &first.clone().with(|f| f.flags = RESEND), OtherShape),
+                passes(1, &first.clone().with(|f| f.flags = RESEND), FormatMismatch),
                 leaves(3, &third.clone().with(|f| f.flags = LAST), Completed, 5, &{
                     third.completing(&[0, 1, 2]).with(|f| f.flags = LAST)
                 }),
-                passes(2, &second.clone().with(|f| f.flags = RESEND), OtherShape),
-                consumed(1, &gradient(0, 9), Stored),
-                passes(2, &gradient(1, 9).with(|f| f.flags = LAST), OtherShape),
+                passes(2, &second.clone().with(|f| f.flags = RESEND), FormatMismatch),
+                consumed(1, &gradient(0, 9), SlotClaimed),
+                passes(2, &gradient(1, 9).with(|f| f.flags = LAST), FormatMismatch),
                 consumed(2, &gradient(1, 9), Added),
                 leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
-                passes(3, &gradient(2, 9).with(|f| f.flags = RESEND | LAST), OtherShape),
+                passes(3, &gradient(2, 9).with(|f| f.flags = RESEND | LAST), FormatMismatch),
             ],
         ),
         case(
             "another exponent or length passes",
             [
-                consumed(1, &first, Stored),
-                passes(2, &second.clone().with(|f| f.exponent = -19), OtherShape),
-                passes(2, &second.clone().with(|f| f.length = 1), OtherShape),
+                consumed(1, &first, SlotClaimed),
+                passes(2, &second.clone().with(|f| f.exponent = -19), FormatMismatch),
+                passes(2, &second.clone().with(|f| f.length = 1), FormatMismatch),
                 consumed(2, &second, Added),
-                passes(1, &first.clone().with(|f| f.exponent = 20), OtherShape),
+                passes(1, &first.clone().with(|f| f.exponent = 20), FormatMismatch),
                 leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
             ],
         ),
@@ -222,7 +222,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             "a bypass passes and leaves the slot alone",
             [
                 passes(1, &first.clone().with(|f| f.flags = BYPASS | RESEND), Bypassed),
-                consumed(1, &first, Stored),
+                consumed(1, &first, SlotClaimed),
                 consumed(2, &second, Added),
                 passes(3, &third.clone().with(|f| f.flags = BYPASS), Bypassed),
                 leaves(3, &third, Completed, 5, &third.completing(&[0, 1, 2])),
@@ -231,10 +231,10 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case(
             "a partial is summed again at the next switch",
             [
-                consumed(4, &partial_34, Stored),
+                consumed(4, &partial_34, SlotClaimed),
                 leaves(1, &Inart::gradient(n, 1, 0, 6), Completed, 5, &all_034(&Inart::gradient(n, 1, 0, 6))),
                 leaves(4, &partial_34, Repeated, 5, &all_034(&partial_34)),
-                consumed(1, &Inart::gradient(n, 1, 0, 10), Stored),
+                consumed(1, &Inart::gradient(n, 1, 0, 10), SlotClaimed),
                 leaves(
                     4,
                     &Inart::gradient(n, 1, 3, 10).completing(&[3, 4]),
@@ -247,12 +247,13 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case(
             "contributors of whom some are new and some are not pass",
             [
-                consumed(4, &Inart::gradient(n, 1, 3, 6), Stored)
-                    .unless(Rule::Units, passes(4, &Inart::gradient(n, 1, 3, 6), Overlap)),
-                passes(4, &partial_34, Overlap).unless(Rule::Units, consumed(4, &partial_34, Stored)),
+                consumed(4, &Inart::gradient(n, 1, 3, 6), SlotClaimed)
+                    .unless(Rule::Units, passes(4, &Inart::gradient(n, 1, 3, 6), PartialOverlap)),
+                passes(4, &partial_34, PartialOverlap)
+                    .unless(Rule::Units, consumed(4, &partial_34, SlotClaimed)),
                 consumed(4, &Inart::gradient(n, 1, 4, 6), Added)
-                    .unless(Rule::Units, passes(4, &Inart::gradient(n, 1, 4, 6), Overlap)),
-                consumed(4, &partial_34, Absorbed),
+                    .unless(Rule::Units, passes(4, &Inart::gradient(n, 1, 4, 6), PartialOverlap)),
+                consumed(4, &partial_34, DuplicateIgnored),
                 leaves(1, &Inart::gradient(n, 1, 0, 6), Completed, 5, &all_034(&Inart::gradient(n, 1, 0, 6))),
             ],
         ),
@@ -275,14 +276,14 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case(
             "ranks above 63 count in their group",
             [
-                consumed(6, &gradient(70, 5), Stored),
+                consumed(6, &gradient(70, 5), SlotClaimed),
                 leaves(7, &gradient(71, 5), Completed, 5, &gradient(71, 5).completing(&[70, 71])),
             ],
         ),
         case(
             "flags: resend is the completing frame's; congestion and overflow are anyone's",
             [
-                consumed(1, &first.clone().with(|f| f.flags = RESEND | CONGESTION | LAST), Stored),
+                consumed(1, &first.clone().with(|f| f.flags = RESEND | CONGESTION | LAST), SlotClaimed),
                 consumed(2, &second.clone().with(|f| f.flags = OVERFLOW | LAST), Added),
                 leaves(
                     3,
@@ -291,17 +292,17 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
                     5,
                     &third.completing(&[0, 1, 2]).with(|f| f.flags = LAST | CONGESTION | OVERFLOW),
                 ),
-                consumed(1, &gradient(0, 9), Stored),
+                consumed(1, &gradient(0, 9), SlotClaimed),
                 consumed(2, &gradient(1, 9).with(|f| f.flags = CONGESTION), Added),
-                consumed(2, &gradient(1, 9), Absorbed),
+                consumed(2, &gradient(1, 9), DuplicateIgnored),
                 leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9).with(|f| f.flags = CONGESTION)),
                 leaves(1, &gradient(0, 9).with(|f| f.flags = RESEND), Repeated, 5, &{
                     whole(0, 9).with(|f| f.flags = RESEND | CONGESTION)
                 }),
-                consumed(1, &gradient(0, 13).with(|f| f.flags = CONGESTION), Stored),
+                consumed(1, &gradient(0, 13).with(|f| f.flags = CONGESTION), SlotClaimed),
                 consumed(2, &gradient(1, 13), Added),
                 leaves(3, &gradient(2, 13), Completed, 5, &whole(2, 13).with(|f| f.flags = CONGESTION)),
-                consumed(1, &gradient(0, 17), Stored),
+                consumed(1, &gradient(0, 17), SlotClaimed),
                 consumed(2, &gradient(1, 17), Added),
                 leaves(3, &gradient(2, 17), Completed, 5, &whole(2, 17)),
             ],
@@ -340,10 +341,10 @@ fn maxima(n: ValuesPerFrame) -> Case {
     case(
         "of sizes the greatest counts",
         [
-            consumed(1, &one, Stored),
+            consumed(1, &one, SlotClaimed),
             consumed(2, &two, Added),
-            consumed(2, &two.clone().with(|f| f.flags = RESEND), Absorbed),
-            passes(2, &sum, OtherShape),
+            consumed(2, &two.clone().with(|f| f.flags = RESEND), DuplicateIgnored),
+            passes(2, &sum, FormatMismatch),
             leaves(3, &three, Completed, 5, &partial)
                 .unless(Rule::Limits, leaves(3, &three, Completed, 5, &marked(&partial))),
             leaves(1, &again, Repeated, 5, &answer)
@@ -377,12 +378,12 @@ fn sum(n: ValuesPerFrame, name: &'static str, terms: [i32; 3], flags: u8) -> Cas
     case(
         name,
         [
-            consumed(1, &first, Stored),
+            consumed(1, &first, SlotClaimed),
             consumed(2, &second, Added),
             summed(3, &third, Completed),
             summed(1, &again, Repeated),
             // The mark goes with the chunk.
-            consumed(1, &next(0), Stored),
+            consumed(1, &next(0), SlotClaimed),
             consumed(2, &next(1), Added),
             leaves(3, &next(2), Completed, 5, &next(2).completing(&[0, 1, 2])),
         ],

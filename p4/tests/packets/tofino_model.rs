@@ -52,22 +52,22 @@ impl Slots {
             let (seen, flags) = (frame.contributors, frame.flags & STICKY);
             let (sequence, values) = (frame.sequence, frame.values.clone());
             *slot = Slot { mark, sequence, tag, shape, seen, flags, values, asked, parity };
-            Outcome::Stored
+            Outcome::SlotClaimed
         // Rule 3.
         } else if frame.sequence != slot.sequence {
             return (Outcome::Stale, Some(frame.clone()));
         } else if (shape, tag) != (slot.shape, slot.tag) {
-            return (Outcome::OtherShape, Some(frame.clone()));
+            return (Outcome::FormatMismatch, Some(frame.clone()));
         } else {
             slot.join(frame)
         };
         // Rule 5.
         match (slot.seen == EXPECTED, outcome) {
             (false, outcome) => (outcome, None),
-            (true, Outcome::Absorbed) if slot.answers(frame) => {
+            (true, Outcome::DuplicateIgnored) if slot.answers(frame) => {
                 (Outcome::Repeated, Some(slot.partial(frame)))
             }
-            (true, Outcome::Absorbed) => (Outcome::Absorbed, None),
+            (true, Outcome::DuplicateIgnored) => (Outcome::DuplicateIgnored, None),
             (true, _) => {
                 slot.parity = frame.flags & RESEND != 0;
                 slot.asked = if slot.parity { frame.contributors } else { 0 };
@@ -84,7 +84,7 @@ impl Slot {
         self.seen |= frame.contributors;
         self.flags |= frame.flags & STICKY;
         if before & frame.contributors != 0 {
-            return Outcome::Absorbed;
+            return Outcome::DuplicateIgnored;
         }
         if frame.exponent == MAXIMA {
             self.values

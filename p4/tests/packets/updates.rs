@@ -1,9 +1,9 @@
 //! Updates: copied to the peers in their bitmap, from the port of the peer that sends them, and to nobody
 //! else.
 
-use inart_p4::Outcome::{Added, Completed, Stored};
+use inart_p4::Outcome::{Added, Completed, SlotClaimed};
 use inart_p4::Reason::{
-    BadContributors, BadLength, BadVersion, NoUpdateRoute, Stranger, Tagged, TooShort, UnknownFlag,
+    BadContributors, BadLength, BadVersion, NoUpdateRoute, Tagged, TooShort, UnauthorizedSender, UnknownFlag,
     UnknownKind, WrongSize,
 };
 use inart_wire::ValuesPerFrame;
@@ -86,7 +86,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             let gradient = |worker| Inart::gradient(n, 0, worker, 5);
             let like_its_gradient = gradient(2).with(|f| f.kind = UPDATE);
             [
-                consumed(1, &gradient(0), Stored),
+                consumed(1, &gradient(0), SlotClaimed),
                 copied(1, &to(0, 0b10), &[(2, 0b10)]),
                 consumed(2, &gradient(1), Added),
                 dropped(3, like_its_gradient.bytes(), NoUpdateRoute),
@@ -153,13 +153,13 @@ fn spoken(n: ValuesPerFrame) -> Vec<Step> {
             switched(3, as_peer(kind, 2), &[2]),
             switched(6, as_peer(kind, 64), &[2]),
             // By another port, or as who is not in the job; what another switch has let in passes.
-            dropped(3, as_peer(kind, 0), Stranger),
-            dropped(HOSTILE, as_peer(kind, 0), Stranger),
-            dropped(1, as_peer(kind, 5), Stranger),
+            dropped(3, as_peer(kind, 0), UnauthorizedSender),
+            dropped(HOSTILE, as_peer(kind, 0), UnauthorizedSender),
+            dropped(1, as_peer(kind, 5), UnauthorizedSender),
             switched(4, as_peer(kind, 3), &[2]),
         ]);
     }
     let of_block_9 = update(n, 0, 0).with(|f| (f.kind, f.dst, f.group) = (CONTROL, AT_PORT_2, 9));
-    steps.push(dropped(1, of_block_9.bytes(), Stranger));
+    steps.push(dropped(1, of_block_9.bytes(), UnauthorizedSender));
     steps
 }

@@ -8,7 +8,7 @@ pub struct ReceiverCounters {
     /// Chunks and messages of an older round than one that is known, or of a round that was withdrawn.
     pub late: u64,
     /// Chunks and messages from ranks that are not in the job, or that this peer is itself.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Chunks that an update of that sender does not have, or of another length.
     pub misfits: u64,
     /// Updates that were begun and never complete: a newer one came, the sender withdrew it or is gone.
@@ -50,7 +50,7 @@ pub struct Refused {
     /// one.
     pub stale_incarnation: u64,
     /// From a rank that is not in the job, that is this peer's own, or that is not the connection's.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// For others: this peer is not among the receivers.
     pub misdelivered: u64,
     /// No frame or message at all.

@@ -83,7 +83,7 @@ impl Members {
 
     /// Counts what says that it is from another peer than it came from.
     pub(crate) fn refuse_stranger(&mut self) {
-        self.refused.strangers += 1;
+        self.refused.unknown_senders += 1;
     }
 
     /// Counts what is for others.
@@ -104,7 +104,7 @@ impl Members {
     /// Whether that is another peer of the job, in the incarnation that takes part; counted if not.
     pub(crate) fn admits(&mut self, from: Rank, incarnation: Incarnation) -> bool {
         if from == self.me || from.index() >= self.incarnations.len() {
-            self.refused.strangers += 1;
+            self.refused.unknown_senders += 1;
             return false;
         }
         let is_known = incarnation != Incarnation::UNKNOWN && self.incarnation(from) == incarnation;

@@ -88,7 +88,7 @@ fn what_is_not_for_a_member_is_dropped_and_counted() {
             of.other_job,
             of.other_plan_version,
             of.stale_incarnation,
-            of.strangers,
+            of.unknown_senders,
             of.misdelivered,
             of.malformed,
         ]
@@ -179,7 +179,7 @@ fn packets_are_from_the_peer_at_the_other_end() {
     assert_eq!(read(&mut members(5), 3, &notice), Some("3 [6, 7]".into()));
     let mut me = members(5);
     assert!([&chunk, &message, &notice].iter().all(|bytes| read(&mut me, 4, bytes).is_none()));
-    assert_eq!(me.refused().strangers, 3);
+    assert_eq!(me.refused().unknown_senders, 3);
     me.set_incarnation(rank(3), Incarnation::new(77));
     assert!([&chunk, &message, &notice].iter().all(|bytes| read(&mut me, 3, bytes).is_none()));
     assert_eq!(me.refused().stale_incarnation, 3);

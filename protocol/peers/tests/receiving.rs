@@ -135,7 +135,7 @@ fn strangers_and_misfits_are_dropped_and_counted() {
     give(&mut receiver, 2, 1, 0, MS);
     give(&mut receiver, 9, 1, 0, MS);
     receiver.message(rank(9), &Message::Poll { round: 1 }, MS);
-    assert_eq!(receiver.counters().strangers, 3);
+    assert_eq!(receiver.counters().unknown_senders, 3);
     receiver.chunk(rank(1), 1, 0, [1, 2, 3].into_iter(), MS);
     receiver.chunk(rank(1), 1, 3, [1, 2].into_iter(), MS);
     receiver.chunk(rank(1), 1, u32::MAX, [].into_iter(), MS);

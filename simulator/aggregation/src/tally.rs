@@ -217,7 +217,7 @@ impl Switched {
         };
         let statistics = switch.statistics();
         self.impossible += statistics.touched_twice + statistics.past_end + statistics.runaway;
-        for outcome in [Outcome::Stored, Outcome::Added, Outcome::Completed] {
+        for outcome in [Outcome::SlotClaimed, Outcome::Added, Outcome::Completed] {
             self.summed += cell(OUTCOMES, outcome.index());
         }
         for reason in Reason::ALL {

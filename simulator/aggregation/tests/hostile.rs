@@ -56,7 +56,10 @@ fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
                 println!("{scheme}, {host}: {:?} of {}", report.refused, report.tally.forged);
                 assert_eq!(report.tally.forged, 1000, "{report}");
                 assert!(refused.abs_diff(1000) <= lost, "{report}");
-                assert!(report.refused[&Reason::Stranger.to_string()] > 200, "messages, too: {report}");
+                assert!(
+                    report.refused[&Reason::UnauthorizedSender.to_string()] > 200,
+                    "messages, too: {report}"
+                );
                 assert!(report.refused[&Reason::Tagged.to_string()] > 100, "in VLANs: {report}");
                 for (job, undisturbed) in report.jobs.iter().zip(&calm.jobs) {
                     assert_eq!((job.rounds, &job.digest), (6, &undisturbed.digest), "{scheme}, {host}");

@@ -115,7 +115,7 @@ impl Pair {
 
     /// The rule by which the answers may differ as they do.
     fn reason(&self, arrival: &Arrival, v1model: &Answer, tna: &Answer) -> Option<Rule> {
-        use Outcome::{Absorbed, OtherShape, Overlap, Repeated, Stale, Stored};
+        use Outcome::{DuplicateIgnored, FormatMismatch, PartialOverlap, Repeated, SlotClaimed, Stale};
         let size = arrival.bytes.len() != self.frame_bytes;
         let wrong_size = Reason::WrongSize.index();
         if size && v1model.drops.contains_key(&wrong_size) && tna.out.is_empty() {
@@ -131,12 +131,12 @@ impl Pair {
             .iter()
             .any(|(mark, tag)| *mark == header.mark() && *tag != (header.plan_version, header.incarnation));
         match (v1model.outcome?, tna.outcome?) {
-            (_, Overlap) if members & !header.contributors != 0 => Some(Rule::Units),
-            (_, OtherShape | Stale) if other_tag => Some(Rule::Marks),
+            (_, PartialOverlap) if members & !header.contributors != 0 => Some(Rule::Units),
+            (_, FormatMismatch | Stale) if other_tag => Some(Rule::Marks),
             // Which of them leaves is not said, but what leaves is the same.
-            (Repeated, Absorbed) | (Absorbed, Repeated) => Some(Rule::Parity),
+            (Repeated, DuplicateIgnored) | (DuplicateIgnored, Repeated) => Some(Rule::Parity),
             // Since some frame before, the slots differ; until both take it over.
-            (Stored, Stored) => None,
+            (SlotClaimed, SlotClaimed) => None,
             (_, _) if slot.differs.contains(&Rule::Units) => Some(Rule::Units),
             (_, _) if slot.differs.contains(&Rule::Marks) => Some(Rule::Marks),
             (_, _) if slot.differs.contains(&Rule::Size) => Some(Rule::Size),
@@ -161,18 +161,20 @@ impl Pair {
 
     /// What the frame has made different in its slot, or the same again.
     fn remember(&mut self, arrival: &Arrival, v1model: &Answer, tna: &Answer, reason: Option<Rule>) {
-        use Outcome::{Absorbed, Added, Completed, Repeated, Stored};
+        use Outcome::{Added, Completed, DuplicateIgnored, Repeated, SlotClaimed};
         let Some(header) = Header::of(&arrival.bytes) else { return };
         let Some((number, _)) = self.slot(&header, arrival.port) else { return };
         let slot = self.slots.entry(number).or_default();
         let tag = (header.plan_version, header.incarnation);
         // With two passes egress drops it in between.
         let is_oversized = self.passes > 1 && arrival.bytes.len() > self.frame_bytes;
-        let took = |answer: &Answer| matches!(answer.outcome, Some(Stored | Added | Absorbed | Completed));
+        let took = |answer: &Answer| {
+            matches!(answer.outcome, Some(SlotClaimed | Added | DuplicateIgnored | Completed))
+        };
         if took(v1model) || took(tna) {
             slot.tags.push((header.mark(), tag));
         }
-        if (v1model.outcome, tna.outcome) == (Some(Stored), Some(Stored)) {
+        if (v1model.outcome, tna.outcome) == (Some(SlotClaimed), Some(SlotClaimed)) {
             // What a frame of the wrong size brought into the slot of the first pass stays until that slot is
             // taken over, too.
             let same = slot.oversized.is_some_and(|(of, sequence)| of == tag && sequence == header.sequence);
@@ -186,7 +188,7 @@ impl Pair {
             slot.oversized = Some((tag, header.sequence));
             slot.tags.push((header.mark(), tag));
         }
-        if header.flags & STICKY != 0 && matches!(tna.outcome, Some(Absorbed | Repeated)) {
+        if header.flags & STICKY != 0 && matches!(tna.outcome, Some(DuplicateIgnored | Repeated)) {
             slot.differs.insert(Rule::Flags);
         }
     }

@@ -64,7 +64,7 @@ pub(crate) fn second(
         {
             Passed::Out(mixed(&partial))
         }
-        (Outcome::Stale | Outcome::OtherShape, Some(refused)) if is(Mutant::RefusedForwarded) => {
+        (Outcome::Stale | Outcome::FormatMismatch, Some(refused)) if is(Mutant::RefusedForwarded) => {
             Passed::Out(mixed(&refused))
         }
         _ => Passed::Dropped,

@@ -41,7 +41,7 @@ pub fn step(
     }
     let outcome = outcome(is, slot, frame, expected);
     match outcome {
-        Outcome::Stored => {
+        Outcome::SlotClaimed => {
             let kept = if is(Mutant::TakeoverAdds) { slot.sum } else { Sum::default() };
             *slot = Slot {
                 run: frame.run,
@@ -63,10 +63,10 @@ pub fn step(
             slot.overflow |= frame.overflow || saturated;
             slot.sum = sum;
         }
-        Outcome::Repeated if is(Mutant::CompleteRepeatAbsorbed) => return (Outcome::Absorbed, None),
+        Outcome::Repeated if is(Mutant::CompleteRepeatAbsorbed) => return (Outcome::DuplicateIgnored, None),
         Outcome::Repeated => return (outcome, Some(partial(frame, slot))),
         Outcome::Stale if is(Mutant::OlderAbsorbed) => return (outcome, None),
-        Outcome::Absorbed => return (outcome, None),
+        Outcome::DuplicateIgnored => return (outcome, None),
         _ => return (outcome, Some(*frame)),
     }
     if slot.seen != expected {
@@ -93,21 +93,21 @@ fn outcome(is: impl Fn(Mutant) -> bool, slot: &mut Slot, frame: &Contribution, e
         false => (frame.sequence > slot.sequence, frame.sequence < slot.sequence),
     };
     if slot.seen == 0 || !ours || newer && !is(Mutant::NewerPasses) || older && is(Mutant::OlderTakesOver) {
-        Outcome::Stored
+        Outcome::SlotClaimed
     } else if older || newer {
         Outcome::Stale
     } else if slot.exponent != frame.exponent || slot.last != frame.last && !is(Mutant::LastNotInShape) {
-        Outcome::OtherShape
+        Outcome::FormatMismatch
     } else if frame.contributors & slot.seen == 0 || is(Mutant::NoBitmap) {
         Outcome::Added
     } else if frame.contributors & !slot.seen != 0 {
-        Outcome::Overlap
+        Outcome::PartialOverlap
     } else if slot.seen != expected {
-        if is(Mutant::IncompleteRepeatAdds) { Outcome::Added } else { Outcome::Absorbed }
+        if is(Mutant::IncompleteRepeatAdds) { Outcome::Added } else { Outcome::DuplicateIgnored }
     } else if ask(&mut slot.asked, frame.contributors, is(Mutant::WaveWithoutEnd)) {
         Outcome::Repeated
     } else {
-        Outcome::Absorbed
+        Outcome::DuplicateIgnored
     }
 }
 

@@ -30,11 +30,11 @@ pub(crate) fn ingress(
     // All that comes in by an entry, or nothing of it: contributors are equal or disjoint.
     let is_part = frame.contributors != config.unit(frame.run, switch, frame.worker);
     if is_part && !is(Mutant::PartsAdded) && !is(Mutant::PartsMark) {
-        return (Outcome::Overlap, Some(*frame));
+        return (Outcome::PartialOverlap, Some(*frame));
     }
     let took = takes(config, mutant, slot, frame);
     if is_part && !is(Mutant::PartsAdded) {
-        return (Outcome::Overlap, Some(*frame));
+        return (Outcome::PartialOverlap, Some(*frame));
     }
     if took {
         (slot.run, slot.sequence) = (frame.run, frame.sequence);
@@ -44,7 +44,7 @@ pub(crate) fn ingress(
     }
     let (outcome, complete) = add(mutant, slot, frame, expected, took);
     let outcome = match outcome {
-        Outcome::Absorbed if complete => Outcome::Repeated,
+        Outcome::DuplicateIgnored if complete => Outcome::Repeated,
         _ if complete => Outcome::Completed,
         _ => outcome,
     };
@@ -79,7 +79,7 @@ fn refused(is: impl Fn(Mutant) -> bool, slot: &Slot, frame: &Contribution) -> Op
     } else if slot.sequence != frame.sequence {
         Some(Outcome::Stale)
     } else if !owned || (slot.exponent, slot.last) != (frame.exponent, frame.last) {
-        Some(Outcome::OtherShape)
+        Some(Outcome::FormatMismatch)
     } else {
         None
     }
@@ -96,13 +96,13 @@ fn add(
     if took {
         let kept = Slot { seen: frame.contributors, overflow: frame.overflow, sum: frame.sum, ..*slot };
         *slot = kept;
-        return (Outcome::Stored, expected & !frame.contributors == 0);
+        return (Outcome::SlotClaimed, expected & !frame.contributors == 0);
     }
     let missing = slot.seen ^ expected;
     slot.seen |= frame.contributors;
     slot.overflow |= frame.overflow;
     if missing & one(frame.worker) == 0 {
-        return (Outcome::Absorbed, missing == 0);
+        return (Outcome::DuplicateIgnored, missing == 0);
     }
     slot.sum = slot.plus(mutant, frame, mutant != Some(Mutant::LimitLeft));
     (Outcome::Added, missing == frame.contributors)
@@ -133,7 +133,7 @@ pub(crate) fn egress(
             if is(Mutant::ClearedByAbsorbed) {
                 slot.asked = 0;
             }
-            return (Outcome::Absorbed, None);
+            return (Outcome::DuplicateIgnored, None);
         }
         slot.tofino.parity ^= !is(Mutant::ParityStays);
     }

@@ -7,7 +7,7 @@ use inart_frames::FrameCounters;
 pub struct Connections {
     /// By QUIC: connections of processes outside the job, or without a certificate of its authority. By
     /// frames: frames from another Ethernet address, of another worker or job.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// By QUIC: messages longer than allowed. By frames: frames that no sender writes.
     pub malformed: u64,
     /// Connections that have ended, before the process ended them itself.

@@ -32,7 +32,7 @@ pub struct Frames {
     turn: usize,
     events: VecDeque<Event>,
     start: Instant,
-    strangers: u64,
+    unknown_senders: u64,
     malformed: u64,
     ended: u64,
 }
@@ -75,7 +75,7 @@ impl Frames {
             turn: 0,
             events: VecDeque::new(),
             start: Instant::now(),
-            strangers: 0,
+            unknown_senders: 0,
             malformed: 0,
             ended: 0,
         })
@@ -131,7 +131,7 @@ impl Frames {
     }
 
     fn take(&mut self) -> Result<(), Error> {
-        let Frames { port, addresses, links, start, strangers, malformed, .. } = self;
+        let Frames { port, addresses, links, start, unknown_senders, malformed, .. } = self;
         port.receive(&mut |bytes| match addresses.read(bytes) {
             Ok((place, words)) => {
                 if let Some(link) = links.get_mut(place) {
@@ -141,8 +141,8 @@ impl Frames {
             Err(Refused::Malformed) => *malformed += 1,
             Err(Refused::NotHere) => {}
             Err(Refused::Stranger) => {
-                *strangers += 1;
-                if *strangers == 1 {
+                *unknown_senders += 1;
+                if *unknown_senders == 1 {
                     let from = bytes.get(6..12).and_then(|bytes| bytes.try_into().ok()).map(MacAddr);
                     let from = from.map_or_else(String::new, |from| from.to_string());
                     tracing::warn!("{from} is not in the job, or of another one; its frames are dropped");
@@ -176,8 +176,8 @@ impl Frames {
 
     /// Says for a while what has arrived; then what was counted.
     pub async fn close(mut self) -> Connections {
-        let Frames { strangers, malformed, ended, .. } = self;
-        let mut counted = Connections { strangers, malformed, ended, ..Connections::default() };
+        let Frames { unknown_senders, malformed, ended, .. } = self;
+        let mut counted = Connections { unknown_senders, malformed, ended, ..Connections::default() };
         let until = Instant::now() + LINGER;
         while Instant::now() < until {
             // What happens now concerns nobody any more; without the interface nobody hears.

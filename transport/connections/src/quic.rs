@@ -92,7 +92,7 @@ impl Quic {
         self.endpoint.close().await;
         let counters = self.endpoint.counters();
         Connections {
-            strangers: counters.strangers + counters.refused,
+            unknown_senders: counters.unknown_senders + counters.refused,
             malformed: counters.too_long,
             ended: self.ended,
             quic: counters,

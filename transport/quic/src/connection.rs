@@ -94,7 +94,7 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
     if shared.is_closed() {
         return None;
     }
-    Counts::add(&shared.counts.strangers);
+    Counts::add(&shared.counts.unknown_senders);
     let all = names.join(" or ");
     let reason = format!("{} has no peer called {all}; give both the same names", shared.name);
     connection.close(STRANGER, reason.as_bytes());

@@ -30,7 +30,7 @@ pub struct Counters {
     /// Messages that failed.
     pub failed: u64,
     /// Connections with a certificate of the authority from who is no peer.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Connections that ended before they were up: no certificate, one of another authority, or none at all;
     /// and those of peers that do not say what they are for.
     pub refused: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Counts {
     pub received: AtomicU64,
     pub read_bytes: AtomicU64,
     pub failed: AtomicU64,
-    pub strangers: AtomicU64,
+    pub unknown_senders: AtomicU64,
     pub refused: AtomicU64,
     pub too_long: AtomicU64,
     pub too_many: AtomicU64,
@@ -63,7 +63,7 @@ impl Counts {
             received: self.received.load(Relaxed),
             read_bytes: self.read_bytes.load(Relaxed),
             failed: self.failed.load(Relaxed),
-            strangers: self.strangers.load(Relaxed),
+            unknown_senders: self.unknown_senders.load(Relaxed),
             refused: self.refused.load(Relaxed),
             too_long: self.too_long.load(Relaxed),
             too_many: self.too_many.load(Relaxed),

@@ -73,7 +73,7 @@ async fn strangers_are_turned_away_and_counted() {
     .unwrap();
     other.send("b", 1, Bytes::from_static(b"x"), 0).unwrap();
     assert!(matches!(next(&mut other_events).await, Event::Failed { id: 1, .. }));
-    assert!(b.counters().strangers >= 1);
+    assert!(b.counters().unknown_senders >= 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

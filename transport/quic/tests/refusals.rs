@@ -121,7 +121,7 @@ async fn a_process_that_is_no_peer() {
     let said =
         format!("no connection to b ({b_address}): it refuses this process: b has no peer called a; give");
     until(&said, || !log::warnings(&[&said]).is_empty()).await;
-    until("attempts", || b.counters().strangers >= 2 * ATTEMPTS).await;
+    until("attempts", || b.counters().unknown_senders >= 2 * ATTEMPTS).await;
     assert_eq!(log::warnings(&[&said]).len(), 1);
 }
 

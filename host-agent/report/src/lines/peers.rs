@@ -86,7 +86,7 @@ pub struct PeerEnd {
     /// Messages and frames for another incarnation.
     pub stale_incarnation: u64,
     /// Connections of processes that are not in the job.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Requests for missing chunks.
     pub asks: u64,
     /// Chunks that were sent again in frames.

@@ -70,7 +70,7 @@ pub struct ConnectionCounts {
     /// Connections that ended before their process.
     pub ended: u64,
     /// Connections or frames of processes that are not in the job.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Packets and frames that cannot be decoded.
     pub malformed: u64,
     /// Frames that arrived again.
@@ -109,7 +109,7 @@ pub struct PsServerEnd {
     /// Updates of another model.
     pub other_model: u64,
     /// Connections of processes that are not in the job.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Counts of the connections.
     pub connections: ConnectionCounts,
     /// The version that the server resumed from.

@@ -6,7 +6,7 @@ pub struct AgentCounters {
     /// Messages that are none, and chunks whose values are not those of the chunk.
     pub malformed: u64,
     /// Messages of sites with other terms, and of processes that are not neighbors.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Messages that named another sender than the connection's site, where no plan leads that sender's
     /// messages.
     pub impostors: u64,

@@ -117,7 +117,7 @@ fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
     // Reports are for a scheduler, and chunks are not from one.
     pair.tell_a(B, Body::Report(Report::default()));
     pair.tell_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
-    assert_eq!(pair.sites[0].counters().1.strangers, 3);
+    assert_eq!(pair.sites[0].counters().1.unknown_senders, 3);
     assert_eq!(pair.sites[0].next_output(), None);
 }
 

@@ -20,11 +20,11 @@ impl Ending {
         let Ending { site, agent, connections } = self;
         let all = [
             ("connections_refused", connections.refused),
-            ("connections_of_strangers", connections.strangers),
+            ("connections_of_unknown_senders", connections.unknown_senders),
             ("messages_too_long", connections.too_long),
             ("messages_too_many", connections.too_many),
             ("messages_malformed", agent.malformed),
-            ("messages_of_strangers", agent.strangers),
+            ("messages_of_unknown_senders", agent.unknown_senders),
             ("messages_in_anothers_name", agent.impostors),
             ("answers_not_asked_for", agent.unasked),
             ("messages_without_a_link", agent.astray),

@@ -137,7 +137,7 @@ impl Receiver {
 
     fn cut_of(&mut self, from: Rank) -> Option<Cut> {
         let cut = self.cuts.get(from.index()).copied().flatten();
-        self.counters.strangers += u64::from(cut.is_none());
+        self.counters.unknown_senders += u64::from(cut.is_none());
         cut
     }
 

@@ -7,7 +7,7 @@
 //!
 //! Only after its handshake a connection takes a place for connections. If these run out, an address with
 //! many connections loses its newest to an address with few. A server that asks its clients for certificates
-//! gives no such place to strangers.
+//! gives no such place to unknown_senders.
 //!
 //! If the process has no file left (`EMFILE`), the listener waits, closes a handshake and tries again.
 

@@ -322,13 +322,13 @@ fn peer_end(accuracy: Option<f64>, ending: &Ending) -> PeerEnd {
         forced: peer.forced,
         superseded: peer.superseded,
         stale_incarnation: refused.stale_incarnation,
-        strangers: connections.strangers + connections.refused,
+        unknown_senders: connections.unknown_senders + connections.refused,
         asks: receiver.asks,
         repairs: sender.repairs,
         misdelivered: refused.misdelivered,
         other_job: refused.other_job,
         other_plan_version: refused.other_plan_version,
-        unknown: refused.strangers,
+        unknown: refused.unknown_senders,
         malformed: refused.malformed,
     }
 }

@@ -130,7 +130,7 @@ impl Ended {
             malformed: agent.malformed,
             stale_incarnation: agent.stale_incarnation,
             other_model: agent.other_model,
-            strangers: connections.strangers,
+            unknown_senders: connections.unknown_senders,
             connections: counted(connections),
             resumed_from_version: self.resumed.as_ref().map(|resumed| resumed.version),
             late: groups.map(|groups| groups.late),
@@ -168,10 +168,10 @@ impl Ended {
 
 /// Returns the counts of connections, as lines have them.
 pub fn counted(connections: &Connections) -> ConnectionCounts {
-    let Connections { strangers, malformed, ended, frames, .. } = connections;
+    let Connections { unknown_senders, malformed, ended, frames, .. } = connections;
     ConnectionCounts {
         ended: *ended,
-        strangers: *strangers,
+        unknown_senders: *unknown_senders,
         malformed: malformed + frames.malformed,
         repeated: frames.repeated,
         sent_again: frames.sent_again,

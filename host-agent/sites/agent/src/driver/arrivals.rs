@@ -19,7 +19,7 @@ impl Driver {
         if let Peer::Site(site) = from
             && !self.setup.my_neighbours().contains(&site)
         {
-            self.counters.strangers += 1;
+            self.counters.unknown_senders += 1;
             return;
         }
         let Ok(body) = message::decode(data) else {
@@ -45,7 +45,7 @@ impl Driver {
                 | Body::Ended(_),
                 _,
             ) => {
-                self.counters.strangers += 1;
+                self.counters.unknown_senders += 1;
             }
         }
         self.go_on(now);

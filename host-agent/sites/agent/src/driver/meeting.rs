@@ -53,7 +53,7 @@ impl Driver {
     /// A neighbour has other terms. A site that has not begun ends, and makes sure that the neighbour has its
     /// terms; if the neighbour has not begun either, no site can, and all that have not begun are told why.
     fn refuse_site(&mut self, site: SiteNo, difference: &Difference, is_running: bool) {
-        self.counters.strangers += 1;
+        self.counters.unknown_senders += 1;
         let (name, own) = (self.setup.name(site), self.setup.name(self.setup.me));
         let in_words = difference.between(&name, "this site");
         if self.phase != Phase::Meeting {
@@ -84,7 +84,7 @@ impl Driver {
         };
         self.judge_early_offer(now);
         let Some(difference) = difference else { return };
-        self.counters.strangers += 1;
+        self.counters.unknown_senders += 1;
         let in_words = difference.between("the scheduler", "this site");
         let text = format!("{in_words}; its plans are refused: give both the same document and scheme");
         self.warn(Peer::Scheduler, Warning::Terms, text);

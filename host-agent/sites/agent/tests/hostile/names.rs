@@ -111,7 +111,7 @@ fn a_process_that_is_no_neighbour_is_not_listened_to() {
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.tell(0, site(2), Body::StateWanted(StateWanted::default()));
     world.tell_bytes(0, site(9), encode(Body::State(State::default())));
-    assert_eq!((world.sites[0].counters().1.strangers, world.sites[0].next_output()), (2, None));
+    assert_eq!((world.sites[0].counters().1.unknown_senders, world.sites[0].next_output()), (2, None));
 }
 
 /// Routes of a plan lead over others, and these speak for whom the route is from.
