@@ -221,7 +221,7 @@ def makefile():
 def invocations(command):
     """Returns (whether parts are left out, arguments) for each call of `inart`. "--flag …" is left out, "[--flag]" is passed."""
     command = re.sub(r"\$\(inart|<\(inart", "; inart", command.replace("\\\n", " "))
-    command = re.sub(r"\[(--[^\]]*)\]", r"\1", re.sub(r"\$\(\w+\)", "1", command))
+    command = re.sub(r"\[(--[^\]]*)\]", r"\1", re.sub(r"\$\([^()]*\)", "1", command))
     command, left_out = re.subn(r"(--\S+ )?[^\s>]*…\S*", "", command)
     command = re.sub(r"(?<=\s)\d(?=>)", "", command)
     shell = shlex.shlex(command, posix=True, punctuation_chars="();<>|&\n")
