@@ -88,7 +88,7 @@ lint: deps ## Formatting, clippy and rustdoc without warnings, no long lines; wi
 	@tests/scripts/long-lines.sh
 	@tests/scripts/no-std.sh
 
-bench: deps ## Run the benchmarks (see docs/benchmarks.md)
+bench: deps ## Run the benchmarks (see docs/evidence/benchmarks.md)
 	$(CARGO) bench --locked -p inart-switch
 	$(CARGO) build --release --locked -p inart-cli
 	$(CARGO) run --release --locked -p inart-benches

@@ -105,8 +105,8 @@ fn receivers_of_ones_own_are_completed_checked_and_simulated() {
 fn what_is_not_a_plan_of_the_network_is_refused_by_file_place_and_fix() {
     let bench = bench();
     let cases: [(&str, Value, &[&str]); 10] = [
-        ("ring.yaml", json!([]), &["not a plan", "docs/sites.md"]),
-        ("ring.yaml", json!({}), &["missing field `trees`", "docs/sites.md"]),
+        ("ring.yaml", json!([]), &["not a plan", "docs/reference/sites.md"]),
+        ("ring.yaml", json!({}), &["missing field `trees`", "docs/reference/sites.md"]),
         ("ring.yaml", json!({"trees": []}), &["trees: it has 0; give from 1"]),
         ("ring.yaml", json!({"topology": "x", "trees": []}), &["topology: it is for \"x\"", "give the"]),
         (
@@ -130,7 +130,7 @@ fn what_is_not_a_plan_of_the_network_is_refused_by_file_place_and_fix() {
             &["tasks[0].from", "p9", "name some of"],
         ),
         ("mesh4.yaml", json!({"tasks": []}), &["tasks: peer p1 has none; give each peer one"]),
-        ("mesh4.yaml", json!({"trees": []}), &["not a plan", "tasks", "docs/peers.md"]),
+        ("mesh4.yaml", json!({"trees": []}), &["not a plan", "tasks", "docs/reference/peers.md"]),
     ];
     for (network, plan, named) in cases {
         bench.write("bad.json", plan.to_string());

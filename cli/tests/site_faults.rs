@@ -1,5 +1,5 @@
-//! What happens to `inart site` and `inart scheduler` as processes (docs/sites.md, "Running sites"): each
-//! fault, and that sums are those of a run without it.
+//! What happens to `inart site` and `inart scheduler` as processes (docs/reference/sites.md, "Failures"):
+//! each fault, and that sums are those of a run without it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;

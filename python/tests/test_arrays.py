@@ -490,7 +490,7 @@ class Waits(unittest.TestCase):
         worker.all_reduce(numpy.ones(3, numpy.float32))
 
     def test_a_sum_of_one_value_after_each_step_finds_a_skipped_sum(self):
-        """What docs/programs.md says a program can do."""
+        """What docs/explanation/skipped-sums.md says a program can do."""
 
         def steps(worker, skip):
             """The steps whose sums were all of one step."""

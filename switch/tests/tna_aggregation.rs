@@ -43,7 +43,7 @@ fn run(switch: &mut Switch, port: Port, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
     sent.0
 }
 
-/// Scripts that p4testgen's Tofino target printed for our programs (docs/conformance.md).
+/// Scripts that p4testgen's Tofino target printed for our programs (docs/evidence/conformance.md).
 #[test]
 fn p4testgen_agrees() {
     let mut that_send = 0;

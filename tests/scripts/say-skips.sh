@@ -36,7 +36,7 @@ have xz || say "decompressing the artifacts of p4/build/ with xz, and comparing 
 have simple_switch_grpc ||
     say "on bmv2: packet cases, p4testgen's cases, the embedded switch's own programs, pushes, TLS and jobs in Mininet (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
 if ! have tofino-model || ! have bf_switchd || [[ -z ${SDE_INSTALL:-} || -z ${INART_TOFINO_P4:-} ]]; then
-    say "packet cases on the vendor's model of Tofino (tofino-model and bf_switchd on the PATH, SDE_INSTALL and INART_TOFINO_P4: docs/tofino.md)"
+    say "packet cases on the vendor's model of Tofino (tofino-model and bf_switchd on the PATH, SDE_INSTALL and INART_TOFINO_P4: docs/how-to/deploy-tofino.md)"
 fi
 [[ -n ${INART_BFRUNTIME_PROTO:-} ]] ||
     say "our bfruntime.proto against the driver's own (INART_BFRUNTIME_PROTO does not name that; it is in p4lang's open-p4studio)"

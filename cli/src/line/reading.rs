@@ -96,7 +96,7 @@ fn positionals(command: clap::Command, words: Words) -> clap::Command {
                 .num_args(0..)
                 .action(ArgAction::Append)
                 .value_parser(clap::value_parser!(OsString))
-                .help("Networks of switches: program to run once per worker (docs/programs.md)"),
+                .help("Networks of switches: program to run once per worker (docs/how-to/bring-your-program.md)"),
         ),
         Words::PlanAndNetwork => command
             .allow_missing_positional(true)

@@ -1,5 +1,5 @@
 //! What came out, beside the same in virtual time, at the network's own rates. The figures mean what they
-//! mean there (docs/ps.md).
+//! mean there (docs/reference/ps-results.md).
 
 use std::collections::BTreeMap;
 

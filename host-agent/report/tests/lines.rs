@@ -121,9 +121,10 @@ fn a_shown_line_has_at_most_200_characters() {
     assert_eq!(shown(&[0xff; 5]).chars().count(), 7);
 }
 
-/// The tables of `docs/events.md`: by event, the keys.
+/// The tables of `docs/reference/events.md`: by event, the keys.
 fn documented() -> BTreeMap<String, String> {
-    let page = std::fs::read_to_string(Path::new(env!("INART_ROOT")).join("docs/events.md")).unwrap();
+    let page =
+        std::fs::read_to_string(Path::new(env!("INART_ROOT")).join("docs/reference/events.md")).unwrap();
     let row = |line: &str| {
         let mut cells = line.strip_prefix("| `")?.split('|');
         let event = cells.next()?.trim().trim_end_matches('`').to_owned();
@@ -139,9 +140,9 @@ fn the_page_of_events_lists_each_event_and_its_keys() {
     for text in LINES {
         let Value::Object(all) = serde_json::from_str(text).unwrap() else { panic!("{text}") };
         let event = all["event"].as_str().unwrap();
-        let keys = documented.get(event).unwrap_or_else(|| panic!("docs/events.md lacks {event}"));
+        let keys = documented.get(event).unwrap_or_else(|| panic!("docs/reference/events.md lacks {event}"));
         for key in all.keys().filter(|key| *key != "event") {
-            assert!(keys.contains(&format!("`{key}`")), "docs/events.md lacks {key} of {event}");
+            assert!(keys.contains(&format!("`{key}`")), "docs/reference/events.md lacks {key} of {event}");
         }
         events.insert(event.to_owned());
     }

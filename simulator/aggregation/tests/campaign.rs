@@ -79,7 +79,7 @@ fn end_in_right_sums_or_named_failures(trials: u64) {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// The programs for Tofino under the same trials; docs/simulation.md says what is checked beside.
+/// The programs for Tofino under the same trials; docs/how-to/inject-faults.md says what is checked beside.
 #[test]
 fn random_trials_on_tofino_end_in_right_sums_or_named_failures() {
     end_in_right_sums_on_tofino([

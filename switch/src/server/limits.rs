@@ -1,6 +1,6 @@
 //! What the server takes at most. Any client that may connect can reach these, so that together they bound
-//! the memory of the process that also moves the frames (`docs/security.md`, section "Limits of the P4Runtime
-//! server").
+//! the memory of the process that also moves the frames (`docs/reference/connection-limits.md`, section
+//! "Limits of the P4Runtime server").
 
 use std::time::Duration;
 

@@ -35,7 +35,7 @@ pub(crate) fn array_bytes(program: &Program) -> u64 {
 mod tests {
     use super::*;
 
-    /// As `docs/security.md` says.
+    /// As `docs/reference/connection-limits.md` says.
     #[test]
     fn cells_have_these_sizes() {
         assert_eq!((METER_BYTES, COUNTER_BYTES), (112, 16));

@@ -139,9 +139,12 @@ fn each_role_has_folders_by_the_four_words() {
     for system in SYSTEMS {
         assert!(root().join("simulator").join(system).is_dir(), "no folder simulator/{system}");
     }
-    // Documents of switched networks are the reader's own; sums in switches have pages of their own.
+    // Each system besides aggregation, which several pages specify, has one page of its protocol.
     for system in &SYSTEMS[1..] {
-        assert!(root().join("docs").join(system).with_extension("md").is_file(), "no page docs/{system}.md");
+        assert!(
+            root().join("docs/protocol").join(system).with_extension("md").is_file(),
+            "no page docs/protocol/{system}.md"
+        );
     }
     for folder in SYSTEMS.iter().chain(&["machine"]) {
         assert!(root().join("emulator/src").join(folder).is_dir(), "no folder emulator/src/{folder}");

@@ -1,4 +1,4 @@
-//! The document of a fault schedule: see `docs/simulation.md`.
+//! The document of a fault schedule: see `docs/how-to/inject-faults.md`.
 
 use serde::{Deserialize, Serialize};
 
@@ -211,8 +211,11 @@ impl Faults {
             let text = error.to_string();
             let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
-            let hint =
-                if problem.starts_with("expected") { "; docs/simulation.md has an example" } else { "" };
+            let hint = if problem.starts_with("expected") {
+                "; docs/how-to/inject-faults.md has an example"
+            } else {
+                ""
+            };
             Error::Document { line, problem: format!("{problem}{hint}") }
         })
     }

@@ -1,8 +1,9 @@
 //! Fault schedules: what may happen to a link or a process, and when.
 //!
-//! [`Faults`] is the document (see `docs/simulation.md`), with [quantities](quantity) that have units.
-//! [`Schedule`] is the same on one network, a [`Place`]: names are resolved, and entries that the runner
-//! cannot execute are refused. Simulators and emulators execute schedules. Pure functions: no I/O, no clock.
+//! [`Faults`] is the document (see `docs/how-to/inject-faults.md`), with [quantities](quantity) that have
+//! units. [`Schedule`] is the same on one network, a [`Place`]: names are resolved, and entries that the
+//! runner cannot execute are refused. Simulators and emulators execute schedules. Pure functions: no I/O, no
+//! clock.
 //!
 //! ```
 //! use inart_topologies::faults::{Capabilities, Faults, Schedule};

@@ -33,7 +33,7 @@ pub enum Board {
     Wedge100Bf65X,
 }
 
-/// The `dev_port`s of lane 0 of the front ports 1 to 32 (docs/tofino.md, *Ports and pipes*).
+/// The `dev_port`s of lane 0 of the front ports 1 to 32 (docs/how-to/deploy-tofino.md, *Ports and pipes*).
 const WEDGE100BF_32X: [u32; 32] = [
     132, 140, 148, 156, 164, 172, 180, 188, // 1 to 8
     56, 48, 40, 32, 24, 16, 8, 0, // 9 to 16
@@ -121,7 +121,7 @@ mod tests {
             assert_eq!(board.device_port(front, lane), None, "{front}/{lane}");
         }
         assert!(!board.has(64) && !board.has(192) && !board.has(512) && board.has(191));
-        // What people print from their boards: docs/tofino.md.
+        // What people print from their boards: docs/how-to/deploy-tofino.md.
         assert_eq!([1, 3, 9, 17].map(|front| board.device_port(front, 0)), [132, 148, 56, 4].map(Some));
     }
 }

@@ -122,7 +122,7 @@ fn is_there(
         },
         (SwitchPort::Device(number), Some(board)) if !board.has(number) => Err((
             format!("port {number} of {switch}: {board} has no such dev_port at its front"),
-            "docs/tofino.md lists its ports".to_owned(),
+            "docs/how-to/deploy-tofino.md lists its ports".to_owned(),
         )),
         (SwitchPort::Device(number), _) if board::recirculates(number) => Err((
             format!("port {number} of {switch}: it is a loopback port on every Tofino"),

@@ -84,7 +84,7 @@ pub struct Args {
     /// Share of frames that every link drops, such as 1%.
     #[arg(long, default_value = "0")]
     drop: DropRate,
-    /// Fault schedule (YAML or JSON), as for `inart simulate` (docs/simulation.md).
+    /// Fault schedule (YAML or JSON), as for `inart simulate` (docs/how-to/inject-faults.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
     /// Abort the job after this long without frames from a host that others wait for.
@@ -121,7 +121,7 @@ pub struct Args {
     /// Program to run once per worker, in the worker's network namespace.
     ///
     /// The program has the variables that `torchrun` sets and those that the Python package `inart` reads
-    /// (docs/programs.md).
+    /// (docs/how-to/bring-your-program.md).
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -315,7 +315,7 @@ fn remove_unused(folder: &Path) {
 fn read_faults(file: &Path) -> anyhow::Result<Faults> {
     let place = || faults_place(file);
     let text = crate::commands::document::read(file).with_context(place)?;
-    refuse_network(&text, "a fault schedule (docs/simulation.md)").with_context(place)?;
+    refuse_network(&text, "a fault schedule (docs/how-to/inject-faults.md)").with_context(place)?;
     Faults::from_yaml(&text).with_context(place)
 }
 

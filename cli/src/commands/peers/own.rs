@@ -11,7 +11,7 @@ use crate::commands::plans::Given;
 use crate::commands::{network, plans};
 
 /// An example of a plan.
-const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/peers.md)";
+const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/reference/peers.md)";
 
 /// Receivers to keep to.
 #[derive(clap::Args)]

@@ -19,7 +19,7 @@ impl NoPlan {
             (None, _) => Ok(()),
             (Some(_), false) => bail!(
                 "--plan: an order at a parameter server follows no plan, its server decides at every push; leave \
-                 it out and set the order by --sync and its flags (docs/ps.md)"
+                 it out and set the order by --sync and its flags (docs/how-to/compare-ps-orders.md)"
             ),
             (Some(_), true) => bail!(
                 "--plan: groups are divided and planned for the run; leave it out and set their number by --aggregated-groups"

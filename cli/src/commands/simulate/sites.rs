@@ -67,12 +67,12 @@ pub struct Args {
     /// order.
     #[arg(long, default_value = "fair", value_parser = links())]
     links: Sharing,
-    /// Run sites and scheduler as processes under this fault schedule (docs/simulation.md).
+    /// Run sites and scheduler as processes under this fault schedule (docs/how-to/inject-faults.md).
     ///
     /// Events are like {at: 10 s, link_down: [n1, n2], for: 60 s}, `crash: n1` or `crash: scheduler`.
     #[arg(long, value_name = "FILE", conflicts_with = "duration")]
     faults: Option<PathBuf>,
-    /// Run random schedules of faults of all kinds, from --seed on (docs/sites.md).
+    /// Run random schedules of faults of all kinds, from --seed on (docs/reference/sites.md).
     #[arg(long = "trials", value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
     trials: Option<u32>,
     /// Random seed of gradients inside sites and, with faults, of all; the first of --trials.

@@ -10,7 +10,8 @@ use crate::commands::plans::Given;
 use crate::commands::{network, plans};
 
 /// An example of a plan.
-const FORM: &str = "{\"trees\": [{\"root\": \"n1\", \"parents\": {\"n2\": \"n1\"}}]} (docs/sites.md)";
+const FORM: &str =
+    "{\"trees\": [{\"root\": \"n1\", \"parents\": {\"n2\": \"n1\"}}]} (docs/reference/sites.md)";
 /// How far the stated time of a round may be from that predicted, relatively.
 const TOLERANCE: f64 = 1e-6;
 

@@ -67,7 +67,7 @@ enum Command {
         #[command(flatten)]
         equipment: Equip,
     },
-    /// Generate a network of peers at one switch with random rates (docs/peers.md).
+    /// Generate a network of peers at one switch with random rates (docs/reference/peers.md).
     Mesh(Mesher),
     /// Import a network: GraphML, GML, DOT, NetworkX's JSON, containerlab or Mininet.
     Import(Import),
@@ -84,7 +84,7 @@ enum Command {
         /// Network (YAML or JSON).
         file: PathBuf,
     },
-    /// Print the topology inside one site of a network of both levels (docs/sites.md).
+    /// Print the topology inside one site of a network of both levels (docs/how-to/switches-inside-sites.md).
     Inside {
         /// Network (YAML or JSON).
         file: PathBuf,

@@ -119,7 +119,7 @@ impl Target for Tofino {
     }
 
     /// As whole simulations take longer with this program than with v1model's of as many values
-    /// (docs/tofino.md, *Emulation*).
+    /// (docs/evidence/tofino.md, *Time of emulations and simulations*).
     fn frame_cost(&self) -> f64 {
         4.0
     }

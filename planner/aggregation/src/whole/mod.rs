@@ -16,7 +16,7 @@
 //! links: the left side then has sum_s t(s) too, with t(s) at most what any tree of s costs (Wong's dual
 //! ascent). Prices for which this fails prove that there is no plan at rates F, nor at any higher ones: with
 //! all F_s lower, a placement only fits better. The inequality is checked from the prices alone, so no
-//! solver's tolerance enters the proof. docs/bounds.md has it in full, and how it compares.
+//! solver's tolerance enters the proof. docs/explanation/bounds.md has it in full, and how it compares.
 
 mod ascent;
 mod cover;

@@ -1,7 +1,7 @@
 //! SELMCAST, Algorithm 1: receivers for a round of bulk synchronous training.
 //!
-//! As corrected (docs/peers.md, "How the paper is read"): line 10 weighs by the receiver's own egress,
-//! lines 19 and 25 hold each load against its own port.
+//! As corrected (docs/explanation/peers.md, "How the SELMCAST paper is read"): line 10 weighs by the
+//! receiver's own egress, lines 19 and 25 hold each load against its own port.
 
 use crate::pairs::Pairs;
 use crate::problem::Problem;

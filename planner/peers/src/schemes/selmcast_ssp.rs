@@ -1,6 +1,7 @@
 //! SELMCAST, Algorithm 2: receivers anew for all multicasts that are under way, when another one begins.
 //!
-//! As corrected (docs/peers.md, "How the paper is read"); the readings beside ours are options.
+//! As corrected (docs/explanation/peers.md, "How the SELMCAST paper is read"); the readings beside ours are
+//! options.
 
 use std::cmp::Reverse;
 

@@ -1,5 +1,5 @@
 //! What adding gradients up a second time gains: `cargo run -p inart-benches --bin levels -- TOPOLOGY…`
-//! prints a row of the table in `docs/levels.md` for every topology document.
+//! prints a row of the table in `docs/evidence/aggregation-depth.md` for every topology document.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::time::Instant;

@@ -1,5 +1,6 @@
 //! The planner's figures: against Eq. (5) in Pyomo, how long plans take, how good they are. One run prints
-//! each figure with its ratio; `docs/benchmarks.md` has the commands and a record of what they printed.
+//! each figure with its ratio; `docs/evidence/benchmarks.md` has the commands and a record of what they
+//! printed.
 
 mod networks;
 mod pyomo;

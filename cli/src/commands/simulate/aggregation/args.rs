@@ -25,7 +25,7 @@ pub struct Args {
     /// Random seed of plans, gradients and faults; the same seed gives the same events.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Schedule of faults and background traffic (YAML or JSON; docs/simulation.md).
+    /// Schedule of faults and background traffic (YAML or JSON; docs/how-to/inject-faults.md).
     #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
     /// Least rounds per job [default: 10; with --changes 1, until the last change is over].

@@ -61,7 +61,8 @@ impl Question {
 fn read_faults(path: &Path, topology: &Topology) -> anyhow::Result<Faults> {
     let place = path.display().to_string();
     let text = crate::commands::document::read(path).with_context(|| place.clone())?;
-    refuse_network(&text, "a fault schedule (docs/simulation.md)").with_context(|| place.clone())?;
+    refuse_network(&text, "a fault schedule (docs/how-to/inject-faults.md)")
+        .with_context(|| place.clone())?;
     let faults = Faults::from_yaml(&text).with_context(|| place.clone())?;
     Schedule::new(topology, &faults, &CAPABILITIES).context(place)?;
     Ok(faults)

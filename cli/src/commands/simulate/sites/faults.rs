@@ -20,7 +20,7 @@ const SAMPLE_BYTES: u64 = 64 << 10;
 pub fn read(overlay: &Overlay, path: &Path) -> anyhow::Result<Vec<PlannedFault>> {
     let place = || format!("--faults {}", path.display());
     let text = crate::commands::document::read(path).with_context(place)?;
-    refuse_network(&text, "a fault schedule (docs/sites.md)").with_context(place)?;
+    refuse_network(&text, "a fault schedule (docs/reference/sites.md)").with_context(place)?;
     let faults = Faults::from_yaml(&text).with_context(place)?;
     resolve(overlay, &faults).with_context(place)
 }

@@ -1,5 +1,5 @@
 //! What a neighbour or a scheduler with a valid certificate can do to a site, by mistake or by intent
-//! (docs/security.md, "Sites").
+//! (docs/explanation/threat-model.md, "Sites").
 #![allow(clippy::unwrap_used)]
 
 mod bounds;
