@@ -1,6 +1,7 @@
 //! The documents form a book: each page is in `docs/SUMMARY.md`, each link leads somewhere, and the questions
 //! of a newcomer are answered within two clicks from README.md.
 
+mod built;
 mod environment;
 mod messages;
 mod page;
