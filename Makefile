@@ -94,11 +94,13 @@ bench: deps ## Run the benchmarks (see docs/evidence/benchmarks.md)
 	$(CARGO) run --release --locked -p inart-benches
 	$(CARGO) run --release --locked -p inart-benches --bin planner
 
-experiments: build ## Plan or simulate the papers' experiments again: experiments/results/, tables of docs/reproduction.md
-	target/release/inart experiment all --out experiments/results --tables docs/reproduction.md
+experiments: build ## Plan or simulate the papers' experiments again: experiments/results/, then summaries in docs/evidence/
+	target/release/inart experiment all --out experiments/results
+	INART_WRITE=1 $(CARGO) test --locked --workspace --test experiments evidence
 
-measure: build ## Emulate the paper's Figs. 7-10, 13, 14 and measure (root, 40 minutes; goes on where it stopped)
-	target/release/inart experiment all --measure --out experiments/results --tables docs/reproduction.md
+measure: build ## Emulate the InArt paper's Figs. 7-10, 13, 14 and measure (root, 40 minutes; resumes where it stopped)
+	target/release/inart experiment all --measure --out experiments/results
+	INART_WRITE=1 $(CARGO) test --locked --workspace --test experiments evidence
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

@@ -1,4 +1,4 @@
-//! `inart experiment` as people run it.
+//! Runs `inart experiment` as users do.
 #![allow(clippy::unwrap_used)]
 
 use crate::support;
@@ -11,14 +11,12 @@ use support::Workbench;
 #[test]
 fn a_figure_becomes_a_table_a_csv_file_a_chart_and_json() {
     let bench = Workbench::new();
-    bench.write("report.md", "before\n<!-- table inart-fig5 -->\nold\n<!-- end -->\nafter\n");
-    let arguments =
-        ["experiment", "inart-fig5", "--seeds", "2", "--out", "made/here", "--tables", "report.md"];
+    let arguments = ["experiment", "inart-fig5", "--seeds", "2", "--out", "made/here"];
     let output = bench.inart(&arguments);
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        text.contains("Communication time, s, by workers: VGG19") && text.contains("paper: InArt"),
+        text.contains("Communication time, s, by workers: VGG19") && text.contains("InArt paper: R-InArt"),
         "{text}"
     );
     let csv = bench.read("made/here/inart-fig5.csv");
@@ -28,15 +26,12 @@ fn a_figure_becomes_a_table_a_csv_file_a_chart_and_json() {
         assert!(chart.contains(text), "{text} in {chart}");
     }
     assert!(chart.trim_end().ends_with("</svg>"), "{chart}");
-    let report = bench.read("report.md");
-    assert!(
-        report.starts_with("before\n<!-- table") && report.ends_with("<!-- end -->\nafter\n"),
-        "{report}"
-    );
-    assert!(report.contains("| **inart** |") && !report.contains("old"), "{report}");
-    // Once more: the same files.
+    // A second run writes the same files.
     assert!(bench.inart(&arguments).status.success());
-    assert_eq!((csv, report), (bench.read("made/here/inart-fig5.csv"), bench.read("report.md")));
+    assert_eq!(
+        (csv, chart),
+        (bench.read("made/here/inart-fig5.csv"), bench.read("made/here/inart-fig5.svg"))
+    );
 
     let json = bench.inart(&["experiment", "inart-fig5", "--seeds", "1", "--json"]);
     let document: Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -60,14 +55,10 @@ fn wrong_arguments_leave_nothing_behind() {
     bench.refused(&["experiment", "inart-fig6"], &["\"inart-fig6\"", "inart-fig8", "list"]);
     bench.refused(&["experiment", "inart-fig5", "--seeds", "0"], &["--seeds", "0"]);
     bench.refused(&["experiment", "inart-fig5", "--out", "plan.json"], &["--out plan.json"]);
-    bench.refused(&["experiment", "inart-fig5", "--tables", "none.md"], &["--tables none.md"]);
-    bench.refused(
-        &["experiment", "inart-fig5", "--tables", "fig1.yaml"],
-        &["--tables fig1.yaml", "<!-- table inart-fig5 -->"],
-    );
 }
 
-/// The commands that docs/reproduction.md gives for the networks of the emulation.
+/// The commands of docs/evidence/reproduction-inart.md for the networks of the emulation print these
+/// networks.
 #[test]
 fn the_networks_are_those_of_inart_topology() {
     let bench = Workbench::new();

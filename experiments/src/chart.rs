@@ -1,4 +1,4 @@
-//! A result as an SVG chart: what came out here filled, the paper's hollow, bounds dashed.
+//! Result as an SVG chart: our numbers filled, the InArt paper's hollow, bounds dashed.
 
 use inart_planner_aggregation::schemes;
 use plotters::coord::Shift;
@@ -6,7 +6,7 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::catalogue::Axis;
+use crate::catalog::Axis;
 use crate::palette;
 use crate::result::{PanelResult, Row, RunResult};
 use crate::series::Series;
@@ -46,7 +46,7 @@ fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) ->
         n => format!("{n} seeds: mean, least and greatest"),
     };
     let figure =
-        result.figure.map_or(String::new(), |figure| format!(" Hollow marks: the paper, Fig. {figure}."));
+        result.figure.map_or(String::new(), |figure| format!(" Hollow marks: InArt paper, Fig. {figure}."));
     let line = format!("{}, {seeds}.{figure}", result.experiment);
     head.draw_text(&line, &font(14, FAINT), (24, 52))?;
     legend(&head, result)?;
@@ -59,11 +59,11 @@ fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) ->
     root.present()
 }
 
-pub(crate) fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
-    (FONT, size).into_font().color(&colour)
+pub(crate) fn font(size: u32, color: RGBColor) -> TextStyle<'static> {
+    (FONT, size).into_font().color(&color)
 }
 
-fn colour(series: Series) -> RGBColor {
+fn series_color(series: Series) -> RGBColor {
     match series {
         Series::Scheme(_) | Series::TwoLevels => rgb(series.name()),
         Series::Bound => INK,
@@ -72,14 +72,14 @@ fn colour(series: Series) -> RGBColor {
     }
 }
 
-/// A scheme's color in all charts.
+/// Returns a scheme's color in all charts.
 pub(crate) fn rgb(scheme: &str) -> RGBColor {
     let color = palette::color(scheme);
     let part = |at: usize| u8::from_str_radix(&color[at..at + 2], 16).unwrap_or_default();
     RGBColor(part(1), part(3), part(5))
 }
 
-/// Length of dashes and of the gaps between them, by which two bounds are told apart.
+/// Returns the length of dashes and of the gaps between them, which distinguish two bounds.
 fn dashes(series: Series) -> (i32, i32) {
     if series == Series::Lp { (2, 5) } else { (8, 8) }
 }
@@ -88,19 +88,19 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
     let rows = result.panels.first().map_or(&[][..], |panel| &panel.rows);
     let (mut x, y) = (24, 88);
     for row in rows {
-        let (name, colour) = (row.series.name(), colour(row.series));
+        let (name, color) = (row.series.name(), series_color(row.series));
         if row.series.is_reached() {
-            head.draw(&Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.filled()))?;
+            head.draw(&Rectangle::new([(x, y - 5), (x + 14, y + 5)], color.filled()))?;
         } else {
             let (long, gap) = dashes(row.series);
             for dash in (0..14).step_by((long + gap) as usize / 2) {
                 let ends = [(x + dash, y), (x + dash + long / 2 + 1, y)];
-                head.draw(&PathElement::new(ends, colour.stroke_width(2)))?;
+                head.draw(&PathElement::new(ends, color.stroke_width(2)))?;
             }
         }
         // A published name needs no explanation.
-        let in_the_paper = row.in_the_paper.filter(|paper| !paper.eq_ignore_ascii_case(name));
-        let label = match (in_the_paper, row.series) {
+        let published_as = row.published_as.filter(|paper| !paper.eq_ignore_ascii_case(name));
+        let label = match (published_as, row.series) {
             (Some(paper), _) => format!("{name} (paper: {paper})"),
             (None, Series::Scheme(scheme)) if scheme == schemes::DEFAULT => format!("{name} (the default)"),
             (None, Series::Bound) => "bound of unsplit plans".to_owned(),
@@ -114,7 +114,7 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
     Ok(())
 }
 
-/// The greatest number of a panel.
+/// Returns the greatest number of a panel.
 fn greatest(panel: &PanelResult) -> f64 {
     let cells = panel.rows.iter().flat_map(|row| &row.cells);
     cells
@@ -153,7 +153,7 @@ fn draw_panel(area: &Area<'_>, panel: &PanelResult, top: f64) -> Drawn {
     if bars { grouped_bars(&mut chart, panel) } else { curves(&mut chart, panel) }
 }
 
-/// Without zeros that say nothing.
+/// Formats a number without trailing zeros.
 fn trimmed(value: f64) -> String {
     let text = significant(value, 3);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -174,56 +174,61 @@ fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     let (schemes, bounds): (Vec<&Row>, Vec<&Row>) =
         panel.rows.iter().rev().partition(|row| row.series.is_reached());
     for row in &schemes {
-        let colour = colour(row.series);
+        let color = series_color(row.series);
         let points = || row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell));
         for (x, cell) in points().filter(|(_, cell)| !cell.here.is_constant()) {
             let ends = [(x, cell.here.least), (x, cell.here.greatest)];
-            chart.draw_series([PathElement::new(ends, colour.mix(0.45).stroke_width(3))])?;
+            chart.draw_series([PathElement::new(ends, color.mix(0.45).stroke_width(3))])?;
         }
         let mean = points().map(|(x, cell)| (x, cell.here.mean));
-        chart.draw_series(LineSeries::new(mean.clone(), colour.stroke_width(2)))?;
-        chart.draw_series(mean.map(|at| Circle::new(at, 4, colour.filled())))?;
+        chart.draw_series(LineSeries::new(mean.clone(), color.stroke_width(2)))?;
+        chart.draw_series(mean.map(|at| Circle::new(at, 4, color.filled())))?;
     }
     // On top of the schemes: where one meets its bound, both show.
     for row in bounds {
         let mean = row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell.here.mean));
         let (long, gap) = dashes(row.series);
-        chart.draw_series(DashedLineSeries::new(mean, long, gap, colour(row.series).stroke_width(2)))?;
+        chart.draw_series(DashedLineSeries::new(
+            mean,
+            long,
+            gap,
+            series_color(row.series).stroke_width(2),
+        ))?;
     }
     for row in schemes {
-        let colour = colour(row.series);
+        let color = series_color(row.series);
         let cells = row.cells.iter().enumerate();
         let paper = cells.filter_map(|(i, cell)| Some((i as f64, cell.paper.as_ref()?.value)));
-        chart.draw_series(LineSeries::new(paper.clone(), colour.mix(0.5).stroke_width(1)))?;
+        chart.draw_series(LineSeries::new(paper.clone(), color.mix(0.5).stroke_width(1)))?;
         for at in paper {
-            hollow(chart, at, colour)?;
+            hollow(chart, at, color)?;
         }
     }
     Ok(())
 }
 
-/// A mark for a number of the paper.
-fn hollow(chart: &mut Chart<'_, '_>, at: (f64, f64), colour: RGBColor) -> Drawn {
-    chart.draw_series(hollow_mark(at, colour))?;
+/// Draws the mark of a number of the InArt paper.
+fn hollow(chart: &mut Chart<'_, '_>, at: (f64, f64), color: RGBColor) -> Drawn {
+    chart.draw_series(hollow_mark(at, color))?;
     Ok(())
 }
 
-pub(crate) fn hollow_mark<C>(at: C, colour: RGBColor) -> [Circle<C, i32>; 2]
+pub(crate) fn hollow_mark<C>(at: C, color: RGBColor) -> [Circle<C, i32>; 2]
 where
     C: Copy,
 {
-    [Circle::new(at, 5, WHITE.filled()), Circle::new(at, 5, colour.stroke_width(2))]
+    [Circle::new(at, 5, WHITE.filled()), Circle::new(at, 5, color.stroke_width(2))]
 }
 
 fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     let schemes: Vec<&Row> = panel.rows.iter().filter(|row| row.series.is_reached()).collect();
     let width = 0.84 / schemes.len().max(1) as f64;
     for (n, row) in schemes.iter().enumerate() {
-        let colour = colour(row.series);
+        let color = series_color(row.series);
         for (i, cell) in row.cells.iter().enumerate() {
             let left = i as f64 + 0.08 + width * n as f64;
             let (right, middle) = (left + 0.86 * width, left + 0.43 * width);
-            chart.draw_series([Rectangle::new([(left, 0.0), (right, cell.here.mean)], colour.filled())])?;
+            chart.draw_series([Rectangle::new([(left, 0.0), (right, cell.here.mean)], color.filled())])?;
             if !cell.here.is_constant() {
                 let ends = [(middle, cell.here.least), (middle, cell.here.greatest)];
                 chart.draw_series([PathElement::new(ends, INK.mix(0.7).stroke_width(1))])?;
@@ -241,7 +246,7 @@ fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
                 ends,
                 long,
                 gap / 2,
-                colour(row.series).stroke_width(2),
+                series_color(row.series).stroke_width(2),
             ))?;
         }
     }

@@ -1,90 +1,109 @@
-//! A paper's numbers, those that its schemes come to here, and those of `optimized` on the same networks:
-//! three columns, and what they differ in.
+//! Three columns: a paper's numbers, the numbers of its schemes here, and those of `optimized` on the same
+//! networks; and where they differ.
 
 use serde::Serialize;
 
-use crate::published::{Printed, PrintedEntry};
+use crate::published::{PublishedEntry, PublishedValue};
 use crate::spreadsheet::numbers;
 use crate::statistics::Statistics;
 
 /// A figure or table of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Study {
-    /// Its name on the command line.
+    /// Name on the command line.
     #[serde(rename = "experiment")]
     pub name: &'static str,
-    /// What it shows.
+    /// Title of its chart.
     pub title: &'static str,
-    /// Its place in the paper.
+    /// Figure or table, as its paper numbers it.
     pub place: &'static str,
-    /// The paper's system.
+    /// System, by which this project names its paper.
     pub paper: &'static str,
-    /// The sentence that says where and why the paper's numbers and ours differ.
+    /// Where and why the published numbers and ours differ.
     pub differs: &'static str,
-    /// What of it cannot be reproduced here, and why.
+    /// Parts that are not reproduced here, and why.
     pub unreached: Option<&'static str>,
 }
+
+impl Study {
+    /// Returns the figure or table with the name of its paper.
+    pub fn source(&self) -> String {
+        if self.has_figure() {
+            format!("{} of the {} paper", self.place, self.paper)
+        } else {
+            "no published figure".to_owned()
+        }
+    }
+
+    /// Reports whether a paper has the figure or table; a study of our own has none.
+    pub(crate) fn has_figure(&self) -> bool {
+        self.place != OWN
+    }
+}
+
+/// Place of a study of our own.
+const OWN: &str = "no figure";
 
 /// A study's numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What is compared.
+    /// Figure or table compared.
     #[serde(flatten)]
     pub study: Study,
-    /// Seeds 1 to this number, each of which draws a network; 0 if nothing is drawn.
+    /// Seeds 1 to this number, each of which draws a network; 0 for a table of words.
     pub seeds: u64,
-    /// The command that makes it again.
-    pub command: String,
-    /// Its panels.
-    pub panels: Vec<Compared>,
+    /// Command that repeats the study; the caller sets it.
+    pub command: Option<String>,
+    /// Panels, in the order of tables and charts.
+    pub panels: Vec<ComparisonPanel>,
 }
 
 /// A panel's numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Compared {
+pub struct ComparisonPanel {
     /// Short name.
     pub key: &'static str,
     /// Title for people.
     pub title: String,
-    /// What is shown.
+    /// Quantity shown.
     pub quantity: &'static str,
-    /// Its unit; empty for words.
+    /// Unit of the quantity; empty for words.
     pub unit: &'static str,
-    /// What the rows are.
+    /// Meaning of the rows.
     pub axis: &'static str,
-    /// The rows.
-    pub rows: Vec<Beside>,
+    /// Rows.
+    pub rows: Vec<ComparisonRow>,
 }
 
-/// A row: the same thing three times.
+/// A row: one quantity, published and from two schemes here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Beside {
-    /// Its name.
+pub struct ComparisonRow {
+    /// Name of the row.
     pub x: String,
-    /// The paper's, if it says it.
-    pub paper: Option<Printed>,
-    /// What the paper's scheme comes to here.
+    /// Published entry, if there is one.
+    pub paper: Option<PublishedEntry>,
+    /// Entry of the published scheme, run here.
     pub here: Option<Entry>,
-    /// Figures of InArt's own scheme on the same networks.
+    /// Entry of our own scheme on the same networks.
     pub optimized: Option<Entry>,
 }
 
-/// What we found.
+/// An entry of ours.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Entry {
-    /// Over the seeds.
+    /// Statistics over the seeds.
     Number(Statistics),
     /// Words.
     Words(String),
 }
 
-impl Beside {
-    /// The texts of its cells: the paper's, the scheme's here, `optimized`'s.
+impl ComparisonRow {
+    /// Returns the texts of the cells: published, the published scheme here, `optimized`.
     pub(crate) fn cells(&self) -> [String; 3] {
         let paper = self.paper.as_ref().map(|printed| match &printed.entry {
-            PrintedEntry::Value(value) => value.to_string(),
-            PrintedEntry::Words(words) => words.clone(),
+            PublishedValue::Value(value) => value.to_string(),
+            PublishedValue::Words(words) => words.clone(),
         });
         let entry = |entry: &Option<Entry>| match entry {
             Some(Entry::Number(statistics)) => statistics.to_string(),
@@ -95,9 +114,8 @@ impl Beside {
     }
 }
 
-/// A comparison as a CSV file, in the columns of the other experiments: series `here` is the paper's scheme
-/// as it comes out here, series `optimized` is InArt's own. Words, if there are any, get a file of other
-/// columns.
+/// Returns a comparison as a CSV file with the columns of the other experiments. Series `here` is the
+/// published scheme, run here; series `optimized` is our own. A table of words has other columns.
 pub fn comparison_csv(comparison: &Comparison) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");
@@ -146,5 +164,6 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
         }
     }
     let table = writer.into_inner().expect("memory can be flushed");
-    format!("# {}\n{}", comparison.command, String::from_utf8(table).expect("only text was written"))
+    let command = comparison.command.as_ref().map_or(String::new(), |command| format!("# {command}\n"));
+    command + &String::from_utf8(table).expect("only text was written")
 }

@@ -1,19 +1,19 @@
-//! A comparison as an SVG chart: a row of bars per number, each in its scheme's color, the paper's as hollow
-//! marks.
+//! Comparison as an SVG chart: a row of bars per number, each in its scheme's color, and published numbers
+//! as hollow marks.
 
 use plotters::prelude::*;
 
 use crate::chart::{Area, Drawn, FAINT, INK, font, hollow_mark, rgb};
-use crate::comparison::{Beside, Compared, Comparison, Entry};
+use crate::comparison::{Comparison, ComparisonPanel, ComparisonRow, Entry};
 use crate::palette;
-use crate::published::PrintedEntry;
+use crate::published::PublishedValue;
 use crate::statistics::{Statistics, significant};
 
 const WIDTH: u32 = 860;
 /// Height of the head, with one row of the legend.
 const HEAD: u32 = 104;
 const LEGEND_ROW: i32 = 22;
-/// The name of InArt's own scheme.
+/// Name of our own scheme.
 const OPTIMIZED: &str = "optimized";
 const LEFT: i32 = 340;
 const ROW: i32 = 34;
@@ -40,7 +40,7 @@ pub fn comparison_svg(comparison: &Comparison) -> String {
     text
 }
 
-/// The scheme of rows that name none: the paper's own.
+/// Returns the scheme of rows that name no scheme: the one that the study's paper proposes.
 fn own_scheme(comparison: &Comparison) -> &'static str {
     let study = &comparison.study;
     let titles = comparison.panels.iter().map(|panel| &*panel.title).chain([study.title]);
@@ -52,18 +52,18 @@ fn own_scheme(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// The first scheme of the list in which a paper's scheme is.
+/// Returns the first scheme of the list that contains a paper's scheme.
 fn list_of(own: &'static str) -> &'static str {
     if own == "fl-r2sp" { "r2sp" } else { own }
 }
 
-/// A bar: which scheme's, and over the seeds.
+/// A bar: its scheme, and the statistics over the seeds.
 struct Bar<'p> {
     scheme: &'static str,
     statistics: &'p Statistics,
 }
 
-/// A row of bars: what it is, the paper's number, what came out here.
+/// A row of bars: its name, the published number, and the numbers here.
 struct Line<'p> {
     name: &'p str,
     paper: Option<f64>,
@@ -71,7 +71,7 @@ struct Line<'p> {
 }
 
 struct Panel<'p> {
-    of: &'p Compared,
+    of: &'p ComparisonPanel,
     lines: Vec<Line<'p>>,
     greatest: f64,
 }
@@ -83,24 +83,24 @@ fn number(entry: &Option<Entry>) -> Option<&Statistics> {
     }
 }
 
-fn printed(row: &Beside) -> Option<f64> {
+fn printed(row: &ComparisonRow) -> Option<f64> {
     match row.paper.as_ref()?.entry {
-        PrintedEntry::Value(value) => Some(value),
-        PrintedEntry::Words(_) => None,
+        PublishedValue::Value(value) => Some(value),
+        PublishedValue::Words(_) => None,
     }
 }
 
 impl<'p> Panel<'p> {
-    /// Nothing for words. Where `optimized` is the same in all rows it gets one row of its own. Rows that
-    /// name no scheme are of the panel's, or else of `own`.
-    fn of(panel: &'p Compared, own: &'static str) -> Option<Self> {
+    /// Returns the panel's bars, `None` for words. Where `optimized` is the same in all rows, it gets one row
+    /// of its own. A row that names no scheme belongs to the panel's scheme, or else to `own`.
+    fn of(panel: &'p ComparisonPanel, own: &'static str) -> Option<Self> {
         let named = |text: &str| palette::scheme_in(text, list_of(own));
         let of_panel = named(&panel.title).unwrap_or(own);
         let optimized: Vec<Option<&Statistics>> =
             panel.rows.iter().map(|row| number(&row.optimized)).collect();
         let is_one = optimized.len() > 1 && optimized.iter().all(|one| one.is_some() && *one == optimized[0]);
         let bar = |scheme| move |statistics| Bar { scheme, statistics };
-        let line = |(row, optimized): (&'p Beside, &Option<&'p Statistics>)| {
+        let line = |(row, optimized): (&'p ComparisonRow, &Option<&'p Statistics>)| {
             let scheme = named(&row.x).unwrap_or(of_panel);
             let optimized = optimized.filter(|_| !is_one).map(bar(OPTIMIZED));
             Line {
@@ -130,7 +130,7 @@ impl<'p> Panel<'p> {
     }
 }
 
-/// The schemes of all bars, InArt's own last.
+/// Returns the schemes of all bars, our own last.
 fn keys(panels: &[Panel<'_>]) -> Vec<&'static str> {
     let mut keys: Vec<&'static str> = Vec::new();
     let bars = panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.bars);
@@ -151,7 +151,7 @@ fn label(scheme: &str) -> String {
     }
 }
 
-/// Where each key of the legend begins, and how many rows there are.
+/// Returns the position of each key of the legend, and the number of rows.
 fn places(keys: &[&str]) -> (Vec<(i32, i32)>, i32) {
     let (mut x, mut row) = (24, 0);
     let mut all = Vec::new();
@@ -169,10 +169,12 @@ fn places(keys: &[&str]) -> (Vec<(i32, i32)>, i32) {
 fn draw_head(root: &Area<'_>, comparison: &Comparison, keys: &[&str], places: &[(i32, i32)]) -> Drawn {
     root.fill(&WHITE)?;
     root.draw_text(comparison.study.title, &font(22, INK), (24, 16))?;
-    let line = format!(
-        "{}, {} seeds: mean, least and greatest of schemes run here. Hollow marks: the paper, {}.",
-        comparison.study.name, comparison.seeds, comparison.study.place
-    );
+    let Comparison { study, seeds, .. } = comparison;
+    let marks = match study.has_figure() {
+        true => format!(" Hollow marks: {} paper, {}.", study.paper, study.place),
+        false => String::new(),
+    };
+    let line = format!("{}, {seeds} seeds: mean, least and greatest of schemes run here.{marks}", study.name);
     root.draw_text(&line, &font(14, FAINT), (24, 48))?;
     for (key, &(x, y)) in keys.iter().zip(places) {
         root.draw(&Rectangle::new([(x, y), (x + 14, y + 10)], rgb(key).filled()))?;
@@ -191,7 +193,7 @@ fn draw_panels(root: &Area<'_>, panels: &[Panel<'_>], head: i32) -> Drawn {
 }
 
 fn draw_panel(root: &Area<'_>, panel: &Panel<'_>, top: i32) -> Drawn {
-    let Compared { title, quantity, unit, .. } = panel.of;
+    let ComparisonPanel { title, quantity, unit, .. } = panel.of;
     root.draw_text(&format!("{quantity}, {unit}: {title}"), &font(15, INK), (24, top + 12))?;
     // Room for the number behind the longest bar.
     let scale = f64::from(WIDTH as i32 - LEFT - 90) / panel.greatest;
@@ -199,7 +201,7 @@ fn draw_panel(root: &Area<'_>, panel: &Panel<'_>, top: i32) -> Drawn {
     for (place, line) in (0..).zip(&panel.lines) {
         let above = top + 44 + ROW * place;
         root.draw_text(line.name, &font(13, INK), (24, above + 6))?;
-        // The paper's mark is on the first bar; numbers stand behind both.
+        // The mark of the published number is on the first bar; numbers stand behind both.
         let mark = line.paper.map_or(0, |paper| at(paper) + MARK);
         for (n, Bar { scheme, statistics }) in (0..).zip(&line.bars) {
             let up = above + n * (BAR + 1);

@@ -1,8 +1,8 @@
-//! The experiments of the InArt paper, planned: for each of its figures a sweep over networks and seeds, a
-//! table, a chart, a CSV file, and the paper's own numbers beside ours.
+//! Plans the experiments of the InArt paper: for each of its figures a sweep over networks and seeds, a
+//! table, a chart and a CSV file, with the published numbers next to ours.
 //!
-//! And the figures of NETSTORM's, SELMCAST's and R²SP's evaluations, run in virtual time: the numbers that
-//! the papers state, their schemes' and ours here, as tables, charts and files of three columns.
+//! Runs the figures of the NETSTORM, SELMCAST and R²SP papers in virtual time: tables, charts and files with
+//! three columns, the published numbers, the published schemes here, and our own scheme.
 //!
 //! ```
 //! use inart_experiments::{experiment, run};
@@ -13,11 +13,12 @@
 //! # Ok::<(), inart_experiments::Error>(())
 //! ```
 
-mod catalogue;
+mod catalog;
 mod chart;
 mod comparison;
 mod comparison_chart;
 mod comparison_table;
+mod layout;
 mod lines;
 mod measured;
 mod measured_table;
@@ -39,23 +40,24 @@ mod sweep;
 mod table;
 mod trials;
 
-pub use catalogue::{Axis, Experiment, Panel, Point, experiment, experiments};
+pub use catalog::{Axis, Experiment, Panel, Point, experiment, experiments};
 pub use chart::svg;
-pub use comparison::{Beside, Compared, Comparison, Entry, Study, comparison_csv};
+pub use comparison::{Comparison, ComparisonPanel, ComparisonRow, Entry, Study, comparison_csv};
 pub use comparison_chart::comparison_svg;
-pub use comparison_table::comparison_markdown;
-pub use measured::{MEASURED_SCHEMES, MEASURED_SEED, Measured, Place, read_measured, write_measured};
-pub use measured_table::measured_markdown;
+pub use measured::{
+    EMBEDDED_SWITCH, MEASURED_SCHEMES, MEASURED_SEED, Measurement, MeasurementKey, read_measured,
+    write_measured,
+};
+pub use measured_table::measured_table;
 pub use models::Model;
 pub use network::{LinkRates, Network};
 pub use outcome::Outcome;
-pub use published::{Printed, PrintedEntry, stated};
+pub use published::{PublishedEntry, PublishedValue, stated};
 pub use quantity::Quantity;
-pub use result::{Beyond, Cell, PanelResult, Paper, Row, RunResult, run};
+pub use result::{Cell, Limit, PanelResult, PublishedNumber, Row, RunResult, run};
 pub use series::Series;
 pub use spreadsheet::csv;
 pub use statistics::Statistics;
 pub use studies::{STUDY_SEEDS, run_studies, studies, study};
 pub use sweep::Error;
-pub use table::markdown;
 pub use trials::StudyError;

@@ -1,36 +1,36 @@
-//! Panels before they are run: which cases each of their numbers is computed from.
+//! Panels before they run: the cases from which each number is computed.
 
-use crate::comparison::{Beside, Compared, Comparison, Entry, Study};
+use crate::comparison::{Comparison, ComparisonPanel, ComparisonRow, Entry, Study};
 use crate::published::stated;
 use crate::statistics::Statistics;
 use crate::trials::{StudyError, Trial, Trials};
 
-/// A number: a function of some cases' runs, for each seed.
+/// A number: a function of the runs of some cases, for each seed.
 #[derive(Debug, Clone)]
 pub struct Number<T: Trial> {
     pub cases: Vec<T>,
     pub of: fn(&[T::Run]) -> f64,
-    /// What the function's value is multiplied by.
+    /// Factor on the function's value.
     pub factor: f64,
 }
 
 impl<T: Trial<Run = f64>> Number<T> {
-    /// What was measured itself.
+    /// Returns the measured value itself.
     pub fn measured(case: T) -> Self {
         Number::new(vec![case], |times| times[0])
     }
 
-    /// How many times the figure of `case` goes into that of `other`: with times, how much faster it is.
+    /// Returns the value of `other` divided by that of `case`: of times, the speed-up of `case`.
     pub fn times(other: T, case: T) -> Self {
         Number::new(vec![other, case], |times| times[0] / times[1])
     }
 
-    /// The same as a gain, in percent.
+    /// Returns the gain of `case` over `other`, in percent.
     pub fn gain(other: T, case: T) -> Self {
         Number::new(vec![other, case], |times| (times[0] / times[1] - 1.0) * 100.0)
     }
 
-    /// How much less the figure of `case` is than that of `other`, in percent.
+    /// Returns how much lower the value of `case` is than that of `other`, in percent.
     pub fn saved(other: T, case: T) -> Self {
         Number::new(vec![other, case], |times| (1.0 - times[1] / times[0]) * 100.0)
     }
@@ -50,7 +50,7 @@ impl<T: Trial> Number<T> {
     }
 }
 
-/// A row: the paper's scheme, and ours.
+/// A row: the published scheme, and ours.
 #[derive(Debug, Clone)]
 pub struct Line<T: Trial> {
     pub x: String,
@@ -81,18 +81,18 @@ impl<T: Trial> Panel<T> {
         numbers.flat_map(|number| number.cases.iter().copied())
     }
 
-    /// With its numbers, and the paper's beside them.
-    pub fn compared(&self, study: &str, trials: &Trials<T>) -> Compared {
+    /// Returns the panel with its numbers and the published ones.
+    pub fn compared(&self, study: &str, trials: &Trials<T>) -> ComparisonPanel {
         let entry = |number: &Option<Number<T>>| {
             number.as_ref().and_then(|n| n.statistics(trials)).map(Entry::Number)
         };
-        let row = |line: &Line<T>| Beside {
+        let row = |line: &Line<T>| ComparisonRow {
             x: line.x.clone(),
             paper: stated(study, self.key, &line.x, self.unit),
             here: entry(&line.here),
             optimized: entry(&line.optimized),
         };
-        Compared {
+        ComparisonPanel {
             key: self.key,
             title: self.title.to_owned(),
             quantity: self.quantity,
@@ -103,14 +103,13 @@ impl<T: Trial> Panel<T> {
     }
 }
 
-/// What stands beside the panels of a study that are run.
-pub type Words<'w> = dyn Fn(&Study, &[Compared]) -> Result<Option<Compared>, StudyError> + 'w;
+/// Computes an additional panel of words from the panels of a study.
+pub type Words<'w> = dyn Fn(&Study, &[ComparisonPanel]) -> Result<Option<ComparisonPanel>, StudyError> + 'w;
 
-/// Runs the cases of all panels over the seeds 1 to `seeds`, each once, and makes the studies' tables of
-/// them.
+/// Runs the cases of all panels over the seeds 1 to `seeds`, each once, and computes the studies' tables.
 ///
 /// # Errors
-/// The first run that fails; what `words` says.
+/// The first run that fails; an error of `words`.
 pub fn compare<T: Trial>(
     all: &[(&Study, Vec<Panel<T>>)],
     seeds: u64,
@@ -120,13 +119,11 @@ pub fn compare<T: Trial>(
     let cases = all.iter().flat_map(|(_, panels)| panels).flat_map(Panel::cases);
     let trials = Trials::run(cases, seeds, progress)?;
     let comparison = |(study, panels): &(&Study, Vec<Panel<T>>)| {
-        let mut compared: Vec<Compared> =
+        let mut compared: Vec<ComparisonPanel> =
             panels.iter().map(|panel| panel.compared(study.name, &trials)).collect();
         compared.extend(words(study, &compared)?);
         let seeds = if panels.is_empty() { 0 } else { seeds };
-        let flags = if seeds > 0 { format!(" --seeds {seeds}") } else { String::new() };
-        let command = format!("inart experiment {}{flags}", study.name);
-        Ok(Comparison { study: **study, seeds, command, panels: compared })
+        Ok(Comparison { study: **study, seeds, command: None, panels: compared })
     };
     all.iter().map(comparison).collect()
 }

@@ -1,10 +1,10 @@
-//! What an emulation measured at the points that figures show: rows of a CSV file, each written when it is
-//! there.
+//! Measurements of an emulation at the points that figures show: rows of a CSV file, each written as soon
+//! as it exists.
 
 use inart_planner_aggregation::{Scheme, schemes};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Axis, Experiment, Panel, Point};
+use crate::catalog::{Axis, Experiment, Panel, Point};
 use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
 use crate::series::Series;
@@ -14,15 +14,18 @@ use crate::series::Series;
 pub const MEASURED_SCHEMES: [&dyn Scheme; 5] =
     [schemes::OPTIMIZED, schemes::INART, schemes::ATP_UNLIMITED, schemes::ATP, schemes::LBMM];
 
-/// The network of this seed is measured.
+/// Seed of the measured network.
 pub const MEASURED_SEED: u64 = 1;
 
-/// What a measurement is of.
+/// Name of the embedded switch in the file of measurements.
+pub const EMBEDDED_SWITCH: &str = "inart";
+
+/// Identity of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The switch program: `inart` for the embedded one.
+pub struct MeasurementKey {
+    /// Switch program; [`EMBEDDED_SWITCH`] for the embedded one.
     pub switch: String,
-    /// The fat-tree's links: `hom`, `het` or `het-all`.
+    /// Link rates of the fat-tree: `hom`, `het` or `het-all`.
     pub links: String,
     /// Parameter servers.
     pub servers: usize,
@@ -30,17 +33,17 @@ pub struct Place {
     pub workers: usize,
     /// Size of each gradient, in bytes.
     pub gradient_bytes: u64,
-    /// The scheme.
+    /// Scheme.
     pub scheme: String,
 }
 
 /// One measurement. Rates and times are at the topology's own rates; the emulated links were slower by
 /// `scale`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// The switch program: `inart` for the embedded one.
+pub struct Measurement {
+    /// Switch program; [`EMBEDDED_SWITCH`] for the embedded one.
     pub switch: String,
-    /// The fat-tree's links: `hom`, `het` or `het-all`.
+    /// Link rates of the fat-tree: `hom`, `het` or `het-all`.
     pub links: String,
     /// Parameter servers.
     pub servers: usize,
@@ -48,40 +51,40 @@ pub struct Measured {
     pub workers: usize,
     /// Size of each gradient, in bytes.
     pub gradient_bytes: u64,
-    /// The scheme.
+    /// Scheme.
     pub scheme: String,
-    /// Of the network, and of the plan's rounding.
+    /// Seed of the network, and of the plan's rounding.
     pub seed: u64,
-    /// What the topology's rates were multiplied by.
+    /// Factor on the topology's rates.
     pub scale: f64,
     /// Values per frame.
     pub values: usize,
     /// Rounds; times are those of the median one.
     pub rounds: u32,
-    /// How often it was tried; this is the best.
+    /// Number of tries; the row is the best of them.
     pub tries: u32,
     /// Sums compared bit for bit, all tries together.
     pub sums: u64,
     /// Rate at which each worker got its gradient summed, in bits of frames per second.
     pub rate_bps: f64,
-    /// The plan's.
+    /// Planned rate, in bits per second.
     pub planned_rate_bps: f64,
     /// Time of an all-reduce, results included, in seconds.
     pub comm_seconds: f64,
-    /// The plan's: size / f.
+    /// Planned time, size / f, in seconds.
     pub planned_comm_seconds: f64,
-    /// Into all servers in a round, in bytes of frames.
+    /// Traffic into all servers in a round, in bytes of frames.
     pub ingress_bytes: f64,
-    /// The plan's, in bytes of values.
+    /// Planned traffic into all servers in a round, in bytes of values.
     pub planned_ingress_bytes: f64,
     /// Chunks that workers retransmitted.
     pub sent_again: u64,
 }
 
-impl Measured {
-    /// What it is of.
-    pub fn place(&self) -> Place {
-        Place {
+impl Measurement {
+    /// Returns the identity of the measurement.
+    pub fn key(&self) -> MeasurementKey {
+        MeasurementKey {
             switch: self.switch.clone(),
             links: self.links.clone(),
             servers: self.servers,
@@ -91,8 +94,8 @@ impl Measured {
         }
     }
 
-    /// What a figure shows of it: measured, and planned for the same network. `None` of what was not
-    /// measured.
+    /// Returns the quantity as measured, and as planned for the same network; `None` of a quantity that is
+    /// not measured.
     pub fn figures(&self, quantity: Quantity) -> Option<[f64; 2]> {
         let mbps = |rate_bps: f64| rate_bps / 1e6;
         let workers = self.workers as f64;
@@ -115,7 +118,7 @@ impl Measured {
 }
 
 impl LinkRates {
-    /// Short name in files.
+    /// Returns the short name in files.
     pub fn key(self) -> &'static str {
         match self {
             LinkRates::Equal => "hom",
@@ -126,10 +129,11 @@ impl LinkRates {
 }
 
 impl Point {
-    /// What a measurement of it is of; `None` where the network's capacities are not known (the testbed).
-    pub fn place(&self, switch: &str, scheme: &dyn Scheme) -> Option<Place> {
+    /// Returns the identity of a measurement of the point; `None` where the capacities of the network are not
+    /// known (the testbed).
+    pub fn key(&self, switch: &str, scheme: &dyn Scheme) -> Option<MeasurementKey> {
         let Network::FatTree { links, servers, workers } = self.network else { return None };
-        Some(Place {
+        Some(MeasurementKey {
             switch: switch.to_owned(),
             links: links.key().to_owned(),
             servers,
@@ -141,8 +145,8 @@ impl Point {
 }
 
 impl Panel {
-    /// Whether an emulation of schemes measures what it shows. (That servers are added is planned only: it
-    /// would take as long as all other figures together.)
+    /// Reports whether an emulation measures the panel. Sweeps over the number of servers are planned only:
+    /// measuring them would take as long as all other figures together.
     pub fn is_measurable(&self) -> bool {
         let of_schemes = MEASURED_SCHEMES.iter().all(|&scheme| self.series.contains(&Series::Scheme(scheme)));
         let measured = matches!(
@@ -161,7 +165,7 @@ impl Panel {
 }
 
 impl Experiment {
-    /// The points that an emulation can measure, each once.
+    /// Returns the points that an emulation can measure, each once.
     pub fn measurable_points(&self) -> impl Iterator<Item = &Point> {
         self.panels.iter().filter(|panel| panel.is_measurable()).flat_map(|panel| &panel.points)
     }
@@ -170,16 +174,16 @@ impl Experiment {
 /// Reads the rows of a CSV file that [`write_measured`] wrote.
 ///
 /// # Errors
-/// The first row that is none.
-pub fn read_measured(text: &str) -> Result<Vec<Measured>, csv::Error> {
+/// The first row that is not a measurement.
+pub fn read_measured(text: &str) -> Result<Vec<Measurement>, csv::Error> {
     csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes()).deserialize().collect()
 }
 
-/// Rows as a CSV file, under the command that makes them.
+/// Returns rows as a CSV file, below the command that produces them.
 ///
 /// # Errors
-/// A row that CSV cannot hold.
-pub fn write_measured(command: &str, rows: &[Measured]) -> Result<String, csv::Error> {
+/// A row that CSV cannot represent.
+pub fn write_measured(command: &str, rows: &[Measurement]) -> Result<String, csv::Error> {
     let mut file = format!("# {command}\n").into_bytes();
     let mut writer = csv::Writer::from_writer(&mut file);
     rows.iter().try_for_each(|row| writer.serialize(row))?;
@@ -196,7 +200,7 @@ mod tests {
     #[test]
     fn rows_are_read_as_they_were_written() {
         let point = &experiment("inart-fig9").expect("known").panels[1].points[0];
-        let row = Measured {
+        let row = Measurement {
             switch: "inart".into(),
             links: "het".into(),
             servers: 4,
@@ -217,7 +221,7 @@ mod tests {
             planned_ingress_bytes: 6.5e6,
             sent_again: 0,
         };
-        assert_eq!(Some(row.place()), point.place("inart", schemes::ATP_UNLIMITED));
+        assert_eq!(Some(row.key()), point.key(EMBEDDED_SWITCH, schemes::ATP_UNLIMITED));
         let text = write_measured("the command", std::slice::from_ref(&row)).expect("in memory");
         assert!(text.starts_with("# the command\nswitch,links,"), "{text}");
         assert!(
@@ -228,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_planned_for_the_testbed_is_not_measured() {
+    fn points_on_the_testbed_are_not_measured() {
         let points = |name| experiment(name).expect("known").measurable_points().count();
         assert_eq!(["inart-fig2", "inart-fig8", "inart-fig12", "inart-levels"].map(points), [0, 9, 15, 0]);
     }

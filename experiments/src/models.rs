@@ -1,11 +1,11 @@
-//! The models of NETSTORM's Fig. 19a, as sizes of their parameter tensors.
+//! Models of the NETSTORM paper's Fig. 19a, as sizes of their parameter tensors.
 
 /// A model that is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Model {
     /// MobileNet (version 1, width 1).
     MobileNet,
-    /// ResNet of so many layers: 18, 34, 50, 101 or 152.
+    /// ResNet with this number of layers: 18, 34, 50, 101 or 152.
     ResNet(u32),
     /// AlexNet as NETSTORM's released source has it.
     AlexNet,
@@ -22,7 +22,7 @@ const ALEXNET: [u64; 16] = [
 ];
 
 impl Model {
-    /// Those of Fig. 19a, by their number of parameters.
+    /// Models of Fig. 19a, in order of their number of parameters.
     pub const ALL: [Model; 7] = [
         Model::MobileNet,
         Model::ResNet(18),
@@ -33,7 +33,7 @@ impl Model {
         Model::ResNet(152),
     ];
 
-    /// Its name.
+    /// Returns the name of the model.
     pub fn name(self) -> String {
         match self {
             Model::MobileNet => "MobileNet".to_owned(),
@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    /// How many parameters each of its tensors has, for Fashion-MNIST.
+    /// Returns the number of parameters of each tensor, for Fashion-MNIST.
     pub fn tensors(self) -> Vec<u64> {
         match self {
             Model::AlexNet => ALEXNET.to_vec(),
@@ -51,13 +51,13 @@ impl Model {
         }
     }
 
-    /// How many parameters it has.
+    /// Returns the number of parameters.
     pub fn parameters(self) -> u64 {
         self.tensors().iter().sum()
     }
 }
 
-/// A convolution without a bias, and the scale and shift of the normalisation behind it.
+/// A convolution without a bias, and the scale and shift of the normalization behind it.
 fn convolution(tensors: &mut Vec<u64>, inputs: u64, outputs: u64, width: u64) {
     tensors.extend([inputs * outputs * width * width, outputs, outputs]);
 }

@@ -1,4 +1,4 @@
-//! What a plan comes to, whatever the size of the gradient.
+//! Figures of a plan that do not depend on the size of the gradient.
 
 use inart_planner_aggregation::{Options, Paths, Plan, PlanError, Results, plan};
 
@@ -8,18 +8,16 @@ use crate::series::Method;
 /// A plan in figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// f, bit/s: what every worker can send with no capacity exceeded, but for what its scheme ignores.
+    /// f, bit/s: rate at which every worker can send without exceeding a capacity that its scheme respects.
     pub rate_bps: f64,
-    /// How many gradients' worth of traffic reaches the servers per iteration: Σ_s x_s · (flows and sums into
-    /// s).
+    /// Traffic into the servers per iteration, in gradients: Σ_s x_s · (flows and sums into s).
     pub into_servers: f64,
-    /// How many gradients' worth of traffic the links carry per iteration: Σ over flows and sums of x_s ·
-    /// links.
+    /// Traffic on the links per iteration, in gradients: Σ over flows and sums of x_s · links.
     pub over_links: f64,
-    /// f~, the optimum of LP-InArt (Eq. 5), bit/s, if it was computed: no plan over shortest paths that adds
-    /// each gradient up at most once exceeds it, split or not.
+    /// f~, the optimum of LP-InArt (Eq. 5), bit/s, if it was computed. No plan over shortest paths that sums
+    /// each gradient at most once exceeds it, split or not.
     pub lp_bps: Option<f64>,
-    /// Proven bound on every unsplit plan that adds gradients up as often as this one, bit/s.
+    /// Proven bound on every unsplit plan of the same aggregation depth, bit/s.
     pub bound_bps: f64,
 }
 

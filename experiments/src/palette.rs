@@ -1,12 +1,13 @@
 //! Colors of schemes: one per scheme, in every chart. Color-blind readers can tell them apart.
 
-/// What charts draw with, for any seven schemes of one system.
+/// Colors of charts, for any seven schemes of one system.
 pub const COLORS: [&str; 7] = ["#2266ee", "#dd3311", "#222266", "#665555", "#ddaaee", "#550000", "#22ff33"];
 
-/// What schemes are compared with: a broad band behind their curves.
+/// Color of the reference that schemes are compared with: a broad band behind their curves.
 pub const BAND: &str = "#ccddcc";
 
-/// Schemes by system, each with the place of its color. The first of a paper's list is the paper's own.
+/// Schemes by system, each with the index of its color. The first of a list is the scheme that the system's
+/// paper proposes.
 const SCHEMES: [&[(&str, usize)]; 5] = [
     &[
         ("optimized", 0),
@@ -19,17 +20,17 @@ const SCHEMES: [&[(&str, usize)]; 5] = [
     ],
     &[("optimized", 0), ("two-levels", 1)],
     &[("netstorm", 1), ("fapt", 2), ("star", 3), ("mst", 4), ("bkt", 5), ("gloo", 6)],
-    &[("selmcast", 1), ("orpheus", 2), ("optimal", 3)],
+    &[("selmcast", 1), ("orpheus", 2), ("optimal", 6)],
     &[("r2sp", 1), ("asp", 2), ("bsp", 3), ("ssp", 4), ("safa", 5), ("fl-r2sp", 6)],
 ];
 
 /// Names that papers give to schemes.
 const CALLED: [(&str, &str); 2] = [("mxnet", "star"), ("r²sp", "r2sp")];
-/// InArt beside systems of other papers is the default scheme.
+/// InArt next to systems of other papers is the default scheme.
 const ELSEWHERE: (&str, &str) = ("inart", "optimized");
 
-/// The color of a scheme by its name; further words of the name, such as how it is run, change nothing, and
-/// nor does a plus behind it (auxiliary paths).
+/// Returns the color of a scheme by its name. Further words of the name, and a plus behind it (auxiliary
+/// paths), change nothing.
 pub fn color(scheme: &str) -> &'static str {
     let all = || SCHEMES.iter().flat_map(|schemes| schemes.iter());
     let place = |name: &str| all().find(|(known, _)| *known == name).map(|(_, place)| *place);
@@ -38,7 +39,7 @@ pub fn color(scheme: &str) -> &'static str {
     COLORS[place(scheme).or_else(|| place(plain)).unwrap_or(COLORS.len() - 1)]
 }
 
-/// The scheme that a text names first, among those that are compared with `own`, a paper's scheme.
+/// Returns the scheme that a text names first, of those that are compared with `own`, a published scheme.
 pub(crate) fn scheme_in(text: &str, own: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
     let schemes = SCHEMES.iter().find(|schemes| schemes[0].0 == own)?;
@@ -115,7 +116,7 @@ mod tests {
         (dl * dl + dc * dc + dh * dh + rt * dc * dh).sqrt()
     }
 
-    /// Pairs from the paper's own test data.
+    /// Pairs from the test data of Sharma, Wu and Dalal.
     #[test]
     fn the_difference_is_as_published() {
         for (one, other, expected) in [
@@ -147,6 +148,9 @@ mod tests {
 
     #[test]
     fn a_scheme_has_one_color_however_it_is_run() {
+        for (name, place) in SCHEMES.iter().flat_map(|schemes| schemes.iter()) {
+            assert_eq!(color(name), COLORS[*place], "{name}");
+        }
         assert_eq!(color("netstorm node-disjoint"), color("netstorm"));
         assert_eq!(color("netstorm+"), color("netstorm"));
         assert_eq!(color("optimized"), COLORS[0]);

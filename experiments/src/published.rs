@@ -1,15 +1,15 @@
-//! Numbers of others: the paper's figures, and the reference computation.
+//! Numbers of others: published figures, and the reference computation.
 
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-/// What a paper says.
+/// An entry that a paper states.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Printed {
+pub struct PublishedEntry {
     /// A number or words.
     #[serde(flatten)]
-    pub entry: PrintedEntry,
+    pub entry: PublishedValue,
     /// "text", or "derived" from other numbers of the text.
     pub source: &'static str,
 }
@@ -17,14 +17,14 @@ pub struct Printed {
 /// A number or words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PrintedEntry {
+pub enum PublishedValue {
     /// A number.
     Value(f64),
     /// Words.
     Words(String),
 }
 
-/// A number of the paper.
+/// A number of a figure of the InArt paper.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct PaperNumber {
     experiment: String,
@@ -64,7 +64,7 @@ static STATED: LazyLock<Vec<StatedNumber>> = LazyLock::new(|| {
     all
 });
 
-static PAPER: LazyLock<Vec<PaperNumber>> = LazyLock::new(|| read(include_str!("../data/paper.csv")));
+static PAPER: LazyLock<Vec<PaperNumber>> = LazyLock::new(|| read(include_str!("../data/inart.csv")));
 static REFERENCE: LazyLock<Vec<ReferenceNumber>> =
     LazyLock::new(|| read(include_str!("../data/reference.csv")));
 
@@ -73,7 +73,7 @@ fn read<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
     reader.deserialize().map(|row| row.expect("a row of our own data is well formed")).collect()
 }
 
-/// What the paper shows, in this unit; `series` by the paper's name.
+/// Returns a number that the InArt paper shows, in this unit; `series` by its published name.
 pub(crate) fn paper(
     experiment: &str,
     panel: &str,
@@ -87,7 +87,7 @@ pub(crate) fn paper(
     })
 }
 
-/// What the reference computation gave; `series` by our name.
+/// Returns a number of the reference computation; `series` by our name.
 pub(crate) fn reference(experiment: &str, panel: &str, x: &str, series: &str) -> Option<f64> {
     let number = REFERENCE.iter().find(|number| {
         number.experiment == experiment && number.panel == panel && number.x == x && number.series == series
@@ -95,14 +95,14 @@ pub(crate) fn reference(experiment: &str, panel: &str, x: &str, series: &str) ->
     Some(number.value)
 }
 
-/// What the text of another paper says, in this unit, for a row of an experiment's panel.
-pub fn stated(experiment: &str, panel: &str, x: &str, unit: &str) -> Option<Printed> {
+/// Returns a number that another paper states, in this unit, for a row of an experiment's panel.
+pub fn stated(experiment: &str, panel: &str, x: &str, unit: &str) -> Option<PublishedEntry> {
     let number = STATED.iter().find(|number| {
         let names = [&number.experiment, &number.panel, &number.x, &number.unit];
         names == [experiment, panel, x, unit]
     })?;
     let source = if number.source == "text" { "text" } else { "derived" };
-    Some(Printed { entry: PrintedEntry::Value(number.value), source })
+    Some(PublishedEntry { entry: PublishedValue::Value(number.value), source })
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::experiments;
 
-    /// Every number stands in some table: none has a misspelt name, or another unit.
+    /// Every number stands in some table: none has a misspelled name or another unit.
     #[test]
     fn every_number_has_its_place() {
         let (mut papers, mut references) = (0, 0);
@@ -119,7 +119,7 @@ mod tests {
                 let series = |point| panel.series.iter().map(move |&series| (point, series));
                 for (point, series) in panel.points.iter().flat_map(series) {
                     let (x, unit) = (point.x.as_str(), panel.quantity.unit());
-                    let own = panel.paper.filter(|key| *key == panel.key).zip(panel.called(series));
+                    let own = panel.paper.filter(|key| *key == panel.key).zip(panel.published_name(series));
                     let number = own.and_then(|(key, name)| paper(experiment.name, key, x, name, unit));
                     papers += usize::from(number.is_some());
                     let number = reference(experiment.name, panel.key, x, series.name());

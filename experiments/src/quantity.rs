@@ -1,19 +1,19 @@
-//! What a figure shows of a plan.
+//! Quantities of a plan that figures show.
 
 use crate::outcome::Outcome;
 
 /// A quantity on a figure's y axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Quantity {
-    /// f, the rate at which every worker sends, in units of so many bit/s.
+    /// f, the rate at which every worker sends.
     SendingRate {
-        /// The unit, bit/s.
+        /// Unit, in bit/s.
         unit_bps: f64,
     },
     /// From the first gradient sent until the gradients are summed (emulation) or the result is back
     /// (testbed): once or twice size / f, in seconds.
     CommunicationTime {
-        /// How many times the gradient's size passes the worker's link.
+        /// Number of times that the gradient passes the worker's link.
         passes: f64,
     },
     /// Local training plus communication, there and back, in seconds.
@@ -37,7 +37,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Its name on axes and in tables.
+    /// Returns the name on axes and in tables.
     pub fn name(self) -> &'static str {
         match self {
             Quantity::SendingRate { .. } => "Sending rate",
@@ -50,7 +50,7 @@ impl Quantity {
         }
     }
 
-    /// Its unit.
+    /// Returns the unit.
     pub fn unit(self) -> &'static str {
         match self {
             Quantity::SendingRate { unit_bps } if unit_bps >= 1e9 => "Gbps",
@@ -61,7 +61,7 @@ impl Quantity {
         }
     }
 
-    /// Whether a larger figure is the better one.
+    /// Reports whether a larger value is better.
     pub fn larger_is_better(self) -> bool {
         match self {
             Quantity::SendingRate { .. }
@@ -74,7 +74,7 @@ impl Quantity {
         }
     }
 
-    /// The figure of a plan, for a gradient of so many bytes and so many workers.
+    /// Returns the value for a plan, a gradient of `bytes` bytes and this number of workers.
     pub fn of_plan(self, outcome: &Outcome, bytes: f64, workers: usize) -> f64 {
         match self {
             Quantity::LinkThroughput => outcome.rate_bps * outcome.over_links / 1e6,
@@ -83,7 +83,8 @@ impl Quantity {
         }
     }
 
-    /// The figure that belongs to a rate alone, if a rate says it: what bounds the rate bounds these.
+    /// Returns the value that follows from a rate alone, if one does. A bound on the rate bounds such a
+    /// value.
     pub fn of_rate(self, rate_bps: f64, bytes: f64, workers: usize) -> Option<f64> {
         let there_and_back = 2.0 * bytes * 8.0 / rate_bps;
         match self {

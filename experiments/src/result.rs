@@ -1,8 +1,8 @@
-//! Runs an experiment and puts ours, the paper's and the reference's numbers side by side.
+//! Runs an experiment and puts our numbers next to those of the InArt paper and of the reference.
 
 use serde::Serialize;
 
-use crate::catalogue::{Axis, Experiment, Panel, Point};
+use crate::catalog::{Axis, Experiment, Panel, Point};
 use crate::published;
 use crate::quantity::Quantity;
 use crate::series::Series;
@@ -14,15 +14,15 @@ use crate::sweep::{Error, Sweep};
 pub struct RunResult {
     /// Name of the experiment.
     pub experiment: &'static str,
-    /// What it shows.
+    /// Title of its chart.
     pub title: &'static str,
     /// Number of the figure in the published paper, if it is one of its figures.
     pub figure: Option<u32>,
     /// Seeds 1 to this number: each draws a network, and rounds with the same seed.
     pub seeds: u64,
-    /// The command that makes it again; for the caller to say.
+    /// Command that repeats the experiment; the caller sets it.
     pub command: Option<String>,
-    /// Its panels.
+    /// Panels, in the order of tables and charts.
     pub panels: Vec<PanelResult>,
 }
 
@@ -33,15 +33,15 @@ pub struct PanelResult {
     pub key: &'static str,
     /// Title for people.
     pub title: &'static str,
-    /// What is shown.
+    /// Quantity shown.
     #[serde(skip)]
     pub quantity: Quantity,
-    /// Its name.
+    /// Name of the quantity.
     #[serde(rename = "quantity")]
     pub name: &'static str,
-    /// Its unit.
+    /// Unit of the quantity.
     pub unit: &'static str,
-    /// What it is shown against.
+    /// Meaning of the x axis.
     #[serde(skip)]
     pub axis: Axis,
     /// The places on the x axis.
@@ -55,50 +55,50 @@ pub struct PanelResult {
 pub struct Row {
     /// The series.
     pub series: Series,
-    /// What the paper calls it, if it shows it.
-    pub in_the_paper: Option<&'static str>,
-    /// Its numbers.
+    /// Name in the InArt paper, if it shows the series.
+    pub published_as: Option<&'static str>,
+    /// Numbers, one per place.
     pub cells: Vec<Cell>,
 }
 
-/// One number, three times: ours, the paper's, the reference computation's.
+/// A cell: our number, the InArt paper's, and that of the reference computation.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cell {
-    /// Ours, over the seeds.
+    /// Statistics of ours over the seeds.
     pub here: Statistics,
-    /// The paper's.
-    pub paper: Option<Paper>,
-    /// The reference computation's, a mean over seeds of its own.
+    /// Published number.
+    pub paper: Option<PublishedNumber>,
+    /// Number of the reference computation, a mean over seeds of its own.
     pub reference: Option<f64>,
 }
 
-/// A number of the paper.
+/// A number of the InArt paper.
 #[derive(Debug, Clone, Serialize)]
-pub struct Paper {
+pub struct PublishedNumber {
     /// The number.
     pub value: f64,
     /// "text", or "plot": read off the figure, to about one percent.
     pub source: &'static str,
-    /// What it is better than, which nothing can be.
-    pub beyond: Option<Beyond>,
+    /// Limit that the published number exceeds.
+    pub beyond: Option<Limit>,
 }
 
 /// A limit on all of an experiment's networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Beyond {
+pub enum Limit {
     /// The proven bound on every unsplit plan.
     Bound,
     /// f~: what no plan exceeds, split or not.
     Lp,
 }
 
-/// How far beyond a bound a number has to be before we say so: more than what reading off a figure may cost.
+/// Relative distance from a limit below which a number does not exceed it: the error of reading a figure.
 const PLOT_ERROR: f64 = 0.02;
 const TEXT_ERROR: f64 = 0.005;
 
-/// Runs experiments over the seeds 1 to `seeds`, planning once what several of them show; tells `progress`
-/// (plans done, all plans) now and then. One result per experiment, in their order.
+/// Runs experiments over the seeds 1 to `seeds`, and plans once what several of them show. Reports to
+/// `progress` (plans done, all plans). Returns a result per experiment, in their order.
 ///
 /// # Errors
 /// The first plan that cannot be made.
@@ -128,7 +128,7 @@ fn panel_result(experiment: &str, panel: &Panel, sweep: &Sweep) -> PanelResult {
     for &series in panel.series {
         let cell = |point| cell(experiment, panel, point, series, sweep);
         let cells: Option<Vec<Cell>> = panel.points.iter().map(cell).collect();
-        rows.extend(cells.map(|cells| Row { series, in_the_paper: panel.called(series), cells }));
+        rows.extend(cells.map(|cells| Row { series, published_as: panel.published_name(series), cells }));
     }
     PanelResult {
         key: panel.key,
@@ -142,13 +142,14 @@ fn panel_result(experiment: &str, panel: &Panel, sweep: &Sweep) -> PanelResult {
     }
 }
 
-/// None if the series has no such quantity: a bound on rates says nothing of the traffic into servers.
+/// Returns `None` if the series has no such quantity: a bound on rates does not bound the traffic into
+/// servers.
 fn cell(experiment: &str, panel: &Panel, point: &Point, series: Series, sweep: &Sweep) -> Option<Cell> {
     let here = over_seeds(panel.quantity, point, series, sweep)?;
-    let paper = panel.paper.zip(panel.called(series)).and_then(|(key, name)| {
+    let paper = panel.paper.zip(panel.published_name(series)).and_then(|(key, name)| {
         let number = published::paper(experiment, key, &point.x, name, panel.quantity.unit())?;
         let error = if number.source == "text" { TEXT_ERROR } else { PLOT_ERROR };
-        let limits = [(Series::Lp, Beyond::Lp), (Series::Bound, Beyond::Bound)];
+        let limits = [(Series::Lp, Limit::Lp), (Series::Bound, Limit::Bound)];
         let beyond = limits.into_iter().find(|&(limit, _)| {
             over_seeds(panel.quantity, point, limit, sweep).is_some_and(|limit| {
                 // The most generous seed decides.
@@ -160,7 +161,7 @@ fn cell(experiment: &str, panel: &Panel, point: &Point, series: Series, sweep: &
             })
         });
         let source = if number.source == "text" { "text" } else { "plot" };
-        Some(Paper { value: number.value, source, beyond: beyond.map(|(_, beyond)| beyond) })
+        Some(PublishedNumber { value: number.value, source, beyond: beyond.map(|(_, beyond)| beyond) })
     });
     let reference = published::reference(experiment, panel.key, &point.x, series.name());
     Some(Cell { here, paper, reference })

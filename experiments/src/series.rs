@@ -1,4 +1,4 @@
-//! What is compared: the schemes, and what no plan can exceed.
+//! Series that are compared: schemes, and bounds on all plans.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -9,19 +9,19 @@ use serde::{Serialize, Serializer};
 /// A line of a chart, a row of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
-    /// What a scheme's plans reach.
+    /// Plans of a scheme.
     Scheme(&'static dyn Scheme),
-    /// What no unsplit plan exceeds, proven.
+    /// Proven bound on unsplit plans.
     Bound,
-    /// f~ of LP-InArt, which no plan exceeds, split or not.
+    /// f~ of LP-InArt, a bound on all plans, split or not.
     Lp,
-    /// What our plans reach that add a gradient up at most twice.
+    /// Our plans that sum a gradient at most twice.
     TwoLevels,
-    /// What no unsplit plan exceeds that adds each gradient up at most twice, proven.
+    /// Proven bound on unsplit plans that sum each gradient at most twice.
     TwoLevelsBound,
 }
 
-/// What a plan is made with.
+/// Scheme and aggregation depth of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Method {
     pub scheme: &'static dyn Scheme,
@@ -29,7 +29,7 @@ pub(crate) struct Method {
 }
 
 impl Series {
-    /// Our scheme, the published ones, and what bounds them, in the order of tables.
+    /// Returns our scheme, the published ones, and the bounds on them, in the order of tables.
     pub fn schemes() -> &'static [Series] {
         static COMPARED: LazyLock<Vec<Series>> = LazyLock::new(|| {
             let is_compared = |scheme: &&&'static dyn Scheme| {
@@ -41,11 +41,12 @@ impl Series {
         &COMPARED
     }
 
-    /// Once and twice, in the order of tables.
+    /// Aggregation depths 1 and 2, in the order of tables.
     pub const LEVELS: [Series; 4] =
         [Series::Scheme(schemes::DEFAULT), Series::Bound, Series::TwoLevels, Series::TwoLevelsBound];
 
-    /// The plans that show it: for bounds those of ours, whose proofs are the sharpest.
+    /// Returns the method of the plans that the series shows. Bounds come from our scheme, whose proofs are
+    /// the sharpest.
     pub(crate) fn method(self) -> Method {
         match self {
             Series::Scheme(scheme) => Method { scheme, levels: Levels::One },
@@ -56,12 +57,12 @@ impl Series {
         }
     }
 
-    /// Whether it is what plans reach, not what bounds them.
+    /// Reports whether plans reach the series; bounds are not reached.
     pub fn is_reached(self) -> bool {
         matches!(self, Series::Scheme(_) | Series::TwoLevels)
     }
 
-    /// Its name in tables and files.
+    /// Returns the name in tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Series::Scheme(scheme) => scheme.name(),

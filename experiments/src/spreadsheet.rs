@@ -1,9 +1,9 @@
-//! A result as a CSV file.
+//! Result as a CSV file.
 
-use crate::result::{Beyond, RunResult};
+use crate::result::{Limit, RunResult};
 use crate::statistics::{Statistics, significant};
 
-/// The columns.
+/// Columns of the file.
 pub(crate) const COLUMNS: [&str; 16] = [
     "panel",
     "x_axis",
@@ -23,7 +23,7 @@ pub(crate) const COLUMNS: [&str; 16] = [
     "values",
 ];
 
-/// Mean, least, greatest, deviation and all values of a line, with five significant digits.
+/// Returns mean, least, greatest, deviation and all values of a line, with five significant digits.
 pub(crate) fn numbers(statistics: &Statistics) -> [String; 5] {
     let number = |value: f64| significant(value, 5);
     let Statistics { mean, least, greatest, deviation, values } = statistics;
@@ -32,11 +32,10 @@ pub(crate) fn numbers(statistics: &Statistics) -> [String; 5] {
     [mean, least, greatest, deviation, values.join(" ")]
 }
 
-/// One line per panel, place and series, after a comment with the command that makes the same file again.
+/// Returns a line per panel, place and series, after a comment with the command that writes the same file.
 /// Numbers have five significant digits; `unit` holds for all of them but `seeds`. `values` has the value of
-/// each seed from 1 on, with a space between them. `beyond` says that the
-/// paper's number is better than the proven `bound` of unsplit plans, or than the `lp`, on every seed's
-/// network.
+/// each seed from 1 on, with a space between them. `beyond` names the limit that the published number
+/// exceeds on every seed's network: the proven `bound` of unsplit plans, or the `lp`.
 pub fn csv(result: &RunResult) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");
@@ -62,8 +61,8 @@ pub fn csv(result: &RunResult) -> String {
                     &cell.paper.as_ref().map_or(String::new(), |paper| paper.value.to_string()),
                     cell.paper.as_ref().map_or("", |paper| paper.source),
                     beyond.map_or("", |beyond| match beyond {
-                        Beyond::Bound => "bound",
-                        Beyond::Lp => "lp",
+                        Limit::Bound => "bound",
+                        Limit::Lp => "lp",
                     }),
                     &cell.reference.map_or(String::new(), |value| value.to_string()),
                     &values,

@@ -1,4 +1,4 @@
-//! Many seeds in a few numbers.
+//! Statistics over seeds.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ pub struct Statistics {
     pub greatest: f64,
     /// Standard deviation of the sample (over n - 1); 0 for one value.
     pub deviation: f64,
-    /// The value of each seed, in their order.
+    /// Value of each seed, in their order.
     pub values: Vec<f64>,
 }
 
 impl Statistics {
-    /// Of at least one value.
+    /// Computes the statistics of at least one value.
     pub fn of(values: &[f64]) -> Statistics {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -34,13 +34,13 @@ impl Statistics {
         }
     }
 
-    /// Whether the seeds made no difference, but for rounding errors.
+    /// Reports whether the seeds made no difference, except for rounding errors.
     pub fn is_constant(&self) -> bool {
         self.greatest - self.least <= 1e-6 * self.mean.abs()
     }
 }
 
-/// The mean with its deviation; a deviation that rounds to nothing is left out.
+/// Writes the mean with its deviation; a deviation that rounds to 0 is left out.
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mean = significant(self.mean, 3);
@@ -54,7 +54,7 @@ impl fmt::Display for Statistics {
     }
 }
 
-/// A number with so many significant digits, without an exponent.
+/// Formats a number with this number of significant digits, without an exponent.
 pub(crate) fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();

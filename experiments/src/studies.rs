@@ -1,4 +1,4 @@
-//! The figures and tables of other papers' evaluations that are run in virtual time.
+//! Figures and tables of the NETSTORM, SELMCAST and R²SP papers, run in virtual time.
 
 use crate::comparison::{Comparison, Study};
 use crate::netstorm;
@@ -6,21 +6,21 @@ use crate::r2sp;
 use crate::selmcast;
 use crate::trials::StudyError;
 
-/// How many networks a study draws, if it is not told.
+/// Default number of networks that a study draws.
 pub const STUDY_SEEDS: u64 = 5;
 
-/// All of them, by paper.
+/// Returns all studies, by paper.
 pub fn studies() -> impl Iterator<Item = &'static Study> {
     netstorm::STUDIES.iter().chain(&selmcast::STUDIES).chain(&r2sp::STUDIES)
 }
 
-/// The study of this name.
+/// Returns the study of this name.
 pub fn study(name: &str) -> Option<&'static Study> {
     studies().find(|study| study.name == name)
 }
 
-/// Runs studies over the seeds 1 to `seeds`, each trial once; tells `progress` (runs done, all runs), paper
-/// by paper. Studies of one paper are in their order, papers in the order of [`studies`].
+/// Runs studies over the seeds 1 to `seeds`, each trial once; reports to `progress` (runs done, all runs),
+/// paper by paper. Studies of one paper keep their order, papers have the order of [`studies`].
 ///
 /// # Errors
 /// The first run that fails.

@@ -7,7 +7,7 @@ use std::thread;
 
 use inart_planner_aggregation::PlanError;
 
-use crate::catalogue::Panel;
+use crate::catalog::Panel;
 use crate::network::Network;
 use crate::outcome::Outcome;
 use crate::series::Method;
@@ -18,29 +18,29 @@ pub enum Error {
     /// A network could not be planned.
     #[error("{scheme} on {network}, seed {seed}: {source}")]
     Plan {
-        /// The network.
+        /// Network.
         network: String,
-        /// Its seed.
+        /// Seed of the network.
         seed: u64,
-        /// The scheme.
+        /// Scheme.
         scheme: &'static str,
-        /// Why.
+        /// Cause.
         source: Box<PlanError>,
     },
-    /// No seed was asked for.
+    /// No seed.
     #[error("no seeds: ask for at least one")]
     NoSeeds,
 }
 
-/// What the plans that some panels show come to, by seed from 1 on. The result does not depend on the number
+/// Outcomes of the plans that some panels show, by seed from 1 on. The result does not depend on the number
 /// of threads.
 pub(crate) struct Sweep {
     outcomes: HashMap<(Network, Method), Vec<Outcome>>,
 }
 
 impl Sweep {
-    /// Plans with the seeds 1 to `seeds` what `panels` show, each once; tells `progress` (plans done, all
-    /// plans).
+    /// Plans with the seeds 1 to `seeds` what `panels` show, each once; reports to `progress` (plans done,
+    /// all plans).
     ///
     /// # Errors
     /// The first plan that cannot be made.
@@ -74,7 +74,7 @@ impl Sweep {
                     while let Some((index, &(network, method, seed))) =
                         Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, tasks.get(i)?)))
                     {
-                        // Nobody listens any more only if the receiving thread has panicked.
+                        // Sending fails only if the receiving thread has panicked.
                         let _ = sender.send((index, Outcome::of(network, seed, method)));
                     }
                 });
@@ -96,7 +96,7 @@ impl Sweep {
         Ok(Sweep { outcomes })
     }
 
-    /// The outcomes of a method on the network, by seed.
+    /// Returns the outcomes of a method on the network, by seed.
     pub fn outcomes(&self, network: Network, method: Method) -> &[Outcome] {
         self.outcomes.get(&(network, method)).map_or(&[], Vec::as_slice)
     }

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// A case that a seed makes a run of.
+/// A case, which a seed turns into a run.
 pub trait Trial: Copy + PartialEq + Debug + Send + Sync {
-    /// What is measured in a run.
+    /// Measurement of a run.
     type Run: Copy + Debug + Send;
 
-    /// The run of a seed.
+    /// Runs the case with a seed.
     ///
     /// # Errors
     /// A run that fails.
@@ -22,30 +22,30 @@ pub trait Trial: Copy + PartialEq + Debug + Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[error("{case}, seed {seed}")]
 pub struct StudyError {
-    /// Which case.
+    /// Case that failed.
     pub case: String,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// Why.
+    /// Cause.
     pub source: Box<dyn Error + Send + Sync>,
 }
 
 impl StudyError {
-    /// A case that fails.
+    /// Creates the error of a case.
     pub fn new(case: &impl Debug, seed: u64, source: impl Error + Send + Sync + 'static) -> Self {
         StudyError { case: format!("{case:?}"), seed, source: Box::new(source) }
     }
 }
 
-/// The run of each case and seed.
+/// Runs of each case and seed.
 pub struct Trials<T: Trial> {
     cases: Vec<T>,
-    /// By case, then by seed from 1 on.
+    /// Runs by case, then by seed from 1 on.
     runs: Vec<Vec<T::Run>>,
 }
 
 impl<T: Trial> Trials<T> {
-    /// Runs each case once per seed, from 1 to `seeds`; tells `progress` (runs done, all runs).
+    /// Runs each case once per seed, from 1 to `seeds`; reports to `progress` (runs done, all runs).
     ///
     /// # Errors
     /// The first run that fails.
@@ -73,7 +73,7 @@ impl<T: Trial> Trials<T> {
                     while let Some((index, &(case, seed))) =
                         Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, tasks.get(i)?)))
                     {
-                        // Nobody listens any more only if the receiving thread has panicked.
+                        // Sending fails only if the receiving thread has panicked.
                         let _ = sender.send((index, case.run(seed)));
                     }
                 });
@@ -90,7 +90,7 @@ impl<T: Trial> Trials<T> {
         Ok(Trials { cases: known, runs: by_case.collect() })
     }
 
-    /// A case's runs, by seed.
+    /// Returns the runs of a case, by seed.
     pub fn runs(&self, case: &T) -> Option<&[T::Run]> {
         let at = self.cases.iter().position(|known| known == case)?;
         self.runs.get(at).map(Vec::as_slice)

@@ -1,11 +1,9 @@
-//! The experiments on few seeds: known numbers, files that come out the same, charts without nonsense.
+//! Experiments on few seeds: known numbers, reproducible files, valid charts.
 #![allow(clippy::unwrap_used)]
 
-use inart_experiments::{
-    Beyond, Cell, Experiment, RunResult, Series, csv, experiment, experiments, markdown, run, svg,
-};
+use inart_experiments::{Cell, Experiment, Limit, RunResult, Series, csv, experiment, experiments, run, svg};
 
-/// The experiment with only these places on its x axes.
+/// Returns the experiment with only these places on its x axes.
 fn only(name: &str, x: &[&str]) -> Experiment {
     let mut experiment = experiment(name).unwrap();
     for panel in &mut experiment.panels {
@@ -38,7 +36,7 @@ fn fifty_workers_come_out_as_computed_by_hand() {
     assert!((2.9..4.5).contains(&rounded.least) && rounded.least <= rounded.mean, "{rounded:?}");
     // Published as measured, above what unsplit plans can reach; below the LP.
     let published = cell(&figure, "het", "50", "inart").paper.as_ref().unwrap();
-    assert_eq!((published.value, published.source, published.beyond), (8.73, "text", Some(Beyond::Bound)));
+    assert_eq!((published.value, published.source, published.beyond), (8.73, "text", Some(Limit::Bound)));
     assert_eq!(cell(&figure, "hom", "50", "lbmm").paper.as_ref().unwrap().beyond, None);
 }
 
@@ -80,8 +78,8 @@ fn files_come_out_the_same_and_say_how() {
     assert!(lbmm.ends_with(",3,7.99,plot,,8,8.0000 8.0000 8.0000"), "{lbmm}");
 }
 
-/// The values of a line are those of its seeds, in their order: mean, least and greatest follow from them,
-/// and fewer seeds give the first of them.
+/// Values of a line are those of its seeds, in their order: mean, least and greatest follow from them, and
+/// fewer seeds give the first of them.
 #[test]
 fn the_value_of_every_seed_is_in_the_file() {
     let [few, more] = [2, 4].map(|seeds| csv(&result(only("inart-fig9", &["50"]), seeds)));
@@ -117,18 +115,18 @@ fn charts_and_tables_show_everything() {
             assert!(chart.contains(row.series.name()), "{name} has no {}", row.series);
         }
         assert!(!chart.contains("NaN") && !chart.contains("inf"));
-        let table = markdown(&figure);
+        let table = figure.to_string();
         for panel in &figure.panels {
             assert!(chart.contains(panel.title) && table.contains(panel.title), "{}", panel.title);
         }
-        for text in ["**inart**", "paper: InArt", "2 seeds", "`the command`"] {
+        for text in ["\ninart ", "InArt paper: InArt", "2 seeds"] {
             assert!(table.contains(text), "{name} has no {text}");
         }
     }
 }
 
-/// Without the paper's numbers and a series, a chart has as many marks less as the series has numbers, and
-/// one in the legend.
+/// A chart without the published numbers loses one mark per number of a removed series, and one in the
+/// legend.
 #[test]
 fn every_number_has_its_mark() {
     for name in ["inart-fig4", "inart-fig12"] {
@@ -148,6 +146,49 @@ fn every_number_has_its_mark() {
         assert!(numbers > 1);
         assert_eq!(all - marks(&figure), numbers + 1, "{name}");
     }
+}
+
+/// The printed table and the file have the same numbers.
+#[test]
+fn the_table_has_every_number_of_the_file() {
+    let figure = result(only("inart-fig9", &["10", "50"]), 2);
+    let table = figure.to_string();
+    let blocks = table.split("\n\n").filter(|block| block.starts_with("Sending rate"));
+    let (mut shown, mut published) = (Vec::new(), Vec::new());
+    for block in blocks {
+        for line in block.lines().skip(2) {
+            let line = line.replace(" ±", "±");
+            let cells: Vec<String> = line.split_whitespace().rev().take(2).map(str::to_owned).collect();
+            let target = match line.trim_start() {
+                name if name.starts_with("reference") => continue,
+                name if name.starts_with("InArt paper") => &mut published,
+                _ => &mut shown,
+            };
+            target.extend(cells.into_iter().rev());
+        }
+    }
+    let text = csv(&figure);
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+    let rows = reader.deserialize::<std::collections::BTreeMap<String, String>>().map(Result::unwrap);
+    let (mut count, mut numbers) = (0, Vec::new());
+    for (row, cell) in rows.zip(&shown) {
+        let (mean, deviation) = cell.split_once('±').unwrap_or((cell, "0"));
+        for (shown, exact) in [(mean, &row["mean"]), (deviation, &row["deviation"])] {
+            let decimals = mean.split_once('.').map_or(0, |(_, part)| part.len() as i32);
+            let [a, b] = [shown, exact].map(|text| text.parse::<f64>().unwrap());
+            assert!((a - b).abs() <= 0.5001 * 10f64.powi(-decimals) + 1e-4 * b.abs(), "{cell} {row:?}");
+        }
+        let mark = match &*row["beyond"] {
+            "bound" => "†",
+            "lp" => "‡",
+            _ => "",
+        };
+        numbers.extend((!row["paper"].is_empty()).then(|| format!("{}{mark}", row["paper"])));
+        count += 1;
+    }
+    assert_eq!((count, shown.len()), (3 * 8 * 2, 3 * 8 * 2));
+    assert_eq!(numbers.len(), published.len());
+    assert_eq!(numbers, published);
 }
 
 #[test]

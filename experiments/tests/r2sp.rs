@@ -1,4 +1,4 @@
-//! R²SP's evaluation, run again, gives what is committed.
+//! Runs of the R²SP paper's studies give the committed results.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use std::fs;
 use inart_experiments::{Comparison, Study, comparison_csv, run_studies, studies};
 
 const SEEDS: u64 = 5;
-/// Trainings and plans that take minutes of a processor with all seeds.
+/// Trainings and plans that take minutes of processor time with all seeds.
 const LONG: [&str; 7] =
     ["r2sp-fig8b", "r2sp-fig8c", "r2sp-fig14b", "r2sp-fig14c", "r2sp-fig15", "r2sp-table4b", "r2sp-racks"];
-/// Those that take long with seed 1, too.
+/// Studies that also take long with seed 1 alone.
 const LONGEST: [&str; 6] =
     ["r2sp-fig8b", "r2sp-fig8c", "r2sp-fig14c", "r2sp-fig15", "r2sp-table4b", "r2sp-racks"];
 
@@ -23,10 +23,10 @@ fn again(is_chosen: impl Fn(&str) -> bool, seeds: u64) -> Vec<Comparison> {
     run_studies(&chosen, seeds, &|_, _| ()).unwrap()
 }
 
-/// By panel, series and row.
+/// Values by panel, series and row.
 type Rows<V> = BTreeMap<[String; 3], V>;
 
-/// The columns of a study's file that are asked for.
+/// Returns some columns of a study's file.
 fn columns<const N: usize>(text: &str, names: [&str; N]) -> Rows<[f64; N]> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
     let rows = reader.deserialize().map(|row| {
@@ -37,7 +37,7 @@ fn columns<const N: usize>(text: &str, names: [&str; N]) -> Rows<[f64; N]> {
 }
 
 const ALL_SEEDS: &str = "results";
-/// What `inart experiment NAME --seeds 1 --out experiments/tests/seed-1` writes, without the charts.
+/// Files that `inart experiment NAME --seeds 1 --out experiments/tests/seed-1` writes, without the charts.
 const SEED_1: &str = "tests/seed-1";
 
 fn committed<const N: usize>(folder: &str, study: &str, names: [&str; N]) -> Rows<[f64; N]> {
@@ -46,7 +46,7 @@ fn committed<const N: usize>(folder: &str, study: &str, names: [&str; N]) -> Row
     columns(&text, names)
 }
 
-/// What a row of a study's panel came to with all seeds: the R²SP paper's scheme, and ours.
+/// Returns the means of a row over all seeds: the R²SP paper's scheme, and ours.
 fn row(study: &str, panel: &str, x: &str) -> [Option<f64>; 2] {
     let rows = committed(ALL_SEEDS, study, ["mean"]);
     ["here", "optimized"].map(|series| rows.get(&[panel, series, x].map(str::to_owned)).map(|[mean]| *mean))
@@ -100,7 +100,7 @@ fn compare(comparisons: &[Comparison], folder: &str) {
     }
 }
 
-/// What is committed of one seed and of all is of the same runs.
+/// Committed results of one seed and of all seeds come from the same runs.
 #[test]
 fn numbers_of_seed_1_are_within_those_of_all_seeds() {
     for name in of_r2sp().map(|study| study.name) {
@@ -115,9 +115,9 @@ fn numbers_of_seed_1_are_within_those_of_all_seeds() {
     }
 }
 
-/// What the sentences of the document rest on.
+/// Numbers in the sentences of the studies.
 #[test]
-fn what_is_said_of_the_numbers_holds() {
+fn sentences_of_the_studies_hold() {
     let here = |study: &str, panel: &str, x: &str| row(study, panel, x)[0].unwrap();
     let tuned = |study: &str, panel: &str, x: &str| row(study, panel, x)[1].unwrap();
 
@@ -157,7 +157,7 @@ fn what_is_said_of_the_numbers_holds() {
     // Fig. 13.
     assert_eq!(here("r2sp-fig13", "best", "VGG16"), 1.0);
     assert!(here("r2sp-fig13", "best", "ResNet32") < 0.5);
-    // Table IV: the more times to compute vary, the less groups save, and no value fits all models.
+    // Table IV: the more compute times vary, the less groups save, and no value fits all models.
     let saved = |model: &str, cv: &str| here("r2sp-table4", "variation", &format!("{model}, {cv} %"));
     for model in ["CNN", "LSTM", "ResNet20"] {
         assert!(["0", "10", "20", "30"].map(|cv| saved(model, cv)).is_sorted_by(|a, b| a > b), "{model}");
@@ -186,9 +186,9 @@ fn what_is_said_of_the_numbers_holds() {
     }
 }
 
-/// The same of trainings of clients, which are too long to run again here.
+/// Numbers in the sentences on trainings of clients, from the committed results: a run takes too long.
 #[test]
-fn what_is_said_of_trainings_of_clients_holds_of_the_committed_numbers() {
+fn sentences_on_trainings_of_clients_hold() {
     let [fig15, table4b] = ["r2sp-fig15", "r2sp-table4b"].map(|study| committed(ALL_SEEDS, study, ["mean"]));
     let of = |all: &Rows<[f64; 1]>, panel: &str, x: &str| all[&[panel, "here", x].map(str::to_owned)][0];
     for model in ["CNN", "LSTM", "ResNet20"] {

@@ -1,4 +1,4 @@
-//! `inart experiment`.
+//! Runs `inart experiment`.
 
 mod files;
 mod measure;
@@ -9,14 +9,13 @@ use std::time::Duration;
 
 use anyhow::{anyhow, ensure};
 use inart_experiments::{
-    Comparison, Experiment, RunResult, STUDY_SEEDS, Study, comparison_csv, comparison_markdown,
-    comparison_svg, csv, experiment, experiments, markdown, run as run_experiments, run_studies,
-    studies as all_studies, study, svg,
+    Comparison, Experiment, RunResult, STUDY_SEEDS, Study, comparison_csv, comparison_svg, csv, experiment,
+    experiments, run as run_experiments, run_studies, studies as all_studies, study, svg,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::commands::output::print;
-use files::{Document, make, write};
+use files::{make, write};
 
 /// Arguments of `inart experiment`.
 #[derive(clap::Args)]
@@ -32,35 +31,32 @@ pub struct Args {
     /// Folder for a CSV file and an SVG chart per experiment.
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
-    /// Document whose tables to replace, between `<!-- table NAME -->` and `<!-- end -->`.
-    #[arg(long, value_name = "FILE")]
-    tables: Option<PathBuf>,
     #[command(flatten)]
     measure: measure::MeasureArgs,
 }
 
-/// Seeds of experiments that are planned, if not told.
+/// Default number of seeds of the InArt paper's experiments.
 const SEEDS: u64 = 30;
 
-/// What is asked for: the figures of InArt's paper, and those of other papers.
-struct Chosen {
+/// Experiments to run: figures of the InArt paper, and those of other papers.
+struct Selection {
     figures: Vec<Experiment>,
     studies: Vec<&'static Study>,
 }
 
-impl Chosen {
-    fn named(name: &str) -> anyhow::Result<Chosen> {
+impl Selection {
+    fn named(name: &str) -> anyhow::Result<Selection> {
         if name == "all" {
-            return Ok(Chosen { figures: experiments(), studies: all_studies().collect() });
+            return Ok(Selection { figures: experiments(), studies: all_studies().collect() });
         }
-        let chosen = Chosen {
+        let chosen = Selection {
             figures: experiment(name).into_iter().collect(),
             studies: study(name).into_iter().collect(),
         };
         if chosen.names().next().is_some() {
             return Ok(chosen);
         }
-        let all = Chosen { figures: experiments(), studies: all_studies().collect() };
+        let all = Selection { figures: experiments(), studies: all_studies().collect() };
         let names: Vec<_> = all.names().collect();
         Err(anyhow!("unknown experiment \"{name}\"; one of {}, or all, or list", names.join(", ")))
     }
@@ -77,7 +73,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         list(json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let chosen = Chosen::named(&args.name)?;
+    let chosen = Selection::named(&args.name)?;
     if args.measure.is_wanted() {
         let is_simulated = chosen.figures.is_empty();
         ensure!(
@@ -85,60 +81,48 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             "--measure: {} is simulated only; inart-fig8 to inart-fig13 are measured",
             args.name
         );
-        return measure::run(&args.measure, &args.out, args.tables.as_deref(), &chosen.figures, json);
+        return measure::run(&args.measure, &args.out, &chosen.figures, json);
     }
-    // Before the work, not after: a place that cannot be written to is wrong input.
-    let names = chosen.names().map(str::to_owned);
-    let mut document = args.tables.as_ref().map(|path| Document::read(path, names)).transpose()?;
+    // A folder that cannot be created is bad input, so it is created before the work.
     make(&args.out)?;
     let mut values = Vec::new();
     for result in figures(&chosen.figures, args.seeds.unwrap_or(SEEDS))? {
-        let files = Files { csv: csv(&result), svg: Some(svg(&result)), markdown: markdown(&result) };
-        files.write(result.experiment, &args.out, document.as_mut())?;
+        let files = Files { csv: csv(&result), svg: Some(svg(&result)) };
+        files.write(result.experiment, &args.out)?;
         values.push(serde_json::to_value(&result)?);
         if !json {
             print(&format!("{result}\n"))?;
         }
     }
     for result in studies(&chosen.studies, args.seeds.unwrap_or(STUDY_SEEDS))? {
-        let files = Files {
-            csv: comparison_csv(&result),
-            svg: (result.seeds > 0).then(|| comparison_svg(&result)),
-            markdown: comparison_markdown(&result),
-        };
-        files.write(result.study.name, &args.out, document.as_mut())?;
+        let files =
+            Files { csv: comparison_csv(&result), svg: (result.seeds > 0).then(|| comparison_svg(&result)) };
+        files.write(result.study.name, &args.out)?;
         values.push(serde_json::to_value(&result)?);
         if !json {
             print(&format!("{result}\n"))?;
         }
     }
-    if let Some(document) = document {
-        document.write()?;
-    }
     if json {
         let one = values.first().filter(|_| args.name != "all").map(serde_json::to_string);
         print(&format!("{}\n", one.unwrap_or_else(|| serde_json::to_string(&values))?))?;
     } else {
-        print(&format!("tables and charts: {}\n", args.out.display()))?;
+        print(&format!("CSV files and charts: {}\n", args.out.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a result is written as.
+/// Files of a result.
 struct Files {
     csv: String,
     svg: Option<String>,
-    markdown: String,
 }
 
 impl Files {
-    fn write(&self, name: &str, out: &Path, document: Option<&mut Document>) -> anyhow::Result<()> {
+    fn write(&self, name: &str, out: &Path) -> anyhow::Result<()> {
         write(out, &format!("{name}.csv"), &self.csv)?;
         if let Some(svg) = &self.svg {
             write(out, &format!("{name}.svg"), svg)?;
-        }
-        if let Some(document) = document {
-            document.replace(name, &self.markdown);
         }
         Ok(())
     }
@@ -159,13 +143,13 @@ fn list(json: bool) -> anyhow::Result<()> {
         let place = e.figure.map_or(String::new(), |figure| format!(" (Fig. {figure} of the InArt paper)"));
         (e.name, format!("{}{place}", e.title))
     };
-    let study = |s: &Study| (s.name, format!("{} ({} of {})", s.title, s.place, s.paper));
+    let study = |s: &Study| (s.name, format!("{} ({})", s.title, s.source()));
     let lines: Vec<_> = experiments().iter().map(figure).chain(all_studies().map(study)).collect();
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     print(&lines.iter().map(|(name, text)| format!("{name:width$}  {text}\n")).collect::<String>())
 }
 
-/// A bar on a terminal's standard error; silent in a pipe.
+/// Creates a progress bar on standard error, which prints nothing in a pipe.
 fn bar(what: &str) -> ProgressBar {
     let bar = ProgressBar::new(0);
     let style = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {what}, {{elapsed}}"))
@@ -199,5 +183,10 @@ fn studies(studies: &[&'static Study], seeds: u64) -> anyhow::Result<Vec<Compari
         bar.set_position(done);
     });
     bar.finish_and_clear();
-    Ok(results?)
+    let mut results = results?;
+    for result in &mut results {
+        let flags = if result.seeds > 0 { format!(" --seeds {}", result.seeds) } else { String::new() };
+        result.command = Some(format!("inart experiment {}{flags}", result.study.name));
+    }
+    Ok(results)
 }

@@ -9,8 +9,8 @@ use inart_emulator::aggregation::timeline::{Event, JobLine, RoundPoint, Timeline
 use inart_emulator::machine::scale::Scaling;
 use inart_emulator::{peers, ps, sites};
 use inart_experiments::{
-    Beside, Compared, Comparison, Entry, Printed, PrintedEntry, Statistics, comparison_svg, experiment, run,
-    study, svg,
+    Comparison, ComparisonPanel, ComparisonRow, Entry, PublishedEntry, PublishedValue, Statistics,
+    comparison_svg, experiment, run, study, svg,
 };
 use inart_planner_aggregation::schemes;
 use inart_report::Trained;
@@ -78,11 +78,18 @@ fn comparison(name: &str, rows: &[&str]) -> Comparison {
     let row = |(at, x): (usize, &&str)| {
         let here = 1.0 + at as f64;
         let number = |value: f64| Some(Entry::Number(Statistics::of(&[value, 1.3 * value])));
-        let paper =
-            Printed { entry: PrintedEntry::Value(here * [1.2, 1.25, 0.4, 3.0][at % 4]), source: "text" };
-        Beside { x: (*x).to_owned(), paper: Some(paper), here: number(here), optimized: number(here + 0.5) }
+        let paper = PublishedEntry {
+            entry: PublishedValue::Value(here * [1.2, 1.25, 0.4, 3.0][at % 4]),
+            source: "text",
+        };
+        ComparisonRow {
+            x: (*x).to_owned(),
+            paper: Some(paper),
+            here: number(here),
+            optimized: number(here + 0.5),
+        }
     };
-    let panel = Compared {
+    let panel = ComparisonPanel {
         key: "key",
         title: "a panel of this figure with a title".into(),
         quantity: "Throughput over MXNET's",
@@ -91,7 +98,7 @@ fn comparison(name: &str, rows: &[&str]) -> Comparison {
         rows: rows.iter().enumerate().map(row).collect(),
     };
     let study = *study(name).unwrap();
-    Comparison { study, seeds: 2, command: "the command".into(), panels: vec![panel.clone(), panel] }
+    Comparison { study, seeds: 2, command: Some("the command".into()), panels: vec![panel.clone(), panel] }
 }
 
 fn summary(names: &[&str], jobs: usize) -> Summary {

@@ -1,4 +1,4 @@
-//! What is run: a scheme with its settings, on a network that a seed draws, for a job.
+//! Cases: a scheme with its settings, on a network that a seed draws, for a job.
 
 use inart_planner_sites::{AuxiliaryChoice, AuxiliaryUse, Disjoint, Options, Scheme, Sharing, Tuning};
 use inart_simulator_sites::ideal::{Knowledge, RunOptions, Until, run};
@@ -8,18 +8,18 @@ use super::job::{Job, Network};
 use super::networks::draw;
 use crate::trials::{StudyError, Trial};
 
-/// As long as the released script's ten draws of rates last.
+/// Duration of the released script's ten draws of rates.
 pub const SECONDS: f64 = 1800.0;
 const PRIOR_BPS: f64 = 87.5e6;
 
-/// One run, but for the seed.
+/// A run without its seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
-    /// Where.
+    /// Network.
     pub network: Network,
-    /// What for.
+    /// Job.
     pub job: Job,
-    /// How.
+    /// Scheme with its settings.
     pub method: Method,
 }
 
@@ -27,11 +27,11 @@ pub struct Case {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Method {
     pub scheme: Scheme,
-    /// The position of the root, of a scheme with one.
+    /// Position of the root, for a scheme with one root.
     pub root: Option<usize>,
-    /// How many roots, the best ones.
+    /// Number of roots; the best ones are used.
     pub roots: Option<usize>,
-    /// Node-disjoint auxiliary paths, and how they are used.
+    /// Use of node-disjoint auxiliary paths.
     pub auxiliary: Option<AuxiliaryUse>,
     pub knowledge: Knowledge,
     pub sharing: Sharing,
@@ -39,7 +39,7 @@ pub struct Method {
 }
 
 impl Method {
-    /// As it adapts to what chunks take on links.
+    /// Returns a scheme that adapts to the measured times of chunks on links.
     pub fn new(scheme: Scheme) -> Self {
         Method {
             scheme,
@@ -52,17 +52,17 @@ impl Method {
         }
     }
 
-    /// NetStorm-lite: a tree for each root, planned once for the rates at the start.
+    /// Returns NetStorm-lite: a tree for each root, planned once for the rates at the start.
     pub fn lite() -> Self {
         Method { knowledge: Knowledge::Static, ..Method::std() }
     }
 
-    /// NetStorm-std: the same, planned anew by what is measured.
+    /// Returns NetStorm-std: NetStorm-lite, replanned from measured rates.
     pub fn std() -> Self {
         Method::new(Scheme::Netstorm)
     }
 
-    /// NetStorm-pro: auxiliary paths as well, as in Table II.
+    /// Returns NetStorm-pro: NetStorm-std with auxiliary paths, as in Table II.
     pub fn pro() -> Self {
         Method::std().with_paths(AuxiliaryUse::default().busy_bound, AuxiliaryUse::default().queue_length)
     }
@@ -71,13 +71,13 @@ impl Method {
         Method { knowledge, ..self }
     }
 
-    /// With node-disjoint auxiliary paths, taken lazily.
+    /// Returns the method with node-disjoint auxiliary paths, chosen lazily.
     pub fn with_paths(self, busy_bound: u32, queue_length: u32) -> Self {
         let choice = AuxiliaryChoice::Lazy;
         Method { auxiliary: Some(AuxiliaryUse { choice, busy_bound, queue_length }), ..self }
     }
 
-    /// Taken as the NETSTORM paper prints it: when a chunk is queued.
+    /// Returns the method with auxiliary paths chosen as the NETSTORM paper prints: when a chunk is queued.
     pub fn eagerly(self) -> Self {
         let eager = |auxiliary| AuxiliaryUse { choice: AuxiliaryChoice::Eager, ..auxiliary };
         Method { auxiliary: self.auxiliary.map(eager), ..self }
@@ -102,7 +102,7 @@ impl Method {
 }
 
 impl Trial for Case {
-    /// The mean time of a round, in seconds.
+    /// Mean time of a round, in seconds.
     type Run = f64;
 
     fn run(&self, seed: u64) -> Result<f64, StudyError> {
@@ -114,7 +114,7 @@ impl Trial for Case {
 }
 
 impl Case {
-    /// For the job of 61 equal chunks.
+    /// Returns a case with the job of 61 equal chunks.
     pub fn new(network: Network, method: Method) -> Self {
         Case { network, job: Job::Equal, method }
     }

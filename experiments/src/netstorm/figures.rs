@@ -1,4 +1,4 @@
-//! NETSTORM's Figs. 13 to 18: comparison and ablation.
+//! Figs. 13 to 18 of the NETSTORM paper: comparison and ablation.
 
 use inart_planner_sites::{Scheme, Sharing};
 use inart_simulator_sites::ideal::Knowledge;
@@ -17,7 +17,7 @@ fn optimized(network: Network) -> Case {
     Case::new(network, Method::new(Scheme::Optimized))
 }
 
-/// Throughput over MXNET's: a row per method, beside `optimized` with the same knowledge.
+/// Returns throughput over MXNET's: a row per method, next to `optimized` with the same knowledge.
 fn over_star(network: Network, x: &str, method: Method) -> Line {
     let ours = Case::new(network, Method::new(Scheme::Optimized).knowing(method.knowledge));
     let times = |case| Number::times(star(network), case);
@@ -79,7 +79,6 @@ pub fn fig14() -> Vec<Panel> {
     };
     let fixed = |scheme| Case::new(Network::Static, Method::new(scheme).knowing(Knowledge::Static));
     let adaptive = |scheme| Case::new(Network::Dynamic, Method::new(scheme));
-    // The static scheme, ours in both networks.
     let better = |scheme| {
         Number::new(
             vec![star(Network::Static), fixed(scheme), star(Network::Dynamic), adaptive(scheme)],
@@ -162,10 +161,10 @@ pub fn fig16() -> Vec<Panel> {
             .collect(),
     };
     let rows = [
-        ("auxiliary paths, beside rates at the start", Method::pro(), Knowledge::Static),
-        ("auxiliary paths, beside nothing known", Method::pro(), Knowledge::Uniform),
-        ("trees' links only, beside rates at the start", Method::std(), Knowledge::Static),
-        ("trees' links only, beside nothing known", Method::std(), Knowledge::Uniform),
+        ("auxiliary paths, vs. rates at the start", Method::pro(), Knowledge::Static),
+        ("auxiliary paths, vs. nothing known", Method::pro(), Knowledge::Uniform),
+        ("trees' links only, vs. rates at the start", Method::std(), Knowledge::Static),
+        ("trees' links only, vs. nothing known", Method::std(), Knowledge::Uniform),
     ];
     let saved = |(x, method, known): (&'static str, Method, Knowledge)| {
         let ours = Number::saved(case(method, known), case(method, Knowledge::Passive));

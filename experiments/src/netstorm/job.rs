@@ -1,4 +1,4 @@
-//! The networks and the jobs of NETSTORM's evaluation.
+//! Networks and jobs of the NETSTORM paper's evaluation.
 
 use crate::models::Model;
 
@@ -12,7 +12,7 @@ pub enum Network {
     Static,
     /// The NETSTORM paper's nine sites, with rates that are drawn every 180 s.
     Dynamic,
-    /// So many sites in a ring with chords, with rates that are drawn every 180 s.
+    /// A ring of this number of sites with chords, with rates that are drawn every 180 s.
     Ring(usize),
 }
 
@@ -21,6 +21,6 @@ pub enum Network {
 pub enum Job {
     /// 61 million parameters in 61 chunks.
     Equal,
-    /// A model's tensors, in chunks of at most so many parameters.
+    /// A model's tensors, in chunks of at most this number of parameters.
     Model(Model, u64),
 }

@@ -1,4 +1,4 @@
-//! The random numbers of NETSTORM's released script, which is Python 2: Mersenne Twister 19937.
+//! Random numbers of NETSTORM's released script, which is Python 2: Mersenne Twister 19937.
 
 const N: usize = 624;
 const M: usize = 397;
@@ -10,7 +10,8 @@ pub struct Mersenne {
 }
 
 impl Mersenne {
-    /// Seeded as Python seeds with a number: as a key of its 32-bit words, least first.
+    /// Creates a generator that is seeded as Python seeds with a number: a key of its 32-bit words, least
+    /// first.
     pub fn new(seed: u64) -> Self {
         let mut state = [0u32; N];
         state[0] = 19_650_218;
@@ -78,7 +79,7 @@ impl Mersenne {
 mod tests {
     use super::*;
 
-    /// What Python prints.
+    /// Python printed the expected numbers.
     #[test]
     fn numbers_are_those_of_python() {
         let mut one = Mersenne::new(1);

@@ -1,4 +1,4 @@
-//! NETSTORM's evaluation, in virtual time.
+//! Evaluation of the NETSTORM paper, in virtual time.
 
 mod case;
 mod figures;
@@ -9,14 +9,14 @@ mod scaling;
 mod studies;
 mod tables;
 
-use crate::comparison::{Compared, Comparison, Study};
+use crate::comparison::{Comparison, ComparisonPanel, Study};
 use crate::lines;
 use crate::trials::StudyError;
 
 use case::Panel;
 pub use studies::STUDIES;
 
-/// The panels of a study that are run; none for tables of words.
+/// Returns the panels that a study runs; no panel for tables of words.
 fn panels(study: &Study) -> Vec<Panel> {
     match study.name {
         "netstorm-fig13" => figures::fig13(),
@@ -31,8 +31,8 @@ fn panels(study: &Study) -> Vec<Panel> {
     }
 }
 
-/// What stands beside the panels that are run.
-fn words(study: &Study, compared: &[Compared]) -> Result<Option<Compared>, StudyError> {
+/// Returns the panel of words of a study.
+fn words(study: &Study, compared: &[ComparisonPanel]) -> Result<Option<ComparisonPanel>, StudyError> {
     Ok(match study.name {
         "netstorm-fig20" => Some(scaling::best(compared)),
         "netstorm-table-1" => Some(tables::options()),
@@ -41,7 +41,7 @@ fn words(study: &Study, compared: &[Compared]) -> Result<Option<Compared>, Study
     })
 }
 
-/// Runs studies over the seeds 1 to `seeds`, each case once; tells `progress` (runs done, all runs).
+/// Runs studies over the seeds 1 to `seeds`, each case once; reports to `progress` (runs done, all runs).
 ///
 /// # Errors
 /// The first run that fails.
@@ -75,7 +75,7 @@ mod tests {
                 assert_eq!(names.len(), panel.lines.len(), "{} {}", study.name, panel.key);
             }
         }
-        // As many as the file has: none has a misspelt name, or another unit.
+        // All numbers of the file were found: none has a misspelled name or another unit.
         let data = include_str!("../../data/netstorm.csv");
         let rows = data.lines().filter(|line| line.starts_with("netstorm-")).count();
         assert_eq!(printed, rows);

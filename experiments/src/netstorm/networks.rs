@@ -1,4 +1,4 @@
-//! The networks that seeds draw, as the NETSTORM paper's released script draws rates.
+//! Networks that seeds draw, with rates as the NETSTORM paper's released script draws them.
 
 use std::fmt::Write as _;
 
@@ -59,8 +59,8 @@ pub fn draw(network: Network, job: Job, seed: u64) -> Result<Overlay, StudyError
     Overlay::from_yaml(&text).map_err(|source| StudyError::new(&network, seed, source))
 }
 
-/// Both directions of the links of a ring of all sites, and of 4/9 as many chords, as the NETSTORM paper's
-/// network has them: it is a ring of nine with four chords, none of them at site 1.
+/// Returns both directions of the links of a ring of all sites with 4/9 as many chords, none of them at
+/// site 1. The NETSTORM paper's network is such a ring: nine sites, four chords.
 fn ring(sites: usize, random: &mut Mersenne) -> Vec<(usize, usize)> {
     let mut links: Vec<(usize, usize)> = (1..sites).map(|at| (at, at + 1)).collect();
     links.push((1, sites));

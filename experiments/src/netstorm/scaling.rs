@@ -1,10 +1,10 @@
-//! NETSTORM's Figs. 19 and 20: scale and sensitivity.
+//! Figs. 19 and 20 of the NETSTORM paper: scale and sensitivity.
 
 use inart_planner_sites::{Scheme, Tuning};
 
-use crate::comparison::{Beside, Compared, Entry};
+use crate::comparison::{ComparisonPanel, ComparisonRow, Entry};
 use crate::models::Model;
-use crate::published::{Printed, PrintedEntry};
+use crate::published::{PublishedEntry, PublishedValue};
 
 use super::case::{Case, Line, Method, Number, Panel};
 use super::figures::SPEEDUP;
@@ -17,7 +17,7 @@ fn of_model(model: Model, method: Method) -> Case {
     Case { network: Network::Dynamic, job: Job::Model(model, CHUNK), method }
 }
 
-/// Speed-up over MXNET per site, over that of 5 sites: MXNET and the scheme there, and on `sites` sites.
+/// Returns the speed-up over MXNET per site, divided by the speed-up per site with 5 sites.
 fn per_site(sites: usize, [star_5, case_5, star, case]: [Case; 4]) -> Number {
     let number =
         Number::new(vec![star_5, case_5, star, case], |times| times[2] / times[3] / (times[0] / times[1]));
@@ -73,7 +73,7 @@ pub fn fig19() -> Vec<Panel> {
     ]
 }
 
-/// Over MXNET with the same job.
+/// Returns throughput over MXNET's with the default chunks, by setting.
 fn sensitivity(
     key: &'static str,
     axis: &'static str,
@@ -136,14 +136,14 @@ pub fn fig20() -> Vec<Panel> {
     ]
 }
 
-/// Settings within so much of the best one count as best, too.
+/// Settings within this factor of the best one also count as best.
 const NEAR: f64 = 0.98;
 
-/// What the text recommends, beside what comes out best in panels of settings.
-pub fn best(panels: &[Compared]) -> Compared {
+/// Returns the settings that the NETSTORM paper recommends, and the best settings here.
+pub fn best(panels: &[ComparisonPanel]) -> ComparisonPanel {
     let recommended = ["0.5 to 1", "5", "4 to 32", "0.01 to 4"];
-    let near = |panel: &Compared, of: fn(&Beside) -> &Option<Entry>| {
-        let mean = |row: &Beside| match of(row) {
+    let near = |panel: &ComparisonPanel, of: fn(&ComparisonRow) -> &Option<Entry>| {
+        let mean = |row: &ComparisonRow| match of(row) {
             Some(Entry::Number(statistics)) => statistics.mean,
             _ => 0.0,
         };
@@ -151,13 +151,13 @@ pub fn best(panels: &[Compared]) -> Compared {
         let names = panel.rows.iter().filter(|row| mean(row) >= NEAR * best).map(|row| row.x.clone());
         Some(Entry::Words(names.collect::<Vec<_>>().join(", ")))
     };
-    let row = |(panel, words): (&Compared, &str)| Beside {
+    let row = |(panel, words): (&ComparisonPanel, &str)| ComparisonRow {
         x: panel.axis.to_owned(),
-        paper: Some(Printed { entry: PrintedEntry::Words(words.to_owned()), source: "text" }),
+        paper: Some(PublishedEntry { entry: PublishedValue::Words(words.to_owned()), source: "text" }),
         here: near(panel, |row| &row.here),
         optimized: near(panel, |row| &row.optimized),
     };
-    Compared {
+    ComparisonPanel {
         key: "best",
         title: "what the text recommends, and what is within 2 % of the best here".to_owned(),
         quantity: "Best settings",

@@ -1,127 +1,126 @@
-//! The figures and tables of NETSTORM's evaluation (Section IX), and what is to be said of each.
+//! Figures and tables of the NETSTORM paper's evaluation (Section IX), and where our numbers differ.
 
 use crate::comparison::Study;
 
-/// All of them, in the NETSTORM paper's order.
+const fn study(
+    name: &'static str,
+    title: &'static str,
+    place: &'static str,
+    differs: &'static str,
+    unreached: Option<&'static str>,
+) -> Study {
+    Study { name, title, place, paper: "NETSTORM", differs, unreached }
+}
+
+/// All studies, in the NETSTORM paper's order.
 pub const STUDIES: [Study; 10] = [
-    Study {
-        name: "netstorm-fig13",
-        title: "NETSTORM and the systems it is compared with",
-        place: "Fig. 13",
-        paper: "NETSTORM",
-        differs: "NETSTORM gains less over MXNET than published: its nine trees share thirteen links, which its \
-            metric does not know, and the ratio hangs on the draw of rates and on where MXNET's server is \
-            (last panel), which the paper does not say; the systems' order is the published one, with \
-            TSEngine's spanning tree close behind NETSTORM in the static network.",
-        unreached: Some(
-            "seconds of training and accuracy over time, which hold the computing and evaluation time of 8 \
-            GPUs that the paper does not state; rounds here are communication alone.",
+    study(
+        "netstorm-fig13",
+        "NETSTORM and the systems it is compared with",
+        "Fig. 13",
+        "NETSTORM gains less over MXNET than published: its nine trees share thirteen links, which \
+            its metric ignores. The ratio also depends on the drawn rates and on MXNET's server (last \
+            panel), which the NETSTORM paper does not name. The order of the systems is the published \
+            one, but TSEngine's spanning tree is close to NETSTORM in the static network.",
+        Some(
+            "seconds of training and accuracy over time. They include computing and evaluation on 8 \
+                GPUs, whose times the NETSTORM paper does not state. Rounds here are communication \
+                alone.",
         ),
-    },
-    Study {
-        name: "netstorm-fig14",
-        title: "Throughput by synchronization topology",
-        place: "Fig. 14",
-        paper: "NETSTORM",
-        differs: "FAPT gains less than published, and MST gains more than FAPT, against the paper: chunks are \
-            pipelined, so a tree's slowest link sets the time of a round, which MST avoids, and not the sum \
-            over a path, which FAPT minimises; FAPT over BKT in the dynamic network is the one ratio that \
-            comes out higher than published.",
-        unreached: None,
-    },
-    Study {
-        name: "netstorm-fig15",
-        title: "Throughput by number of roots",
-        place: "Fig. 15",
-        paper: "NETSTORM",
-        differs: "Throughput grows little with roots, and not linearly: the trees of all roots share the same \
-            thirteen links, and one pipelined tree with auxiliary paths already uses many of them; the \
-            published 2.8 times over one root is more than our own packing of these links gains over it.",
-        unreached: None,
-    },
-    Study {
-        name: "netstorm-fig16",
-        title: "Time of a round with and without network awareness",
-        place: "Fig. 16",
-        paper: "NETSTORM",
-        differs: "Awareness saves NETSTORM less time than published: rates are measured while nine trees share the \
-            links, links without chunks stay \
-            unmeasured, and its metric gains little by exact rates; the same measurements halve the rounds of `optimized`.",
-        unreached: Some(
-            "66 s and 50 s as such, which hold computing time that the paper does not state; the share of \
-            time that is saved compares.",
+    ),
+    study(
+        "netstorm-fig14",
+        "Throughput by synchronization topology",
+        "Fig. 14",
+        "FAPT gains less than published, and less than MST, in contrast to the NETSTORM paper. Chunks \
+            are pipelined, so the slowest link of a tree determines the round, which MST avoids; FAPT \
+            minimizes the sum over a path. FAPT over BKT in the dynamic network is the one ratio above \
+            the published one.",
+        None,
+    ),
+    study(
+        "netstorm-fig15",
+        "Throughput by number of roots",
+        "Fig. 15",
+        "Throughput grows little with the number of roots, because the trees of all roots share \
+            thirteen links. One pipelined tree with auxiliary paths already uses many of them. The \
+            published gain of 2.8 times over one root is more than `optimized` gains over it.",
+        None,
+    ),
+    study(
+        "netstorm-fig16",
+        "Time of a round with and without network awareness",
+        "Fig. 16",
+        "Awareness saves NETSTORM less time than published. Rates are measured while nine trees share \
+            the links, links without chunks stay unmeasured, and exact rates improve its metric little. \
+            The same measurements halve the rounds of `optimized`.",
+        Some(
+            "66 s and 50 s themselves, which include computing time that the NETSTORM paper does not \
+                state; the saved share of the time is comparable.",
         ),
-    },
-    Study {
-        name: "netstorm-fig17",
-        title: "Gain of auxiliary paths",
-        place: "Fig. 17",
-        paper: "NETSTORM",
-        differs: "The gain is below the published range at most settings, its greatest value is half the published \
-            one, and it falls with AUXILIARY_QUEUE_LENGTH, of which the paper has 5 as the best value (and 1 \
-            in Table II): detours use links that the nine trees already fill, and a chunk that waits on a \
-            slow detour holds the round up.",
-        unreached: Some(
-            "the gain at each setting, which is only drawn; the text states the range and the best setting.",
+    ),
+    study(
+        "netstorm-fig17",
+        "Gain of auxiliary paths",
+        "Fig. 17",
+        "The gain is below the published range at most settings, and its greatest value is half the \
+            published one: detours use links that the nine trees already fill, and a chunk on a slow \
+            detour delays the round. The gain falls with AUXILIARY_QUEUE_LENGTH, whose best value in the \
+            NETSTORM paper is 5 (1 in its Table II).",
+        Some(
+            "the gain at each setting, which is only drawn. The text states the range and the best setting.",
         ),
-    },
-    Study {
-        name: "netstorm-fig18",
-        title: "NetStorm-lite, -std and -pro",
-        place: "Fig. 18",
-        paper: "NETSTORM",
-        differs: "Each stage gains less over MXNET than published, awareness adds less and auxiliary paths add \
-            more: with trees alone, links without chunks stay unmeasured; the paper's own factors do not \
-            multiply to its total either \
-            (auxiliary paths add 14 % in its Fig. 18, 30 to 65 % in its Fig. 17).",
-        unreached: None,
-    },
-    Study {
-        name: "netstorm-fig19",
-        title: "Larger models and more data centers",
-        place: "Fig. 19",
-        paper: "NETSTORM",
-        differs: "The orders are the published ones, as rounds of NETSTORM grow more slowly with the model than \
-            MXNET's, AlexNet takes less time than ResNet-152 and the speed-up tends to grow with the number \
-            of sites, but the scaling efficiency is far from 0.93 in either reading: every site sends and \
-            receives the whole model whatever the number of sites, over paths that get longer.",
-        unreached: Some(
-            "seconds by model, which are only drawn and hold computing time; the networks of 5 to 15 sites, \
-            which the paper does not describe: drawn rings with chords, as dense as its nine sites, stand \
-            for them.",
+    ),
+    study(
+        "netstorm-fig18",
+        "NetStorm-lite, -std and -pro",
+        "Fig. 18",
+        "Each stage gains less over MXNET than published. Awareness adds less, because links without \
+            chunks stay unmeasured, and auxiliary paths add more. The published factors do not multiply \
+            to the published total either: auxiliary paths add 14 % in Fig. 18 and 30 to 65 % in Fig. \
+            17.",
+        None,
+    ),
+    study(
+        "netstorm-fig19",
+        "Larger models and more data centers",
+        "Fig. 19",
+        "The orders are the published ones: rounds of NETSTORM grow more slowly with the model than \
+            MXNET's, AlexNet takes less time than ResNet-152, and the speed-up tends to grow with the \
+            number of sites. The scaling efficiency is far from 0.93 in either reading, because every \
+            site sends and receives the whole model, over paths that get longer.",
+        Some(
+            "seconds by model, which are only drawn and include computing time. The NETSTORM paper \
+                does not describe its networks of 5 to 15 sites: drawn rings with chords, as dense as \
+                its nine sites, replace them.",
         ),
-    },
-    Study {
-        name: "netstorm-fig20",
-        title: "Sensitivity to NETSTORM's settings",
-        place: "Fig. 20",
-        paper: "NETSTORM",
-        differs: "CHUNK_SIZE and PROBE_CHUNK_NUM are best about where the text has them; UPDATE_TIME makes no \
-            difference below the time of a round, since a plan changes between rounds only and updates cost \
-            nothing here, and a PROBE_CHUNK_SIZE beyond the collapse boundary (no chunk is a probe) costs \
-            NETSTORM little, since awareness gains it little; `optimized` loses all it has measured there, \
-            as its own chunks are shorter than 0.1 million parameters.",
-        unreached: Some(
-            "throughput at each setting, which is only drawn; the text states the recommended values.",
-        ),
-    },
-    Study {
-        name: "netstorm-table-1",
-        title: "Options for users",
-        place: "Table I",
-        paper: "NETSTORM",
-        differs: "Both switches are flags here, and UPDATE_RATE has no counterpart in virtual time: a plan is made \
-            anew before each round, whatever has changed.",
-        unreached: None,
-    },
-    Study {
-        name: "netstorm-table-2",
-        title: "Default settings",
-        place: "Table II",
-        paper: "NETSTORM",
-        differs: "PROBE_CHUNK_SIZE is above CHUNK_SIZE in the paper, so that no chunk would be a probe (its source \
-            compares bytes), hence every chunk is one here; a plan changes between rounds only, which last \
-            longer than 5 s; links in virtual time lose nothing.",
-        unreached: None,
-    },
+    ),
+    study(
+        "netstorm-fig20",
+        "Sensitivity to NETSTORM's settings",
+        "Fig. 20",
+        "CHUNK_SIZE and PROBE_CHUNK_NUM are best near the recommended values. UPDATE_TIME makes no \
+            difference below the time of a round, since a plan changes between rounds only and updates \
+            cost nothing here. A PROBE_CHUNK_SIZE above the chunk size (no chunk is a probe) costs \
+            NETSTORM little, since awareness gains it little; `optimized` loses all measurements there, \
+            because its chunks are below 0.1 million parameters.",
+        Some("throughput at each setting, which is only drawn. The text states the recommended values."),
+    ),
+    study(
+        "netstorm-table-1",
+        "Options for users",
+        "Table I",
+        "Both switches are settings here. UPDATE_RATE has no counterpart in virtual time, because every \
+            round is replanned.",
+        None,
+    ),
+    study(
+        "netstorm-table-2",
+        "Default settings",
+        "Table II",
+        "PROBE_CHUNK_SIZE is above CHUNK_SIZE in the NETSTORM paper, so no chunk would be a probe \
+            (its source compares bytes); here every chunk is one. A plan changes between rounds only, \
+            which last longer than 5 s. Links in virtual time lose nothing.",
+        None,
+    ),
 ];

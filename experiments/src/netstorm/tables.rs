@@ -1,36 +1,36 @@
-//! NETSTORM's Tables I and II: words.
+//! Tables I and II of the NETSTORM paper: words.
 
 use inart_planner_sites::{AuxiliaryUse, Scheme, longest_chunk};
 
-use crate::comparison::{Beside, Compared, Entry};
-use crate::published::{Printed, PrintedEntry};
+use crate::comparison::{ComparisonPanel, ComparisonRow, Entry};
+use crate::published::{PublishedEntry, PublishedValue};
 use crate::trials::StudyError;
 
 use super::job::{Job, Network};
 use super::networks::draw;
 
-fn row(x: &str, paper: &str, here: impl Into<String>, optimized: impl Into<String>) -> Beside {
-    Beside {
+fn row(x: &str, paper: &str, here: impl Into<String>, optimized: impl Into<String>) -> ComparisonRow {
+    ComparisonRow {
         x: x.to_owned(),
-        paper: Some(Printed { entry: PrintedEntry::Words(paper.to_owned()), source: "text" }),
+        paper: Some(PublishedEntry { entry: PublishedValue::Words(paper.to_owned()), source: "text" }),
         here: Some(Entry::Words(here.into())),
         optimized: Some(Entry::Words(optimized.into())),
     }
 }
 
-/// Table I: what users may set.
-pub fn options() -> Compared {
+/// Returns Table I: options of users.
+pub fn options() -> ComparisonPanel {
     let rows = vec![
         row(
             "ENABLE_AWARENESS",
             "whether to enable network awareness",
-            "`--knowledge passive`, or `static`, `uniform`, `oracle`",
+            "knowledge: passive, or static, uniform, oracle",
             "the same",
         ),
         row(
             "ENABLE_AUX_PATH",
             "whether to use auxiliary paths",
-            "`--auxiliary node-disjoint`, or `edge-disjoint`, `none`",
+            "auxiliary: node-disjoint, or edge-disjoint, none",
             "none: its trees use the links",
         ),
         row(
@@ -40,18 +40,21 @@ pub fn options() -> Compared {
             "none: every measurement counts",
         ),
     ];
-    Compared {
+    ComparisonPanel {
         key: "options",
-        title: "options and their flags".to_owned(),
-        quantity: "What users may set",
+        title: "options and their settings here".to_owned(),
+        quantity: "Options of users",
         unit: "",
         axis: "option",
         rows,
     }
 }
 
-/// Table II: what the runs here are set to.
-pub fn settings() -> Result<Compared, StudyError> {
+/// Returns Table II: settings of the runs here.
+///
+/// # Errors
+/// A network that cannot be drawn.
+pub fn settings() -> Result<ComparisonPanel, StudyError> {
     let overlay = draw(Network::Dynamic, Job::Equal, 1)?;
     let sites = overlay.sites().len().to_string();
     let longest = |scheme| overlay.jobs().first().map_or(0, |job| longest_chunk(job, scheme) / 4);
@@ -74,7 +77,7 @@ pub fn settings() -> Result<Compared, StudyError> {
         row("latency", "30 ms", "30 ms", "30 ms"),
         row("packet loss", "0.02 %", "none", "none"),
     ];
-    Ok(Compared {
+    Ok(ComparisonPanel {
         key: "settings",
         title: "dynamic network".to_owned(),
         quantity: "Settings",

@@ -1,37 +1,37 @@
-//! R²SP between racks with InArt inside them, beside either alone: Fig. 1 of InArt's paper, and fat-trees.
+//! R²SP between racks with InArt inside them, against either alone: Fig. 1 of the InArt paper, and fat-trees.
 
 use super::numbers::{Line, Number, Panel, figure, only};
-use super::racks::{Case, Measure, Place, Scheme};
+use super::racks::{Case, Measure, RackNetwork, Scheme};
 use crate::network::LinkRates;
 
-/// Times to compute, as multiples of the push of InArt alone.
+/// Compute times, as multiples of the push of InArt alone.
 const COMPUTES: [f64; 6] = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0];
 
-/// How much shorter the iterations of the third are than those of the better of the others, in percent.
+/// Returns how much shorter the third time is than the shorter of the other two, in percent.
 fn saved(times: &[f64]) -> f64 {
     (1.0 - times[2] / times[0].min(times[1])) * 100.0
 }
 
 pub fn panels() -> Vec<Panel> {
-    const FIG1: (Place, &str, [&str; 4]) =
-        (Place::Fig1, "InArt's Fig. 1, 6 workers", ["fig1", "fig1-saved", "fig1-groups", "fig1-stale"]);
-    const EQUAL: (Place, &str, [&str; 4]) = (
-        Place::FatTree(LinkRates::Equal),
+    const FIG1: (RackNetwork, &str, [&str; 4]) =
+        (RackNetwork::Fig1, "InArt's Fig. 1, 6 workers", ["fig1", "fig1-saved", "fig1-groups", "fig1-stale"]);
+    const EQUAL: (RackNetwork, &str, [&str; 4]) = (
+        RackNetwork::FatTree(LinkRates::Equal),
         "fat-tree of k = 6, 50 workers, equal links",
         ["fat-tree", "fat-tree-saved", "fat-tree-groups", "fat-tree-stale"],
     );
-    const DRAWN: (Place, &str, [&str; 4]) = (
-        Place::FatTree(LinkRates::DrawnInFabric),
+    const DRAWN: (RackNetwork, &str, [&str; 4]) = (
+        RackNetwork::FatTree(LinkRates::DrawnInFabric),
         "fat-tree of k = 6, 50 workers, links between switches drawn",
         ["drawn", "drawn-saved", "drawn-groups", "drawn-stale"],
     );
     [FIG1, EQUAL, DRAWN].into_iter().flat_map(|(place, title, keys)| of(place, title, keys)).collect()
 }
 
-fn of(place: Place, title: &'static str, keys: [&'static str; 4]) -> [Panel; 4] {
+fn of(place: RackNetwork, title: &'static str, keys: [&'static str; 4]) -> [Panel; 4] {
     const ITERATION: &str = "Mean time of an iteration over the push of InArt alone";
     const SAVED: &str = "Time of an iteration that is saved over the better of InArt alone and R²SP alone";
-    const STALE: &str = "Greatest staleness with R²SP alone (here) and in groups by the rule (optimized)";
+    const STALE: &str = "Greatest staleness: R²SP alone (here) and groups by the rule (optimized)";
     let case = move |compute, scheme, measure| Case::new(place, scheme, compute, measure);
     let iteration = move |compute, scheme| case(compute, scheme, Measure::Iteration);
     let times = |compute: f64| -> [Line; 4] {
@@ -65,12 +65,12 @@ fn of(place: Place, title: &'static str, keys: [&'static str; 4]) -> [Panel; 4] 
         Line::new(compute.to_string(), of(Scheme::InTurn), of(Scheme::Chosen))
     };
     let panel = |key, quantity, unit, axis, lines| Panel { key, title, quantity, unit, axis, lines };
-    const AXIS: &str = "time to compute and scheme";
+    const AXIS: &str = "compute time and scheme";
     [
         panel(keys[0], ITERATION, "times", AXIS, COMPUTES.into_iter().flat_map(times).collect()),
         panel(keys[1], SAVED, "%", AXIS, COMPUTES.into_iter().flat_map(gain).collect()),
-        panel(keys[2], "Groups by the rule", "groups", "time to compute", COMPUTES.map(groups).into()),
-        panel(keys[3], STALE, "versions", "time to compute", COMPUTES.map(stale).into()),
+        panel(keys[2], "Groups by the rule", "groups", "compute time", COMPUTES.map(groups).into()),
+        panel(keys[3], STALE, "versions", "compute time", COMPUTES.map(stale).into()),
     ]
 }
 

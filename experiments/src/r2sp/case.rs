@@ -1,9 +1,9 @@
-//! A run of either kind.
+//! Cases of all kinds.
 
 use super::{clients, federation, racks, training, workers};
 use crate::trials::{StudyError, Trial};
 
-/// What is run and measured, but for the seed.
+/// A run with its measurement, without the seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Case {
     Workers(workers::Case),

@@ -6,20 +6,20 @@ use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 use super::models::ClientModel;
 use crate::trials::StudyError;
 
-/// Section VI-B.
+/// Number of clients (Section VI-B).
 pub const CLIENTS: usize = 128;
-/// The same: groups of 16.
+/// Number of groups, of 16 clients each (Section VI-B).
 pub const GROUPS: usize = 8;
-/// The same: C, the part of a group that is waited for.
+/// C, the part of a group that an aggregation waits for (Section VI-B).
 const FRACTION: f64 = 0.75;
-/// The same: τ, a client's iterations per round.
+/// τ, a client's iterations per round (Section VI-B).
 const ITERATIONS: u32 = 100;
 /// Aggregations of each group, of which the first three are not counted.
 const ROUNDS: u32 = 40;
-/// Coefficient of variation of times to compute. Assumed: the R²SP paper does not state it.
+/// Coefficient of variation of compute times. Assumed: the R²SP paper does not state one.
 const NOISE: f64 = 0.05;
 
-/// What is measured.
+/// Quantity measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Seconds between a group's aggregations.
@@ -30,11 +30,11 @@ pub enum Measure {
     Pull,
     /// Seconds of a push and a pull.
     Communication,
-    /// The greatest mean rate out of the server over a window of so many seconds, as a part of its port's.
+    /// Greatest mean rate out of the server over a window of this number of seconds, as a part of the port's.
     Peak(u32),
 }
 
-/// One run, but for the seed.
+/// A run without its seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     model: ClientModel,
@@ -42,43 +42,43 @@ pub struct Case {
     groups: usize,
     /// τ: a client's iterations per round.
     iterations: u32,
-    /// Coefficient of variation of times to compute.
+    /// Coefficient of variation of compute times.
     cv: f64,
     measure: Measure,
 }
 
 impl Case {
-    /// BSP: all clients are one group.
+    /// Returns BSP: all clients are one group.
     pub fn bsp(model: ClientModel, measure: Measure) -> Self {
         Case { model, clients: CLIENTS, groups: 1, iterations: ITERATIONS, cv: NOISE, measure }
     }
 
-    /// BSP with fewer clients, and with the iterations per round of Table II (Section II-B).
+    /// Returns BSP with fewer clients, and with the iterations per round of Table II (Section II-B).
     pub fn of_table_2(model: ClientModel, clients: usize) -> Self {
         Case { clients, iterations: 50, ..Self::bsp(model, Measure::Communication) }
     }
 
-    /// FL-R²SP with the R²SP paper's groups.
+    /// Returns FL-R²SP with the R²SP paper's groups.
     pub fn fl(model: ClientModel, measure: Measure) -> Self {
         Case { groups: GROUPS, ..Self::bsp(model, measure) }
     }
 
-    /// Rounds of FL-R²SP with groups of so many clients.
+    /// Returns rounds of FL-R²SP with groups of `size` clients.
     pub fn sized(model: ClientModel, size: usize) -> Self {
         Case { groups: CLIENTS / size, ..Self::bsp(model, Measure::Round) }
     }
 
-    /// With times to compute of this coefficient of variation.
+    /// Returns the case with compute times of this coefficient of variation.
     pub fn varying(self, cv: f64) -> Self {
         Case { cv, ..self }
     }
 
-    /// M.
+    /// Returns M, the number of groups.
     pub fn groups(&self) -> usize {
         self.groups
     }
 
-    /// The unit of data is one model.
+    /// Returns the job; its unit of data is one model.
     pub fn job(&self) -> Job {
         let [in_s, out_s] = self.model.pass_s();
         let mean_s = self.model.compute_s() * f64::from(self.iterations) / f64::from(ITERATIONS);
@@ -102,7 +102,7 @@ impl Case {
         }
     }
 
-    /// How the job is run.
+    /// Returns the options of a run.
     pub fn options(&self, seed: u64, rounds: u32) -> ClientOptions {
         let window_s = match self.measure {
             Measure::Peak(window_s) => Some(window_s.into()),
@@ -120,7 +120,7 @@ impl Case {
         }
     }
 
-    /// What a seed's run comes to.
+    /// Runs the case with a seed and returns the quantity.
     ///
     /// # Errors
     /// A run that fails.

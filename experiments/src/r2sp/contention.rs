@@ -35,7 +35,12 @@ pub fn table_1() -> Vec<Panel> {
     vec![
         panel("iteration", "Mean time of an iteration", "s", lines(Measure::Iteration)),
         panel("communication", "Iteration without computing", "s", lines(Measure::Communication)),
-        panel("overhead", "The same as a part of the iteration", "%", Model::TABLE_1.map(overhead).into()),
+        panel(
+            "overhead",
+            "Share of the iteration without computing",
+            "%",
+            Model::TABLE_1.map(overhead).into(),
+        ),
     ]
 }
 

@@ -1,22 +1,21 @@
-//! When a training of clients has converged.
+//! Convergence of a training of clients.
 
-/// Rounds without a better accuracy after which it has (Section VI-B).
+/// Rounds without a better accuracy after which a training has converged (Section VI-B).
 const STAGNANT: u32 = 10;
 
-/// An accuracy below that of trainings that have converged: when it is reached varies less than when they
-/// stagnate.
+/// An accuracy below that of converged trainings. The time to reach it varies less than the time to stagnate.
 pub const TARGET: f64 = 0.95;
 
 /// A training that has converged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Converged {
-    /// The best accuracy, from 0 to 1.
+    /// Best accuracy, from 0 to 1.
     pub accuracy: f64,
-    /// Rounds until then, those that stagnated included.
+    /// Rounds until convergence, including those that stagnated.
     pub rounds: u32,
-    /// When that was.
+    /// Time of convergence, in seconds.
     pub seconds: f64,
-    /// When the accuracy was [`TARGET`] for the first time, if it ever was.
+    /// Time at which the accuracy reached [`TARGET`], if it did, in seconds.
     pub to_target_s: Option<f64>,
 }
 
@@ -39,12 +38,12 @@ pub struct Convergence {
 }
 
 impl Convergence {
-    /// Whether it has converged.
+    /// Reports whether the training has converged.
     pub fn is_over(&self) -> bool {
         self.reached.is_some()
     }
 
-    /// The accuracy after one more round. Once it has converged nothing changes any more.
+    /// Records the accuracy after one more round. After convergence nothing changes.
     pub fn evaluated(&mut self, at_s: f64, accuracy: f64) {
         if self.is_over() {
             return;
@@ -61,10 +60,10 @@ impl Convergence {
         }
     }
 
-    /// What it came to.
+    /// Returns the result of the training.
     ///
     /// # Errors
-    /// It has not converged.
+    /// A training that has not converged.
     pub fn reached(&self) -> Result<Converged, NotConverged> {
         self.reached.ok_or(NotConverged { rounds: self.rounds, best: self.best })
     }
@@ -83,7 +82,7 @@ mod tests {
         // Nine rounds since the best one.
         let error = convergence.reached().unwrap_err().to_string();
         assert!(error.contains("11 rounds") && error.contains("0.975"), "{error}");
-        // A better one begins them anew.
+        // A better one restarts the count.
         convergence.evaluated(20.0, 0.98);
         for at in 0..9 {
             convergence.evaluated(21.0 + f64::from(at), 0.98);

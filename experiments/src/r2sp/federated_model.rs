@@ -1,5 +1,5 @@
-//! The models of a training of clients in virtual time: a run decides who trains from which version and whose
-//! models are averaged in which; the models are real, and so is who is left out for its data.
+//! Models of a training of clients in virtual time. A run decides which client trains from which version, and
+//! which models each average contains. The models are real, and so are the decisions on outliers.
 
 use std::rc::Rc;
 
@@ -12,39 +12,40 @@ use super::convergence::Convergence;
 
 /// One client in four is an outlier (Section VI-B).
 const OUTLIERS: usize = 4;
-/// Concentrations of the digits of the others and of outliers (the same).
+/// Concentrations of the digits of other clients and of outliers (Section VI-B).
 const ALPHAS: [f64; 2] = [10.0, 0.1];
-/// Images of a client: as many as each of 128 has of the 50,000 of CIFAR-10.
+/// Images of a client: 1/128 of the 50,000 of CIFAR-10.
 const IMAGES: usize = 390;
 /// A client's round: the R²SP paper's 100 steps of 0.01 in fewer and longer ones.
 const ROUND: Round = Round { batch: 8, steps: 5, step: 0.2 };
 
-/// What outliers push.
+/// Updates that outliers push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outliers {
-    /// What they have learnt of their few digits: the R²SP paper's.
+    /// Models learned from few digits, as in the R²SP paper.
     Skewed,
-    /// The opposite of it, as `inart order-worker --sign-flip` does.
+    /// Opposite of the learned change, as `inart host --sign-flip` pushes it.
     Opposite,
 }
 
-/// The same clients under every scheme, and one in four of each of the R²SP paper's groups.
+/// Reports whether a client is an outlier: one in four of each of the R²SP paper's groups, under every
+/// scheme.
 fn is_outlier(client: usize) -> bool {
     (client / GROUPS).is_multiple_of(OUTLIERS)
 }
 
-/// A server's model, and what its clients had pulled of it.
+/// A server's model, and the versions that its clients pulled.
 pub struct Federation {
     clients: Vec<Client>,
     groups: usize,
     is_judged: bool,
     outliers: Outliers,
     model: Rc<Vec<f32>>,
-    /// By group: the model after its last aggregation.
+    /// Model after the last aggregation, by group.
     starts: Vec<Rc<Vec<f32>>>,
-    /// By client: the model that it trains from.
+    /// Model from which a client trains, by client.
     bases: Vec<Rc<Vec<f32>>>,
-    /// How often a mean, or a client's model, was merged.
+    /// Number of merges, of means or of single models.
     merges: usize,
     is_out: Vec<bool>,
     pub convergence: Convergence,
@@ -70,8 +71,8 @@ impl Federation {
         })
     }
 
-    /// What a run tells; of an aggregation, how alike its clients' changes are to their mean.
-    pub fn hear(&mut self, at_s: f64, event: ClientEvent) -> Vec<(usize, f64)> {
+    /// Handles an event of a run. Of an aggregation, returns the cosine of each client's change and the mean.
+    pub fn on_event(&mut self, at_s: f64, event: ClientEvent) -> Vec<(usize, f64)> {
         if self.convergence.is_over() {
             return Vec::new();
         }
@@ -90,7 +91,7 @@ impl Federation {
         self.bases[client] = Rc::clone(&self.model);
     }
 
-    /// What a client pushes.
+    /// Returns the model that a client pushes.
     fn trained(&mut self, client: usize, round: u64) -> Vec<f32> {
         let base = &self.bases[client];
         let mut model = self.clients[client].train(base, round);
@@ -100,12 +101,12 @@ impl Federation {
         model
     }
 
-    /// What the server of groups does (`inart_ps_agent::InGroups`).
+    /// Aggregates a group as the server does (`inart_ps_agent::InGroups`).
     fn aggregated(&mut self, at_s: f64, group: usize, round: u64, clients: &[usize]) -> Vec<(usize, f64)> {
         let models: Vec<_> = clients.iter().map(|client| self.trained(*client, round)).collect();
         let group_mean = mean(models.iter().map(Vec::as_slice));
         let start = Rc::clone(&self.starts[group]);
-        // Who has changed nothing is like anybody.
+        // An unchanged model is similar to any mean.
         let alike = |model: &Vec<f32>| cosine(&start, model, &group_mean).unwrap_or(1.0);
         let cosines = match self.is_judged {
             true => clients.iter().copied().zip(models.iter().map(alike)).collect(),
@@ -116,7 +117,7 @@ impl Federation {
         cosines
     }
 
-    /// A client's model alone, under ASP.
+    /// Merges the model of one client, under ASP.
     pub fn arrived(&mut self, at_s: f64, client: usize, round: u64) {
         if !self.convergence.is_over() {
             let model = self.trained(client, round);
@@ -134,7 +135,7 @@ impl Federation {
         }
     }
 
-    /// The parts of outliers and of the others that are left out.
+    /// Returns the excluded parts of outliers and of other clients.
     pub fn left_out(&self) -> [f64; 2] {
         [true, false].map(|kind| {
             let of: Vec<_> = (0..self.clients.len()).filter(|client| is_outlier(*client) == kind).collect();
@@ -162,7 +163,7 @@ mod tests {
         Federation::new(SEED, groups, true, outliers).unwrap()
     }
 
-    /// A server as its process has it, with all clients there.
+    /// Returns a server as its process creates it, with all clients connected.
     fn server(first: Vec<f32>) -> InGroups {
         let options = GroupOptions {
             clients: CLIENTS,
@@ -181,9 +182,8 @@ mod tests {
         server
     }
 
-    /// The server's process, given the same models at the same times, has the same model after each
-    /// aggregation, bit for bit, and leaves the same clients out; clients train from what it had when they
-    /// pulled.
+    /// The server's process gets the same models at the same times. After each aggregation it has the same
+    /// model, bit for bit, and it excludes the same clients. Clients train from the version that they pulled.
     #[test]
     fn models_and_outliers_are_those_of_the_server() {
         let run = clients::Case::fl(ClientModel::Cnn, clients::Measure::Round);
@@ -201,7 +201,7 @@ mod tests {
                 ClientEvent::Aggregate { .. } => server.tick(now),
                 _ => {}
             }
-            let cosines = training.hear(at_s, event.clone());
+            let cosines = training.on_event(at_s, event.clone());
             match event {
                 ClientEvent::Aggregate { version, .. } => {
                     assert_eq!(server.version(), version);
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(out, (0..CLIENTS).filter(|client| training.is_out[*client]).collect::<Vec<_>>());
     }
 
-    /// A model that arrives alone is merged as a group of one, and was trained from what its client had
-    /// pulled, not from the model as it is then.
+    /// A model that arrives alone is merged as a group of one. Its client trained it from the version that it
+    /// pulled, not from the current one.
     #[test]
     fn one_by_one_each_model_is_merged_as_it_arrives() {
         let mut training = federation(CLIENTS, Outliers::Skewed);

@@ -8,25 +8,25 @@ use inart_topologies::ps::{Job, Kind, Time};
 use super::clients::{self, CLIENTS};
 use super::convergence::{Converged, TARGET};
 use super::federated_model::{Federation, Outliers};
-use super::known::Known;
+use super::memo::Memo;
 use super::models::ClientModel;
 use crate::trials::StudyError;
 
-/// After so many rounds of each client it has not converged, and will not.
+/// Rounds of each client after which a training counts as not converging.
 const ROUNDS: u32 = 400;
 
-/// How clients meet the server.
+/// Synchronization of clients with the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// All are one group.
+    /// One group of all clients.
     Bsp,
-    /// The R²SP paper's groups.
+    /// Groups of the R²SP paper.
     FlR2sp,
-    /// Each by itself, whenever it is ready: Algorithm 2 with groups of one, and without turns.
+    /// Each client alone, when it is ready: Algorithm 2 with groups of one, without turns.
     Asp,
 }
 
-/// What is measured of a training until it converges.
+/// Quantity measured of a training until it converges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Best test accuracy, 0 to 1.
@@ -37,13 +37,13 @@ pub enum Measure {
     Seconds,
     /// Virtual seconds until the accuracy is [`TARGET`].
     ToTarget,
-    /// The part of outliers that is left out.
+    /// Excluded part of the outliers.
     OutliersOut,
-    /// The part of the others that is left out.
+    /// Excluded part of the other clients.
     OthersOut,
 }
 
-/// One training, but for the seed.
+/// A training without its seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     model: ClientModel,
@@ -53,11 +53,11 @@ pub struct Case {
     measure: Measure,
 }
 
-/// What a training came to.
+/// Result of a training.
 #[derive(Debug, Clone, Copy)]
 struct Outcome {
     converged: Converged,
-    /// The parts of outliers and of the others that are left out.
+    /// Excluded parts of outliers and of other clients.
     left_out: [f64; 2],
 }
 
@@ -68,33 +68,33 @@ struct TooLow {
     best: f64,
 }
 
-/// Trainings that were run, by case (whatever is measured) and seed: several numbers are of the same one.
-static KNOWN: Known<(Case, u64), Outcome> = Known::new();
+/// Results of trainings by case, without its quantity, and seed: several numbers come from one training.
+static MEMO: Memo<(Case, u64), Outcome> = Memo::new();
 
 impl Case {
-    /// A training with the filter of outliers (ASP has none: its clients begin from different models).
+    /// Returns a training with the outlier filter. ASP has none: its clients start from different models.
     pub fn new(model: ClientModel, scheme: Scheme, measure: Measure) -> Self {
         let (is_filtered, outliers) = (scheme != Scheme::Asp, Outliers::Skewed);
         Case { model, scheme, is_filtered, outliers, measure }
     }
 
-    /// Without the filter.
+    /// Returns the training without the filter.
     pub fn unfiltered(self) -> Self {
         Case { is_filtered: false, ..self }
     }
 
-    /// With outliers that push something else.
+    /// Returns the training with other outliers.
     pub fn with(self, outliers: Outliers) -> Self {
         Case { outliers, ..self }
     }
 
-    /// What a seed's training comes to.
+    /// Runs the training with a seed and returns the quantity.
     ///
     /// # Errors
     /// A run that fails, or a training that does not converge.
     pub fn run(&self, seed: u64) -> Result<f64, StudyError> {
         let key = (Case { measure: Measure::Accuracy, ..*self }, seed);
-        let outcome = KNOWN.get(key, || self.trained(seed))?;
+        let outcome = MEMO.get(key, || self.trained(seed))?;
         let converged = outcome.converged;
         Ok(match self.measure {
             Measure::Accuracy => converged.accuracy,
@@ -123,7 +123,7 @@ impl Case {
             Scheme::Bsp | Scheme::FlR2sp => {
                 let options = run.options(seed, ROUNDS);
                 let rule = self.is_filtered.then(OutlierRule::default);
-                run_clients_judged(&job, &options, rule, &mut |at_s, event| training.hear(at_s, event))
+                run_clients_judged(&job, &options, rule, &mut |at_s, event| training.on_event(at_s, event))
                     .map(|_| ())
             }
         }
@@ -136,7 +136,7 @@ impl Case {
     }
 }
 
-/// Runs clients as workers that wait for nobody.
+/// Runs clients as workers that do not wait for each other.
 fn one_by_one(job: Job, seed: u64, training: &mut Federation) -> Result<(), RunError> {
     let job = Job { kind: Kind::Workers, ..with_pauses(job) };
     let options = WorkerOptions { seed, ..WorkerOptions::new(SyncModel::asp(), ROUNDS) };
@@ -152,7 +152,7 @@ fn one_by_one(job: Job, seed: u64, training: &mut Federation) -> Result<(), RunE
     Ok(())
 }
 
-/// Workers have no pauses: their times to compute take them in, with the mean and the variance of the sum.
+/// Adds the pauses of clients to compute times, with the mean and the variance of the sum: workers have none.
 fn with_pauses(mut job: Job) -> Job {
     let deviation = |time: Time| time.mean_s * time.cv;
     for participant in &mut job.participants {
@@ -168,7 +168,7 @@ fn with_pauses(mut job: Job) -> Job {
 mod tests {
     use super::*;
 
-    /// Clients that wait for nobody compute as long as those with pauses do, on average and as varied.
+    /// Mean and variance of compute times include the pauses.
     #[test]
     fn pauses_are_in_the_times_to_compute_of_workers() {
         let job = clients::Case::bsp(ClientModel::Cnn, clients::Measure::Round).job();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn trainings_that_miss_the_target_are_said() {
+    fn trainings_that_miss_the_target_are_errors() {
         let error = TooLow { best: 0.5 }.to_string();
         assert!(error.contains("0.500") && error.contains("0.95"), "{error}");
     }

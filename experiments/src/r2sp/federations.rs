@@ -1,4 +1,4 @@
-//! Fig. 15, and the times of convergence of Table IV: trainings of clients with uneven data (Section VI-B).
+//! Fig. 15, and the convergence times of Table IV: trainings of clients with uneven data (Section VI-B).
 
 use super::federated_model::Outliers;
 use super::federation::{Case as Training, Measure, Scheme};
@@ -16,10 +16,10 @@ const SCHEMES: [(&str, Scheme, bool); 5] = [
     ("fl-r2sp, no filter", Scheme::FlR2sp, false),
 ];
 
-/// Rows of outliers that push the opposite of what they have learnt.
+/// Rows of outliers that push the opposite of the learned change.
 const OPPOSITE: &str = "CNN, opposite";
 
-/// Those with the filter.
+/// Schemes with the filter.
 const FILTERED: [(&str, Scheme); 2] = [("bsp", Scheme::Bsp), ("fl-r2sp", Scheme::FlR2sp)];
 
 fn training(model: ClientModel, scheme: Scheme, is_filtered: bool, measure: Measure) -> Training {
@@ -27,7 +27,7 @@ fn training(model: ClientModel, scheme: Scheme, is_filtered: bool, measure: Meas
     if is_filtered { training } else { training.unfiltered() }
 }
 
-/// A row for each model and scheme with the filter.
+/// Returns a row for each model and scheme with the filter.
 fn filtered(number: impl Fn(ClientModel, Scheme) -> Number) -> Vec<Line> {
     let of = |model: ClientModel| {
         FILTERED.map(|(name, scheme)| only(format!("{}, {name}", model.name()), number(model, scheme)))

@@ -4,7 +4,7 @@ use super::clients::{CLIENTS, Case as Run, Measure};
 use super::models::ClientModel;
 use super::numbers::{Line, Number, Panel, figure, only, over, percent, percent_of, saved};
 
-/// A row for each model and scheme.
+/// Returns a row for each model and scheme.
 fn both(number: impl Fn(&dyn Fn(Measure) -> Run) -> Number) -> Vec<Line> {
     let of = |model: ClientModel| {
         [
@@ -15,12 +15,12 @@ fn both(number: impl Fn(&dyn Fn(Measure) -> Run) -> Number) -> Vec<Line> {
     ClientModel::ALL.into_iter().flat_map(of).collect()
 }
 
-/// A row for each model.
+/// Returns a row for each model.
 fn each(number: impl Fn(ClientModel) -> Number) -> Vec<Line> {
     ClientModel::ALL.map(|model| only(model.name(), number(model))).into()
 }
 
-/// What groups save.
+/// Returns the time that groups save, by model.
 fn saving(measure: Measure) -> Vec<Line> {
     each(|model| saved(Run::bsp(model, measure), Run::fl(model, measure)))
 }
@@ -67,7 +67,7 @@ pub fn table_2() -> Vec<Panel> {
     ]
 }
 
-/// Coefficients of variation of times to compute.
+/// Coefficients of variation of compute times.
 const VARIATIONS: [(&str, f64); 4] = [("0 %", 0.0), ("10 %", 0.1), ("20 %", 0.2), ("30 %", 0.3)];
 
 pub fn table_4() -> Vec<Panel> {
@@ -85,7 +85,7 @@ pub fn table_4() -> Vec<Panel> {
             "variation",
             "Time of a round that groups save",
             "%",
-            "model and variation of times to compute",
+            "model and variation of compute times",
             ClientModel::ALL.into_iter().flat_map(varying).collect(),
         ),
     ]
@@ -101,13 +101,13 @@ pub fn table_5() -> Vec<Panel> {
     ]
 }
 
-/// The part of a client's round in which it pulls: the area of that colour in the R²SP paper's charts.
+/// Returns the part of a client's round in which it pulls: an area in the R²SP paper's charts.
 pub fn fig16() -> Vec<Panel> {
     let lines = both(|run| percent_of(run(Measure::Round), run(Measure::Pull)));
     vec![panel("pulling", "Mean time of a pull over that of a round", "%", "model and scheme", lines)]
 }
 
-/// Windows of the meter in Fig. 17, in seconds: one, and some for comparison.
+/// Windows over which Fig. 17 averages rates, in seconds.
 const WINDOWS_S: [u32; 4] = [1, 2, 5, 10];
 
 pub fn fig17() -> Vec<Panel> {

@@ -1,4 +1,4 @@
-//! R²SP's and FL-R²SP's evaluation in virtual time, trainings included; and R²SP between racks.
+//! Evaluation of R²SP and FL-R²SP in virtual time, including trainings; and R²SP between racks.
 
 mod between_racks;
 mod case;
@@ -9,7 +9,7 @@ mod federated_model;
 mod federation;
 mod federations;
 mod groups;
-mod known;
+mod memo;
 mod models;
 mod numbers;
 mod racks;
@@ -57,7 +57,7 @@ fn panels(study: &Study) -> Vec<Panel> {
     }
 }
 
-/// Runs studies over the seeds 1 to `seeds`, each case once; tells `progress` (runs done, all runs).
+/// Runs studies over the seeds 1 to `seeds`, each case once; reports to `progress` (runs done, all runs).
 ///
 /// # Errors
 /// The first run that fails.
@@ -80,7 +80,7 @@ mod tests {
     use crate::published::stated;
 
     #[test]
-    fn every_number_of_the_paper_has_its_place() {
+    fn every_published_number_has_a_row() {
         let mut printed = 0;
         for study in &STUDIES {
             let panels = panels(study);
@@ -94,7 +94,7 @@ mod tests {
                 assert_eq!(names.len(), panel.lines.len(), "{} {}", study.name, panel.key);
             }
         }
-        // As many as the file has: none has a misspelt name, or another unit.
+        // All numbers of the file were found: none has a misspelled name or another unit.
         let data = include_str!("../../data/r2sp.csv");
         let rows = data.lines().filter(|line| line.starts_with("r2sp-")).count();
         assert_eq!(printed, rows);

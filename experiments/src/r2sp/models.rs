@@ -1,4 +1,4 @@
-//! The R²SP paper's models, as its tables have them.
+//! Models of the R²SP paper, with the times of its tables.
 
 /// A model that workers train.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub enum Model {
 }
 
 impl Model {
-    /// Those of Table I, in its order.
+    /// Models of Table I, in its order.
     pub const TABLE_1: [Model; 4] = [Model::ResNet32, Model::AlexNet, Model::Vgg16, Model::Inception];
-    /// Those of Fig. 14.
+    /// Models of Fig. 14.
     pub const NLP: [Model; 2] = [Model::T5, Model::Bert];
 
     pub fn name(self) -> &'static str {
@@ -30,8 +30,8 @@ impl Model {
         }
     }
 
-    /// Seconds to compute an iteration: Table I's iteration less its communication. For the models of Fig. 14
-    /// the R²SP paper does not state it, and 1 s is assumed.
+    /// Returns the compute time of an iteration, in seconds: Table I's iteration less its communication. The
+    /// R²SP paper states none for the models of Fig. 14; 1 s is assumed.
     pub fn compute_s(self) -> f64 {
         match self {
             Model::ResNet32 => 0.12,
@@ -41,8 +41,8 @@ impl Model {
         }
     }
 
-    /// Seconds in which the model passes the ports of two servers at their full rate: a sixteenth of Table
-    /// I's communication, since eight workers push and pull there.
+    /// Returns the time in which the model passes the ports of two servers at full rate, in seconds: a
+    /// sixteenth of Table I's communication, since eight workers push and pull there.
     pub fn pass_s(self) -> f64 {
         match self {
             Model::ResNet32 => 0.11 / 16.0,
@@ -56,8 +56,8 @@ impl Model {
     }
 }
 
-/// A model that clients train. Its times are those with which runs of BSP give BSP's rows of Tables IV and
-/// V; the time of a transfer alone is FL-R²SP's push in Table V.
+/// A model that clients train. Its times are fitted: with them, runs of BSP give BSP's rows of Tables IV and
+/// V. The time of a transfer alone is FL-R²SP's push in Table V.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientModel {
     Cnn,
@@ -66,7 +66,7 @@ pub enum ClientModel {
 }
 
 impl ClientModel {
-    /// All, in the order of Table IV.
+    /// All models, in the order of Table IV.
     pub const ALL: [ClientModel; 3] = [ClientModel::Cnn, ClientModel::Lstm, ClientModel::ResNet20];
 
     pub fn name(self) -> &'static str {
@@ -77,7 +77,7 @@ impl ClientModel {
         }
     }
 
-    /// Seconds that a client computes per round.
+    /// Returns the compute time of a client per round, in seconds.
     pub fn compute_s(self) -> f64 {
         match self {
             ClientModel::Cnn => 7.048,
@@ -86,7 +86,8 @@ impl ClientModel {
         }
     }
 
-    /// Seconds in which an update passes the server's port inwards, and the model outwards, at its full rate.
+    /// Returns the times in which an update enters and the model leaves the server's port at full rate, in
+    /// seconds.
     pub fn pass_s(self) -> [f64; 2] {
         match self {
             ClientModel::Cnn => [0.0091, 0.02252],
@@ -95,7 +96,8 @@ impl ClientModel {
         }
     }
 
-    /// Seconds that a transfer takes which has the server's port to itself: the client's own port limits it.
+    /// Returns the time of a transfer that has the server's port to itself, in seconds. The client's port
+    /// limits it.
     pub fn alone_s(self) -> f64 {
         match self {
             ClientModel::Cnn | ClientModel::Lstm => 0.34,

@@ -1,4 +1,4 @@
-//! Numbers, rows and panels of R²SP's studies.
+//! Numbers, rows and panels of the R²SP paper's studies.
 
 use super::case::Case;
 use crate::lines;
@@ -7,32 +7,32 @@ pub type Line = lines::Line<Case>;
 pub type Number = lines::Number<Case>;
 pub type Panel = lines::Panel<Case>;
 
-/// What was measured.
+/// Returns the measured value.
 pub fn figure(run: impl Into<Case>) -> Number {
     Number::measured(run.into())
 }
 
-/// A part, in percent.
+/// Returns a part, in percent.
 pub fn percent(run: impl Into<Case>) -> Number {
     Number { factor: 100.0, ..figure(run) }
 }
 
-/// The figure of `run` over that of `other`.
+/// Returns the value of `run` divided by that of `other`.
 pub fn over(other: impl Into<Case>, run: impl Into<Case>) -> Number {
     Number::times(run.into(), other.into())
 }
 
-/// The same, in percent.
+/// Returns the value of `run` in percent of that of `other`.
 pub fn percent_of(other: impl Into<Case>, run: impl Into<Case>) -> Number {
     Number { factor: 100.0, ..over(other, run) }
 }
 
-/// How much less the figure of `run` is than that of `other`, in percent.
+/// Returns how much lower the value of `run` is than that of `other`, in percent.
 pub fn saved(other: impl Into<Case>, run: impl Into<Case>) -> Number {
     Number::saved(other.into(), run.into())
 }
 
-/// The greatest such saving over all pairs, or the least.
+/// Returns the greatest saving over all pairs, or the least, in percent.
 pub fn extreme_saved(pairs: impl Iterator<Item = [Case; 2]>, is_greatest: bool) -> Number {
     let of: fn(&[f64]) -> f64 = match is_greatest {
         true => |times| extremes(times)[1],
@@ -46,7 +46,7 @@ fn extremes(times: &[f64]) -> [f64; 2] {
     saved.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], one| [least.min(one), most.max(one)])
 }
 
-/// A row of the R²SP paper's scheme alone.
+/// Returns a row without a number of ours.
 pub fn only(x: impl Into<String>, here: Number) -> Line {
     Line { x: x.into(), here: Some(here), optimized: None }
 }

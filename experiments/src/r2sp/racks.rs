@@ -8,65 +8,65 @@ use inart_simulator_ps::{RackOptions, WorkerOptions, run_racks, run_workers};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 use inart_topologies::switched::{NodeId, Topology};
 
-use super::known::Known;
+use super::memo::Memo;
 use crate::network::{LinkRates, Network};
 use crate::trials::StudyError;
 
 /// Iterations of a run, of which the first third is not counted.
 const ITERATIONS: u32 = 60;
-/// Coefficient of variation of times to compute. Assumed, as in the other studies.
+/// Coefficient of variation of compute times. Assumed, as in the other studies.
 const NOISE: f64 = 0.05;
 
-/// The network.
+/// Network with racks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum RackNetwork {
     /// `topologies/fig1.yaml`: six workers in two racks, two servers.
     Fig1,
     /// A fat-tree of k = 6 with four servers and 50 workers, whose places the seed draws.
     FatTree(LinkRates),
 }
 
-/// How workers meet the servers.
+/// Synchronization of workers with the servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// InArt alone: all gradients in one sum.
     Together,
-    /// R²SP alone, which tunes r: no switch adds anything up.
+    /// R²SP alone, which tunes r: no switch sums.
     InTurn,
     /// A group per rack, in turn.
     PerRack,
-    /// As many groups as the rule says, in turn.
+    /// Number of groups that the rule chooses, in turn.
     Chosen,
 }
 
-/// What is measured.
+/// Quantity measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Time of an iteration over that of the push of InArt alone.
     Iteration,
-    /// How many groups there are.
+    /// Number of groups.
     Groups,
     /// The greatest staleness.
     Staleness,
 }
 
-/// One run, but for the seed.
+/// A run without its seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
-    place: Place,
+    place: RackNetwork,
     scheme: Scheme,
-    /// The mean time to compute, over the time of the push of InArt alone.
+    /// Mean compute time, over the time of the push of InArt alone.
     compute: f64,
     measure: Measure,
 }
 
 impl Case {
-    /// A run with times to compute of this mean, as a multiple of the push of InArt alone.
-    pub fn new(place: Place, scheme: Scheme, compute: f64, measure: Measure) -> Self {
+    /// Returns a run with compute times of this mean, as a multiple of the push of InArt alone.
+    pub fn new(place: RackNetwork, scheme: Scheme, compute: f64, measure: Measure) -> Self {
         Case { place, scheme, compute, measure }
     }
 
-    /// What a seed's run comes to.
+    /// Runs the case with a seed and returns the quantity.
     ///
     /// # Errors
     /// A network without a plan, or a run that fails.
@@ -107,30 +107,30 @@ impl Case {
     }
 }
 
-/// A network, and its job in several numbers of groups.
+/// A network, with the plans of its job by number of groups.
 struct Planned {
     topology: Topology,
     candidates: Vec<Racks>,
 }
 
-/// Plans by place and seed, each made once: many cases differ in times only.
-static KNOWN: Known<(Place, u64), Arc<Planned>> = Known::new();
+/// Plans by network and seed, each computed once: many cases differ in times only.
+static MEMO: Memo<(RackNetwork, u64), Arc<Planned>> = Memo::new();
 
-fn planned(place: Place, seed: u64) -> Result<Arc<Planned>, RackError> {
+fn planned(place: RackNetwork, seed: u64) -> Result<Arc<Planned>, RackError> {
     // A network that no seed draws is planned once.
-    let key = (place, if place == Place::Fig1 { 0 } else { seed });
-    KNOWN.get(key, || {
+    let key = (place, if place == RackNetwork::Fig1 { 0 } else { seed });
+    MEMO.get(key, || {
         let topology = match place {
-            Place::Fig1 => Topology::from_yaml(include_str!("../../../topologies/fig1.yaml"))
+            RackNetwork::Fig1 => Topology::from_yaml(include_str!("../../../topologies/fig1.yaml"))
                 .expect("topologies/fig1.yaml is a topology"),
-            Place::FatTree(links) => Network::FatTree { links, servers: 4, workers: 50 }.topology(seed),
+            RackNetwork::FatTree(links) => Network::FatTree { links, servers: 4, workers: 50 }.topology(seed),
         };
         let candidates = candidate_racks(&topology, &topology.jobs()[0])?;
         Ok(Arc::new(Planned { topology, candidates }))
     })
 }
 
-/// The topology's job, whose hosts have the rates of their own links.
+/// Returns the topology's job; hosts have the rates of their own links.
 fn job(topology: &Topology, bits: f64, compute: Time) -> Job {
     let planned = &topology.jobs()[0];
     let links = |host: NodeId| -> f64 {
@@ -166,11 +166,11 @@ mod tests {
     use super::*;
 
     fn run(scheme: Scheme, compute: f64) -> f64 {
-        Case { place: Place::Fig1, scheme, compute, measure: Measure::Iteration }.run(1).unwrap()
+        Case { place: RackNetwork::Fig1, scheme, compute, measure: Measure::Iteration }.run(1).unwrap()
     }
 
-    /// Of Fig. 1, by hand: InArt alone takes its time to compute and its push (1 at 2.5 Gbit/s); R²SP alone
-    /// cannot be faster than 6 models into two servers of 4 Gbit/s.
+    /// Fig. 1 by hand: InArt alone takes its compute time and its push (1 at 2.5 Gbit/s). R²SP alone cannot
+    /// be faster than 6 models into two servers of 4 Gbit/s.
     #[test]
     fn either_alone_takes_what_is_computed_by_hand() {
         let together = run(Scheme::Together, 1.0);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn sums_are_staler_by_less_than_the_number_of_groups() {
-        let of = |measure| Case { place: Place::Fig1, scheme: Scheme::Chosen, compute: 2.0, measure };
+        let of = |measure| Case { place: RackNetwork::Fig1, scheme: Scheme::Chosen, compute: 2.0, measure };
         let [groups, stale] = [Measure::Groups, Measure::Staleness].map(|one| of(one).run(1).unwrap());
         assert!(groups > 1.0 && stale == groups - 1.0, "{groups} {stale}");
     }

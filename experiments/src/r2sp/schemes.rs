@@ -8,13 +8,13 @@ const R2SP: Sync = Sync::R2sp(0.8);
 const SCHEMES: [(&str, Sync); 5] =
     [("bsp", Sync::Bsp), ("asp", Sync::Asp), ("ssp", Sync::Ssp), ("safa", Sync::Safa), ("r2sp", R2SP)];
 
-/// A row: the scheme, and R²SP with an r that is tuned in the row of R²SP.
+/// Returns a row of a scheme; the row of R²SP also has R²SP that tunes r.
 fn line(x: String, sync: Sync, number: impl Fn(Sync) -> Number) -> Line {
     let optimized = (sync == R2SP).then(|| number(Sync::Tuned));
     Line { x, here: Some(number(sync)), optimized }
 }
 
-/// A row for each model of Table I and scheme.
+/// Returns a row for each model of Table I and scheme.
 fn lines(number: impl Fn(Model, Sync) -> Number) -> Vec<Line> {
     let of = |model: Model| {
         let number = &number;
@@ -37,7 +37,7 @@ pub fn fig8() -> Vec<Panel> {
     }]
 }
 
-/// Coefficients of variation of times to compute.
+/// Coefficients of variation of compute times.
 const VARIATIONS: [(&str, f64); 7] = [
     ("0.01 %", 0.0001),
     ("0.1 %", 0.001),
@@ -58,9 +58,9 @@ pub fn fig9() -> Vec<Panel> {
     let even = SCHEMES.map(|(name, sync)| line(name.into(), sync, |sync| percent(run(sync).even())));
     let asp = VARIATIONS.map(|(text, cv)| only(text, percent(run(Sync::Asp).varying(cv))));
     vec![
-        panel("noise", "VGG16, 16 workers, times to compute vary by 5 %", "scheme", noisy.into()),
-        panel("even", "VGG16, 16 workers, times to compute do not vary", "scheme", even.into()),
-        panel("variation", "VGG16, 16 workers, asp", "variation of times to compute", asp.into()),
+        panel("noise", "VGG16, 16 workers, compute times vary by 5 %", "scheme", noisy.into()),
+        panel("even", "VGG16, 16 workers, compute times do not vary", "scheme", even.into()),
+        panel("variation", "VGG16, 16 workers, asp", "variation of compute times", asp.into()),
     ]
 }
 

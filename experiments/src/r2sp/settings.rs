@@ -1,10 +1,10 @@
-//! Table III, Figs. 13 and 14: batches, the relaxation, and workers that are not alike.
+//! Table III, Figs. 13 and 14: batches, the relaxation, and unequal workers.
 
 use super::models::Model;
 use super::numbers::{Line, Number, Panel, figure, only, over};
 use super::workers::{Case as Run, Fleet, Measure, Sync};
 
-/// Kinds of worker in cluster B, and the position of one of each.
+/// Kinds of worker in cluster B, and the position of a worker of each kind.
 const KINDS: [(&str, usize); 3] = [("g2.2xlarge", 0), ("p2.xlarge", 2), ("g3.4xlarge", 4)];
 
 pub fn table_3() -> Vec<Panel> {
@@ -24,7 +24,7 @@ pub fn table_3() -> Vec<Panel> {
         Number::gain(tuned, fixed)
     };
     let samples = Line::new("by tuning", gain(Sync::R2spBatches(0.8)), gain(Sync::TunedBatches));
-    const PRINTED: &str = "workers compute for as much less as the paper has them blocked";
+    const PRINTED: &str = "compute time is reduced by the blocking of Table III";
     const SPEED: &str = "workers compute for batch / speed";
     let panel =
         |key, title, quantity, unit, lines| Panel { key, title, quantity, unit, axis: "instance", lines };
@@ -45,7 +45,7 @@ fn relaxed(model: Model, tenths: u32) -> Run {
     Run::new(model, Sync::R2sp(f64::from(tenths) / 10.0))
 }
 
-/// The r, of those with one decimal, with which iterations are shortest.
+/// Returns the r, in tenths, of the shortest iterations.
 fn best(model: Model) -> Number {
     let cases = TENTHS.map(|tenths| relaxed(model, tenths).into());
     Number::new(cases.into(), |times| {
@@ -100,7 +100,7 @@ pub fn fig14() -> Vec<Panel> {
         };
         Panel {
             key,
-            title: "8 workers, four of them delayed, 1 s to compute (assumed)",
+            title: "8 workers, four of them delayed, compute time 1 s (assumed)",
             quantity,
             unit: "times",
             axis: "model and scheme",

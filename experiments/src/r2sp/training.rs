@@ -1,5 +1,5 @@
-//! Trainings in virtual time: the order of a run decides from which version of the model each gradient is
-//! computed, and when it is applied; the gradients are real.
+//! Trainings in virtual time. The order of a run decides from which version of the model each gradient is
+//! computed, and when it is applied. The gradients are real.
 
 use std::rc::Rc;
 
@@ -8,34 +8,34 @@ use inart_simulator_ps::{WorkerEvent, WorkerOptions, run_workers_watched};
 use inart_topologies::ps::Job;
 use inart_training::{Config, ConfigError, Stepper};
 
-use super::known::Known;
+use super::memo::Memo;
 use super::workers;
 use crate::trials::StudyError;
 
-/// The step along the gradient, of all workers together: that of `inart emulate`.
+/// Step along the gradient of all workers together, as in `inart emulate`.
 const STEP: f64 = 0.3;
-/// Images of a worker's first batch (that of `inart emulate`), whatever the batch of the model that it stands
-/// for.
+/// Images of a worker's first batch, as in `inart emulate`. The published model's batch does not matter.
 const IMAGES: u32 = 16;
-/// A training has converged when the loss on the test set is below this, in nats, so often in a row, once
-/// per iteration of all workers: the R²SP paper's criterion for ResNet32 (Section VI-A, "Metrics").
+/// Loss on the test set below which a training converges, in nats: the R²SP paper's criterion for ResNet32
+/// (Section VI-A, "Metrics").
 const TARGET: f64 = 0.25;
+/// Number of consecutive evaluations below the target, one per iteration of all workers.
 const IN_A_ROW: u32 = 10;
-/// A step that is small beside it.
+/// Small step, for comparison.
 const SMALL_STEP: f64 = 0.05;
-/// After so many iterations of each worker it has not, and will not.
+/// Iterations of each worker after which a training counts as not converging.
 const ITERATIONS: u32 = 900;
 
-/// What is measured of a training until it converges.
+/// Quantity measured of a training until it converges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// Updates over workers: the mean number of iterations of a worker.
+    /// Mean number of iterations of a worker: updates over workers.
     Steps,
     /// Virtual seconds.
     Seconds,
 }
 
-/// One training, but for the seed.
+/// A training without its seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     run: workers::Case,
@@ -43,8 +43,8 @@ pub struct Case {
     step: f64,
 }
 
-/// Iterations and seconds, by training (whatever is measured) and seed.
-static KNOWN: Known<(Case, u64), [f64; 2]> = Known::new();
+/// Iterations and seconds, by training, without its quantity, and seed.
+static MEMO: Memo<(Case, u64), [f64; 2]> = Memo::new();
 
 /// A training that does not converge.
 #[derive(Debug, thiserror::Error)]
@@ -56,30 +56,30 @@ struct NotConverged {
 }
 
 impl Case {
-    /// A training in the order of a run.
+    /// Returns a training in the order of a run.
     pub fn new(run: workers::Case, measure: Measure) -> Self {
         Case { run, measure, step: STEP }
     }
 
-    /// With a step that is a sixth of the usual one.
+    /// Returns the training with a sixth of the usual step.
     pub fn with_small_steps(self) -> Self {
         Case { step: SMALL_STEP, ..self }
     }
 
-    /// What a seed's training comes to.
+    /// Runs the training with a seed and returns the quantity.
     ///
     /// # Errors
     /// A run that fails, or a training that does not converge.
     pub fn run(&self, seed: u64) -> Result<f64, StudyError> {
         let key = (Case { measure: Measure::Steps, ..*self }, seed);
-        let [steps, seconds] = KNOWN.get(key, || self.trained(seed))?;
+        let [steps, seconds] = MEMO.get(key, || self.trained(seed))?;
         Ok(match self.measure {
             Measure::Steps => steps,
             Measure::Seconds => seconds,
         })
     }
 
-    /// Iterations and seconds until it converges.
+    /// Returns iterations and seconds until convergence.
     fn trained(&self, seed: u64) -> Result<[f64; 2], StudyError> {
         let (job, options) = self.run.setting(seed, ITERATIONS)?;
         let failed = |source| StudyError::new(self, seed, source);
@@ -103,17 +103,18 @@ fn train(
     Ok(())
 }
 
-/// A server's model, and what its workers had pulled of it.
+/// A server's model, and the versions that its workers pulled.
 struct Training {
     steppers: Vec<Stepper>,
     model: Rc<Vec<f32>>,
     pulled: Vec<Rc<Vec<f32>>>,
     updates: u64,
     evaluated: u64,
-    /// The least loss, and how often in a row it was below the target.
+    /// Least loss.
     least: f64,
+    /// Consecutive evaluations below the target.
     below: u32,
-    /// When it converged: iterations and seconds.
+    /// Iterations and seconds at convergence.
     reached: Option<[f64; 2]>,
 }
 
@@ -190,8 +191,8 @@ mod tests {
         model
     }
 
-    /// What is applied was computed from what its worker had pulled, not from the model as it is then; a
-    /// batch of half as much again has as many more images, and counts so much more.
+    /// An applied update was computed from the version that its worker pulled, not from the current one. A
+    /// batch of 1.5 times the size has 1.5 times the images and the weight.
     #[test]
     fn updates_are_of_the_version_that_was_pulled() {
         let (job, _) = Run::new(Model::Vgg16, Sync::Bsp).of(Fleet::Alike(2)).setting(3, 9).unwrap();
@@ -213,7 +214,7 @@ mod tests {
         assert_ne!(*training.model, added(third.clone(), &worker(0, &third, 1, 16), 1.0));
     }
 
-    /// Under BSP time does not decide what is learnt, and an iteration takes its closed form.
+    /// Under BSP the result does not depend on time, and an iteration takes its closed form.
     #[test]
     fn bsp_learns_the_same_in_other_times() {
         let reached = |model, rate| {
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_training_that_does_not_converge_is_said() {
+    fn a_training_that_does_not_converge_is_an_error() {
         let error = NotConverged { least: 0.5 }.to_string();
         assert!(error.contains("0.500") && error.contains("0.25"), "{error}");
     }

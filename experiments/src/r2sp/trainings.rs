@@ -5,7 +5,7 @@ use super::numbers::{Line, Number, Panel, figure, over, saved};
 use super::training::{Case as Training, Measure};
 use super::workers::{Case as Run, Fleet, Sync};
 
-/// Schemes, and how ours does in the row of the R²SP paper's.
+/// Schemes by name, with our counterpart in the row of the R²SP paper's scheme.
 type Schemes = [(&'static str, Sync, Option<Sync>); 5];
 
 const CLUSTER_A: Schemes = [
@@ -38,7 +38,7 @@ const FIG_8: Figure =
 
 const FIG_14: Figure = Figure {
     fleet: Fleet::Delayed,
-    title: "8 workers, four of them delayed, 1 s to compute (assumed)",
+    title: "8 workers, four of them delayed, compute time 1 s (assumed)",
     models: &Model::NLP,
     schemes: DELAYED,
 };
@@ -48,7 +48,7 @@ impl Figure {
         Training::new(Run::new(model, sync).of(self.fleet), measure)
     }
 
-    /// Over BSP's, by model and scheme.
+    /// Returns the quantity divided by BSP's, by model and scheme.
     fn panel(&self, key: &'static str, quantity: &'static str, measure: Measure) -> Panel {
         let of = |&model: &Model| {
             let number =
@@ -63,7 +63,7 @@ impl Figure {
         Panel { key, title: self.title, quantity, unit: "times", axis: "model and scheme", lines }
     }
 
-    /// How much sooner the R²SP paper's scheme converges than the second best, by model.
+    /// Returns how much sooner the R²SP paper's scheme converges than the best other one, by model.
     fn second(&self) -> Panel {
         let of = |&model: &Model| {
             let all = |own: Sync| {
@@ -81,7 +81,7 @@ impl Figure {
     }
 }
 
-/// By how much less the last is than the least of the others.
+/// Returns how much lower the last time is than the least of the others.
 fn sooner(times: &[f64]) -> f64 {
     let (own, others) = times.split_last().map_or((1.0, &[][..]), |(own, others)| (*own, others));
     1.0 - own / others.iter().copied().fold(f64::INFINITY, f64::min)
@@ -122,7 +122,7 @@ pub fn fig11() -> Vec<Panel> {
         seconds("batches tuned", Sync::R2spBatches(0.8), Sync::TunedBatches),
     ];
     const SAVED: &str = "Time until convergence that is saved";
-    const SMALL: &str = "The same with a step of 0.05 instead of 0.3";
+    const SMALL: &str = "Time until convergence that is saved with a step of 0.05";
     let panel = |key, quantity, unit, lines| Panel { key, title, quantity, unit, axis: "batches", lines };
     vec![
         panel("saved", SAVED, "%", line(&|sync| run(sync, Measure::Seconds))),

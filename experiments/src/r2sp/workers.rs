@@ -9,23 +9,23 @@ use crate::trials::StudyError;
 
 /// Iterations of a run, of which the first third is not counted (Section VI-A4).
 const ITERATIONS: u32 = 200;
-/// Coefficient of variation of times to compute, where they vary. Assumed: the R²SP paper does not state it.
+/// Coefficient of variation of compute times, where they vary. Assumed: the R²SP paper does not state one.
 const NOISE: f64 = 0.05;
 
-/// Who the workers are.
+/// Set of workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fleet {
-    /// So many alike: sixteen of them have four servers (cluster A), fewer have two.
+    /// Equal workers: sixteen have four servers (cluster A), fewer have two.
     Alike(usize),
-    /// Cluster B, eight of three kinds; the fast ones compute for as much less as Table III has them blocked.
+    /// Cluster B, eight of three kinds; the blocking of Table III reduces the compute time of fast ones.
     ByBlocking,
-    /// Cluster B; each computes for its batch over Table III's speed.
+    /// Cluster B; the compute time is the batch over Table III's speed.
     BySpeed,
-    /// Eight, of which two are delayed by 0.5 s and two by 1 s (Section VI-A5).
+    /// Eight workers, two of them delayed by 0.5 s and two by 1 s (Section VI-A5).
     Delayed,
 }
 
-/// The order at the server.
+/// Order at the server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sync {
     Bsp,
@@ -36,34 +36,34 @@ pub enum Sync {
     Safa,
     /// R²SP with this r.
     R2sp(f64),
-    /// The same, with batches that fill idle time.
+    /// R²SP with this r and batches that fill idle time.
     R2spBatches(f64),
     /// R²SP that tunes r itself.
     Tuned,
-    /// The same, with batches that fill idle time.
+    /// R²SP that tunes r, with batches that fill idle time.
     TunedBatches,
 }
 
-/// What is measured.
+/// Quantity measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Seconds of an iteration.
     Iteration,
     /// Seconds of an iteration without computing.
     Communication,
-    /// The part of gaps between pushes that are zero.
+    /// Part of the gaps between pushes that are zero.
     ZeroGaps,
     /// Seconds per iteration from a push to the next pull.
     Blocking,
-    /// The same of the worker in this position.
+    /// Seconds per iteration from a push to the next pull, of the worker at this position.
     BlockingOf(usize),
-    /// The batch of the worker in this position.
+    /// Batch of the worker at this position.
     BatchOf(usize),
     /// Samples a second.
     Samples,
-    /// The part of the rate into the server that is not used.
+    /// Unused part of the rate into the server.
     IdleIn,
-    /// The part of the rate out of the server that is not used.
+    /// Unused part of the rate out of the server.
     IdleOut,
     /// Seconds of a push.
     Push,
@@ -71,52 +71,52 @@ pub enum Measure {
     Pull,
 }
 
-/// One run, but for the seed.
+/// A run without its seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     model: Model,
     fleet: Fleet,
     sync: Sync,
-    /// The rate of all ports, as a part of the R²SP paper's.
+    /// Rate of all ports, as a part of the R²SP paper's.
     rate: f64,
-    /// Coefficient of variation of times to compute.
+    /// Coefficient of variation of compute times.
     cv: f64,
     measure: Measure,
 }
 
 impl Case {
-    /// The time of an iteration in cluster A, with times that vary.
+    /// Returns the time of an iteration in cluster A, with varying compute times.
     pub fn new(model: Model, sync: Sync) -> Self {
         let (fleet, measure) = (Fleet::Alike(16), Measure::Iteration);
         Case { model, fleet, sync, rate: 1.0, cv: NOISE, measure }
     }
 
-    /// With other workers.
+    /// Returns the case with other workers.
     pub fn of(self, fleet: Fleet) -> Self {
         Case { fleet, ..self }
     }
 
-    /// At this part of the R²SP paper's rates.
+    /// Returns the case at this part of the R²SP paper's rates.
     pub fn at(self, rate: f64) -> Self {
         Case { rate, ..self }
     }
 
-    /// With times that do not vary.
+    /// Returns the case with constant compute times.
     pub fn even(self) -> Self {
         self.varying(0.0)
     }
 
-    /// With times to compute of this coefficient of variation.
+    /// Returns the case with compute times of this coefficient of variation.
     pub fn varying(self, cv: f64) -> Self {
         Case { cv, ..self }
     }
 
-    /// Something else is measured.
+    /// Returns the case with another quantity.
     pub fn measuring(self, measure: Measure) -> Self {
         Case { measure, ..self }
     }
 
-    /// The unit of rate is that of two servers' ports; a worker has half of it.
+    /// Returns the job. The unit of rate is that of two servers' ports; a worker has half of it.
     fn job(&self) -> Job {
         let (workers, server) = match self.fleet {
             Fleet::Alike(16) => (16, 2.0),
@@ -139,7 +139,7 @@ impl Case {
         }
     }
 
-    /// Of a worker by position: seconds to compute, batch, and samples a second.
+    /// Returns the compute time in seconds, the batch and the samples per second of a worker, by position.
     fn worker(&self, at: usize) -> (f64, u32, f64) {
         let compute_s = self.model.compute_s();
         // Table III: samples a second, and seconds blocked. Two workers, two and four are of a kind.
@@ -167,10 +167,10 @@ impl Case {
         }
     }
 
-    /// The job, and how it is run.
+    /// Returns the job and the options of a run.
     ///
     /// # Errors
-    /// A policy that cannot be.
+    /// An invalid policy.
     pub fn setting(&self, seed: u64, iterations: u32) -> Result<(Job, WorkerOptions), StudyError> {
         let sync_model = self.sync_model().map_err(|source| StudyError::new(self, seed, source))?;
         let are_tuned = matches!(self.sync, Sync::R2spBatches(_) | Sync::TunedBatches);
@@ -178,7 +178,7 @@ impl Case {
         Ok((self.job(), WorkerOptions { seed, tuning, ..WorkerOptions::new(sync_model, iterations) }))
     }
 
-    /// What a seed's run comes to.
+    /// Runs the case with a seed and returns the quantity.
     ///
     /// # Errors
     /// A run that fails.

@@ -1,5 +1,4 @@
-//! What is run: a round of bulk synchronous training, or a stale synchronous training, on ports that a seed
-//! draws.
+//! Cases: a round of bulk synchronous training, or a stale synchronous training, on ports that a seed draws.
 
 use inart_planner_peers::{Multicast, Options, PlanError, Reading, Scheme, Sharing, plan};
 use inart_simulator_peers::ideal::{Draw, SspOptions, run_ssp};
@@ -8,21 +7,21 @@ use inart_topologies::peers::{Changes, Compute, Drawn, Mesh, draw};
 use super::chance;
 use crate::trials::{StudyError, Trial};
 
-/// b̄ of the SELMCAST paper, bit/s; of rounds it cancels out.
+/// b̄ of the SELMCAST paper, bit/s; it cancels out in rounds.
 const RATE_BPS: f64 = 40e9;
 /// v of the SELMCAST paper, in bytes.
 const UPDATE_BYTES: f64 = 200e6;
-/// As long as the SELMCAST paper's trainings, in seconds.
+/// Duration of the SELMCAST paper's trainings, in seconds.
 const SECONDS: f64 = 600.0;
-/// How often rates are drawn anew in Fig. 13, in seconds.
+/// Interval between draws of rates in Fig. 13, in seconds.
 const EVERY_S: f64 = 0.1;
 
-/// One run, but for the seed.
+/// A run without its seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Case {
     /// Eq. (1) with m = p.
     Chance { peers: usize, receivers: usize },
-    /// The share of peers that receive exactly p updates in a round, on equal ports.
+    /// Share of peers that receive exactly p updates in a round, on equal ports.
     Balanced { peers: usize, receivers: usize, scheme: Scheme },
     /// A round of bulk synchronous training.
     Round(Round),
@@ -30,12 +29,12 @@ pub enum Case {
     Training(Training),
 }
 
-/// What is measured.
+/// Measurements of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
-    /// The share of the time in which peers compute; the time of a round over p·v/b̄; or a probability.
+pub struct Metrics {
+    /// Share of the time in which peers compute; the time of a round over p·v/b̄; or a probability.
     pub value: f64,
-    /// Receivers per update: of a training over n, of a round over p.
+    /// Receivers per update, over n in a training, over p in a round.
     pub receivers: f64,
 }
 
@@ -54,24 +53,24 @@ pub struct Round {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Training {
     pub scheme: Scheme,
-    /// Coefficient of variation of the time to compute.
+    /// Coefficient of variation of compute times.
     pub cv: f64,
     pub receivers: usize,
     pub force_after: Option<u32>,
     pub staleness: u64,
     pub eta: f64,
-    /// What the size of updates is multiplied by.
+    /// Factor on the size of updates.
     pub factor: f64,
     /// γ of rates that change, if they do.
     pub gamma: Option<f64>,
     pub sharing: Sharing,
 }
 
-/// As many peers as in the SELMCAST paper's trainings.
+/// Number of peers in the SELMCAST paper's trainings.
 const PEERS: usize = 50;
 
 impl Training {
-    /// The SELMCAST paper's settings.
+    /// Returns a training with the SELMCAST paper's settings.
     pub fn new(scheme: Scheme, cv: f64) -> Self {
         Training {
             scheme,
@@ -103,7 +102,7 @@ impl Training {
         })
     }
 
-    fn run(&self, seed: u64) -> Result<Measured, PlanError> {
+    fn run(&self, seed: u64) -> Result<Metrics, PlanError> {
         let mesh = self.mesh(seed);
         let base = Options::new(self.scheme, Multicast::Switch);
         let options = SspOptions {
@@ -115,12 +114,12 @@ impl Training {
             duration_s: SECONDS,
         };
         let run = run_ssp(&mesh, &mesh.jobs()[0], &options)?;
-        Ok(Measured { value: run.utilisation, receivers: run.scale })
+        Ok(Metrics { value: run.utilisation, receivers: run.scale })
     }
 }
 
 impl Round {
-    fn run(&self, seed: u64) -> Result<Measured, PlanError> {
+    fn run(&self, seed: u64) -> Result<Metrics, PlanError> {
         let Round { peers, receivers, lambda, mu, multicast, scheme } = *self;
         let mesh = draw(&Drawn {
             name: "mesh".to_owned(),
@@ -137,15 +136,15 @@ impl Round {
         // With equal updates a round takes as long as planned.
         let plan = plan(&mesh, &mesh.jobs()[0], &Options { seed, ..Options::new(scheme, multicast) })?;
         let ideal_s = receivers as f64 * UPDATE_BYTES * 8.0 / RATE_BPS;
-        Ok(Measured { value: plan.seconds / ideal_s, receivers: plan.receivers_mean / receivers as f64 })
+        Ok(Metrics { value: plan.seconds / ideal_s, receivers: plan.receivers_mean / receivers as f64 })
     }
 }
 
 impl Trial for Case {
-    type Run = Measured;
+    type Run = Metrics;
 
-    fn run(&self, seed: u64) -> Result<Measured, StudyError> {
-        let alone = |value| Measured { value, receivers: f64::NAN };
+    fn run(&self, seed: u64) -> Result<Metrics, StudyError> {
+        let alone = |value| Metrics { value, receivers: f64::NAN };
         let run = match *self {
             Case::Chance { peers, receivers } => Ok(alone(chance::balanced(peers, receivers))),
             Case::Balanced { peers, receivers, scheme } => {
@@ -162,20 +161,20 @@ pub type Line = crate::lines::Line<Case>;
 pub type Number = crate::lines::Number<Case>;
 pub type Panel = crate::lines::Panel<Case>;
 
-/// What is shown of a case.
+/// Measurement that a row shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum Metric {
     Value,
     Receivers,
 }
 
-/// What a line shows of one case.
-pub fn number(case: Case, of: Of) -> Number {
+/// Returns the number of a row that shows one case.
+pub fn number(case: Case, metric: Metric) -> Number {
     Number::new(
         vec![case],
-        match of {
-            Of::Value => |runs| runs[0].value,
-            Of::Receivers => |runs| runs[0].receivers,
+        match metric {
+            Metric::Value => |runs| runs[0].value,
+            Metric::Receivers => |runs| runs[0].receivers,
         },
     )
 }

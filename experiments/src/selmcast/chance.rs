@@ -1,10 +1,10 @@
-//! How evenly receivers are loaded that are drawn at random.
+//! Load of receivers that are drawn at random.
 
 use inart_planner_peers::{Multicast, Pairs, PlanError, Problem, Scheme, SplitMix64, Waits, select};
 use inart_topologies::peers::Ports;
 
-/// The probability that a peer receives exactly `receivers` updates, if each of the others chooses that many
-/// of the peers beside itself at random (1).
+/// Returns the probability that a peer receives exactly `receivers` updates, if each other peer chooses this
+/// number of receivers at random (Eq. 1).
 pub fn balanced(peers: usize, receivers: usize) -> f64 {
     let others = (peers - 1) as f64;
     let part = receivers as f64 / others;
@@ -18,7 +18,7 @@ pub fn balanced(peers: usize, receivers: usize) -> f64 {
     (choose + receivers as f64 * part.ln() + missing * (1.0 - part).ln()).exp()
 }
 
-/// The share of peers that receive exactly as many updates as they send, on equal ports.
+/// Returns the share of peers that receive exactly as many updates as they send, on equal ports.
 ///
 /// # Errors
 /// A scheme without a selection.

@@ -1,4 +1,4 @@
-//! SELMCAST's evaluation: rounds as planned, and trainings in virtual time.
+//! Evaluation of the SELMCAST paper: rounds as planned, and trainings in virtual time.
 
 mod case;
 mod chance;
@@ -30,7 +30,7 @@ fn panels(study: &Study) -> Vec<Panel> {
     }
 }
 
-/// Runs studies over the seeds 1 to `seeds`, each case once; tells `progress` (runs done, all runs).
+/// Runs studies over the seeds 1 to `seeds`, each case once; reports to `progress` (runs done, all runs).
 ///
 /// # Errors
 /// The first run that fails.
@@ -50,7 +50,7 @@ mod tests {
     use crate::published::stated;
 
     #[test]
-    fn every_number_of_the_paper_has_its_place() {
+    fn every_published_number_has_a_row() {
         let mut printed = 0;
         for study in &STUDIES {
             let panels = panels(study);
@@ -64,7 +64,7 @@ mod tests {
                 assert_eq!(names.len(), panel.lines.len(), "{} {}", study.name, panel.key);
             }
         }
-        // As many as the file has: none has a misspelt name, or another unit.
+        // All numbers of the file were found: none has a misspelled name or another unit.
         let data = include_str!("../../data/selmcast.csv");
         let rows = data.lines().filter(|line| line.starts_with("selmcast-")).count();
         assert_eq!(printed, rows);

@@ -2,20 +2,20 @@
 
 use inart_planner_peers::{Multicast, Scheme};
 
-use super::case::{Case, Line, Of, Panel, Round, number};
+use super::case::{Case, Line, Metric, Panel, Round, number};
 
 const TIME: &str = "Time of a round over p v / b";
 
-/// The SELMCAST paper's schemes, as it names them.
+/// Schemes of the SELMCAST paper, by its names.
 const SCHEMES: [(&str, Scheme); 3] =
     [("SELMCAST", Scheme::Selmcast), ("Orpheus", Scheme::Orpheus), ("Optimal", Scheme::Optimal)];
 
 pub fn fig1() -> Vec<Panel> {
     let line = |receivers: usize| {
         let peers = 200;
-        let scheme = |scheme| number(Case::Balanced { peers, receivers, scheme }, Of::Value);
+        let scheme = |scheme| number(Case::Balanced { peers, receivers, scheme }, Metric::Value);
         let drawn = Line::new(format!("p = {receivers}"), scheme(Scheme::Orpheus), scheme(Scheme::Optimized));
-        let chance = number(Case::Chance { peers, receivers }, Of::Value);
+        let chance = number(Case::Chance { peers, receivers }, Metric::Value);
         let chance = Line { x: format!("p = {receivers}"), here: Some(chance), optimized: None };
         (chance, drawn)
     };
@@ -41,9 +41,9 @@ pub fn fig1() -> Vec<Panel> {
     ]
 }
 
-/// A line per scheme and setting; ours beside each.
-fn lines(settings: &[(String, Round)], of: Of) -> Vec<Line> {
-    let figure = |round: Round, scheme| number(Case::Round(Round { scheme, ..round }), of);
+/// Returns a line per scheme and setting, with ours next to each.
+fn lines(settings: &[(String, Round)], metric: Metric) -> Vec<Line> {
+    let figure = |round: Round, scheme| number(Case::Round(Round { scheme, ..round }), metric);
     let of_setting = |(x, round): &(String, Round)| {
         SCHEMES.map(|(name, scheme)| {
             Line::new(format!("{x}, {name}"), figure(*round, scheme), figure(*round, Scheme::Optimized))
@@ -59,15 +59,15 @@ fn round(peers: usize, receivers: usize, multicast: Multicast) -> Round {
 fn panel(
     key: &'static str,
     title: &'static str,
-    of: Of,
+    metric: Metric,
     axis: &'static str,
     settings: &[(String, Round)],
 ) -> Panel {
-    let (quantity, unit) = match of {
-        Of::Value => (TIME, "times"),
-        Of::Receivers => ("Receivers per update over p", "times"),
+    let (quantity, unit) = match metric {
+        Metric::Value => (TIME, "times"),
+        Metric::Receivers => ("Receivers per update over p", "times"),
     };
-    Panel { key, title, quantity, unit, axis, lines: lines(settings, of) }
+    Panel { key, title, quantity, unit, axis, lines: lines(settings, metric) }
 }
 
 pub fn fig4() -> Vec<Panel> {
@@ -78,12 +78,18 @@ pub fn fig4() -> Vec<Panel> {
     };
     let (switch, hosts) = (Multicast::Switch, Multicast::Hosts);
     vec![
-        panel("switch", "copies by the switch (L3)", Of::Value, "peers", &sizes(switch, 0.25)),
-        panel("hosts", "copies by the hosts (L7)", Of::Value, "peers", &sizes(hosts, 0.25)),
-        panel("switch-scale", "copies by the switch (L3)", Of::Receivers, "peers", &sizes(switch, 0.25)),
-        panel("hosts-scale", "copies by the hosts (L7)", Of::Receivers, "peers", &sizes(hosts, 0.25)),
-        panel("switch-half", "L3, with the paper's lambda of 0.5", Of::Value, "peers", &sizes(switch, 0.5)),
-        panel("hosts-half", "L7, with the paper's lambda of 0.5", Of::Value, "peers", &sizes(hosts, 0.5)),
+        panel("switch", "copies by the switch (L3)", Metric::Value, "peers", &sizes(switch, 0.25)),
+        panel("hosts", "copies by the hosts (L7)", Metric::Value, "peers", &sizes(hosts, 0.25)),
+        panel("switch-scale", "copies by the switch (L3)", Metric::Receivers, "peers", &sizes(switch, 0.25)),
+        panel("hosts-scale", "copies by the hosts (L7)", Metric::Receivers, "peers", &sizes(hosts, 0.25)),
+        panel(
+            "switch-half",
+            "L3, with the printed lambda of 0.5",
+            Metric::Value,
+            "peers",
+            &sizes(switch, 0.5),
+        ),
+        panel("hosts-half", "L7, with the printed lambda of 0.5", Metric::Value, "peers", &sizes(hosts, 0.5)),
     ]
 }
 
@@ -92,8 +98,8 @@ pub fn fig5() -> Vec<Panel> {
         [1, 2, 3, 4, 5].map(|tenths| (format!("p = 0.{tenths} n"), round(200, tenths * 20, multicast))).into()
     };
     vec![
-        panel("switch", "200 peers, L3", Of::Value, "receivers", &parts(Multicast::Switch)),
-        panel("hosts", "200 peers, L7", Of::Value, "receivers", &parts(Multicast::Hosts)),
+        panel("switch", "200 peers, L3", Metric::Value, "receivers", &parts(Multicast::Switch)),
+        panel("hosts", "200 peers, L7", Metric::Value, "receivers", &parts(Multicast::Hosts)),
     ]
 }
 
@@ -106,7 +112,7 @@ pub fn fig6() -> Vec<Panel> {
         })
         .into();
     vec![
-        panel("receivers", "mu = 1/p, L3", Of::Receivers, "peers", &sizes),
-        panel("time", "mu = 1/p, L3", Of::Value, "peers", &sizes),
+        panel("receivers", "mu = 1/p, L3", Metric::Receivers, "peers", &sizes),
+        panel("time", "mu = 1/p, L3", Metric::Value, "peers", &sizes),
     ]
 }

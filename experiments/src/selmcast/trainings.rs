@@ -2,16 +2,16 @@
 
 use inart_planner_peers::{Scheme, Sharing};
 
-use super::case::{Case, Line, Measured, Number, Of, Panel, Training, number};
+use super::case::{Case, Line, Metric, Metrics, Number, Panel, Training, number};
 
-/// The SELMCAST paper's workloads, and the variation of their times to compute.
+/// Workloads of the SELMCAST paper, with the variation of their compute times.
 const MODELS: [(&str, f64); 3] = [("LSTM", 0.57), ("Transformer", 0.30), ("ResNet-50", 0.26)];
 const SCHEMES: [(&str, Scheme); 2] = [("SELMCAST", Scheme::Selmcast), ("Orpheus", Scheme::Orpheus)];
 
-/// A setting: its name, and what it does to the SELMCAST paper's settings.
+/// A setting: its name, and its change to the SELMCAST paper's settings.
 type Setting<'s> = (String, &'s dyn Fn(Training) -> Training);
 
-/// A panel for each of both quantities: a line per setting, model and scheme; ours beside each.
+/// Returns a panel per quantity: a line per setting, model and scheme, with ours next to each.
 fn panels(
     title: &'static str,
     axis: &'static str,
@@ -19,14 +19,14 @@ fn panels(
     models: &[(&str, f64)],
 ) -> Vec<Panel> {
     let quantities = [
-        ("utilisation", "Share of the time computing", Of::Value),
-        ("scale", "Receivers per update over n", Of::Receivers),
+        ("utilization", "Share of the time computing", Metric::Value),
+        ("scale", "Receivers per update over n", Metric::Receivers),
     ];
-    let panel = |(key, quantity, of): (&'static str, &'static str, Of)| {
+    let panel = |(key, quantity, metric): (&'static str, &'static str, Metric)| {
         let mut lines = Vec::new();
         for (x, set) in settings {
             for &(model, cv) in models {
-                let figure = |scheme| number(Case::Training(set(Training::new(scheme, cv))), of);
+                let figure = |scheme| number(Case::Training(set(Training::new(scheme, cv))), metric);
                 for (name, scheme) in SCHEMES {
                     let x = if x.is_empty() {
                         format!("{model}, {name}")
@@ -46,7 +46,7 @@ pub fn fig7() -> Vec<Panel> {
     let mut all =
         panels("50 peers, ports split equally", "workload", &[(String::new(), &|one| one)], &MODELS);
     let fair: Setting<'_> = (String::new(), &|one| Training { sharing: Sharing::Fair, ..one });
-    let keys = ["fair-utilisation", "fair-scale"];
+    let keys = ["fair-utilization", "fair-scale"];
     let fair = panels("50 peers, max-min fair ports", "workload", &[fair], &MODELS);
     all.extend(fair.into_iter().zip(keys).map(|(panel, key)| Panel { key, ..panel }));
     all
@@ -91,7 +91,7 @@ pub fn fig11() -> Vec<Panel> {
     all.iter_mut().for_each(|panel| panel.lines.retain(|line| line.x.ends_with("SELMCAST")));
     let gain = |(model, cv): (&str, f64)| {
         let case = |eta| Case::Training(Training { eta, ..Training::new(Scheme::Selmcast, cv) });
-        let of = |runs: &[Measured]| (runs[1].receivers / runs[0].receivers - 1.0) * 100.0;
+        let of = |runs: &[Metrics]| (runs[1].receivers / runs[0].receivers - 1.0) * 100.0;
         Line {
             x: model.to_owned(),
             here: Some(Number::new(vec![case(0.0), case(0.75)], of)),
@@ -126,14 +126,14 @@ pub fn fig13() -> Vec<Panel> {
         .iter()
         .map(|(gamma, set)| (format!("gamma = {gamma}"), set as &dyn Fn(Training) -> Training))
         .collect();
-    let mut all = panels("rates drawn anew every 100 ms", "gamma", &settings, &MODELS);
+    let mut all = panels("rates drawn every 100 ms", "gamma", &settings, &MODELS);
     let scale =
         |scheme, gamma, cv| Case::Training(Training { gamma: Some(gamma), ..Training::new(scheme, cv) });
     let greatest = |scheme| {
         let pairs = MODELS.iter().flat_map(|&(_, cv)| [0.0, 0.25, 0.5, 0.75, 1.0].map(|gamma| (gamma, cv)));
         let cases =
             pairs.flat_map(|(gamma, cv)| [scale(scheme, gamma, cv), scale(Scheme::Orpheus, gamma, cv)]);
-        let of: fn(&[Measured]) -> f64 = |all| {
+        let of: fn(&[Metrics]) -> f64 = |all| {
             all.chunks(2)
                 .map(|pair| (pair[0].receivers / pair[1].receivers - 1.0) * 100.0)
                 .fold(0.0, f64::max)

@@ -1,4 +1,4 @@
-//! `inart experiment --measure`: emulates what the figures show, point by point.
+//! Runs `inart experiment --measure`: emulates the points of the figures one by one.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,14 +9,14 @@ use inart_emulator::aggregation::figures::SchemeFigures;
 use inart_emulator::machine::scale::Scale;
 use inart_emulator::{Emulation, Options, Work, Workload};
 use inart_experiments::{
-    Experiment, MEASURED_SCHEMES, MEASURED_SEED, Measured, Network, Place, Point, measured_markdown,
-    read_measured, write_measured,
+    EMBEDDED_SWITCH, Experiment, MEASURED_SCHEMES, MEASURED_SEED, Measurement, MeasurementKey, Network,
+    Point, measured_table, read_measured, write_measured,
 };
 use inart_planner_aggregation::{Levels, Results, Scheme};
 use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerFrame;
 
-use crate::commands::experiment::files::{Document, make, place};
+use crate::commands::experiment::files::{make, place};
 use crate::commands::output::print;
 
 /// Arguments of measuring.
@@ -41,14 +41,14 @@ pub struct MeasureArgs {
     switch: Option<PathBuf>,
 }
 
-/// Rounds last so long together, if one does not last longer.
+/// Least duration of all rounds together, in seconds.
 const LEAST_SECONDS: f64 = 6.0;
 const MOST_ROUNDS: f64 = 20.0;
-/// A measurement below this share of the plan may have been disturbed, and is made again.
+/// Share of the planned rate below which a measurement may have been disturbed and is repeated.
 const GOOD: f64 = 0.9;
 const MOST_TRIES: u32 = 3;
-/// How long hosts wait for each other at the topology's own rates, in seconds: their notes that they are
-/// there shall be few beside the frames.
+/// Peer timeout of hosts at the topology's own rates, in seconds. It is long, so that few notices travel
+/// between the frames.
 const PEER_TIMEOUT_SECONDS: f64 = 10.0;
 const VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 
@@ -63,16 +63,14 @@ impl MeasureArgs {
 
     fn switch_name(&self) -> String {
         let stem = self.switch.as_deref().and_then(Path::file_stem);
-        stem.map_or_else(|| "optimized".to_owned(), |stem| stem.to_string_lossy().into_owned())
+        stem.map_or_else(|| EMBEDDED_SWITCH.to_owned(), |stem| stem.to_string_lossy().into_owned())
     }
 }
 
-/// Measures what is missing, writes the file in folder `out` after each measurement, and at the end the
-/// tables, those of the document `tables` as well.
+/// Measures missing points, writes the file in folder `out` after each measurement, and prints the tables.
 pub fn run(
     args: &MeasureArgs,
     out: &Path,
-    tables: Option<&Path>,
     experiments: &[Experiment],
     json: bool,
 ) -> anyhow::Result<ExitCode> {
@@ -84,8 +82,6 @@ pub fn run(
         "--measure: {} is planned only; inart-fig8 to inart-fig13 are measured",
         experiments.iter().map(|experiment| experiment.name).collect::<Vec<_>>().join(", ")
     );
-    let names = || chosen.iter().map(|experiment| format!("{}-measured", experiment.name));
-    let mut document = tables.map(|path| Document::read(path, names())).transpose()?;
     let skipped = experiments.iter().filter(|e| e.measurable_points().count() == 0).map(|e| e.name);
     let skipped: Vec<_> = skipped.collect();
     if !skipped.is_empty() {
@@ -102,7 +98,10 @@ pub fn run(
             points.push(point);
         }
     }
-    ensure!(!points.is_empty(), "--at: no such place; give some like 10 or lstm, as the tables show them");
+    ensure!(
+        !points.is_empty(),
+        "--at: no figure has this point; give points of the tables, such as 10 or lstm"
+    );
     let mut networks: Vec<Network> = points.iter().map(|point| point.network).collect();
     networks.sort();
     networks.dedup();
@@ -112,17 +111,9 @@ pub fn run(
         measure(args, network, here, &mut sheet)?;
     }
 
-    for (experiment, name) in chosen.iter().zip(names()) {
-        let text = measured_markdown(experiment, &sheet.rows);
-        if let Some(document) = &mut document {
-            document.replace(&name, text.trim_end());
-        }
-        if !json {
-            print(&format!("{}: {}\n\n{text}", experiment.name, experiment.title))?;
-        }
-    }
-    if let Some(document) = document {
-        document.write()?;
+    for experiment in chosen.iter().filter(|_| !json) {
+        let text = measured_table(experiment, &sheet.rows);
+        print(&format!("{}: {}\n\n{text}", experiment.name, experiment.title))?;
     }
     if json {
         print(&format!("{}\n", serde_json::to_string(&sheet.rows)?))?;
@@ -132,7 +123,7 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures what the sheet lacks on one network.
+/// Measures missing points on one network.
 fn measure<'p>(
     args: &MeasureArgs,
     network: Network,
@@ -143,9 +134,9 @@ fn measure<'p>(
     let mut missing = Vec::new();
     for point in points {
         for &scheme in args.schemes() {
-            let place = point.place(&switch, scheme).expect("measurable points are on fat-trees");
-            if !sheet.has(&place) {
-                missing.push((scheme, place));
+            let key = point.key(&switch, scheme).expect("measurable points are on fat-trees");
+            if !sheet.has(&key) {
+                missing.push((scheme, key));
             }
         }
     }
@@ -154,8 +145,8 @@ fn measure<'p>(
     }
     let mut emulation = Emulation::start(options(args, network.topology(MEASURED_SEED))?, &mut |_| ())
         .with_context(|| network.to_string())?;
-    for (scheme, place) in missing {
-        let row = measure_best(&mut emulation, scheme, place)?;
+    for (scheme, key) in missing {
+        let row = measure_best(&mut emulation, scheme, key)?;
         let [rate, planned] = [row.rate_bps, row.planned_rate_bps].map(|rate| rate / 1e6);
         eprintln!(
             "{network}, {} KB, {scheme}: {rate:.2} Mbps of {planned:.2}, {} sums, {} tries",
@@ -168,13 +159,18 @@ fn measure<'p>(
     Ok(())
 }
 
-/// The best of up to three tries; a try whose job was aborted for want of processor time counts as none.
-fn measure_best(emulation: &mut Emulation, scheme: &dyn Scheme, place: Place) -> anyhow::Result<Measured> {
+/// Returns the best of up to three tries. A try whose job was aborted for lack of processor time does not
+/// count.
+fn measure_best(
+    emulation: &mut Emulation,
+    scheme: &dyn Scheme,
+    key: MeasurementKey,
+) -> anyhow::Result<Measurement> {
     let planned_bps = emulation.planned_rate_bps(scheme).expect("one of the schemes that were planned");
-    let bytes = place.gradient_bytes as f64;
+    let bytes = key.gradient_bytes as f64;
     let round_seconds = 8.0 * bytes / planned_bps / emulation.scale();
     let rounds = (LEAST_SECONDS / round_seconds).ceil().clamp(1.0, MOST_ROUNDS) as u32;
-    let work = Work { rounds, workload: Workload::AllReduce { values: place.gradient_bytes as usize / 4 } };
+    let work = Work { rounds, workload: Workload::AllReduce { values: key.gradient_bytes as usize / 4 } };
     let (mut best, mut all_sums): (Option<SchemeFigures>, u64) = (None, 0);
     let mut tries = 0;
     while tries < MOST_TRIES && best.as_ref().is_none_or(|best| best.rate_bps < GOOD * planned_bps) {
@@ -195,16 +191,16 @@ fn measure_best(emulation: &mut Emulation, scheme: &dyn Scheme, place: Place) ->
         }
     }
     let figures = best.context("no try came to an end")?;
-    // As many digits as mean something.
+    // Significant digits.
     let digits = |value: f64, unit: f64| (value / unit).round() * unit;
     let micro = |seconds: f64| (seconds * 1e6).round() / 1e6;
-    Ok(Measured {
-        switch: place.switch,
-        links: place.links,
-        servers: place.servers,
-        workers: place.workers,
-        gradient_bytes: place.gradient_bytes,
-        scheme: place.scheme,
+    Ok(Measurement {
+        switch: key.switch,
+        links: key.links,
+        servers: key.servers,
+        workers: key.workers,
+        gradient_bytes: key.gradient_bytes,
+        scheme: key.scheme,
         seed: MEASURED_SEED,
         scale: emulation.scale(),
         values: VALUES.get(),
@@ -227,7 +223,7 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         schemes: args.schemes().to_vec(),
         plans: Vec::new(),
         levels: Levels::One,
-        // As the InArt paper plans, and the figures do.
+        // As in the InArt paper and its figures.
         results: Results::Ignored,
         jobs: 1,
         target: inart_targets::DEFAULT,
@@ -247,10 +243,10 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
     })
 }
 
-/// The file of measurements.
+/// File of measurements.
 struct Sheet {
     file: PathBuf,
-    rows: Vec<Measured>,
+    rows: Vec<Measurement>,
 }
 
 impl Sheet {
@@ -265,13 +261,43 @@ impl Sheet {
         Ok(Sheet { file: file.to_owned(), rows })
     }
 
-    fn has(&self, place: &Place) -> bool {
-        self.rows.iter().any(|row| row.place() == *place)
+    fn has(&self, key: &MeasurementKey) -> bool {
+        self.rows.iter().any(|row| row.key() == *key)
     }
 
-    fn add(&mut self, row: Measured) -> anyhow::Result<()> {
+    fn add(&mut self, row: Measurement) -> anyhow::Result<()> {
         self.rows.push(row);
         let text = write_measured(Self::COMMAND, &self.rows)?;
         std::fs::write(&self.file, text).with_context(|| place("--out", &self.file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use inart_experiments::experiment;
+
+    use super::*;
+
+    /// Committed measurements have the name of the default switch, so a second run measures nothing.
+    #[test]
+    fn committed_measurements_are_found() {
+        let args = MeasureArgs {
+            measure: true,
+            scale: "1/5".parse().unwrap(),
+            schemes: Vec::new(),
+            at: Vec::new(),
+            switch: None,
+        };
+        let root = Path::new(env!("INART_ROOT"));
+        let sheet = Sheet::read(&root.join("experiments/results/measured.csv")).unwrap();
+        let figure = experiment("inart-fig9").unwrap();
+        let hom = figure.panels.iter().filter(|panel| panel.key == "hom").flat_map(|panel| &panel.points);
+        for point in hom {
+            for scheme in args.schemes() {
+                let key = point.key(&args.switch_name(), *scheme).unwrap();
+                assert!(sheet.has(&key), "{key:?}");
+            }
+        }
     }
 }

@@ -1,22 +1,23 @@
-//! What several numbers are computed from, made once: trainings and plans take seconds of a processor.
+//! Values that several numbers need, computed once: trainings and plans take seconds of a processor.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 type Made<V> = Arc<Mutex<Option<V>>>;
 
-/// Values by what they were made from, for all threads.
-pub struct Known<K, V>(Mutex<Vec<(K, Made<V>)>>);
+/// Values by key, for all threads.
+pub struct Memo<K, V>(Mutex<Vec<(K, Made<V>)>>);
 
-impl<K: PartialEq, V: Clone> Known<K, V> {
-    /// Nothing is known.
+impl<K: PartialEq, V: Clone> Memo<K, V> {
+    /// Creates an empty memo.
     pub const fn new() -> Self {
-        Known(Mutex::new(Vec::new()))
+        Memo(Mutex::new(Vec::new()))
     }
 
-    /// The value of a key, which is made now unless it is known. Other threads that want it wait for it.
+    /// Returns the value of a key, computed by the first caller. Other threads with this key wait for the
+    /// first.
     ///
     /// # Errors
-    /// It cannot be made; who asks next tries again.
+    /// The error of `make`; the next caller tries again.
     pub fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         let made = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +43,7 @@ mod tests {
 
     #[test]
     fn values_are_made_once_by_key_and_tried_again_after_an_error() {
-        let known: Known<u8, u8> = Known::new();
+        let known: Memo<u8, u8> = Memo::new();
         let make = |value: Result<u8, &'static str>| move || value;
         assert_eq!(known.get(1, make(Err("not yet"))), Err("not yet"));
         assert_eq!(known.get(1, make(Ok(10))), Ok(10));

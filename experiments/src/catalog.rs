@@ -6,17 +6,17 @@ use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
 use crate::series::Series;
 
-/// One experiment: a figure of the InArt paper, or a question of our own.
+/// An experiment: a figure of the InArt paper, or a question of our own.
 #[derive(Debug, Clone)]
 pub struct Experiment {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it shows.
+    /// Title of its chart.
     pub title: &'static str,
     /// The figure's number in the published paper (doi 10.1145/3589334.3645394), if there is one; the names
     /// follow an earlier version.
     pub figure: Option<u32>,
-    /// Its panels.
+    /// Panels, in the order of tables and charts.
     pub panels: Vec<Panel>,
 }
 
@@ -29,21 +29,22 @@ pub struct Panel {
     pub title: &'static str,
     /// The InArt paper's panel to compare with, by its short name.
     pub paper: Option<&'static str>,
-    /// What is shown.
+    /// Quantity on the y axis.
     pub quantity: Quantity,
-    /// What it is shown against.
+    /// Meaning of the x axis.
     pub axis: Axis,
-    /// What is compared.
+    /// Schemes and bounds compared.
     pub series: &'static [Series],
     /// The places on the axis.
     pub points: Vec<Point>,
 }
 
 impl Panel {
-    /// What the InArt paper calls a series of ours, if it shows it: what its scheme stands for. Of two that
-    /// stand for the same one, as for ATP, it shows the one that keeps to C(v) on its testbed, the one that
-    /// does not in its emulation, where only that gives its rates.
-    pub fn called(&self, series: Series) -> Option<&'static str> {
+    /// Returns the name that the InArt paper gives a series of ours, if it shows one.
+    ///
+    /// Two schemes stand for ATP. On its testbed the InArt paper shows the one that respects C(v). In its
+    /// emulation it shows the one that ignores C(v), because only that one gives the published rates.
+    pub fn published_name(&self, series: Series) -> Option<&'static str> {
         let testbed = self.points.iter().any(|point| matches!(point.network, Network::Testbed { .. }));
         let Series::Scheme(scheme) = series else { return None };
         let promises = scheme.promises();
@@ -65,7 +66,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Its name.
+    /// Returns the name of the axis.
     pub fn name(self) -> &'static str {
         match self {
             Axis::Workers => "workers",
@@ -78,9 +79,9 @@ impl Axis {
 /// A place on an x axis.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// Its label.
+    /// Label.
     pub x: String,
-    /// The network planned on.
+    /// Network planned on.
     pub network: Network,
     /// Size of the gradient.
     pub gradient_bytes: f64,
@@ -89,13 +90,13 @@ pub struct Point {
 /// Models and gradient sizes of the emulation (§5.3.1), bytes.
 const MODELS: [(&str, f64); 3] = [("resnet-50", 97e3), ("vgg19", 548e3), ("lstm", 1627e3)];
 const LSTM: f64 = 1627e3;
-/// Of the testbed (§5.2.1): size in bytes, and seconds of local training per iteration, which is what the
-/// paper's Fig. 4 shows beyond its Fig. 5, the same at every bar.
+/// Models of the testbed (§5.2.1): size in bytes, and seconds of local training per iteration. The latter
+/// is the difference between Figs. 4 and 5 of the InArt paper, which is the same at every bar.
 const TESTBED: [(&str, &str, f64, f64); 2] =
     [("vgg19", "VGG19", 548e6, 0.4), ("resnet-50", "ResNet-50", 97e6, 0.07)];
 const BATCH: f64 = 32.0;
-/// Where the InArt paper does not say how many workers there are: its figures of LBMM (4 · 20 Mbps / W, W ·
-/// size) imply 40.
+/// Number of workers where the InArt paper states none. Its figures of LBMM (4 · 20 Mbps / W, W · size)
+/// imply 40.
 const WORKERS: usize = 40;
 const SERVERS: usize = 4;
 
@@ -109,7 +110,7 @@ const SCENARIOS: [(&str, &str, LinkRates); 3] = [
     ("het-all", "heterogeneous network, all links drawn", LinkRates::Drawn),
 ];
 
-/// All experiments, in the InArt paper's order.
+/// Returns all experiments, in the InArt paper's order.
 pub fn experiments() -> Vec<Experiment> {
     let figure = |name, figure, title, panels| Experiment { name, title, figure: Some(figure), panels };
     vec![
@@ -153,7 +154,7 @@ pub fn experiments() -> Vec<Experiment> {
     ]
 }
 
-/// The experiment of this name.
+/// Returns the experiment of this name.
 pub fn experiment(name: &str) -> Option<Experiment> {
     experiments().into_iter().find(|experiment| experiment.name == name)
 }
@@ -177,7 +178,7 @@ fn testbed(quantity: impl Fn(f64) -> Quantity) -> Vec<Panel> {
     TESTBED.map(panel).into()
 }
 
-/// One panel per scenario. The InArt paper's heterogeneous figure stands beside both readings of it.
+/// Returns a panel per scenario. Both readings of the heterogeneous scenario get the InArt paper's numbers.
 fn scenarios(quantity: Quantity, axis: Axis, points: impl Fn(LinkRates) -> Vec<Point>) -> Vec<Panel> {
     let panel = |(key, title, links)| Panel {
         key,
@@ -222,7 +223,8 @@ fn by_servers() -> Vec<Panel> {
     })
 }
 
-/// §5.1.1 speaks of the traffic of all links; the numbers shown are near W · f. Both, then.
+/// Returns panels of both readings of throughput: §5.1.1 defines the traffic of all links, but the
+/// published numbers are near W · f.
 fn throughput() -> Vec<Panel> {
     let mut panels = by_workers(Quantity::SentThroughput);
     panels.push(Panel {
@@ -237,7 +239,7 @@ fn throughput() -> Vec<Panel> {
     panels
 }
 
-/// Gain of a second sum on the way; the InArt paper has none.
+/// Returns panels on aggregation depth 2, which the InArt paper does not have.
 fn levels() -> Vec<Panel> {
     let mut panels = by_workers(MBPS);
     panels.retain(|panel| panel.key != "het");
