@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod committed;
+mod evidence;
 mod figures;
 mod netstorm;
 mod r2sp;
