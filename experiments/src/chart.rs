@@ -1,4 +1,6 @@
-//! Result as an SVG chart: our numbers filled, the InArt paper's hollow, bounds dashed.
+//! A result as an SVG chart: results from here are filled, the paper's are hollow, bounds are dashed.
+
+use std::collections::BTreeSet;
 
 use inart_planner_aggregation::schemes;
 use plotters::coord::Shift;
@@ -8,12 +10,25 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::catalog::Axis;
 use crate::palette;
+use crate::quantity::Quantity;
 use crate::result::{PanelResult, Row, RunResult};
 use crate::series::Series;
 use crate::statistics::significant;
 
-const PANEL: (u32, u32) = (560, 380);
-const HEAD: u32 = 112;
+const PANEL: (u32, u32) = (560, 430);
+/// Height of the head without its legend, in pixels.
+const HEAD: u32 = 100;
+const MARGIN: i32 = 24;
+/// Sizes of text, in pixels. The smallest has 9 pixels when the picture is shown at half its width.
+pub(crate) const TEXT: u32 = 18;
+pub(crate) const HEADING: u32 = 20;
+pub(crate) const TITLE: u32 = 26;
+/// Height of a row of a legend, in pixels.
+pub(crate) const LEGEND_ROW: i32 = 28;
+/// Mean width of a character of the smallest text, in pixels.
+const CHARACTER: f64 = 9.8;
+/// `SVGBackend` writes the size of a font divided by this number.
+const BACKEND_SCALE: f64 = 1.24;
 const FONT: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
 pub(crate) const INK: RGBColor = RGBColor(31, 41, 55);
 pub(crate) const FAINT: RGBColor = RGBColor(107, 114, 128);
@@ -28,28 +43,68 @@ pub fn svg(result: &RunResult) -> String {
     let mut text = String::new();
     let columns = if result.panels.len() == 4 { 2 } else { result.panels.len().max(1) };
     let rows = result.panels.len().div_ceil(columns).max(1);
-    let size = (PANEL.0 * columns as u32, HEAD + PANEL.1 * rows as u32);
+    let width = PANEL.0 * columns as u32;
+    let labels: Vec<String> = legend_rows(result).iter().map(label).collect();
+    let (places, legend_rows) = legend_places(&labels, width as i32);
+    let head = HEAD + LEGEND_ROW as u32 * legend_rows as u32;
+    let size = (width, head + PANEL.1 * rows as u32);
     {
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        draw(&root, result, (rows, columns)).expect("drawing into memory does not fail");
+        let entries: Vec<_> = labels.into_iter().zip(places).collect();
+        draw(&root, result, &entries, head, (rows, columns)).expect("drawing into memory does not fail");
     }
     text.push('\n');
-    text
+    let names = result.panels.iter().map(|panel| axis_name(panel.quantity)).collect::<BTreeSet<_>>();
+    let names = names.into_iter().collect::<Vec<_>>().join(", ");
+    with_title(&text, result.title, &format!("{}: {names} for each scheme and bound.", result.experiment))
 }
 
-fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) -> Drawn {
+/// An entry of a legend, and its left edge and middle line.
+type LegendEntry = (String, (i32, i32));
+
+/// Returns the document with a title and a description for readers that cannot see the picture.
+pub(crate) fn with_title(svg: &str, title: &str, description: &str) -> String {
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let (title, description) = (escaped(title), escaped(description));
+    let (root, rest) = svg.split_once(">\n").expect("begins with the root's tag");
+    format!("{root} role=\"img\">\n<title>{title}</title>\n<desc>{description}</desc>\n{rest}")
+}
+
+/// Returns the text with a capital first letter.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The quantity's name on the axis of y.
+fn axis_name(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::SendingRate { .. } => "Sending rate per worker",
+        Quantity::ServerIngress => "Traffic into servers per iteration",
+        other => other.name(),
+    }
+}
+
+fn draw(
+    root: &Area<'_>,
+    result: &RunResult,
+    entries: &[LegendEntry],
+    head: u32,
+    (rows, columns): (usize, usize),
+) -> Drawn {
     root.fill(&WHITE)?;
-    let (head, body) = root.split_vertically(HEAD);
-    head.draw_text(result.title, &font(24, INK), (24, 18))?;
+    let (head, body) = root.split_vertically(head);
+    head.draw_text(result.title, &font(TITLE, INK), (MARGIN, 18))?;
     let seeds = match result.seeds {
         1 => "one seed".to_owned(),
         n => format!("{n} seeds: mean, least and greatest"),
     };
-    let figure =
-        result.figure.map_or(String::new(), |figure| format!(" Hollow marks: InArt paper, Fig. {figure}."));
+    let figure = result
+        .figure
+        .map_or(String::new(), |figure| format!(" Hollow marks: the InArt paper, Fig. {figure}."));
     let line = format!("{}, {seeds}.{figure}", result.experiment);
-    head.draw_text(&line, &font(14, FAINT), (24, 52))?;
-    legend(&head, result)?;
+    head.draw_text(&line, &font(TEXT, FAINT), (MARGIN, 58))?;
+    legend(&head, result, entries)?;
     for (panel, area) in result.panels.iter().zip(body.split_evenly((rows, columns))) {
         // One scale for panels that compare, unless one would be lost in it.
         let like = result.panels.iter().filter(|other| other.name == panel.name).map(greatest);
@@ -59,8 +114,8 @@ fn draw(root: &Area<'_>, result: &RunResult, (rows, columns): (usize, usize)) ->
     root.present()
 }
 
-pub(crate) fn font(size: u32, color: RGBColor) -> TextStyle<'static> {
-    (FONT, size).into_font().color(&color)
+pub(crate) fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
+    (FONT, f64::from(size) * BACKEND_SCALE).into_font().color(&colour)
 }
 
 fn series_color(series: Series) -> RGBColor {
@@ -79,18 +134,51 @@ pub(crate) fn rgb(scheme: &str) -> RGBColor {
     RGBColor(part(1), part(3), part(5))
 }
 
-/// Returns the length of dashes and of the gaps between them, which distinguish two bounds.
+/// Returns the lengths of dashes and of the gaps between them, which differ between bounds.
 fn dashes(series: Series) -> (i32, i32) {
     if series == Series::Lp { (2, 5) } else { (8, 8) }
 }
 
-fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
-    let rows = result.panels.first().map_or(&[][..], |panel| &panel.rows);
-    let (mut x, y) = (24, 88);
-    for row in rows {
-        let (name, color) = (row.series.name(), series_color(row.series));
+fn legend_rows(result: &RunResult) -> &[Row] {
+    result.panels.first().map_or(&[][..], |panel| &panel.rows)
+}
+
+/// Returns the label of a row in the legend.
+fn label(row: &Row) -> String {
+    let name = row.series.name();
+    // A published name needs no explanation.
+    let in_the_paper = row.in_the_paper.filter(|paper| !paper.eq_ignore_ascii_case(name));
+    match (in_the_paper, row.series) {
+        (Some(paper), _) => format!("{name} (paper: {paper})"),
+        (None, Series::Scheme(scheme)) if scheme == schemes::DEFAULT => format!("{name} (the default)"),
+        (None, Series::Bound) => "bound of unsplit plans".to_owned(),
+        (None, Series::Lp) => "LP bound".to_owned(),
+        (None, Series::TwoLevelsBound) => "bound of unsplit plans of two levels".to_owned(),
+        (None, _) => name.to_owned(),
+    }
+}
+
+/// Returns the left edge and the middle line of each label's mark in a legend, and the number of rows.
+pub(crate) fn legend_places(labels: &[String], width: i32) -> (Vec<(i32, i32)>, i32) {
+    let (mut x, mut row) = (MARGIN, 0);
+    let mut all = Vec::new();
+    for label in labels {
+        let own = 48 + (CHARACTER * label.chars().count() as f64) as i32;
+        if x > MARGIN && x + own > width {
+            (x, row) = (MARGIN, row + 1);
+        }
+        all.push((x, HEAD as i32 + LEGEND_ROW * row));
+        x += own;
+    }
+    (all, row + 1)
+}
+
+fn legend(head: &Area<'_>, result: &RunResult, entries: &[LegendEntry]) -> Drawn {
+    for (row, (label, (x, y))) in legend_rows(result).iter().zip(entries) {
+        let (x, y) = (*x, *y);
+        let colour = colour(row.series);
         if row.series.is_reached() {
-            head.draw(&Rectangle::new([(x, y - 5), (x + 14, y + 5)], color.filled()))?;
+            head.draw(&Rectangle::new([(x, y - 7), (x + 14, y + 7)], colour.filled()))?;
         } else {
             let (long, gap) = dashes(row.series);
             for dash in (0..14).step_by((long + gap) as usize / 2) {
@@ -98,18 +186,7 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
                 head.draw(&PathElement::new(ends, color.stroke_width(2)))?;
             }
         }
-        // A published name needs no explanation.
-        let published_as = row.published_as.filter(|paper| !paper.eq_ignore_ascii_case(name));
-        let label = match (published_as, row.series) {
-            (Some(paper), _) => format!("{name} (paper: {paper})"),
-            (None, Series::Scheme(scheme)) if scheme == schemes::DEFAULT => format!("{name} (the default)"),
-            (None, Series::Bound) => "bound of unsplit plans".to_owned(),
-            (None, Series::Lp) => "LP bound".to_owned(),
-            (None, Series::TwoLevelsBound) => "bound of unsplit plans of two levels".to_owned(),
-            (None, _) => name.to_owned(),
-        };
-        head.draw_text(&label, &font(13, INK), (x + 20, y - 7))?;
-        x += 36 + (6.4 * label.chars().count() as f64) as i32;
+        head.draw_text(label, &font(TEXT, INK), (x + 22, y - 9))?;
     }
     Ok(())
 }
@@ -131,9 +208,9 @@ fn draw_panel(area: &Area<'_>, panel: &PanelResult, top: f64) -> Drawn {
         .margin_right(20)
         .margin_left(12)
         .margin_bottom(12)
-        .caption(panel.title, font(15, INK))
-        .x_label_area_size(44)
-        .y_label_area_size(58)
+        .caption(sentence(panel.title), font(HEADING, INK))
+        .x_label_area_size(66)
+        .y_label_area_size(88)
         .build_cartesian_2d(width, 0.0..top)?;
     chart
         .configure_mesh()
@@ -144,9 +221,9 @@ fn draw_panel(area: &Area<'_>, panel: &PanelResult, top: f64) -> Drawn {
         .light_line_style(TRANSPARENT)
         .bold_line_style(GRID)
         .axis_style(FAINT)
-        .label_style(font(13, FAINT))
-        .axis_desc_style(font(13, INK))
-        .y_desc(format!("{}, {}", panel.name, panel.unit))
+        .label_style(font(TEXT, FAINT))
+        .axis_desc_style(font(TEXT, INK))
+        .y_desc(format!("{} ({})", axis_name(panel.quantity), panel.unit))
         .draw()?;
     let offset = if bars { 0.5 } else { 0.0 };
     x_labels(area, &chart, panel, offset)?;
@@ -160,14 +237,19 @@ fn trimmed(value: f64) -> String {
 }
 
 fn x_labels(area: &Area<'_>, chart: &Chart<'_, '_>, panel: &PanelResult, offset: f64) -> Drawn {
-    let style = font(13, INK).pos(Pos::new(HPos::Center, VPos::Top));
+    let style = font(TEXT, INK).pos(Pos::new(HPos::Center, VPos::Top));
     let (left, above) = area.get_base_pixel();
     for (index, x) in panel.x.iter().enumerate() {
         let (px, py) = chart.backend_coord(&(index as f64 + offset, 0.0));
         area.draw_text(x, &style, (px - left, py - above + 8))?;
     }
     let (px, py) = chart.backend_coord(&(panel.x.len() as f64 / 2.0 + offset - 0.5, 0.0));
-    area.draw_text(panel.axis.name(), &style, (px - left, py - above + 28))
+    let name = match panel.axis {
+        Axis::Workers => "Number of workers",
+        Axis::Servers => "Number of parameter servers",
+        Axis::Model => "Model",
+    };
+    area.draw_text(name, &style, (px - left, py - above + 34))
 }
 
 fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {

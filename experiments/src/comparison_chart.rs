@@ -1,32 +1,44 @@
 //! Comparison as an SVG chart: a row of bars per number, each in its scheme's color, and published numbers
 //! as hollow marks.
 
+use std::collections::BTreeSet;
+
 use plotters::prelude::*;
 
-use crate::chart::{Area, Drawn, FAINT, INK, font, hollow_mark, rgb};
-use crate::comparison::{Comparison, ComparisonPanel, ComparisonRow, Entry};
+use crate::chart::{
+    Area, Drawn, FAINT, HEADING, INK, LEGEND_ROW, TEXT, TITLE, font, hollow_mark, legend_places, rgb,
+    sentence, with_title,
+};
+use crate::comparison::{Beside, Compared, Comparison, Entry};
 use crate::palette;
 use crate::published::PublishedValue;
 use crate::statistics::{Statistics, significant};
 
-const WIDTH: u32 = 860;
-/// Height of the head, with one row of the legend.
-const HEAD: u32 = 104;
-const LEGEND_ROW: i32 = 22;
-/// Name of our own scheme.
+const WIDTH: u32 = 1000;
+/// Height of the lines below the title, and of the head without its legend, in pixels.
+const LINE: i32 = 26;
+const HEAD: i32 = 100;
+/// The name of InArt's own scheme.
 const OPTIMIZED: &str = "optimized";
-const LEFT: i32 = 340;
-const ROW: i32 = 34;
-const BAR: i32 = 13;
+/// Left edge of the bars, and the room for the number next to the longest bar, in pixels.
+const LEFT: i32 = 430;
+const NUMBER: i32 = 100;
+/// Height of a panel's title, in pixels.
+const PANEL_HEAD: i32 = 76;
+/// Height of a row of one or two bars, and of a bar, in pixels.
+const ROW: i32 = 52;
+const BAR: i32 = 20;
 /// Radius of the marks of a paper's numbers.
 const MARK: i32 = 6;
+
 /// Draws the panels with numbers of a comparison, one below the other.
 pub fn comparison_svg(comparison: &Comparison) -> String {
     let own = own_scheme(comparison);
     let panels: Vec<Panel<'_>> = comparison.panels.iter().filter_map(|panel| Panel::of(panel, own)).collect();
     let keys = keys(&panels);
-    let (places, rows) = places(&keys);
-    let head = HEAD as i32 + LEGEND_ROW * (rows - 1);
+    let labels: Vec<String> = keys.iter().map(|key| label(key)).collect();
+    let (places, rows) = legend_places(&labels, WIDTH as i32);
+    let head = HEAD + LINE + LEGEND_ROW * rows;
     let height = head + panels.iter().map(Panel::height).sum::<i32>();
     let mut text = String::new();
     {
@@ -37,7 +49,9 @@ pub fn comparison_svg(comparison: &Comparison) -> String {
         drawn.expect("drawing into memory does not fail");
     }
     text.push('\n');
-    text
+    let panels = panels.iter().map(|panel| panel.of.quantity).collect::<BTreeSet<_>>();
+    let panels = panels.into_iter().collect::<Vec<_>>().join("; ");
+    with_title(&text, comparison.study.title, &format!("{}: {panels}.", comparison.study.name))
 }
 
 /// Returns the scheme of rows that name no scheme: the one that the study's paper proposes.
@@ -126,7 +140,7 @@ impl<'p> Panel<'p> {
     }
 
     fn height(&self) -> i32 {
-        44 + ROW * self.lines.len() as i32 + 20
+        PANEL_HEAD + ROW * self.lines.len() as i32 + 24
     }
 }
 
@@ -145,40 +159,27 @@ fn keys(panels: &[Panel<'_>]) -> Vec<&'static str> {
 
 fn label(scheme: &str) -> String {
     if scheme == OPTIMIZED {
-        format!("{scheme} (the default; of two bars the lower)")
+        format!("{scheme} (the default; the lower of two bars)")
     } else {
         scheme.to_owned()
     }
 }
 
-/// Returns the position of each key of the legend, and the number of rows.
-fn places(keys: &[&str]) -> (Vec<(i32, i32)>, i32) {
-    let (mut x, mut row) = (24, 0);
-    let mut all = Vec::new();
-    for key in keys {
-        let width = 44 + 7 * label(key).chars().count() as i32;
-        if x > 24 && x + width > WIDTH as i32 {
-            (x, row) = (24, row + 1);
-        }
-        all.push((x, 78 + LEGEND_ROW * row));
-        x += width;
-    }
-    (all, row + 1)
-}
-
 fn draw_head(root: &Area<'_>, comparison: &Comparison, keys: &[&str], places: &[(i32, i32)]) -> Drawn {
     root.fill(&WHITE)?;
-    root.draw_text(comparison.study.title, &font(22, INK), (24, 16))?;
-    let Comparison { study, seeds, .. } = comparison;
-    let marks = match study.has_figure() {
-        true => format!(" Hollow marks: {} paper, {}.", study.paper, study.place),
-        false => String::new(),
-    };
-    let line = format!("{}, {seeds} seeds: mean, least and greatest of schemes run here.{marks}", study.name);
-    root.draw_text(&line, &font(14, FAINT), (24, 48))?;
+    let study = &comparison.study;
+    root.draw_text(study.title, &font(TITLE, INK), (24, 18))?;
+    let lines = [
+        format!("{}, {} seeds: mean, least and greatest of schemes run here.", study.name, comparison.seeds),
+        format!("Hollow marks: the {} paper, {}.", study.paper, study.place),
+    ];
+    for (line, at) in lines.iter().zip(0..) {
+        root.draw_text(line, &font(TEXT, FAINT), (24, 58 + LINE * at))?;
+    }
     for (key, &(x, y)) in keys.iter().zip(places) {
-        root.draw(&Rectangle::new([(x, y), (x + 14, y + 10)], rgb(key).filled()))?;
-        root.draw_text(&label(key), &font(13, INK), (x + 20, y - 2))?;
+        let y = y + LINE;
+        root.draw(&Rectangle::new([(x, y - 7), (x + 14, y + 7)], rgb(key).filled()))?;
+        root.draw_text(&label(key), &font(TEXT, INK), (x + 22, y - 9))?;
     }
     Ok(())
 }
@@ -193,15 +194,15 @@ fn draw_panels(root: &Area<'_>, panels: &[Panel<'_>], head: i32) -> Drawn {
 }
 
 fn draw_panel(root: &Area<'_>, panel: &Panel<'_>, top: i32) -> Drawn {
-    let ComparisonPanel { title, quantity, unit, .. } = panel.of;
-    root.draw_text(&format!("{quantity}, {unit}: {title}"), &font(15, INK), (24, top + 12))?;
-    // Room for the number behind the longest bar.
-    let scale = f64::from(WIDTH as i32 - LEFT - 90) / panel.greatest;
+    let Compared { title, quantity, unit, .. } = panel.of;
+    root.draw_text(&sentence(&format!("{quantity} ({unit})")), &font(HEADING, INK), (24, top + 12))?;
+    root.draw_text(&sentence(title), &font(TEXT, FAINT), (24, top + 40))?;
+    let scale = f64::from(WIDTH as i32 - LEFT - NUMBER) / panel.greatest;
     let at = |value: f64| LEFT + (value.max(0.0) * scale).round() as i32;
     for (place, line) in (0..).zip(&panel.lines) {
-        let above = top + 44 + ROW * place;
-        root.draw_text(line.name, &font(13, INK), (24, above + 6))?;
-        // The mark of the published number is on the first bar; numbers stand behind both.
+        let above = top + PANEL_HEAD + ROW * place;
+        root.draw_text(line.name, &font(TEXT, INK), (24, above + (BAR * line.bars.len() as i32 - 16) / 2))?;
+        // The paper's mark is on the first bar; numbers stand behind both.
         let mark = line.paper.map_or(0, |paper| at(paper) + MARK);
         for (n, Bar { scheme, statistics }) in (0..).zip(&line.bars) {
             let up = above + n * (BAR + 1);
@@ -214,7 +215,7 @@ fn draw_panel(root: &Area<'_>, panel: &Panel<'_>, top: i32) -> Drawn {
                 root.draw(&PathElement::new([(least, middle), (most, middle)], INK.mix(0.6)))?;
                 after = after.max(most);
             }
-            root.draw_text(&significant(statistics.mean, 3), &font(12, FAINT), (after + 6, up))?;
+            root.draw_text(&significant(statistics.mean, 3), &font(TEXT, FAINT), (after + 8, up + 2))?;
         }
         if let Some(paper) = line.paper {
             for circle in hollow_mark((at(paper), above + BAR / 2), INK) {

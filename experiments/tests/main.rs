@@ -1,6 +1,7 @@
 //! Runs the tests of this crate as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod charts;
 mod committed;
 mod evidence;
 mod figures;

@@ -1,74 +1,109 @@
-//! The picture of an emulation: how fast each scheme was, what reached the servers, and that training went as
-//! on one host.
+//! The chart of an emulation: rates, times and server load of each scheme, and the training loss next to that
+//! of training on one host.
 
 use inart_experiments::palette;
 use inart_planner_aggregation::schemes;
 
 use crate::aggregation::figures::{SchemeFigures, Summary};
+use crate::aggregation::loss_panel;
 use crate::aggregation::si::si;
-use crate::charts::svg::{FAINT, INK, LINE, Svg, WIDTH, fitted};
+use crate::charts::svg::{FAINT, HEADING, INK, ROW, Svg, TEXT, TITLE, WIDTH, fitted, fitted_title, wrap};
 
-const HEIGHT: f64 = 660.0;
 const MARGIN: f64 = 40.0;
 /// Width of the column of bar panels.
-const BARS_WIDTH: f64 = 520.0;
-const TOP: f64 = 140.0;
+const BARS_WIDTH: f64 = 560.0;
+/// Widths of schemes' names and of values next to bars.
+const NAMES: f64 = 150.0;
+const VALUES: f64 = 110.0;
+/// Baseline of the first line below the title.
+const SUBTITLE: f64 = 84.0;
+/// Height of a panel without its bars, and the height of the smallest picture.
+const PANEL: f64 = 60.0;
+const LEAST_HEIGHT: f64 = 740.0;
+/// Greatest height of a bar with the gap to the next.
+const PITCH: f64 = 32.0;
+
+/// A panel of bars.
+struct Bars<'f> {
+    title: &'f str,
+    unit: &'f str,
+    figure: Box<dyn Fn(&SchemeFigures) -> f64 + 'f>,
+    /// The position of a line across each bar.
+    mark: Option<fn(&SchemeFigures) -> f64>,
+}
 
 /// Draws the chart.
 pub fn draw(summary: &Summary) -> String {
-    let mut svg = Svg::new(HEIGHT);
-    heading(&mut svg, summary);
     let rounds = f64::from(summary.rounds.max(1));
-    type Figure<'a> = (&'a str, &'a str, Box<dyn Fn(&SchemeFigures) -> f64 + 'a>);
-    let panels: [Figure; 3] = [
-        ("Gradient sending rate per worker (mark: as planned)", "bps", Box::new(|s| s.rate_bps)),
-        ("Communication time per round", "s", Box::new(|s| s.comm_seconds)),
-        ("Into the parameter servers per round", "B", Box::new(|s| s.ps_ingress_bytes as f64 / rounds)),
+    let bars = |title, unit, figure, mark| Bars { title, unit, figure, mark };
+    let panels = [
+        bars(
+            "Sending rate per worker (line: planned)",
+            "bps",
+            Box::new(|s| s.rate_bps),
+            Some(|s| s.planned_rate_bps),
+        ),
+        bars("Communication time per round", "s", Box::new(|s| s.comm_seconds), None),
+        bars(
+            "Traffic into parameter servers per round",
+            "B",
+            Box::new(move |s| s.ps_ingress_bytes as f64 / rounds),
+            None,
+        ),
     ];
-    let height = (HEIGHT - TOP - MARGIN) / panels.len() as f64;
-    for (index, (title, unit, figure)) in panels.iter().enumerate() {
-        let top = TOP + height * index as f64;
-        let planned: fn(&SchemeFigures) -> f64 = |scheme| scheme.planned_rate_bps;
-        let mark = (index == 0).then_some(planned);
-        bars(&mut svg, summary, top, height, title, unit, figure, mark);
+    let lines = subtitle(summary);
+    let top = SUBTITLE + ROW * lines.len() as f64;
+    let bar_rows = summary.schemes.len() as f64;
+    let panel = PANEL + (ROW * bar_rows).max((LEAST_HEIGHT - top - MARGIN) / 3.0 - PANEL);
+    let height = top + panel * panels.len() as f64 + MARGIN;
+    let title = fitted_title(&format!("InArt on {}", summary.topology), WIDTH - 2.0 * MARGIN);
+    let description = "Sending rate, communication time and traffic into the parameter servers of each scheme, and \
+                       the training loss over rounds.";
+    let mut svg = Svg::new(height, &title, description);
+    svg.text(MARGIN, 52.0, TITLE, INK, "start", "600", &title);
+    for (line, at) in lines.iter().zip(0u8..) {
+        svg.text(MARGIN, SUBTITLE + ROW * f64::from(at), TEXT, FAINT, "start", "400", line);
+    }
+    for (bars, at) in panels.iter().zip(0u8..) {
+        bars.draw(&mut svg, summary, top + panel * f64::from(at), panel);
     }
     if !summary.single_host.is_empty() {
-        loss_curves(&mut svg, summary);
+        let area = [MARGIN + BARS_WIDTH + 80.0, top, WIDTH - MARGIN, height - MARGIN];
+        loss_panel::draw(&mut svg, summary, area);
     }
     svg.finish()
 }
 
-fn heading(svg: &mut Svg, summary: &Summary) {
-    let title = fitted(&format!("InArt on {}", summary.topology), 26.0, WIDTH - 2.0 * MARGIN);
-    svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &title);
-    let line = format!(
-        "{} rounds per scheme; {} sums checked, all bit-exact.",
-        summary.rounds, summary.sums_checked
-    );
-    svg.text(MARGIN, 78.0, 14.0, FAINT, "start", "400", &line);
+/// The lines below the title: what was checked, at which rates, and the names of published schemes.
+fn subtitle(summary: &Summary) -> Vec<String> {
     let lost = match summary.drop {
         0.0 => String::new(),
-        share => format!(" and lost {}% of all frames on purpose", share * 100.0),
+        share => format!(" and dropped {}% of all frames on purpose", share * 100.0),
     };
-    let line = format!(
-        "Rates and times are the topology's; the emulated links ran {}{lost}.",
-        summary.scale_phrase()
-    );
-    svg.text(MARGIN, 98.0, 14.0, FAINT, "start", "400", &line);
-    let line = fitted(&who_is_who(summary), 14.0, WIDTH - 2.0 * MARGIN);
-    svg.text(MARGIN, 118.0, 14.0, FAINT, "start", "400", &line);
+    let texts = [
+        format!(
+            "{} rounds per scheme; {} sums checked, all bit-exact.",
+            summary.rounds, summary.sums_checked
+        ),
+        format!(
+            "Rates and times are the topology's; the emulated links ran {}{lost}.",
+            summary.scale_phrase()
+        ),
+        published_names(summary),
+    ];
+    let texts = texts.iter().filter(|text| !text.is_empty());
+    texts.flat_map(|text| wrap(text, TEXT, WIDTH - 2.0 * MARGIN)).collect()
 }
 
-/// What the names stand for that a reader of the InArt paper would take for others; nothing where a scheme
-/// stands alone.
-fn who_is_who(summary: &Summary) -> String {
+/// Maps schemes' names to those of the InArt paper where the two differ; empty for a scheme alone.
+fn published_names(summary: &Summary) -> String {
     if summary.schemes.len() < 2 {
         return String::new();
     }
     let named = |figures: &SchemeFigures| {
         let scheme = figures.scheme;
         match scheme.promises().stands_for {
-            None if is_ours(figures) => Some(format!("{scheme}: the default")),
+            None if is_default(figures) => Some(format!("{scheme}: the default")),
             Some(name) if name.to_lowercase() != scheme.name() => {
                 Some(format!("{scheme}: {name} of the InArt paper"))
             }
@@ -78,153 +113,36 @@ fn who_is_who(summary: &Summary) -> String {
     summary.schemes.iter().filter_map(named).collect::<Vec<_>>().join("; ")
 }
 
-fn is_ours(figures: &SchemeFigures) -> bool {
+fn is_default(figures: &SchemeFigures) -> bool {
     figures.scheme == schemes::DEFAULT
 }
 
-fn colour(summary: &Summary, index: usize) -> &'static str {
-    palette::color(summary.schemes[index].scheme.name())
-}
-
-#[expect(clippy::too_many_arguments, reason = "a panel has a place, a title and what it shows")]
-fn bars(
-    svg: &mut Svg,
-    summary: &Summary,
-    top: f64,
-    height: f64,
-    title: &str,
-    unit: &str,
-    figure: &dyn Fn(&SchemeFigures) -> f64,
-    mark: Option<fn(&SchemeFigures) -> f64>,
-) {
-    svg.text(MARGIN, top + 14.0, 14.0, INK, "start", "600", title);
-    let (left, right) = (MARGIN + 70.0, MARGIN + BARS_WIDTH - 90.0);
-    let largest = summary
-        .schemes
-        .iter()
-        .map(|scheme| figure(scheme).max(mark.map_or(0.0, |mark| mark(scheme))))
-        .fold(f64::MIN_POSITIVE, f64::max);
-    let pitch = ((height - 44.0) / summary.schemes.len().max(1) as f64).min(30.0);
-    for (index, scheme) in summary.schemes.iter().enumerate() {
-        let y = top + 26.0 + pitch * index as f64;
-        let middle = y + pitch * 0.39 + 5.0;
-        let width = |value: f64| (right - left) * value / largest;
-        let value = figure(scheme);
-        let weight = if is_ours(scheme) { "600" } else { "400" };
-        svg.text(left - 10.0, middle, 14.0, INK, "end", weight, scheme.scheme.name());
-        svg.bar(left, y, width(value).max(1.0), pitch * 0.78, colour(summary, index));
-        let mut label = left + width(value);
-        if let Some(planned) = mark.map(|mark| mark(scheme)) {
-            let x = left + width(planned);
-            svg.line(x, y - 2.0, x, y + pitch * 0.78 + 2.0, INK, 2.0);
-            label = label.max(x);
-        }
-        svg.text(label + 8.0, middle, 14.0, INK, "start", weight, &si(value, unit));
-    }
-}
-
-fn loss_curves(svg: &mut Svg, summary: &Summary) {
-    let (left, right) = (MARGIN + BARS_WIDTH + 80.0, WIDTH - MARGIN);
-    let (top, bottom) = (TOP + 30.0, HEIGHT - MARGIN - 50.0);
-    svg.text(left, TOP + 14.0, 14.0, INK, "start", "600", "Training loss per round (log scale)");
-    let curves: Vec<_> = summary
-        .single_host
-        .iter()
-        .map(|host| &host.losses)
-        .chain(summary.schemes.iter().flat_map(|scheme| scheme.jobs.iter().map(|job| &job.losses)))
-        .collect();
-    let losses = || curves.iter().flat_map(|curve| curve.iter()).map(|&loss| f64::from(loss).max(1e-6));
-    let (least, most) = (losses().fold(f64::INFINITY, f64::min), losses().fold(0.0, f64::max));
-    if most <= 0.0 {
-        return;
-    }
-    let (low, high) = ((least * 0.8).ln(), (most * 1.25).ln());
-    let y = |loss: f64| bottom - (bottom - top) * (loss.max(1e-6).ln() - low) / (high - low);
-    let rounds = curves.iter().map(|curve| curve.len()).max().unwrap_or(1);
-    let x = |round: f64| left + (right - left) * round / (rounds.max(2) - 1) as f64;
-    for tick in [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0] {
-        if (low..high).contains(&f64::ln(tick)) {
-            svg.line(left, y(tick), right, y(tick), LINE, 1.0);
-            svg.text(left - 8.0, y(tick) + 4.5, 13.0, FAINT, "end", "400", &tick.to_string());
-        }
-    }
-    let step =
-        [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|s| rounds / s <= 8).unwrap_or(5000);
-    for round in (step..=rounds).step_by(step) {
-        svg.text(x((round - 1) as f64), bottom + 20.0, 13.0, FAINT, "middle", "400", &round.to_string());
-    }
-    svg.text((left + right) / 2.0, bottom + 42.0, 13.0, FAINT, "middle", "400", "round");
-    svg.line(left, bottom, right, bottom, FAINT, 1.0);
-
-    let points = |curve: &[f32]| -> Vec<(f64, f64)> {
-        curve.iter().enumerate().map(|(round, &loss)| (x(round as f64), y(f64::from(loss)))).collect()
-    };
-    for host in &summary.single_host {
-        svg.curve(&points(&host.losses), palette::BAND, 9.0, "");
-    }
-    for (index, scheme) in summary.schemes.iter().enumerate().rev() {
-        for (place, job) in scheme.jobs.iter().enumerate() {
-            // Equal curves hide each other: dashes of different phase let all of them show.
-            let dash = format!(
-                "stroke-dasharray=\"6 {}\" stroke-dashoffset=\"{}\"",
-                6 * summary.schemes.len().saturating_sub(1),
-                6 * index
-            );
-            svg.curve(&points(&job.losses), colour(summary, index), thickness(place), &dash);
-        }
-    }
-    legend(svg, summary, right, top + 22.0);
-}
-
-/// Of a job's curve, by the job's place: jobs of one scheme have one color.
-fn thickness(place: usize) -> f64 {
-    [3.0, 2.0, 1.2].get(place).copied().unwrap_or(0.7)
-}
-
-/// Columns of accuracies that have room: of more jobs the least and the greatest is shown.
-const MOST_COLUMNS: usize = 4;
-/// Width of a column, and of the names of schemes before them.
-const COLUMN: f64 = 70.0;
-const NAMES: f64 = 140.0;
-
-/// Accuracies of a scheme's jobs, one per column.
-fn columns(accuracies: &[f64]) -> Vec<String> {
-    let percent = |accuracy: f64| format!("{:.1}%", accuracy * 100.0);
-    if accuracies.len() <= MOST_COLUMNS {
-        return accuracies.iter().copied().map(percent).collect();
-    }
-    let least = accuracies.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = accuracies.iter().copied().fold(0.0, f64::max);
-    vec![format!("{} to {}", percent(least), percent(most))]
-}
-
-fn legend(svg: &mut Svg, summary: &Summary, right: f64, top: f64) {
-    let single: Vec<f64> = summary.single_host.iter().map(|host| host.accuracy).collect();
-    let mut rows = vec![("one host", palette::BAND, 9.0, columns(&single))];
-    for (index, scheme) in summary.schemes.iter().enumerate() {
-        let trained = scheme.jobs.iter().filter_map(|job| job.trained.as_ref());
-        let accuracies: Vec<f64> = trained.map(|trained| trained.accuracy).collect();
-        rows.push((scheme.scheme.name(), colour(summary, index), 3.0, columns(&accuracies)));
-    }
-    svg.text(right, top, 13.0, FAINT, "end", "400", "test accuracy after training");
-    let jobs = &summary.single_host;
-    let are_named = (2..=MOST_COLUMNS).contains(&jobs.len());
-    let width = if jobs.len() > MOST_COLUMNS { 2.0 * COLUMN } else { COLUMN };
-    let count = rows.iter().map(|(.., cells)| cells.len()).max().unwrap_or(1);
-    let end = |column: usize| right - width * (count - 1 - column.min(count - 1)) as f64;
-    for (place, job) in jobs.iter().enumerate().filter(|_| are_named) {
-        let name = fitted(&job.job, 13.0, COLUMN - 8.0);
-        svg.text(end(place), top + 22.0, 13.0, FAINT, "end", "400", &name);
-        svg.line(end(place) - 30.0, top + 30.0, end(place), top + 30.0, FAINT, thickness(place));
-    }
-    let first = top + if are_named { 54.0 } else { 24.0 };
-    let left = right - width * count as f64 - NAMES;
-    for (index, (name, colour, stroke, cells)) in rows.into_iter().enumerate() {
-        let y = first + 22.0 * index as f64;
-        svg.line(left, y - 4.5, left + 30.0, y - 4.5, colour, stroke);
-        svg.text(left + 40.0, y, 14.0, INK, "start", "400", &fitted(name, 14.0, NAMES - 44.0));
-        for (column, cell) in cells.iter().enumerate() {
-            svg.text(end(column), y, 14.0, INK, "end", "600", cell);
+impl Bars<'_> {
+    fn draw(&self, svg: &mut Svg, summary: &Summary, top: f64, height: f64) {
+        svg.text(MARGIN, top + 20.0, HEADING, INK, "start", "600", self.title);
+        let (left, right) = (MARGIN + NAMES, MARGIN + BARS_WIDTH - VALUES);
+        let largest = summary
+            .schemes
+            .iter()
+            .map(|scheme| (self.figure)(scheme).max(self.mark.map_or(0.0, |mark| mark(scheme))))
+            .fold(f64::MIN_POSITIVE, f64::max);
+        let pitch = ((height - PANEL) / summary.schemes.len().max(1) as f64).min(PITCH);
+        for (index, scheme) in summary.schemes.iter().enumerate() {
+            let y = top + 34.0 + pitch * index as f64;
+            let middle = y + pitch * 0.39 + 6.5;
+            let width = |value: f64| (right - left) * value / largest;
+            let value = (self.figure)(scheme);
+            let weight = if is_default(scheme) { "600" } else { "400" };
+            let name = scheme.scheme.name();
+            svg.text(left - 10.0, middle, TEXT, INK, "end", weight, &fitted(name, TEXT, NAMES - 10.0));
+            svg.bar(left, y, width(value).max(1.0), pitch * 0.78, palette::color(name));
+            let mut label = left + width(value);
+            if let Some(planned) = self.mark.map(|mark| mark(scheme)) {
+                let x = left + width(planned);
+                svg.line(x, y - 2.0, x, y + pitch * 0.78 + 2.0, INK, 2.0);
+                label = label.max(x);
+            }
+            svg.text(label + 8.0, middle, TEXT, INK, "start", weight, &si(value, self.unit));
         }
     }
 }
@@ -301,7 +219,7 @@ mod tests {
             "r-inart",
             "2.42 Gbps",
             "640 us",
-            "97.5%",
+            ">97.5<",
             "a&lt;b&gt;&amp;c",
             "1/200",
         ] {

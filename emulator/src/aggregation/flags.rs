@@ -1,10 +1,10 @@
-//! Numbered flags on lines that stand side by side: a flag stands on its own line, or on the neighbors that
-//! it numbers together, and no other line goes through it.
+//! Numbered flags on vertical lines: a flag numbers its own line, or several neighbors together, and no other
+//! line crosses it.
 
-use crate::charts::svg::width_of;
+use crate::charts::svg::{TEXT, width_of};
 
 /// Height of a row of flags, in pixels.
-pub const ROW_HEIGHT: f64 = 16.0;
+pub const ROW_HEIGHT: f64 = 24.0;
 const GAP: f64 = 2.0;
 /// Longest search for rows; two flags settle in two steps.
 const MOST_STEPS: usize = 100;
@@ -12,9 +12,9 @@ const MOST_STEPS: usize = 100;
 /// A flag, and the lines under it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flag {
-    /// Where its lines are, from left to right.
+    /// Positions of its lines, from left to right.
     pub lines: Vec<f64>,
-    /// How many rows of flags are between it and the foot of its lines.
+    /// Number of rows of flags between this flag and the foot of its lines.
     pub row: usize,
     /// The number of its line, or the numbers: `3`, `5-8`.
     pub text: String,
@@ -27,11 +27,11 @@ impl Flag {
         Self { lines, row: 0, text }
     }
 
-    /// From where to where it is.
+    /// Returns its left and right edge.
     pub fn span(&self) -> (f64, f64) {
         let (first, last) = (self.lines[0], self.lines[self.lines.len() - 1]);
         let middle = (first + last) / 2.0;
-        let half = ((width_of(&self.text, 12.0) + 6.0) / 2.0).max((last - first) / 2.0 + 1.0);
+        let half = ((width_of(&self.text, TEXT) + 8.0) / 2.0).max((last - first) / 2.0 + 1.0);
         (middle - half, middle + half)
     }
 
@@ -46,10 +46,10 @@ impl Flag {
     }
 }
 
-/// The flags of lines at these places, from left to right, numbered from 1 on.
+/// Returns the flags of lines at these positions, which ascend, numbered from 1.
 pub fn flags(lines: impl Iterator<Item = f64>) -> Vec<Flag> {
     let mut flags: Vec<Flag> = (1..).zip(lines).map(|(number, x)| Flag::of(vec![x], number)).collect();
-    // Two lines, each of which would go through the other's flag, have one.
+    // Two lines share a flag if each would cross the other's.
     let mut first = 1;
     let mut at = 0;
     while at + 1 < flags.len() {
@@ -75,7 +75,7 @@ pub fn flags(lines: impl Iterator<Item = f64>) -> Vec<Flag> {
     flags
 }
 
-/// Moves flags up that stand in others' way; whether any did.
+/// Moves up flags that collide with others; returns whether any moved.
 fn settle(flags: &mut [Flag]) -> bool {
     let mut is_moved = false;
     for right in 1..flags.len() {
@@ -84,7 +84,7 @@ fn settle(flags: &mut [Flag]) -> bool {
             if one.is_beside(other) {
                 continue;
             }
-            // The flag with another's line below it has to be the upper one.
+            // A flag with another's line below it must be the upper one.
             let (upper, lower) = if other.has_line_below(one) { (left, right) } else { (right, left) };
             let is_free = !one.has_line_below(other) && !other.has_line_below(one);
             let (above, below) = (flags[upper].row, flags[lower].row);
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(check(&[120.0, 500.0]).iter().map(|flag| flag.row).max(), Some(0));
         let texts = |lines: &[f64]| check(lines).into_iter().map(|flag| flag.text).collect::<Vec<_>>();
         assert_eq!(texts(&[200.0, 200.5, 201.0, 300.0]), ["1-3", "4"]);
-        assert_eq!(texts(&[200.0, 211.0, 222.0]), ["1", "2", "3"]);
+        assert_eq!(texts(&[200.0, 214.0, 228.0]), ["1", "2", "3"]);
         assert!(check(&[]).is_empty());
         // Lines as they fall, of a thousand seeds of a small generator.
         let mut state = 1u64;

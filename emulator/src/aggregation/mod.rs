@@ -13,6 +13,7 @@ pub(crate) mod flags;
 pub(crate) mod grid;
 pub(crate) mod job;
 pub(crate) mod layout;
+pub(crate) mod loss_panel;
 pub(crate) mod news;
 pub(crate) mod options;
 pub(crate) mod own;

@@ -1,5 +1,4 @@
-//! What happened to the jobs of a run, and when: each round's goodput, and every event. Drawn as a chart over
-//! time.
+//! The events of a run and each round's goodput, as a chart over time and as text.
 
 use std::fmt;
 
@@ -7,30 +6,34 @@ use serde::Serialize;
 
 use crate::aggregation::flags::{ROW_HEIGHT as FLAG, flags};
 use crate::aggregation::si::si;
-use crate::charts::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH, fitted, width_of, wrap};
+use crate::charts::legend::{Key, Legend};
+use crate::charts::svg::{
+    FAINT, HEADING, INK, LINE, ROW, SERIES, Svg, TEXT, TITLE, WIDTH, fitted, fitted_title, rate_unit, ticks,
+    wrap,
+};
 
 /// One run: all jobs under one scheme.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
-    /// In the order of the jobs.
+    /// One per job, in the order of the jobs.
     pub jobs: Vec<JobLine>,
-    /// In the order in which they happened.
+    /// Events, in the order of their times.
     pub events: Vec<Event>,
 }
 
 /// One job's rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JobLine {
-    /// Its name.
+    /// Name of the job.
     pub job: String,
-    /// In the order in which their sums were checked.
+    /// Its rounds, in the order in which their sums were checked.
     pub rounds: Vec<RoundPoint>,
 }
 
-/// A round whose sums were right at every worker.
+/// A round whose sums were correct at every worker.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RoundPoint {
-    /// Seconds since the start of the run, by the clock.
+    /// Seconds of wall-clock time since the start of the run.
     pub seconds: f64,
     /// Bits of gradient values per second of its all-reduce, at the topology's own rates.
     pub goodput_bps: f64,
@@ -39,34 +42,39 @@ pub struct RoundPoint {
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {
-    /// Seconds since all workers were there.
+    /// Seconds since all workers were connected.
     pub seconds: f64,
-    /// Rounds of all jobs whose sums had been checked by then.
+    /// Number of rounds of all jobs whose sums had been checked by then.
     pub rounds_audited: u32,
-    /// What.
+    /// Description of the event.
     pub what: String,
 }
 
 const MARGIN: f64 = 40.0;
-const LEFT: f64 = 120.0;
-/// Where the flags of events begin.
-const TOP: f64 = 94.0;
+const LEFT: f64 = 110.0;
+/// Baselines of the subtitle and of the legend, and from the legend's foot to the flags of events.
+const SUBTITLE: f64 = 84.0;
+const LEGEND: f64 = 112.0;
+const BELOW_LEGEND: f64 = 32.0;
+/// Greatest width of a job's name in the legend.
+const NAME: f64 = 240.0;
+/// Thickness of a mark in the legend.
+const MARK: f64 = 4.0;
 /// Height of the curves' panel.
-const PANEL: f64 = 300.0;
-const ROW: f64 = 20.0;
-/// Where the last time is; the last flag reaches farther.
+const PANEL: f64 = 320.0;
+/// Position of the last time; the last flag ends to the right of it.
 const END: f64 = WIDTH - MARGIN - 30.0;
-/// The room for all jobs' names beside the title, and for one.
-const NAMES: f64 = 560.0;
-const LONGEST_NAME: f64 = 160.0;
-/// Size of the list's text, and where it begins.
-const SMALL: f64 = 13.0;
-const TEXT: f64 = MARGIN + 92.0;
-/// Lines of events, and the flags with their numbers.
+/// Columns of the list of events: where numbers and times end, where texts begin.
+const NUMBER: f64 = MARGIN + 36.0;
+const SECONDS: f64 = MARGIN + 130.0;
+const EVENT_TEXT: f64 = MARGIN + 146.0;
+/// Height from the axis to the list: labels, the axis' name, the list's title.
+const ABOVE_LIST: f64 = 130.0;
+/// Colors of the events' lines, and of the flags with their numbers.
 const EVENT: &str = "#fbbf24";
 const EVENT_FLAG: &str = "#fde68a";
 
-/// Where the panel of the curves is, and what its axes go to.
+/// The position of the panel of the curves, and the ranges of its axes.
 struct Area {
     top: f64,
     bottom: f64,
@@ -91,18 +99,27 @@ impl Timeline {
         let events = self.events.iter().map(|event| event.seconds);
         let end_s = points().map(|point| point.seconds).chain(events).fold(f64::MIN_POSITIVE, f64::max);
         let most_bps = points().map(|point| point.goodput_bps).fold(f64::MIN_POSITIVE, f64::max);
-        let area = Area { top: TOP, bottom: TOP + PANEL, end_s, most_bps };
+        let keys: Vec<Key> = self.jobs.iter().zip(SERIES.into_iter().cycle()).map(key).collect();
+        let legend = Legend { keys: &keys, left: MARGIN, right: WIDTH - MARGIN };
+        let flags_top = LEGEND + legend.height() + BELOW_LEGEND;
+        let area = Area { top: flags_top, bottom: flags_top + PANEL, end_s, most_bps };
         let flags = flags(self.events.iter().map(|event| area.x(event.seconds)));
         let rows = flags.iter().map(|flag| flag.row + 1).max().unwrap_or(0);
-        let top = TOP + FLAG * rows as f64;
+        let top = flags_top + FLAG * rows as f64;
         let area = Area { top, bottom: top + PANEL, ..area };
         let texts: Vec<_> =
-            self.events.iter().map(|event| wrap(&event.what, SMALL, WIDTH - MARGIN - TEXT)).collect();
+            self.events.iter().map(|event| wrap(&event.what, TEXT, WIDTH - MARGIN - EVENT_TEXT)).collect();
         let lines: usize = texts.iter().map(Vec::len).sum();
-        let list = area.bottom + 70.0;
-        let mut svg = Svg::new(list + ROW * lines as f64 + MARGIN);
-        self.heading(&mut svg, topology);
-        axes(&mut svg, &area);
+        let list = area.bottom + if lines > 0 { ABOVE_LIST } else { ABOVE_LIST - 2.0 * ROW };
+        let description = format!(
+            "Goodput per worker of each job over time. Numbered lines mark {} events, listed below.",
+            self.events.len()
+        );
+        let title = format!("InArt on {topology}");
+        let mut svg = Svg::new(list + ROW * lines as f64 + MARGIN - ROW, &title, &description);
+        self.heading(&mut svg, &title);
+        legend.draw(&mut svg, LEGEND);
+        axes(&mut svg, &area, flags_top - 18.0);
         for flag in &flags {
             let y = area.top - FLAG * (flag.row + 1) as f64;
             flag.lines.iter().for_each(|&x| svg.line(x, y, x, area.bottom, EVENT, 1.5));
@@ -112,42 +129,38 @@ impl Timeline {
             let y = area.top - FLAG * (flag.row + 1) as f64;
             let (left, right) = flag.span();
             svg.bar(left, y, right - left, FLAG - 2.0, EVENT_FLAG);
-            svg.text((left + right) / 2.0, y + 11.0, 12.0, INK, "middle", "600", &flag.text);
+            svg.text((left + right) / 2.0, y + 17.5, TEXT, INK, "middle", "400", &flag.text);
         }
         svg.line(LEFT, area.bottom, WIDTH - MARGIN, area.bottom, FAINT, 1.0);
-        let mut at = list;
-        for ((number, event), lines) in (1..).zip(&self.events).zip(&texts) {
-            svg.text(MARGIN + 20.0, at, SMALL, INK, "end", "600", &number.to_string());
-            svg.text(MARGIN + 80.0, at, SMALL, FAINT, "end", "400", &format!("{:.2} s", event.seconds));
-            for line in lines {
-                svg.text(TEXT, at, SMALL, INK, "start", "400", line);
-                at += ROW;
-            }
-        }
+        self.list(&mut svg, &texts, list);
         svg.finish()
     }
 
-    /// Title, what is shown, and whose curve is which.
-    fn heading(&self, svg: &mut Svg, topology: &str) {
-        let title = fitted(&format!("InArt on {topology}"), 26.0, WIDTH - 2.0 * MARGIN - NAMES);
-        svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &title);
+    /// Draws the list of events, each with its number, from this baseline on.
+    fn list(&self, svg: &mut Svg, texts: &[Vec<String>], top: f64) {
+        if !self.events.is_empty() {
+            svg.text(MARGIN, top - ROW - 4.0, HEADING, INK, "start", "600", "Events");
+        }
+        let mut at = top;
+        for ((number, event), lines) in (1..).zip(&self.events).zip(texts) {
+            svg.text(NUMBER, at, TEXT, INK, "end", "600", &number.to_string());
+            svg.text(SECONDS, at, TEXT, FAINT, "end", "400", &format!("{:.2} s", event.seconds));
+            for line in lines {
+                svg.text(EVENT_TEXT, at, TEXT, INK, "start", "400", line);
+                at += ROW;
+            }
+        }
+    }
+
+    /// Draws the title and the number of rounds.
+    fn heading(&self, svg: &mut Svg, title: &str) {
+        let title = fitted_title(title, WIDTH - 2.0 * MARGIN);
+        svg.text(MARGIN, 52.0, TITLE, INK, "start", "600", &title);
         let rounds: usize = self.jobs.iter().map(|job| job.rounds.len()).sum();
         let line = format!(
-            "Goodput per worker of each round at the topology's own rates, {rounds} rounds, all sums bit-exact. Time by the clock."
+            "{rounds} rounds, all sums bit-exact. Rates are the topology's own; times are wall-clock times."
         );
-        svg.text(MARGIN, 76.0, 14.0, FAINT, "start", "400", &line);
-        let room = (NAMES / self.jobs.len().max(1) as f64 - 60.0).clamp(20.0, LONGEST_NAME);
-        let mut legend = WIDTH - MARGIN;
-        for (index, job) in self.jobs.iter().enumerate().rev() {
-            let name = fitted(&job.job, 14.0, room);
-            let at = legend - width_of(&name, 14.0);
-            if at - 40.0 < WIDTH - MARGIN - NAMES {
-                break;
-            }
-            svg.text(at, 52.0, 14.0, INK, "start", "400", &name);
-            svg.line(at - 40.0, 48.0, at - 10.0, 48.0, SERIES[index % SERIES.len()], 3.0);
-            legend = at - 60.0;
-        }
+        svg.text(MARGIN, SUBTITLE, TEXT, FAINT, "start", "400", &line);
     }
 
     fn curves(&self, svg: &mut Svg, area: &Area) {
@@ -159,19 +172,27 @@ impl Timeline {
     }
 }
 
-fn axes(svg: &mut Svg, area: &Area) {
-    for tick in ticks(1.1 * area.most_bps) {
-        let y = area.y(tick);
-        svg.line(LEFT, y, WIDTH - MARGIN, y, LINE, 1.0);
-        svg.text(LEFT - 8.0, y + 4.5, 13.0, FAINT, "end", "400", &si(tick, "bps"));
-    }
-    for tick in ticks(area.end_s) {
-        let label = format!("{tick} s");
-        svg.text(area.x(tick), area.bottom + 20.0, 13.0, FAINT, "middle", "400", &label);
-    }
+fn key((job, color): (&JobLine, &'static str)) -> Key {
+    Key { color, thickness: MARK, label: fitted(&job.job, TEXT, NAME) }
 }
 
-/// What happened and when, one event per line, each with the goodput of every job between it and the next.
+/// Draws the axes; `name` is the baseline of the name of the axis of y.
+fn axes(svg: &mut Svg, area: &Area, name: f64) {
+    let (unit_bps, unit) = rate_unit(area.most_bps);
+    svg.text(MARGIN, name, HEADING, INK, "start", "600", &format!("Goodput per worker ({unit})"));
+    for (value, label) in ticks(1.1 * area.most_bps / unit_bps) {
+        let y = area.y(value * unit_bps);
+        svg.line(LEFT, y, WIDTH - MARGIN, y, LINE, 1.0);
+        svg.text(LEFT - 8.0, y + 6.0, TEXT, FAINT, "end", "400", &label);
+    }
+    for (value, label) in ticks(area.end_s) {
+        svg.text(area.x(value), area.bottom + 24.0, TEXT, FAINT, "middle", "400", &label);
+    }
+    let middle = (LEFT + END) / 2.0;
+    svg.text(middle, area.bottom + 50.0, TEXT, FAINT, "middle", "400", "Time (s)");
+}
+
+/// Prints one event per line with its time and the goodput of every job until the next event.
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = self.events.iter().map(|event| event.seconds);
@@ -197,17 +218,10 @@ impl fmt::Display for Timeline {
     }
 }
 
-/// Round numbers from 0 to `most`, ten at most.
-fn ticks(most: f64) -> impl Iterator<Item = f64> {
-    let power = 10f64.powf(most.log10().floor() - 1.0);
-    let step = [1.0, 2.0, 5.0, 10.0, 20.0].map(|factor| factor * power);
-    let step = step.into_iter().find(|step| most / step <= 10.0).unwrap_or(most);
-    (0..=10).map(move |tick| f64::from(tick) * step).take_while(move |tick| *tick <= most)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::charts::svg::width_of;
 
     fn event(seconds: f64, what: &str) -> Event {
         Event { seconds, rounds_audited: 0, what: what.into() }
@@ -228,9 +242,17 @@ mod tests {
         if let Ok(path) = std::env::var("INART_TIMELINE_SAMPLE") {
             std::fs::write(path, &svg).expect("written");
         }
-        for text in
-            ["vision", "&lt;language&gt;", "200 rounds", "10.50 s", "change 1: done", ">2.00 Gbps<", ">18 s<"]
-        {
+        for text in [
+            "vision",
+            "&lt;language&gt;",
+            "200 rounds",
+            "10.50 s",
+            "change 1: done",
+            ">Goodput per worker (Gbps)<",
+            ">2.0<",
+            ">Time (s)<",
+            ">15<",
+        ] {
             assert!(svg.contains(text), "{text}: {svg}");
         }
         assert_eq!(svg.matches("<polyline").count(), 2);
@@ -268,26 +290,13 @@ mod tests {
         let (short, long) = (draw("short"), draw(&"undone: switch v1 refused ".repeat(12)));
         assert!((height(&long) - height(&short) - 2.0 * ROW).abs() < 1e-9, "{long}");
         let longest =
-            long.lines().filter_map(|line| line.split_once('>')).map(|(_, text)| width_of(text, SMALL));
-        assert!(longest.fold(0.0, f64::max) <= WIDTH - TEXT, "{long}");
+            long.lines().filter_map(|line| line.split_once('>')).map(|(_, text)| width_of(text, TEXT));
+        assert!(longest.fold(0.0, f64::max) <= WIDTH - EVENT_TEXT, "{long}");
     }
 
     #[test]
     fn nothing_that_happened_draws_nothing_impossible() {
         let svg = Timeline::default().draw("x");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-    }
-
-    #[test]
-    fn ticks_are_round_numbers() {
-        for (most, expected) in
-            [(1.0, vec![0.0, 0.1, 0.2]), (22.0, vec![0.0, 5.0, 10.0]), (3e9, vec![0.0, 5e8, 1e9])]
-        {
-            let all: Vec<_> = ticks(most).collect();
-            assert!(all.len() <= 11 && all.iter().all(|tick| *tick <= most));
-            for (tick, wanted) in all.iter().zip(expected) {
-                assert!((tick - wanted).abs() < 1e-9 * most, "{all:?}");
-            }
-        }
     }
 }

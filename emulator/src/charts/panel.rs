@@ -1,62 +1,60 @@
 //! The parts of a chart over time: a head with the legend, and panels with time from left to right and a
 //! quantity upwards.
 
-use crate::charts::svg::{FAINT, INK, LINE, Svg, WIDTH, fitted, ticks, width_of};
+use crate::charts::legend::{Key, Legend};
+use crate::charts::svg::{
+    FAINT, HEADING, INK, LINE, ROW, Svg, TEXT, TITLE, WIDTH, fitted_title, ticks, wrap,
+};
 use crate::machine::scale::Scaling;
 
-/// Where panels begin and end, in pixels.
+/// Left edge of every panel, in pixels.
 pub const LEFT: f64 = 80.0;
-/// Where panels end, in pixels.
+/// Right edge of every panel, in pixels.
 pub const RIGHT: f64 = WIDTH - 40.0;
-/// Sizes of text.
-const TITLE: f64 = 24.0;
-const SMALL: f64 = 13.0;
-/// Heights of the title with the scale, and of a row of the legend.
-const HEAD: f64 = 84.0;
-const ROW: f64 = 22.0;
-
-/// An entry of a legend.
-pub struct Key {
-    pub color: &'static str,
-    /// Thickness of its mark, at most 14 pixels.
-    pub thickness: f64,
-    pub label: String,
+/// Height from the axis of a panel to the top of the next panel, in pixels: labels, the axis' name, the next
+/// panel's title.
+pub const BELOW_AXIS: f64 = 104.0;
+/// Height from the last axis to the foot of the picture, in pixels.
+pub const FOOT: f64 = 70.0;
+/// Baseline of the first line below the title, in pixels.
+const SUBTITLE: f64 = 74.0;
+/// The head of a picture: title, scale, legend.
+pub struct Head<'k> {
+    title: String,
+    /// Lines below the title.
+    lines: Vec<String>,
+    legend: Legend<'k>,
 }
 
-/// Where each entry of a legend begins, row after row, and how many rows there are.
-fn places(keys: &[Key]) -> (Vec<(f64, usize)>, usize) {
-    let (mut x, mut row) = (LEFT, 0);
-    let mut all = Vec::new();
-    for key in keys {
-        let width = 20.0 + width_of(&key.label, SMALL) + 24.0;
-        if x > LEFT && x + width > RIGHT {
-            (x, row) = (LEFT, row + 1);
+impl<'k> Head<'k> {
+    /// Lays out a head.
+    pub fn new(title: &str, scale: Scaling, keys: &'k [Key]) -> Self {
+        let text = format!("Times and rates are the network's own; {scale}.");
+        Self {
+            title: fitted_title(title, RIGHT - LEFT),
+            lines: wrap(&text, TEXT, RIGHT - LEFT),
+            legend: Legend { keys, left: LEFT, right: RIGHT },
         }
-        all.push((x, row));
-        x += width;
     }
-    (all, row + 1)
-}
 
-/// How high the head with this legend is: panels begin below it.
-pub fn head_height(keys: &[Key]) -> f64 {
-    HEAD + ROW * places(keys).1 as f64
-}
+    /// Returns the top of the first panel, in pixels, with room for the panel's title above.
+    pub fn height(&self) -> f64 {
+        SUBTITLE + ROW * self.lines.len() as f64 + self.legend.height() + HEADING + 22.0
+    }
 
-/// Draws title, scale and legend.
-pub fn head(svg: &mut Svg, title: &str, scale: Scaling, keys: &[Key]) {
-    svg.text(LEFT, 44.0, TITLE, INK, "start", "600", &fitted(title, TITLE, RIGHT - LEFT));
-    let line = format!("Times and rates are the network's own; {scale}.");
-    svg.text(LEFT, 68.0, 14.0, FAINT, "start", "400", &line);
-    for (key, (x, row)) in keys.iter().zip(places(keys).0) {
-        let y = HEAD + ROW * row as f64;
-        svg.bar(x, y + 7.0 - key.thickness / 2.0, 14.0, key.thickness, key.color);
-        let label = fitted(&key.label, SMALL, RIGHT - x - 20.0);
-        svg.text(x + 20.0, y + 12.0, SMALL, INK, "start", "400", &label);
+    /// Draws title, scale and legend.
+    pub fn draw(&self, svg: &mut Svg) {
+        svg.text(LEFT, 44.0, TITLE, INK, "start", "600", &self.title);
+        let mut y = SUBTITLE;
+        for line in &self.lines {
+            svg.text(LEFT, y, TEXT, FAINT, "start", "400", line);
+            y += ROW;
+        }
+        self.legend.draw(svg, y);
     }
 }
 
-/// A panel's place, and what its axes go to.
+/// A panel's position, and the ranges of its axes.
 pub struct Panel {
     pub top: f64,
     pub bottom: f64,
@@ -66,23 +64,44 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Where a point is in the picture.
+    /// Returns a point's position in the picture.
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         let across = LEFT + x / self.most_x * (RIGHT - LEFT);
         (across, self.bottom - y / self.most_y * (self.bottom - self.top))
     }
 
-    /// Axes, with what is shown and its unit.
-    pub fn frame(&self, svg: &mut Svg, title: &str, unit: &str) {
-        svg.text(LEFT, self.top - 14.0, 15.0, INK, "start", "600", title);
+    /// Draws the axes; `name` is the quantity with its unit: "Test accuracy (%)".
+    pub fn frame(&self, svg: &mut Svg, name: &str) {
+        self.name(svg, name);
         for (value, label) in ticks(self.most_y) {
-            let (_, y) = self.at(0.0, value);
-            svg.line(LEFT, y, RIGHT, y, LINE, 1.0);
-            svg.text(LEFT - 8.0, y + 4.0, 12.0, FAINT, "end", "400", format!("{label} {unit}").trim_end());
+            self.grid_line(svg, value, &label);
         }
         for (value, label) in ticks(self.most_x) {
             let (x, _) = self.at(value, 0.0);
-            svg.text(x, self.bottom + 18.0, 12.0, FAINT, "middle", "400", &format!("{label} s"));
+            self.x_label(svg, x, &label);
         }
+        self.x_name(svg, "Time (s)");
+    }
+
+    /// Draws the name of the quantity, above the axis of y.
+    pub fn name(&self, svg: &mut Svg, name: &str) {
+        svg.text(LEFT, self.top - 16.0, HEADING, INK, "start", "600", name);
+    }
+
+    /// Draws a line of the grid with its label.
+    pub fn grid_line(&self, svg: &mut Svg, value: f64, label: &str) {
+        let (_, y) = self.at(0.0, value);
+        svg.line(LEFT, y, RIGHT, y, LINE, 1.0);
+        svg.text(LEFT - 8.0, y + 6.0, TEXT, FAINT, "end", "400", label);
+    }
+
+    /// Draws a label of the axis of x.
+    pub fn x_label(&self, svg: &mut Svg, x: f64, label: &str) {
+        svg.text(x, self.bottom + 24.0, TEXT, FAINT, "middle", "400", label);
+    }
+
+    /// Draws the name of the axis of x, below its labels.
+    pub fn x_name(&self, svg: &mut Svg, name: &str) {
+        svg.text((LEFT + RIGHT) / 2.0, self.bottom + 50.0, TEXT, FAINT, "middle", "400", name);
     }
 }

@@ -1,35 +1,51 @@
-//! SVG documents, written by hand, since a chart library would decide too much of how they look.
+//! SVG documents, written by hand: a chart library would fix too much of their layout. Every text is a `<text>`
+//! element, and a title and a description are there for screen readers.
 
 use std::fmt::Write;
 
 /// Width of every document, in pixels.
 pub const WIDTH: f64 = 1200.0;
-/// Text.
+/// Size of the smallest text, in pixels: 9 pixels when the picture is shown at half its width.
+pub const TEXT: f64 = 18.0;
+/// Size of the title of a panel, in pixels.
+pub const HEADING: f64 = 20.0;
+/// Size of the title of a picture, in pixels.
+pub const TITLE: f64 = 26.0;
+/// Height of a line of the smallest text, in pixels.
+pub const ROW: f64 = 26.0;
+/// Color of text.
 pub const INK: &str = "#1f2937";
-/// Text beside it.
+/// Color of axes and their labels.
 pub const FAINT: &str = "#6b7280";
-/// Grids.
+/// Color of grids.
 pub const LINE: &str = "#e5e7eb";
-/// Jobs of one scheme, by their place.
+/// Colors of the jobs of one scheme, by the job's index.
 pub const SERIES: [&str; 7] = inart_experiments::palette::COLORS;
 
-/// A document that grows.
+/// A document under construction.
 pub struct Svg(String);
 
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 impl Svg {
-    /// An empty one of that height.
-    pub fn new(height: f64) -> Self {
+    /// Creates an empty document of that height in pixels, with a title and a description for readers that
+    /// cannot see the picture.
+    pub fn new(height: f64, title: &str, description: &str) -> Self {
+        let (title, description) = (escaped(title), escaped(description));
         Self(format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-             viewBox=\"0 0 {WIDTH} {height}\" font-family=\"Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif\">\n\
+             viewBox=\"0 0 {WIDTH} {height}\" font-family=\"Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif\" \
+             role=\"img\">\n<title>{title}</title>\n<desc>{description}</desc>\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
         ))
     }
 
-    /// A line of text; `anchor` is start, middle or end.
+    /// Adds a line of text; `anchor` is start, middle or end.
     #[expect(clippy::too_many_arguments, reason = "SVG text has that many attributes")]
     pub fn text(&mut self, x: f64, y: f64, size: f64, fill: &str, anchor: &str, weight: &str, text: &str) {
-        let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let escaped = escaped(text);
         let _ = writeln!(
             self.0,
             "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{fill}\" text-anchor=\"{anchor}\" \
@@ -37,7 +53,7 @@ impl Svg {
         );
     }
 
-    /// A filled rectangle.
+    /// Adds a filled rectangle.
     pub fn bar(&mut self, x: f64, y: f64, width: f64, height: f64, fill: &str) {
         let _ = writeln!(
             self.0,
@@ -45,7 +61,7 @@ impl Svg {
         );
     }
 
-    /// A straight line.
+    /// Adds a straight line.
     pub fn line(&mut self, x1: f64, y1: f64, x2: f64, y2: f64, stroke: &str, width: f64) {
         let _ = writeln!(
             self.0,
@@ -54,7 +70,7 @@ impl Svg {
         );
     }
 
-    /// A line through points, with `more` attributes.
+    /// Adds a line through points, with `more` attributes.
     pub fn curve(&mut self, points: &[(f64, f64)], stroke: &str, width: f64, more: &str) {
         let points: Vec<_> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(
@@ -65,22 +81,22 @@ impl Svg {
         );
     }
 
-    /// The whole document.
+    /// Returns the document.
     pub fn finish(mut self) -> String {
         self.0.push_str("</svg>\n");
         self.0
     }
 }
 
-/// Width of a character as part of the font's size, on average: of wide fonts, as the reader's is not known.
+/// Mean width of a character, as part of the font's size; for a wide font, because the reader's font is unknown.
 const CHARACTER: f64 = 0.58;
 
-/// About how wide a text is, in pixels.
+/// Estimates the width of a text, in pixels.
 pub fn width_of(text: &str, size: f64) -> f64 {
     CHARACTER * size * text.chars().count() as f64
 }
 
-/// A text, cut at the end where it is wider than that.
+/// Returns the text, cut at its end if it is wider than `width` pixels.
 pub fn fitted(text: &str, size: f64, width: f64) -> String {
     let most = ((width / (CHARACTER * size)) as usize).max(2);
     match text.char_indices().nth(most) {
@@ -89,7 +105,15 @@ pub fn fitted(text: &str, size: f64, width: f64) -> String {
     }
 }
 
-/// Round values from 0 to at most `most`, three to six of them, each with its label.
+/// Width of bold text over that of plain text.
+const BOLD: f64 = 1.15;
+
+/// Returns the title of a picture, cut at its end if it is wider than `width` pixels.
+pub fn fitted_title(title: &str, width: f64) -> String {
+    fitted(title, BOLD * TITLE, width)
+}
+
+/// Returns three to six round values from 0 to at most `most`, each with its label.
 pub fn ticks(most: f64) -> Vec<(f64, String)> {
     let rough = most / 5.0;
     if !(rough.is_finite() && rough > 0.0) {
@@ -103,14 +127,20 @@ pub fn ticks(most: f64) -> Vec<(f64, String)> {
     (0..=count).map(|at| f64::from(at) * step).map(|value| (value, format!("{value:.digits$}"))).collect()
 }
 
-/// Cuts a text into lines of at most that width, between words where it can.
+/// Returns the unit of an axis of rates up to `most_bps`, in bits per second and as its name.
+pub fn rate_unit(most_bps: f64) -> (f64, &'static str) {
+    let units = [(1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")];
+    units.into_iter().find(|(bps, _)| most_bps >= *bps).unwrap_or((1.0, "bps"))
+}
+
+/// Cuts a text into lines of at most `width` pixels, between words if possible.
 pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let most = ((width / (CHARACTER * size)) as usize).max(1);
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let mut rest: Vec<char> = word.chars().collect();
         loop {
-            let line = lines.last_mut().expect("there is one");
+            let line = lines.last_mut().expect("has one line at least");
             let used = line.chars().count();
             let gap = usize::from(used > 0);
             if used + gap + rest.len() <= most {
@@ -130,7 +160,7 @@ pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A label is the value: read back, it is the value again, and labels are as far apart as their values.
+    /// Every label, parsed, is its value, and no two labels are equal.
     #[test]
     fn labels_of_ticks_are_their_values() {
         for most in [0.0031, 0.37, 1.0, 1.94, 2.0, 6.9, 7.0, 9.99, 47.0, 100.0, 155.0, 12345.0] {

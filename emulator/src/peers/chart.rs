@@ -1,31 +1,33 @@
-//! The picture of bulk synchronous rounds: how long each took, and how many an update reached.
+//! The chart of bulk synchronous rounds: the time of each multicast, and the receivers of an update.
 
 use inart_experiments::palette::color;
 
 use super::report::{BspFigures, Figures, Report, RoundTime, SchemeReport};
-use crate::charts::panel::{Key, Panel, head, head_height};
+use crate::charts::legend::Key;
+use crate::charts::panel::{BELOW_AXIS, FOOT, Head, Panel};
 use crate::charts::svg::{FAINT, Svg};
 
-/// Heights of the panels with their axes.
-const TIMES: f64 = 340.0;
-const REACHED: f64 = 250.0;
+/// Heights of the panels without their axes, in pixels.
+const TIMES: f64 = 280.0;
+const REACHED: f64 = 180.0;
 
-/// How thick a scheme's lines are, by who makes the copies: two ways of one scheme have one color.
+/// Returns the thickness of a scheme's lines: a scheme has one color, whether hosts or switches make the copies.
 fn thickness(multicast: &str) -> f64 {
     if multicast == "switch" { 2.0 } else { 4.0 }
 }
 
 fn key(report: &Report, scheme: &SchemeReport, figures: &BspFigures) -> Key {
-    let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1} %", share * 100.0));
+    let accuracy =
+        scheme.accuracy.map_or(String::new(), |share| format!(", accuracy {:.1} %", share * 100.0));
     let BspFigures { seconds, receivers_mean, .. } = figures;
     let is_both = report.multicast.contains(',');
     let by = if is_both { format!(" by {}", scheme.multicast) } else { String::new() };
-    let others = if is_both { "" } else { " others" };
-    let label = format!("{}{by} {seconds:.2} s/round, to {receivers_mean:.1}{others}{learnt}", scheme.scheme);
+    let label =
+        format!("{}{by}: {seconds:.2} s per round, {receivers_mean:.1} receivers{accuracy}", scheme.scheme);
     Key { color: color(scheme.scheme), thickness: 3.5 * thickness(scheme.multicast), label }
 }
 
-/// Draws the chart; none of stale synchronous training, which has no rounds of all.
+/// Draws the chart. Returns `None` for stale synchronous training, which has no common rounds.
 pub fn chart(report: &Report) -> Option<String> {
     let of = |figures: &'_ Figures| match figures {
         Figures::Bsp(figures) => Some(figures.clone()),
@@ -39,27 +41,31 @@ pub fn chart(report: &Report) -> Option<String> {
     };
     let most_x = most(|round| round.start_s + round.whole_s);
     let keys: Vec<Key> = schemes.iter().map(|(scheme, figures)| key(report, scheme, figures)).collect();
-    let top = head_height(&keys) + 40.0;
-    let mut svg = Svg::new(top + TIMES + REACHED);
     let title = format!("Training between the peers of {}", report.network);
-    head(&mut svg, &title, report.scale, &keys);
+    let head = Head::new(&title, report.scale, &keys);
+    let top = head.height();
+    let below = top + TIMES + BELOW_AXIS;
+    let description = "The time of each round's longest multicast, measured and planned, and the mean number of \
+                       receivers of an update, for each scheme.";
+    let mut svg = Svg::new(below + REACHED + FOOT, &title, description);
+    head.draw(&mut svg);
     let most_y = most(|round| round.seconds.max(round.planned_s));
-    let times = Panel { top, bottom: top + TIMES - 70.0, most_x, most_y };
-    times.frame(&mut svg, "Each round's longest multicast, and what was planned for it (thin)", "s");
+    let times = Panel { top, bottom: top + TIMES, most_x, most_y };
+    times.frame(&mut svg, "Time of the longest multicast per round (s); thin gray: planned");
     let most_y = most(|round| round.receivers_mean);
-    let reached = Panel { top: top + TIMES, bottom: top + TIMES + REACHED - 50.0, most_x, most_y };
-    reached.frame(&mut svg, "Receivers of an update, mean over all peers", "");
+    let reached = Panel { top: below, bottom: below + REACHED, most_x, most_y };
+    reached.frame(&mut svg, "Receivers per update (mean over peers)");
     for (scheme, figures) in &schemes {
-        let (colour, width) = (color(scheme.scheme), thickness(scheme.multicast));
+        let (shade, width) = (color(scheme.scheme), thickness(scheme.multicast));
         for round in &figures.each_round {
-            let mut line = |panel: &Panel, value: f64, colour: &str, width: f64| {
+            let mut line = |panel: &Panel, value: f64, shade: &str, width: f64| {
                 let (x1, y) = panel.at(round.start_s, value);
                 let (x2, _) = panel.at(round.start_s + round.whole_s, value);
-                svg.line(x1, y, x2, y, colour, width);
+                svg.line(x1, y, x2, y, shade, width);
             };
             line(&times, round.planned_s, FAINT, 1.0);
-            line(&times, round.seconds, colour, width);
-            line(&reached, round.receivers_mean, colour, width);
+            line(&times, round.seconds, shade, width);
+            line(&reached, round.receivers_mean, shade, width);
         }
     }
     Some(svg.finish())

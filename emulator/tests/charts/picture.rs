@@ -1,13 +1,18 @@
-//! What stands where in a chart: its texts as boxes, its marks, and their colors. Reads what the charts of
-//! this workspace write, not all of SVG.
+//! A chart, read from its SVG alone: its texts as boxes, its marks, and their colors. Reads the SVG of this
+//! workspace's charts, not all of SVG.
 
 /// Left, top, right, bottom, in pixels.
 pub type Rectangle = [f64; 4];
 
-/// A text and about the room that it takes.
+/// Smallest size of a text when the picture is shown at half its width, in pixels.
+const LEGIBLE: f64 = 9.0;
+
+/// A text and its box, estimated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
     pub text: String,
+    /// Size of its font, in pixels.
+    pub size: f64,
     pub room: Rectangle,
 }
 
@@ -40,7 +45,7 @@ const WIDTHS: [u16; 95] = [
 ];
 /// Width of all other characters.
 const OTHERS: u16 = 600;
-/// The first font of the charts, Inter, is wider than Helvetica by so much; bold text by as much again.
+/// Width of Inter, the first font of the charts, over that of Helvetica; and of bold text over plain text.
 const WIDER: f64 = 1.06;
 /// Above and below the line on which a text stands, in parts of its size.
 const ASCENT: f64 = 0.72;
@@ -93,7 +98,7 @@ impl Text {
             Some(_) => [x + dy, y - dx2, x + dy2, y - dx],
             None => [x + dx, y + dy, x + dx2, y + dy2],
         };
-        Text { text, room }
+        Text { text, size, room }
     }
 }
 
@@ -157,12 +162,15 @@ impl Picture {
         picture
     }
 
-    /// Texts that leave the picture, and texts that are on each other or under a mark for a number.
+    /// Returns texts that leave the picture or are too small, and texts that are on each other or under a mark.
     pub fn problems(&self) -> Vec<String> {
         let mut found = Vec::new();
         let circles = self.marks.iter().filter(|mark| mark.kind == "circle");
-        for (at, Text { text, room }) in self.texts.iter().enumerate() {
+        for (at, Text { text, size, room }) in self.texts.iter().enumerate() {
             let [left, top, right, bottom] = *room;
+            if size / 2.0 < LEGIBLE - 1e-9 {
+                found.push(format!("{text:?} has {:.1} pixels at half the width", size / 2.0));
+            }
             if left < 0.0 || top < 0.0 || right > self.width || bottom > self.height {
                 found.push(format!("{text:?} leaves the picture: {room:.0?}"));
             }
@@ -178,7 +186,7 @@ impl Picture {
         found
     }
 
-    /// The color of the mark that is nearest to a text on its line: what a legend shows beside a name.
+    /// Returns the color of the mark nearest to a text on its line: in a legend, that of the name.
     pub fn color_beside(&self, text: &Text) -> Option<&str> {
         let [left, top, right, bottom] = text.room;
         let middle = |room: &Rectangle| (room[1] + room[3]) / 2.0;
@@ -192,8 +200,8 @@ impl Picture {
     }
 }
 
-/// Whether two rooms share more than an edge.
-fn overlap(one: &Rectangle, other: &Rectangle) -> bool {
+/// Returns whether two boxes share more than an edge.
+pub fn overlap(one: &Rectangle, other: &Rectangle) -> bool {
     let shared = |low: usize, high: usize| one[high].min(other[high]) - one[low].max(other[low]);
     shared(0, 2) > 0.5 && shared(1, 3) > 0.5
 }

@@ -1,11 +1,20 @@
-//! The ratios as an SVG chart: a curve per network over the sizes of tensors.
+//! The ratios of Gloo's and InArt's times as an SVG chart: a curve per network over the sizes of tensors.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::measure::Pair;
 
-const SIZE: (u32, u32) = (760, 420);
+const SIZE: (u32, u32) = (1000, 600);
+/// Height of the head, and width of the legend, in pixels.
+const HEAD: u32 = 130;
+const LEGEND: u32 = 250;
+/// Sizes of text, in pixels. The smallest has 9 pixels when the picture is shown at half its width.
+const TEXT: u32 = 18;
+const HEADING: u32 = 20;
+const TITLE: u32 = 26;
+/// `SVGBackend` writes the size of a font divided by this number.
+const BACKEND_SCALE: f64 = 1.24;
 const FONT: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
 const INK: RGBColor = RGBColor(31, 41, 55);
 const FAINT: RGBColor = RGBColor(107, 114, 128);
@@ -21,12 +30,16 @@ const COLOURS: [RGBColor; 6] = [
 
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// Draws Gloo's time over InArt's: solid what was measured, dashed what equal links allow, 2 (n - 1) / n.
+/// Draws Gloo's time over InArt's: measured ratios solid, the bound of equal links, 2 (n - 1) / n, dashed.
 pub fn svg(pairs: &[Pair]) -> String {
     let mut text = String::new();
     draw(&mut text, pairs).expect("drawing into memory does not fail");
     text.push('\n');
-    text
+    let (root, rest) = text.split_once(">\n").expect("begins with the root's tag");
+    let title = "All-reduce time of Gloo over InArt's";
+    let description = "The ratio of Gloo's to InArt's time by the size of the tensor, for each network, and the \
+                       ratio of the bytes that a ring and a switch send.";
+    format!("{root} role=\"img\">\n<title>{title}</title>\n<desc>{description}</desc>\n{rest}")
 }
 
 fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
@@ -38,32 +51,42 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
     let ratio = |pair: &Pair| pair.gloo_seconds / pair.seconds;
     let top = pairs.iter().map(|pair| ratio(pair).max(pair.network.ring_share())).fold(2.0, f64::max) * 1.3;
     let bottom = pairs.iter().map(ratio).fold(0.5, f64::min) / 1.3;
-    let (head, body) = root.split_vertically(64);
-    head.draw_text("Gloo's time over InArt's, on the same links", &font(20, INK), (20, 14))?;
+    let (head, body) = root.split_vertically(HEAD);
+    head.draw_text("All-reduce: Gloo compared with InArt", &font(TITLE, INK), (20, 18))?;
     head.draw_text(
-        "dashed: 2 (n - 1) / n, what a ring sends and a switch saves on equal links",
-        &font(13, FAINT),
-        (20, 42),
+        "Dashed: 2 (n - 1) / n, the bytes that a ring sends over those of a switch",
+        &font(TEXT, FAINT),
+        (20, 58),
     )?;
+    head.draw_text("Time of Gloo / time of InArt (log scale)", &font(HEADING, INK), (20, 100))?;
     let mut chart = ChartBuilder::on(&body)
         .margin(12)
-        .margin_right(230)
-        .x_label_area_size(44)
-        .y_label_area_size(48)
+        .margin_right(LEGEND)
+        .x_label_area_size(70)
+        .y_label_area_size(56)
         .build_cartesian_2d(-0.2..sizes.len() as f64 - 0.8, (bottom..top).log_scale())?;
-    chart.configure_mesh().disable_mesh().x_labels(0).y_labels(0).axis_style(FAINT).draw()?;
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .x_labels(0)
+        .y_labels(0)
+        .y_label_formatter(&|_| String::new())
+        .axis_style(FAINT)
+        .draw()?;
     let (left, above) = body.get_base_pixel();
-    let beside = font(13, FAINT).pos(Pos::new(HPos::Right, VPos::Center));
+    let beside = font(TEXT, FAINT).pos(Pos::new(HPos::Right, VPos::Center));
     for tick in ticks(bottom, top) {
         chart.draw_series(LineSeries::new([(-0.2, tick), (sizes.len() as f64 - 0.8, tick)], GRID))?;
         let (x, y) = chart.backend_coord(&(-0.2, tick));
         body.draw_text(&tick.to_string(), &beside, (x - left - 8, y - above))?;
     }
-    let middle = font(13, INK).pos(Pos::new(HPos::Center, VPos::Top));
+    let middle = font(TEXT, INK).pos(Pos::new(HPos::Center, VPos::Top));
     for (index, size) in sizes.iter().enumerate() {
         let (x, y) = chart.backend_coord(&(index as f64, bottom));
         body.draw_text(&bytes(*size), &middle, (x - left, y - above + 8))?;
     }
+    let (x, y) = chart.backend_coord(&(sizes.len() as f64 / 2.0 - 0.5, bottom));
+    body.draw_text("Tensor size", &middle, (x - left, y - above + 36))?;
     let names = pairs.iter().map(|pair| &pair.network.name);
     let mut seen: Vec<&String> = Vec::new();
     names.for_each(|name| {
@@ -81,14 +104,14 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
         chart.draw_series(DashedLineSeries::new(allowed, 6, 6, colour.stroke_width(1)))?;
         chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
         chart.draw_series(points.into_iter().map(|at| Circle::new(at, 4, colour.filled())))?;
-        let (x, y) = (SIZE.0 as i32 - 220, 24 + 22 * index as i32);
-        body.draw(&PathElement::new([(x, y + 7), (x + 18, y + 7)], colour.stroke_width(3)))?;
-        body.draw_text(name, &font(13, INK), (x + 24, y))?;
+        let (x, y) = (SIZE.0 as i32 - LEGEND as i32 + 16, 24 + 28 * index as i32);
+        body.draw(&PathElement::new([(x, y + 9), (x + 18, y + 9)], colour.stroke_width(3)))?;
+        body.draw_text(name, &font(TEXT, INK), (x + 26, y))?;
     }
     body.present()
 }
 
-/// One, two and five times powers of ten, of which neighbours have room on a logarithmic scale.
+/// Returns one, two and five times powers of ten, whose neighbors have room on a logarithmic scale.
 fn ticks(bottom: f64, top: f64) -> impl Iterator<Item = f64> {
     let powers = (bottom.log10().floor() as i32)..=(top.log10().ceil() as i32);
     let all = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * 10f64.powi(power)));
@@ -96,7 +119,7 @@ fn ticks(bottom: f64, top: f64) -> impl Iterator<Item = f64> {
 }
 
 fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
-    (FONT, size).into_font().color(&colour)
+    (FONT, f64::from(size) * BACKEND_SCALE).into_font().color(&colour)
 }
 
 fn bytes(size: usize) -> String {
