@@ -50,7 +50,7 @@ fn no_text_is_on_another_or_leaves_the_picture() {
         assert!(!svg.contains("<path") && !svg.contains("<image"), "{name}: texts must be <text> elements");
         for tag in ["title", "desc"] {
             let text = svg.split(&format!("<{tag}>")).nth(1).and_then(|text| text.split("</").next());
-            assert!(text.is_some_and(|text| text.len() > 5), "{name} has no <{tag}>");
+            assert!(text.is_some_and(|text| !text.is_empty()), "{name} has no <{tag}>");
         }
         problems.extend(picture.problems().into_iter().map(|problem| format!("{name}: {problem}")));
     }

@@ -7,6 +7,9 @@ pub type Rectangle = [f64; 4];
 /// Smallest size of a text when the picture is shown at half its width, in pixels.
 const LEGIBLE: f64 = 9.0;
 
+/// Least width of a node of a topology, in pixels; circles of numbers are smaller.
+const NODE: f64 = 20.0;
+
 /// A text and its box, estimated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
@@ -165,7 +168,9 @@ impl Picture {
     /// Returns texts that leave the picture or are too small, and texts that are on each other or under a mark.
     pub fn problems(&self) -> Vec<String> {
         let mut found = Vec::new();
-        let circles = self.marks.iter().filter(|mark| mark.kind == "circle");
+        // Larger circles are nodes, which have their name inside.
+        let is_number = |mark: &&Mark| mark.kind == "circle" && mark.room[2] - mark.room[0] < NODE;
+        let circles = self.marks.iter().filter(is_number);
         for (at, Text { text, size, room }) in self.texts.iter().enumerate() {
             let [left, top, right, bottom] = *room;
             if size / 2.0 < LEGIBLE - 1e-9 {

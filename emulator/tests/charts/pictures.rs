@@ -12,9 +12,10 @@ use inart_experiments::{
     Comparison, ComparisonPanel, ComparisonRow, Entry, PublishedEntry, PublishedValue, Statistics,
     comparison_svg, experiment, run, study, svg,
 };
-use inart_planner_aggregation::schemes;
+use inart_planner_aggregation::{Options, draw, plan, schemes};
 use inart_report::Trained;
 use inart_topologies::sites::Overlay;
+use inart_topologies::switched::Topology;
 
 const LONG: &str =
     "a-network-whose-name-is-as-long-as-a-name-can-be-and-longer-than-any-line-of-a-chart-is-wide-or-so";
@@ -22,11 +23,11 @@ const SCALE: Scaling = Scaling { rates: 1.0 / 80.2, times: 1.0 / 15.0 };
 
 /// By name.
 pub fn all() -> &'static [(String, String)] {
-    static ALL: LazyLock<Vec<(String, String)>> = LazyLock::new(draw);
+    static ALL: LazyLock<Vec<(String, String)>> = LazyLock::new(draw_all);
     &ALL
 }
 
-fn draw() -> Vec<(String, String)> {
+fn draw_all() -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut add = |name: &str, svg: String| all.push((name.to_owned(), svg));
     let seven = ["optimized", "inart", "r-inart", "atp-unlimited", "atp", "lbmm", "optimal"];
@@ -55,6 +56,14 @@ fn draw() -> Vec<(String, String)> {
     add("inart-levels", figure("inart-levels", 1, 1));
     for (study, rows) in COMPARED {
         add(study, comparison_svg(&comparison(study, rows)));
+    }
+    let fig1 = Topology::from_yaml(include_str!("../../../topologies/fig1.yaml")).unwrap();
+    let tree = include_str!("../../../topologies/fat-tree-k4-16.yaml");
+    let tree = Topology::from_yaml(tree).unwrap();
+    add("topology", draw::svg(&fig1, None));
+    for (name, topology) in [("plan", &fig1), ("plan-of-fat-tree", &tree)] {
+        let plan = plan(topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
+        add(name, draw::svg(topology, Some(&plan)));
     }
     all
 }

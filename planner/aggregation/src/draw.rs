@@ -1,5 +1,5 @@
-//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, how full each link is, and
-//! which switches add up.
+//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, the utilization of each link,
+//! and the switches that aggregate.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -8,31 +8,51 @@ use crate::plan::Plan;
 use inart_topologies::switched::{NodeId, NodeKind, Topology};
 use inart_topologies::units::display_rate;
 
-const MARGIN: f64 = 40.0;
-/// Least distance between tiers; wide drawings are taller, or their links lie too flat to be told apart.
-const TIER: f64 = 130.0;
+const MARGIN: f64 = 60.0;
+/// Size of text, in pixels: 9 pixels when the picture is shown at half its width.
+const TEXT: f64 = 18.0;
+/// Mean width of a character, as part of the font's size.
+const CHARACTER: f64 = 0.58;
+/// Least distance between tiers; wide drawings are taller, because flat links are hard to distinguish.
+const TIER: f64 = 200.0;
 /// Room above the drawing for the title.
-const TITLE: f64 = 40.0;
-/// Least distance between neighbours of a tier.
-const SPACING: f64 = 46.0;
-const LEAST_WIDTH: f64 = 640.0;
+const TITLE: f64 = 50.0;
+const TITLE_SIZE: f64 = 26.0;
+/// Least distance between neighbors of a tier, and between two names.
+const SPACING: f64 = 70.0;
+const GAP: f64 = 16.0;
+const LEAST_WIDTH: f64 = 1000.0;
+/// Sizes of a switch, and radius of a host.
+const SWITCH: (f64, f64) = (56.0, 40.0);
+const HOST: f64 = 24.0;
+/// Height of a row of the legend, its mark with the gap to the text, and the gap between entries.
+const ROW: f64 = 28.0;
+const MARK: f64 = 24.0;
+const LABEL: f64 = 32.0;
 
-/// Colours of servers' aggregation marks, in the job's order, repeated if there are more servers.
+/// Colors of servers' aggregation marks, in the job's order, repeated if there are more servers.
 const SERVER_COLOURS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
 
 /// Draws a topology; with `plan`, its loads and aggregation points.
 pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
     let places = layout(topology);
-    let width = places.iter().map(|p| p.0).fold(0.0, f64::max) + MARGIN;
-    let legend = if plan.is_some() { 50.0 } else { 0.0 };
-    let height = places.iter().map(|p| p.1).fold(0.0, f64::max) + MARGIN + legend;
+    let width = (places.iter().map(|p| p.0).fold(0.0, f64::max) + MARGIN).max(LEAST_WIDTH);
+    let legend = Legend::of(plan, width);
+    let height = places.iter().map(|p| p.1).fold(0.0, f64::max) + MARGIN + legend.height();
+    let title = title(topology, plan);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"11\" text-anchor=\"middle\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+         height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"{TEXT}\" text-anchor=\"middle\" \
+         role=\"img\">\n<title>{title}</title>\n<desc>{}</desc>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+        if plan.is_some() {
+            "The links, shaded by their utilization, the hosts, and the switches with the servers they aggregate for."
+        } else {
+            "The links, the switches and the hosts."
+        }
     );
     let utilisation = plan.map(link_utilisation).unwrap_or_default();
-    // The fullest last, over the others.
+    // The fullest link last, on top of the others.
     let mut lines: Vec<(f64, String)> = Vec::new();
     for link in topology.links() {
         let [a, b] = link.ends.map(|end| (end, topology.node(end).name.as_str()));
@@ -42,7 +62,7 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
         let (colour, stroke) = shade(part, plan.is_some());
         let [there, back] = link.rates_bps.map(display_rate);
         let rate = if there == back { there } else { format!("{there}, {back} back") };
-        let title = if plan.is_some() { format!("{rate}, {:.0} % full", 100.0 * part) } else { rate };
+        let title = if plan.is_some() { format!("{rate}, utilization {:.0} %", 100.0 * part) } else { rate };
         let line = format!(
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\" \
              stroke-width=\"{stroke:.1}\"><title>{}-{}: {title}</title></line>\n",
@@ -56,12 +76,17 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
     for id in topology.node_ids() {
         draw_node(&mut out, topology, plan, id, places[id.index()]);
     }
-    draw_legend(&mut out, topology, plan, width, height);
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"36\" font-size=\"{TITLE_SIZE}\" font-weight=\"600\" fill=\"#1b2733\">{title}</text>",
+        width / 2.0
+    );
+    legend.draw(&mut out, height);
     out.push_str("</svg>\n");
     out
 }
 
-/// One node: a square for a switch (with a coloured bar per server it adds up for), a circle for a host.
+/// Draws a node: a box for a switch (with a colored bar per server it aggregates for), a circle for a host.
 fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: NodeId, (x, y): (f64, f64)) {
     let node = topology.node(id);
     let name = escaped(&node.name);
@@ -71,10 +96,12 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
             let fill = if node.aggregation_bps > 0.0 { "#eef3f8" } else { "#f4f4f4" };
             let _ = writeln!(
                 out,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"26\" rx=\"4\" fill=\"{fill}\" \
-                 stroke=\"#44546a\"><title>{name}: sums {}</title></rect>",
-                x - 16.0,
-                y - 13.0,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"{}\" rx=\"4\" fill=\"{fill}\" \
+                 stroke=\"#44546a\"><title>{name}: aggregation capacity {}</title></rect>",
+                x - SWITCH.0 / 2.0,
+                y - SWITCH.1 / 2.0,
+                SWITCH.0,
+                SWITCH.1,
                 display_rate(node.aggregation_bps)
             );
             let trunks =
@@ -83,10 +110,11 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
                 let colour = SERVER_COLOURS[server(&trunk.server).unwrap_or(0) % SERVER_COLOURS.len()];
                 let _ = writeln!(
                     out,
-                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"5\" \
-                     fill=\"{colour}\"><title>{name} sums {} workers for {}</title></rect>",
-                    x - 16.0,
-                    y + 14.0 + 6.0 * n as f64,
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"7\" \
+                     fill=\"{colour}\"><title>{name} aggregates {} workers for {}</title></rect>",
+                    x - SWITCH.0 / 2.0,
+                    y + SWITCH.1 / 2.0 + 2.0 + 9.0 * n as f64,
+                    SWITCH.0,
                     trunk.workers.len(),
                     escaped(&trunk.server)
                 );
@@ -100,46 +128,76 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
             };
             let _ = writeln!(
                 out,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"15\" fill=\"{colour}\" fill-opacity=\"0.85\" \
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{HOST}\" fill=\"{colour}\" fill-opacity=\"0.85\" \
                  stroke=\"#44546a\"><title>{} {name}</title></circle>",
                 node.kind
             );
         }
     }
-    let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" fill=\"#1b2733\">{name}</text>", y + 4.0);
+    let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" fill=\"#1b2733\">{name}</text>", y + 6.0);
 }
 
-/// The title above; below, what the colours of links and of aggregation marks mean.
-fn draw_legend(out: &mut String, topology: &Topology, plan: Option<&Plan>, width: f64, height: f64) {
+/// Returns the picture's title, escaped.
+fn title(topology: &Topology, plan: Option<&Plan>) -> String {
     let name = escaped(topology.name());
-    let title = match plan {
-        None => name,
-        Some(plan) => {
-            let (rate, bound) = (display_rate(plan.rate_bps), display_rate(plan.bounds.integral_bps));
-            let proof = if plan.is_proven_optimal() {
-                "proven optimal".to_owned()
-            } else {
-                format!("at most {bound}")
-            };
-            format!("{name}: {} at {rate} per worker ({proof})", escaped(&plan.scheme))
+    let Some(plan) = plan else { return name };
+    let (rate, bound) = (display_rate(plan.rate_bps), display_rate(plan.bounds.integral_bps));
+    let proof =
+        if plan.is_proven_optimal() { "proven optimal".to_owned() } else { format!("at most {bound}") };
+    format!("{name}: {} at {rate} per worker ({proof})", escaped(&plan.scheme))
+}
+
+/// An entry of the legend: color, thickness of its mark, text.
+type Entry = (&'static str, f64, String);
+
+/// The legend below the drawing: the colors of links, and of the servers' marks, in columns.
+struct Legend {
+    groups: Vec<Vec<Entry>>,
+    column: f64,
+    columns: usize,
+}
+
+impl Legend {
+    /// Lays out the legend in this width; it is empty without a plan.
+    fn of(plan: Option<&Plan>, width: f64) -> Self {
+        let groups = plan.map_or(Vec::new(), |plan| vec![link_entries(), server_entries(plan)]);
+        let longest = groups.iter().flatten().map(|entry| text_width(&entry.2)).fold(0.0, f64::max);
+        let column = LABEL + longest + GAP;
+        let columns = (((width - MARGIN) / column) as usize).max(1);
+        Self { groups, column, columns }
+    }
+
+    fn rows(&self) -> usize {
+        self.groups.iter().map(|group| group.len().div_ceil(self.columns)).sum()
+    }
+
+    fn height(&self) -> f64 {
+        if self.groups.is_empty() { 0.0 } else { ROW * self.rows() as f64 + GAP }
+    }
+
+    fn draw(&self, out: &mut String, foot: f64) {
+        let mut top = foot - self.height();
+        for group in &self.groups {
+            for (at, (colour, thick, text)) in group.iter().enumerate() {
+                let x = MARGIN / 2.0 + self.column * (at % self.columns) as f64;
+                let y = top + ROW * (at / self.columns) as f64 + ROW / 2.0;
+                let _ = writeln!(
+                    out,
+                    "<line x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" \
+                     stroke-width=\"{thick:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"start\" \
+                     fill=\"#1b2733\">{}</text>",
+                    x + MARK,
+                    x + LABEL,
+                    y + 6.0,
+                    escaped(text)
+                );
+            }
+            top += ROW * group.len().div_ceil(self.columns) as f64;
         }
-    };
-    let _ = writeln!(
-        out,
-        "<text x=\"{:.1}\" y=\"30\" font-size=\"20\" font-weight=\"bold\" fill=\"#1b2733\">{title}</text>",
-        width / 2.0
-    );
-    let Some(plan) = plan else { return };
-    let entry = |out: &mut String, column: usize, colour: &str, thick: f64, row: f64, text: &str| {
-        let (x, y) = (MARGIN + 100.0 * column as f64, height - row);
-        let _ = writeln!(
-            out,
-            "<path d=\"M{x:.1} {y:.1}h24\" stroke=\"{colour}\" stroke-width=\"{thick:.1}\"/><text x=\"{:.1}\" \
-             y=\"{:.1}\" text-anchor=\"start\" fill=\"#1b2733\">{text}</text>",
-            x + 30.0,
-            y + 4.0
-        );
-    };
+    }
+}
+
+fn link_entries() -> Vec<Entry> {
     let steps = [
         (0.0, "idle"),
         (0.2, "below 25 %"),
@@ -148,18 +206,27 @@ fn draw_legend(out: &mut String, topology: &Topology, plan: Option<&Plan>, width
         (0.9, "below 99 %"),
         (1.0, "full"),
     ];
-    for (column, (part, text)) in steps.into_iter().enumerate() {
+    let entry = |(part, text): (f64, &str)| {
         let (colour, thick) = shade(part, true);
-        entry(out, column, colour, thick, 40.0, text);
-    }
-    for (column, shard) in plan.shards.iter().enumerate().take(SERVER_COLOURS.len()) {
-        let text = format!("{}: {:.1} %", escaped(&shard.server), 100.0 * shard.share);
-        entry(out, column, SERVER_COLOURS[column], 6.0, 18.0, &text);
-    }
+        (colour, thick, text.to_owned())
+    };
+    steps.map(entry).into()
 }
 
-/// Where each node stands: tiers by hops from the nearest host, each tier ordered by where its lower
-/// neighbours stand.
+fn server_entries(plan: &Plan) -> Vec<Entry> {
+    let shards = plan.shards.iter().zip(SERVER_COLOURS);
+    shards
+        .map(|(shard, colour)| (colour, 7.0, format!("{}: {:.1} %", shard.server, 100.0 * shard.share)))
+        .collect()
+}
+
+/// Estimates the width of a text, in pixels.
+fn text_width(text: &str) -> f64 {
+    CHARACTER * TEXT * text.chars().count() as f64
+}
+
+/// Returns each node's position: tiers by hops from the nearest host, each tier ordered by the positions of its
+/// lower neighbors.
 fn layout(topology: &Topology) -> Vec<(f64, f64)> {
     let mut tier: Vec<Option<usize>> = vec![None; topology.nodes().len()];
     let mut queue: VecDeque<NodeId> =
@@ -180,7 +247,8 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
         tiers[tier[id.index()].unwrap_or(top)].push(id);
     }
     let widest = tiers.iter().map(Vec::len).max().unwrap_or(1) as f64;
-    let width = (widest * SPACING).max(LEAST_WIDTH);
+    let longest = topology.nodes().iter().map(|node| text_width(&node.name)).fold(0.0, f64::max);
+    let width = (widest * SPACING.max(longest + GAP)).max(LEAST_WIDTH - 2.0 * MARGIN);
     let mut across = vec![0.0; tier.len()];
     let spread = |row: &[NodeId], across: &mut [f64]| {
         for (n, id) in row.iter().enumerate() {
@@ -209,13 +277,13 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
     topology.node_ids().map(|id| (across[id.index()], height(id))).collect()
 }
 
-/// How full each directed link is, by `a->b`.
+/// Returns the utilization of each directed link, by `a->b`.
 fn link_utilisation(plan: &Plan) -> HashMap<String, f64> {
     let links = plan.load.iter().filter_map(|load| Some((load.resource.strip_prefix("link ")?, load)));
     links.map(|(name, load)| (name.to_owned(), load.used_bps / load.capacity_bps)).collect()
 }
 
-/// Grey for an idle link, then from blue over orange to red, and wider.
+/// Returns the color and the thickness of a link: gray if idle, then from blue over orange to red, and wider.
 fn shade(part: f64, planned: bool) -> (&'static str, f64) {
     match part {
         _ if !planned => ("#8a97a6", 1.4),

@@ -182,17 +182,19 @@ impl Sketch {
         Ok(out)
     }
 
-    /// A drawing (SVG): nodes with several links stand in a circle, and the others outside, by their
-    /// neighbors.
+    /// Draws the network as an SVG: nodes with several links are in a circle, and the others outside, next to
+    /// their neighbors.
     pub fn svg(&self) -> String {
         let places = self.places();
         let size = 2.0 * CENTRE;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {size:.0} {size:.0}\" width=\"{size:.0}\" \
-             height=\"{size:.0}\" font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"middle\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"{CENTRE:.0}\" y=\"24\" \
-             font-size=\"15\">{}</text>\n",
-            escaped(&self.name)
+             height=\"{size:.0}\" font-family=\"sans-serif\" font-size=\"18\" text-anchor=\"middle\" \
+             role=\"img\">\n<title>{0}</title>\n<desc>{1}</desc>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"{CENTRE:.0}\" y=\"34\" \
+             font-size=\"24\">{0}</text>\n",
+            escaped(&self.name),
+            escaped(self.summary(false).trim_end())
         );
         for link in &self.links {
             let [(x1, y1), (x2, y2)] = [0, 1].map(|end| places[&*link.ends[end]]);
@@ -215,17 +217,17 @@ impl Sketch {
             let _ = match node.kind {
                 "switch" => writeln!(
                     out,
-                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"36\" height=\"24\" rx=\"4\" fill=\"{fill}\" \
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"56\" height=\"40\" rx=\"4\" fill=\"{fill}\" \
                      stroke=\"#44546a\"/>",
-                    x - 18.0,
-                    y - 12.0
+                    x - 28.0,
+                    y - 20.0
                 ),
                 _ => writeln!(
                     out,
-                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"17\" fill=\"{fill}\" stroke=\"#44546a\"/>"
+                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"26\" fill=\"{fill}\" stroke=\"#44546a\"/>"
                 ),
             };
-            let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + 4.0, escaped(&node.name));
+            let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + 6.0, escaped(&node.name));
         }
         out + "</svg>\n"
     }
@@ -240,7 +242,7 @@ impl Sketch {
         let (outer, inner): (Vec<_>, Vec<_>) = self.nodes.iter().partition(|node| is_outer(&node.name));
         let at =
             |turn: f64, radius: f64, (x, y): (f64, f64)| (x + radius * turn.sin(), y - radius * turn.cos());
-        let centre = (CENTRE, CENTRE + 15.0);
+        let centre = (CENTRE, CENTRE + 20.0);
         let ring = if inner.len() == 1 {
             0.0
         } else if outer.is_empty() {
@@ -276,7 +278,7 @@ impl Sketch {
 }
 
 /// Half the width and height of a drawing.
-const CENTRE: f64 = 320.0;
+const CENTRE: f64 = 500.0;
 
 fn rates(link: &Link) -> String {
     let [there, back] = link.rates_bps.map(display_rate);
