@@ -20,13 +20,13 @@ pub enum Error {
     Option {
         /// The setting, by its name in [`Options`](crate::Options).
         option: &'static str,
-        /// What is wrong with it, and the fix.
+        /// Description of the problem, and the fix.
         problem: String,
     },
     /// The system would refuse an emulation.
     #[error("{problem}")]
     NotAllowed {
-        /// What is missing, and the fix.
+        /// Description of the missing part, and the fix.
         problem: String,
     },
     /// The faults make no sense on this network.
@@ -55,9 +55,9 @@ pub enum Error {
     /// The system refused something.
     #[error("cannot {what}: {cause}")]
     System {
-        /// What was tried.
+        /// The action that failed.
         what: String,
-        /// What it said.
+        /// Error of the system.
         cause: io::Error,
     },
     /// A switch cannot be asked.
@@ -71,7 +71,7 @@ pub enum Error {
     /// The controller cannot install the plans.
     #[error("the controller: {why}")]
     Controller {
-        /// Its last output.
+        /// Last output of the process.
         why: String,
     },
     /// A job was aborted because of a fault of the schedule.
@@ -80,9 +80,9 @@ pub enum Error {
     /// A switch, worker or server ended before its time, or nothing is heard of any.
     #[error("{who}: {why}")]
     Failed {
-        /// Who.
+        /// Name of the process.
         who: String,
-        /// Its last output.
+        /// Last output of the process.
         why: String,
     },
     /// A sum was wrong.
@@ -98,7 +98,7 @@ pub enum Error {
     /// A rank of a user's program failed.
     #[error("{0}")]
     Rank(Box<RankEnd>),
-    /// The emulation was told to end by a signal with this number.
+    /// A signal with this number ended the emulation.
     #[error("interrupted; all ranks were ended")]
     Interrupted(i32),
     /// Every sum was right, yet workers ended with different weights.

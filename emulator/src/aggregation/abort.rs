@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The longest time, in seconds, until every worker has to be told that the job is aborted, and why.
+/// Longest time, in seconds, until every worker must have received the reason of the job's abort.
 pub const MAX_ABORT_SECONDS: f64 = 3.0;
 
 /// A job that was aborted because of a fault of the schedule.
@@ -21,7 +21,7 @@ pub struct AbortReport {
 /// How a host ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HostEnd {
-    /// Which.
+    /// Name of the host.
     pub host: String,
     /// Whether it is a worker; servers tell their workers first.
     pub worker: bool,

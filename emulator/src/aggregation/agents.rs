@@ -20,7 +20,7 @@ use crate::machine::child::{Child, Lines, PIECE_BYTES};
 /// How often a silent emulation checks that its processes still run.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What a reading thread has to tell.
+/// A message of a reading thread.
 enum Heard {
     /// A report. The role is unknown if a process failed before it reported its role.
     Report(Option<Role>, Report),
@@ -119,7 +119,7 @@ impl Agents {
         Ok(())
     }
 
-    /// The same of a process whose output is wanted.
+    /// Starts a process and captures its output.
     pub fn start_heard(
         &mut self,
         role: Role,
@@ -191,7 +191,7 @@ impl Agents {
         }
     }
 
-    /// Kills a process, whose end is nobody's failure.
+    /// Kills a process; its end does not count as a failure.
     pub fn kill(&mut self, role: Role) {
         if let Some((mut child, _)) = self.children.remove(&key(role)) {
             child.kill();
@@ -215,7 +215,7 @@ impl Agents {
         child.check().is_err().then(|| child.last_output_of_ended())
     }
 
-    /// What a process is called in messages.
+    /// Returns a process' name for messages.
     pub fn name(&self, role: Role) -> String {
         self.children
             .get(&key(role))
@@ -228,7 +228,7 @@ impl Agents {
                 Ok((stream, _)) => {
                     self.strangers += 1;
                     let (sender, gate) = (self.sender.clone(), Arc::clone(&self.gate));
-                    // Ends with its connection, or when nobody listens any more.
+                    // Ends with its connection, or when the receiver is dropped.
                     thread::spawn(move || read(stream, &sender, &gate));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),

@@ -9,7 +9,7 @@ use inart_protocol_aggregation::completion_rule::Lockstep;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_wire::Rank;
 
-/// What a job's workers reported of their sums.
+/// Reports of a job's workers about their sums.
 #[derive(Debug)]
 pub struct Auditor {
     /// Rounds of which not every worker has reported: each worker's report by rank.
@@ -30,7 +30,7 @@ pub struct AuditedSum {
     pub seconds: f64,
 }
 
-/// What one worker reported, of sums that were found right.
+/// Counts of one worker's correct sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     /// How many tensors.
@@ -44,7 +44,7 @@ pub struct Tally {
 }
 
 impl Auditor {
-    /// Of a job of so many workers, of whom nobody has reported.
+    /// Creates the auditor of a job with this number of workers, before the first report.
     pub fn new(workers: usize) -> Self {
         let tallies = vec![Tally::default(); workers];
         Self { pending: BTreeMap::new(), audited: Vec::new(), tallies, sums_checked: 0, not_finite: 0 }

@@ -34,7 +34,7 @@ pub struct Made {
     /// Seconds since the start of the run: from the first of some changes to the end of the last, and so to
     /// the end of the pause after it.
     blocks: Vec<[f64; 3]>,
-    /// Of each change.
+    /// Duration of each change, in milliseconds.
     millis: Vec<f64>,
     /// Why there are no more.
     problem: Option<String>,
@@ -101,7 +101,7 @@ impl Changing {
         Ok(Self { made, stop, thread })
     }
 
-    /// What was made by the end of the run.
+    /// Returns the changes made by the end of the run.
     pub fn end(self) -> Made {
         self.stop.store(true, Relaxed);
         lock(&self.made).clone()
@@ -112,7 +112,7 @@ fn lock(made: &Mutex<Made>) -> MutexGuard<'_, Made> {
     made.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is to be done.
+/// Orders to the thread that makes changes.
 struct Orders {
     address: String,
     sets: Vec<Vec<String>>,
@@ -183,9 +183,10 @@ fn ended(change: &ChangeStatus) -> Option<Result<(), String>> {
 }
 
 impl Made {
-    /// What they came to for jobs with these rounds by the clock, whose gradients have `values` values.
+    /// Computes the figures of the changes for jobs with these wall-clock rounds, whose gradients have
+    /// `values` values.
     ///
-    /// If there were fewer than `count`, the figures are of those, and say why.
+    /// If there were fewer than `count` changes, the figures cover those and state the reason.
     pub fn figures(
         &self,
         count: u32,
@@ -230,7 +231,7 @@ fn rate(rounds: &[RoundPoint], values: usize, spans: &[(f64, f64)]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Rounds of so many seconds each, one after the other, from that time on.
+    /// Returns rounds of this duration, one after the other, from `from` on.
     fn rounds(from: f64, count: u32, seconds: f64) -> Vec<RoundPoint> {
         let point = |round: u32| RoundPoint {
             seconds: from + f64::from(round + 1) * seconds,
@@ -270,7 +271,7 @@ mod tests {
         assert_eq!(rate(&one, 100, &[(2.5, 3.0)]), 0.0);
     }
 
-    /// What was measured until then is kept.
+    /// Measurements until then are kept.
     #[test]
     fn fewer_changes_than_wanted_keep_their_figures_and_say_why() {
         let jobs = [rounds(0.0, 60, 0.1)];

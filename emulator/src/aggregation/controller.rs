@@ -63,7 +63,7 @@ impl ControllerProcess {
         &self.address
     }
 
-    /// Waits until all plans are installed, and returns what the hosts of these jobs are told.
+    /// Waits until all plans are installed, and returns the assignments of these jobs' hosts.
     pub fn assignments(&mut self, runtime: &Runtime, jobs: &[&str]) -> Result<Vec<Assignment>, Error> {
         let address = self.address.clone();
         let ask = |job: &&str| {
@@ -80,13 +80,13 @@ impl ControllerProcess {
         }
     }
 
-    /// What it says of itself.
+    /// Returns the controller's status.
     pub fn status(&self, runtime: &Runtime) -> Result<proto::Status, api::ClientError> {
         runtime
             .block_on(async { api::Client::connect(&self.address, &Security::Local).await?.status().await })
     }
 
-    /// The same, and what it has decided, oldest first.
+    /// Returns the status, and the controller's decisions, oldest first.
     pub fn status_and_decisions(
         &self,
         runtime: &Runtime,

@@ -28,13 +28,13 @@ use crate::measured::{Measured, in_turn};
 /// How long the search for a plan may take.
 const PLANNING: Duration = Duration::from_secs(10);
 
-/// No round is waited for longer than it would take so long by the plan.
+/// Longest time to wait for a round, at the plan's rate.
 const LONGEST_ROUND: Duration = Duration::from_secs(24 * 3600);
 
 /// How far an emulation is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// What is being done.
+    /// Name of the stage.
     pub stage: &'a str,
     /// Rounds done, of all schemes and jobs.
     pub rounds_done: u32,
@@ -185,7 +185,7 @@ impl Emulation {
         Ok(Self { options, planned, testbed, scale })
     }
 
-    /// What the topology's rates are multiplied by.
+    /// Returns the factor on the topology's rates.
     pub fn scale(&self) -> f64 {
         self.scale.factor()
     }
@@ -373,7 +373,7 @@ fn choose_scale(options: &Options, planned: &[Planned]) -> Result<Scale, Error> 
     Ok(Scale::fitting(most, capacity))
 }
 
-/// The same training without a network; nothing, where nothing is trained.
+/// Runs the same training without a network; returns an empty list if the workload has no training.
 fn train_alone(options: &Options, work: Work) -> Result<Vec<SingleHost>, Error> {
     let Workload::Train { batch } = work.workload else { return Ok(Vec::new()) };
     let train = |(index, job): (usize, Job)| {

@@ -20,7 +20,7 @@ pub const EXTERNAL: &str = "external testbed";
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalTestbed {
-    /// What the topology's rates were multiplied by.
+    /// Factor on the topology's rates.
     pub scale: Scale,
     /// By name.
     pub hosts: BTreeMap<String, ExternalHost>,
@@ -34,7 +34,7 @@ pub struct ExternalTestbed {
 pub struct ExternalHost {
     /// File of its network namespace, like `/proc/PID/ns/net` or `/run/netns/NAME`.
     pub namespace: PathBuf,
-    /// Its interface there.
+    /// Interface in the namespace.
     pub interface: String,
 }
 
@@ -44,7 +44,7 @@ pub struct ExternalHost {
 pub struct ExternalSwitch {
     /// `host:port` or `unix:/path`.
     pub address: String,
-    /// Its number there.
+    /// Number of the switch at its address.
     pub device_id: u64,
 }
 

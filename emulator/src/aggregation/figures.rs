@@ -1,7 +1,7 @@
-//! What an emulation measured.
+//! Measurements of an emulation.
 //!
-//! Rates and times are given twice where it matters: as the clock showed them in the emulation, whose links
-//! are slower than the topology's by one factor, and *unscaled*, that is at the topology's own rates.
+//! Important rates and times are given twice: in wall-clock time of the emulation, whose links are slower
+//! than the topology's by one factor, and *unscaled*, at the topology's own rates.
 
 use std::collections::BTreeMap;
 
@@ -39,9 +39,9 @@ pub struct Summary {
     pub window: u32,
     /// How long the emulation took, in seconds.
     pub elapsed_seconds: f64,
-    /// The same training without a network, per job.
+    /// Training without a network, per job.
     pub single_host: Vec<SingleHost>,
-    /// What changes of plans came to, if there were some.
+    /// Figures of plan changes, if there were any.
     #[serde(flatten)]
     pub changes: Option<ChangesFigures>,
     /// In the order in which they ran.
@@ -78,9 +78,9 @@ pub struct SchemeFigures {
     pub rate_bps: f64,
     /// The plan's rate of the same, unscaled.
     pub planned_rate_bps: f64,
-    /// What all workers got summed, W · f in bits of frames per second, measured, unscaled.
+    /// Rate at which all workers got sums, W · f in bits of frames per second, measured, unscaled.
     pub throughput_bps: f64,
-    /// What else the plan comes to.
+    /// Further figures of the plan.
     pub planned: Planned,
     /// Bits of gradient values alone per second, measured, unscaled.
     pub goodput_bps: f64,
@@ -98,14 +98,14 @@ pub struct SchemeFigures {
     pub retransmissions: u64,
     /// Frames dropped on the links on purpose.
     pub link_drops: u64,
-    /// What the links did to frames, if they were made to.
+    /// Counters of injected frame faults.
     pub links: RelayCounters,
-    /// What was done to processes and links.
+    /// Injected faults of processes and links.
     pub faults: Vec<Event>,
     /// When rounds ended, and how fast they were; goodputs are unscaled.
     #[serde(skip)]
     pub timeline: Timeline,
-    /// What changes of plans came to, if there were some.
+    /// Figures of plan changes, if there were any.
     #[serde(skip)]
     pub changes: Option<ChangesFigures>,
     /// Frames dropped by switches, by reason.
@@ -125,7 +125,7 @@ pub struct JobFigures {
     pub rate_bps: f64,
     /// The plan's.
     pub planned_rate_bps: f64,
-    /// Of all workers.
+    /// Rate of all workers together.
     pub throughput_bps: f64,
     /// Computed from the plan.
     pub planned: Planned,
@@ -141,7 +141,7 @@ pub struct JobFigures {
     pub ps_ingress_bytes: u64,
     /// By all the job's workers.
     pub retransmissions: u64,
-    /// Of an elastic job: how often its hosts have begun, at first and whenever some had come or gone.
+    /// Number of starts of an elastic job: the first, and one after each change of its members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
     /// How the training ended, if one was run.
@@ -152,14 +152,14 @@ pub struct JobFigures {
     pub losses: Vec<f32>,
 }
 
-/// What changes of plans came to.
+/// Figures of plan changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangesFigures {
     /// How often the plans were changed.
     pub changes: u32,
     /// Rounds without the right sum at every worker.
     pub lost_rounds: u32,
-    /// What the job that lost most got while plans changed, as part of what it got in the pauses between.
+    /// Goodput during changes over goodput in the pauses between, for the job that lost most.
     pub goodput_ratio: Option<f64>,
     /// For how long plans changed, in seconds by the clock.
     pub change_seconds: f64,
@@ -170,8 +170,7 @@ pub struct ChangesFigures {
     pub problem: Option<String>,
 }
 
-/// What a plan comes to by arithmetic, as the InArt paper counts: headers and the way back of results are
-/// left out.
+/// Figures of a plan by arithmetic, as the InArt paper counts: without headers, and without result traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planned {
     /// Time of a round, size / f, in seconds.
@@ -183,7 +182,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// For gradients of so many bytes in frames: digits, where sums are exact.
+    /// Computes the figures for gradients of this many bytes in frames; with exact sums, those of the digits.
     pub fn of(plan: &Plan, gradient_bytes: f64, workers: usize) -> Self {
         let outcome = Outcome::from(plan);
         let figure = |quantity: Quantity| quantity.of_plan(&outcome, gradient_bytes, workers);
@@ -209,9 +208,9 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The pace of rounds that took so many seconds by the clock, and in which every worker sent `values`
-    /// 32-bit values in frames of `frame_bytes` together, on a network slowed down by `scale`. A rate is that
-    /// of the median round.
+    /// Computes the pace of rounds with these durations by the wall clock, in which every worker sent
+    /// `values` 32-bit values in frames of `frame_bytes` together, on a network slowed down by `scale`. Rates
+    /// are those of the median round.
     pub fn of(seconds: &[f64], frame_bytes: usize, values: usize, scale: f64) -> Self {
         let wall_comm_seconds = median(seconds.to_vec());
         let per_second =

@@ -20,11 +20,11 @@ pub struct JobRun {
     /// By rank, of the workers that have ended their last round; those that trained tell how it ended.
     done: Vec<Option<Option<Trained>>>,
     servers: Vec<Option<ServerCounters>>,
-    /// Of an elastic job.
+    /// Runs of an elastic job.
     runs: Option<Runs>,
 }
 
-/// What is known in advance of a job's rounds.
+/// Facts about a job's rounds that are known in advance.
 #[derive(Clone, Copy, Debug)]
 enum Rounds {
     /// How many, and the gradient's length in each.
@@ -39,7 +39,7 @@ impl JobRun {
         Self::of(scheme, assignment, Rounds::Known { rounds, gradient_len })
     }
 
-    /// The same of a job whose workers are a user's program.
+    /// Creates the run of a job whose workers are a user's program.
     pub fn of_program(scheme: &str, assignment: Assignment) -> Self {
         Self::of(scheme, assignment, Rounds::Open { is_over: false })
     }
@@ -87,12 +87,12 @@ impl JobRun {
         }
     }
 
-    /// What the hosts are told.
+    /// Returns the assignment of the hosts.
     pub fn assignment(&self) -> &Assignment {
         &self.assignment
     }
 
-    /// What its workers reported of their sums.
+    /// Returns the reports of its workers about their sums.
     pub fn auditor(&self) -> &Auditor {
         &self.auditor
     }
@@ -144,7 +144,7 @@ impl JobRun {
         self.rounds = Rounds::Open { is_over: true };
     }
 
-    /// Whether every server has told its counters.
+    /// Returns whether every server has reported its counters.
     pub fn is_ended(&self) -> bool {
         let mut servers = self.servers.iter().enumerate();
         servers.all(|(place, server)| server.is_some() || self.is_gone(true, place))
@@ -377,7 +377,7 @@ mod tests {
         assert!(matches!(run().figures(&plan(), 0.01), Err(Error::Failed { .. })));
     }
 
-    /// A tensor of so many values in a round, all 1; the sum is 2 in each of them.
+    /// Reports a tensor of this many values in a round, all 1; the sum is 2 in each of them.
     fn tensor(round: u32, values: usize) -> Report {
         Report::Round(RoundReport {
             round,

@@ -1,23 +1,24 @@
-//! What has happened at a controller since it was asked last, in words.
+//! Events at a controller since the last query, as text.
 
 use std::collections::BTreeMap;
 
 use inart_controller::api::proto::{ChangeStage, ChangeStatus, Decision, Status};
 use inart_topologies::units::counted;
 
-/// What is known of a controller.
+/// Last known state of a controller.
 #[derive(Debug, Default)]
 pub struct News {
-    /// Changes that have been told, by number.
+    /// Number of the last reported change.
     told: u32,
     /// By job, the run that goes on.
-    views: BTreeMap<String, u32>,
-    /// Decisions that have been told.
+    runs: BTreeMap<String, u32>,
+    /// Number of the last reported decision.
     decided: u64,
 }
 
 impl News {
-    /// What is new in a status: changes of plans that have ended, and runs of elastic jobs that have begun.
+    /// Returns the events of a status: plan changes that have ended, and runs of elastic jobs that have
+    /// begun.
     pub fn of(&mut self, status: &Status) -> Vec<String> {
         let mut news = Vec::new();
         let told = self.told;
@@ -44,8 +45,8 @@ impl News {
         news
     }
 
-    /// What is new among the controller's decisions, oldest first: those to change plans that have been
-    /// carried out, or came to nothing. Their times are the controller's and left out.
+    /// Returns new decisions, oldest first: decisions to change plans whose changes have succeeded or failed.
+    /// Times are the controller's and left out.
     pub fn of_decisions(&mut self, decisions: &[Decision]) -> Vec<String> {
         let number = |json: &serde_json::Value| json["number"].as_u64().unwrap_or_default();
         let all = decisions.iter().filter_map(|decision| {

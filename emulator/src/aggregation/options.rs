@@ -1,4 +1,4 @@
-//! What is to be emulated.
+//! Options of an emulation.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::error::Error;
 use crate::machine::fault::DropRate;
 use crate::machine::scale::Scale;
 
-/// The schemes that are compared where nobody says otherwise: ours, its rivals, and the InArt paper's
-/// R-InArt.
+/// Schemes of a comparison by default: the default scheme, two published ones, and R-InArt of the InArt
+/// paper.
 pub const DEFAULT_SCHEMES: [&dyn Scheme; 4] =
     [schemes::DEFAULT, schemes::ATP, schemes::LBMM, schemes::R_INART];
 
-/// What is to be emulated.
+/// Options of an emulation.
 #[derive(Clone)]
 pub struct Options {
     /// The network and its jobs.
@@ -36,13 +36,13 @@ pub struct Options {
     pub results: Results,
     /// Jobs at the same time: the topology's first ones, and copies of them if it has fewer.
     pub jobs: usize,
-    /// What kind of switch the switches are.
+    /// Kind of the switches.
     pub target: &'static dyn Target,
     /// Values per frame, for which the target has a program.
     pub values: ValuesPerFrame,
     /// Chunks in flight per worker and shard: a power of two.
     pub window_chunks: u32,
-    /// What the topology's rates are multiplied by; `None` chooses what this machine can carry.
+    /// Factor on the topology's rates; `None` chooses one that this machine can carry.
     pub scale: Option<Scale>,
     /// Share of frames that every link drops.
     pub drop: DropRate,
@@ -68,8 +68,8 @@ pub struct Options {
     pub external: Option<ExternalTestbed>,
 }
 
-/// What an emulation can do of a fault schedule: what can be done to processes, and to frames without reading
-/// them. The longest frame is what all links carry.
+/// Returns the faults that an emulation can inject: faults of processes, and of frames without reading them.
+/// The longest frame is the longest that all links carry.
 pub fn capabilities(topology: &Topology) -> Capabilities {
     let mtu = topology.links().iter().map(|link| link.mtu).min().unwrap_or(DEFAULT_MTU);
     let frame_bytes = 64..=mtu + ETHERNET_BYTES as u16;

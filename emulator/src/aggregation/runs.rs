@@ -63,7 +63,7 @@ impl Runs {
         all.filter(move |sum| sum.values == gradient_len)
     }
 
-    /// What was audited in each.
+    /// Returns the auditor of each run.
     pub fn auditors(&self) -> impl Iterator<Item = &Auditor> {
         self.runs.values().map(|(_, auditor)| auditor)
     }

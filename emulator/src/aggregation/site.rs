@@ -28,9 +28,9 @@ const HOST_INTERFACE: &str = "eth0";
 /// Where a host's process runs.
 #[derive(Clone, Copy, Debug)]
 pub struct HostPlace<'a> {
-    /// Its network namespace.
+    /// Network namespace.
     pub namespace: &'a Namespace,
-    /// Its interface there.
+    /// Interface in the namespace.
     pub interface: &'a str,
 }
 
@@ -208,8 +208,8 @@ impl Site {
                 }
                 Ok(())
             }
-            // The supervisor and the network see to processes of hosts and to the controller; nobody here
-            // reads frames.
+            // The supervisor and the network see to processes of hosts and to the controller; this site reads
+            // no frames.
             Step::Kill(Victim::Host(_) | Victim::Controller)
             | Step::Start(Victim::Host(_) | Victim::Controller)
             | Step::Pause(_)
@@ -222,8 +222,8 @@ impl Site {
         }
     }
 
-    /// Starts and stops the background traffic that is due so long after the start of the run; what was
-    /// started and stopped, as text.
+    /// Starts and stops the background traffic that is due at this time after the start of the run; returns
+    /// the started and stopped flows as text.
     pub fn tend_traffic(&mut self, elapsed: Duration) -> Result<Vec<String>, Error> {
         let Self::Built(built) = self else { return Ok(Vec::new()) };
         let Built { topology, traffic, ports, wiring, .. } = &mut **built;
@@ -244,8 +244,8 @@ impl Site {
         Ok(changed.into_iter().map(text).collect())
     }
 
-    /// Stops all background traffic; the next run begins anew. The first flow that has not run, if any, as
-    /// text.
+    /// Stops all background traffic; the next run begins from scratch. Returns the first flow that has not
+    /// run, if any, as text.
     pub fn stop_traffic(&mut self) -> Option<String> {
         let Self::Built(built) = self else { return None };
         let never = built.traffic.never_run().map(|flow| flow.describe(&built.topology));
@@ -253,7 +253,7 @@ impl Site {
         never
     }
 
-    /// What links did to frames; zeros without a relay.
+    /// Returns the counters of injected frame faults; zeros without a relay.
     pub fn link_counters(&self) -> RelayCounters {
         match self {
             Self::Built(built) => built.relay.as_ref().map(Relay::counters).unwrap_or_default(),

@@ -42,11 +42,11 @@ struct Host {
     node: String,
 }
 
-/// What was seen of the hosts.
+/// Observed events of the hosts.
 pub struct Watched {
-    /// What the fault schedule did.
+    /// Events of the fault schedule.
     pub happened: Vec<Event>,
-    /// What the controller did by itself.
+    /// Events of the controller.
     pub news: Vec<Event>,
     /// From the moment all workers were there, or a user's program was started, to the end.
     pub seconds: f64,
@@ -72,7 +72,7 @@ pub struct Supervisor<'a> {
     steps: std::vec::IntoIter<(Span, Step)>,
     next_step: Option<(Span, Step)>,
     happened: Vec<Event>,
-    /// What has happened at the controller.
+    /// Events at the controller.
     news: Vec<Event>,
     /// When the controller was asked last what has happened there.
     asked: Option<Instant>,
@@ -86,8 +86,8 @@ pub struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Of the jobs of these runs, whose rounds take so long at most by the plans, or as long as they like;
-    /// nobody is started yet.
+    /// Creates the supervisor of these runs' jobs, whose rounds take at most this time by the plans, or are
+    /// unbounded; no process has started yet.
     pub fn new(
         options: &'a Options,
         task: Task<'a>,
@@ -330,7 +330,7 @@ impl<'a> Supervisor<'a> {
         for host in 0..self.hosts.len() {
             let Host { role, job, ref node } = self.hosts[host];
             let expected = self.culprits.contains(node) || runs[job].is_ended();
-            // A server that ended well was told to; a worker reports what it did before it ends.
+            // A server that ended well was signaled to; a worker reports its figures before it ends.
             let heard = self.ended.iter().any(|(known, _)| *known == role);
             if !expected
                 && !heard

@@ -1,4 +1,4 @@
-//! What the hosts of all jobs are to do, and the commands that start them.
+//! Tasks of all jobs' hosts, and the commands that start them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::aggregation::testbed::Testbed;
 use crate::aggregation::work::{Work, Workload};
 use crate::error::Error;
 
-/// What the workers of all jobs do.
+/// Task of all jobs' workers.
 pub enum Task<'a> {
     /// Rounds, by this command's own workers.
     Rounds(Work),
@@ -22,7 +22,7 @@ pub enum Task<'a> {
 
 /// Where and for whom a host is started.
 pub struct HostStart<'a> {
-    /// What is emulated.
+    /// Options of the emulation.
     pub options: &'a Options,
     /// Where.
     pub testbed: &'a Testbed,
@@ -30,7 +30,7 @@ pub struct HostStart<'a> {
     pub node: &'a str,
     /// Index of its job among the runs.
     pub job: usize,
-    /// What its job's hosts are told.
+    /// Assignment of its job's hosts.
     pub assignment: &'a Assignment,
     /// The socket to report at.
     pub report: &'a Path,
@@ -57,7 +57,7 @@ impl HostStart<'_> {
         command
     }
 
-    /// What both have in common.
+    /// Returns the common part of both commands.
     fn host(&self, what: &str) -> Command {
         let place = self.testbed.host(self.node);
         let mut command: Command = place.namespace.command(&self.options.program);
@@ -101,7 +101,7 @@ impl HostStart<'_> {
     }
 }
 
-/// Writes what a job's hosts are told into a file in memory, for a user's program.
+/// Writes the assignment of a job's hosts into a file in memory, for a user's program.
 pub fn write_assignment(testbed: &Testbed, assignment: &Assignment) -> Result<PathBuf, Error> {
     let path =
         testbed.scratch_path(&format!("assignment-{}-{}.json", assignment.job, assignment.plan_version));

@@ -45,14 +45,14 @@ pub struct Testbed {
     news: News,
 }
 
-/// What switches and links counted since the testbed was started.
+/// Counters of switches and links since the start of the testbed.
 #[derive(Clone, Debug, Default)]
 pub struct TestbedCounters {
     /// Frames that became part of a sum.
     pub aggregated: u64,
     /// Frames dropped by switches, in the order of [`Reason::ALL`].
     pub drops: Vec<u64>,
-    /// What links did to frames.
+    /// Counters of injected frame faults.
     pub links: RelayCounters,
 }
 
@@ -164,8 +164,8 @@ impl Testbed {
         }
     }
 
-    /// Starts and stops the background traffic that is due so long after the start of the run; what was
-    /// started and stopped, as text.
+    /// Starts and stops the background traffic that is due at this time after the start of the run; returns
+    /// the started and stopped flows as text.
     ///
     /// # Errors
     /// [`Error::System`] for a flow that cannot be started.
@@ -173,7 +173,7 @@ impl Testbed {
         self.site.tend_traffic(elapsed)
     }
 
-    /// What has happened at the controller since it was asked last, in words; nothing while it is gone.
+    /// Returns the events at the controller since the last query, as text; empty while it is not running.
     pub fn news(&mut self) -> Vec<String> {
         let Some(controller) = &self.controller else { return Vec::new() };
         let Ok((status, decisions)) = controller.status_and_decisions(&self.runtime) else {
@@ -184,8 +184,8 @@ impl Testbed {
         news
     }
 
-    /// Stops all background traffic; the next run begins anew. The first flow that has not run, if any, as
-    /// text.
+    /// Stops all background traffic; the next run begins from scratch. Returns the first flow that has not
+    /// run, if any, as text.
     pub fn stop_traffic(&mut self) -> Option<String> {
         self.site.stop_traffic()
     }

@@ -26,7 +26,7 @@ pub struct Timeline {
 pub struct JobLine {
     /// Name of the job.
     pub job: String,
-    /// Its rounds, in the order in which their sums were checked.
+    /// Rounds, in the order in which their sums were checked.
     pub rounds: Vec<RoundPoint>,
 }
 

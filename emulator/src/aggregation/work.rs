@@ -1,4 +1,4 @@
-//! What the workers of an emulation do.
+//! Work of an emulation's workers.
 
 use inart_training::PARAMETERS;
 
@@ -9,11 +9,11 @@ use crate::error::Error;
 pub struct Work {
     /// Rounds, one all-reduce each.
     pub rounds: u32,
-    /// What is done between them.
+    /// Computation between all-reduces.
     pub workload: Workload,
 }
 
-/// What workers compute between all-reduces.
+/// Computation of workers between all-reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// A model is trained on the digits data set.

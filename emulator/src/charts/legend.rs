@@ -18,7 +18,7 @@ pub struct Key {
 
 /// A legend between two edges.
 pub struct Legend<'k> {
-    /// Its entries.
+    /// Entries, in their order.
     pub keys: &'k [Key],
     /// Left edge, in pixels.
     pub left: f64,

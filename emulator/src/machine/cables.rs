@@ -21,9 +21,9 @@ const MTU: u16 = 1500;
 /// A place that cables lead to.
 #[derive(Debug)]
 pub struct Place {
-    /// Its name in messages.
+    /// Name of the place in messages.
     pub name: String,
-    /// Its network namespace.
+    /// Network namespace.
     pub namespace: Namespace,
     /// Lines for `ip` once its interfaces exist: addresses, bridges, routes, and that they are up.
     pub ip: String,
@@ -105,7 +105,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// What `tc` is told in a place to add or change rates.
+    /// Returns the commands for `tc` in a place that add or change rates.
     fn script_of(&self, verb: &str, place: usize, now_s: f64) -> String {
         let (start, now) = (self.speeds.at(0.0), self.speeds.at(now_s));
         let mut script = String::new();

@@ -97,7 +97,7 @@ impl Child {
         }));
     }
 
-    /// What the child is called in messages.
+    /// Returns the child's name for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -108,7 +108,7 @@ impl Child {
     /// If the system cannot say.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        // Until it is waited for, nobody else has its number. An error says that it was.
+        // Until the child is reaped, no other process has its number. An error means that it has been reaped.
         if let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) = waitid(Id::Pid(self.pid()), flags) {
             let _ = killpg(self.pid(), Signal::SIGKILL);
         }
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(heard, ["err ", "err three", "out one", "out two"]);
     }
 
-    /// What a shell left behind would hold pipes and namespaces.
+    /// A process that a shell leaves behind would hold pipes and namespaces.
     #[test]
     fn what_a_child_left_running_ends_with_it() {
         let lines = || -> Lines { Box::new(|_| ()) };

@@ -1,4 +1,4 @@
-//! What the emulator does to frames on purpose, a pure function of the seed.
+//! Faults of frames, injected by the emulator as a pure function of the seed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,16 +41,16 @@ impl fmt::Display for DropRate {
     }
 }
 
-/// What becomes of one frame.
+/// Fault of one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameFault {
-    /// It is lost.
+    /// Drop the frame.
     pub drop: bool,
-    /// It arrives twice.
+    /// Duplicate the frame.
     pub twice: bool,
-    /// It is held back by so long, and so is everything behind it.
+    /// Delay of the frame and of all frames behind it.
     pub delay: Duration,
-    /// It is held back by so long, while others overtake it.
+    /// Delay of the frame, while others overtake it.
     pub overtaken: Duration,
 }
 
@@ -64,12 +64,13 @@ pub struct FrameFaultDraws {
 impl FrameFaultDraws {
     /// The sequence of one direction of a link: number `direction` of all.
     pub fn new(faults: LinkFaults, seed: u64, direction: usize) -> Self {
-        // Two rounds of mixing, so that neighbouring seeds and links share nothing.
+        // Two rounds of mixing, so that adjacent seeds and links share nothing.
         let draws = SplitMix64::new(mixed(mixed(seed).wrapping_add(direction as u64)));
         Self { draws, faults }
     }
 
-    /// What becomes of the next frame. A corrupt one is lost: the interface that receives it discards it.
+    /// Draws the fault of the next frame. A corrupt frame is lost: the interface that receives it discards
+    /// it.
     pub fn next_fault(&mut self) -> FrameFault {
         let LinkFaults { drop, duplicate, corrupt, reorder, reorder_by, delay, delay_by, .. } = self.faults;
         let lost = self.draw(drop) | self.draw(corrupt);
@@ -126,7 +127,7 @@ mod tests {
                     count(&|fault| fault.twice),
                     count(&|fault| fault.delay > Duration::ZERO || fault.overtaken > Duration::ZERO),
                 ] {
-                    // A delay of less than a nanosecond is none.
+                    // A delay of less than a nanosecond is zero.
                     assert!(
                         (expected.start() - expected.start() / 100..=*expected.end()).contains(&seen),
                         "{seen}"

@@ -1,6 +1,6 @@
-//! Which line of a failed program's output says why it failed.
+//! The line of a failed program's output that states the reason.
 
-/// What Python prints before the calls that led to an exception.
+/// First line that Python prints before the calls that led to an exception.
 const TRACEBACK: &str = "Traceback (most recent call last)";
 /// How the line before that begins, where the exception did not end the program: those of finalizers, of
 /// `atexit` and of threads.

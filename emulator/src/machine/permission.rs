@@ -58,7 +58,7 @@ pub fn check_loopback() -> Result<(), Error> {
     Err(Error::NotAllowed { problem: problem.to_owned() })
 }
 
-/// What is missing according to /proc/self/status.
+/// Returns the missing permission according to /proc/self/status.
 fn refusal(status: &str, is_root: bool) -> Option<String> {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     let effective = u64::from_str_radix(effective.trim(), 16).ok()?;

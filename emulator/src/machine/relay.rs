@@ -82,10 +82,10 @@ impl Relay {
         Self::start_delayed(namespace, faults, &vec![Duration::ZERO; faults.len()], seed)
     }
 
-    /// The same with a propagation delay of each direction.
+    /// Starts a relay with a propagation delay of each direction.
     ///
     /// # Errors
-    /// As [`start`](Self::start).
+    /// Errors of [`start`](Self::start).
     pub fn start_delayed(
         namespace: &Namespace,
         faults: &[LinkFaults],
@@ -131,7 +131,7 @@ impl Relay {
         }
     }
 
-    /// What happened so far.
+    /// Returns the counters so far.
     pub fn counters(&self) -> RelayCounters {
         let shared = &self.shared;
         let [carried, dropped, duplicated, reordered, delayed, cut] = [
@@ -170,7 +170,7 @@ impl Drop for Relay {
 struct Carrier<'a> {
     /// Ends 2n and 2n + 1 belong to link n.
     sockets: Vec<PacketSocket>,
-    /// Of the frames that come in at each end.
+    /// Faults of the frames that arrive at each end.
     draws: Vec<FrameFaultDraws>,
     /// How long every frame takes that comes in at each end.
     propagation: Vec<Duration>,

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::machine::namespace::Namespace;
 
-/// What an interface sends at once, in seconds of its rate at the start, and at least two frames.
+/// Burst of an interface, in seconds of its rate at the start; at least two frames.
 const BURST_SECONDS: f64 = 0.005;
 const LEAST_BURST_BYTES: f64 = 3028.0;
-/// What it holds back before it drops, at least.
+/// Least queue of an interface, in bytes.
 const LEAST_QUEUE_BYTES: f64 = 16.0 * 1500.0;
 
 /// A line for `tc`, which adds or changes the rate at which an interface sends. It is a token bucket since
@@ -30,7 +30,7 @@ pub trait Rates: Send + 'static {
     /// When some rate changes after a time; `None` if none does.
     fn next_change(&self, after_s: f64) -> Option<f64>;
 
-    /// What `tc` is told in a namespace, by its number, when rates have changed.
+    /// Returns the commands for `tc` in a namespace, by its number, after a change of rates.
     fn script(&self, namespace: usize, now_s: f64) -> String;
 }
 

@@ -18,19 +18,18 @@ use crate::machine::namespace::Namespace;
 /// How long a switch may take until it answers.
 const START: Duration = Duration::from_secs(20);
 
-/// Which switch to run, where.
+/// A switch to run, and its place.
 #[derive(Clone)]
 pub struct SwitchSpec {
-    /// What kind of switch it is.
+    /// Kind of the switch.
     pub target: &'static dyn Target,
     /// The program to start.
     pub program: PathBuf,
-    /// Its name.
+    /// Name of the switch.
     pub name: String,
-    /// Its number among those behind its address.
+    /// Number of the switch among those behind its address.
     pub device: u64,
-    /// Its ports, by the numbers that it has for them; their interfaces are named `p1`, `p2`, … in its
-    /// namespace.
+    /// Numbers of the ports; the interfaces are named `p1`, `p2`, … in its namespace.
     pub ports: Vec<u64>,
     /// `None` for our own switch, which chooses an address on the loopback interface out here, where people's
     /// own clients can reach it too; for another switch, the Unix socket that it shall listen on.
@@ -74,7 +73,7 @@ impl SwitchProcess {
         &self.spec.name
     }
 
-    /// Its number among those behind its address.
+    /// Returns its number among those behind its address.
     pub fn device(&self) -> u64 {
         self.spec.device
     }
@@ -144,7 +143,7 @@ impl SwitchSpec {
     }
 }
 
-/// What all switches are told: their number, no program yet, and their ports.
+/// Returns the arguments of every switch: its number, no program yet, and its ports.
 fn arguments(device: u64, ports: &[u64]) -> Vec<String> {
     let mut arguments = vec!["--device-id".to_owned(), device.to_string(), "--no-p4".to_owned()];
     for (number, interface) in ports.iter().zip(1..) {

@@ -15,19 +15,19 @@ use crate::machine::veth;
 
 /// HTB lets bursts of this long through at once, so that a late timer costs no throughput.
 const BURST_SECONDS: f64 = 0.004;
-/// And of at least so many of the longest frames.
+/// Least burst, in frames of the greatest length.
 const BURST_MIN_FRAMES: f64 = 4.0;
 
 /// A host's or switch's place in a [`Blueprint`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIndex(pub usize);
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Its interfaces are ports without addresses.
+    /// A switch, whose interfaces are ports without addresses.
     Switch,
-    /// Its first interface has these addresses.
+    /// A host, whose first interface has these addresses.
     Host {
         /// Ethernet address.
         mac: MacAddr,
@@ -49,14 +49,14 @@ pub struct LinkEnd {
     pub mtu: u16,
 }
 
-/// What is to be built, with rates already scaled.
+/// A network to build, with scaled rates.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Blueprint {
     /// Names, for messages, and kinds.
     pub nodes: Vec<(String, NodeKind)>,
     /// Both ends of each link.
     pub links: Vec<[LinkEnd; 2]>,
-    /// What a link's end holds back before it drops.
+    /// Queue at each end of a link.
     pub queue: QueueLimit,
 }
 
@@ -90,17 +90,17 @@ pub enum WiringError {
     Setup {
         /// The node, or the links.
         place: String,
-        /// What was refused.
+        /// Error of the system.
         cause: io::Error,
     },
 }
 
 impl Wiring {
     /// Builds the network. With `relayed`, each link is cut in two and its inner ends wait in the relay's
-    /// namespace as `a0`/`b0`, `a1`/`b1`, …: somebody has to carry the frames across.
+    /// namespace as `a0`/`b0`, `a1`/`b1`, …: a relay must carry the frames across.
     ///
     /// # Errors
-    /// [`WiringError`] for a namespace or link that cannot be made.
+    /// [`WiringError`] for a namespace or link that cannot be created.
     pub fn build(blueprint: &Blueprint, relayed: bool) -> Result<Self, WiringError> {
         let namespaces = blueprint.nodes.iter().map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
         let relay = relayed.then(namespace).transpose()?;

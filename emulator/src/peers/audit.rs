@@ -1,4 +1,5 @@
-//! Every update that a peer received is the one that was sent, and whoever is said to have one has it.
+//! Checks that every update that a peer received is the update that was sent, and that every reported
+//! receiver has it.
 
 use inart_report::{digest, random_gradient};
 

@@ -1,4 +1,4 @@
-//! What an emulation takes of this machine, and whether it is there: said before anything is started.
+//! Needs of an emulation and resources of this machine, compared before anything is started.
 
 use inart_planner_peers::Multicast;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -13,12 +13,12 @@ const FILES_PER_PLACE: u64 = 2;
 const FILES_PER_PROCESS: u64 = 2;
 /// Both ends of a link that goes through the relay.
 const FILES_PER_RELAYED: u64 = 2;
-/// What a process has of its own, whatever it is for, measured.
+/// Memory of a process, measured.
 const PROCESS_BYTES: u64 = 15_000_000;
-/// What both ends of the two connections between a pair of peers have, measured.
+/// Memory of both ends of the two connections between a pair of peers, measured.
 const PAIR_BYTES: u64 = 200_000;
 
-/// What is taken, or there.
+/// Amounts of resources, needed or available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Amounts {
     /// Open files of this process.
@@ -51,7 +51,7 @@ fn needs(setting: &Setting) -> Amounts {
     }
 }
 
-/// What is lacking first.
+/// Returns the first resource that is insufficient.
 fn lacking(peers: usize, needs: Amounts, has: Amounts) -> Option<String> {
     let Amounts { files, network_namespaces, memory_bytes } = needs;
     if files > has.files {
@@ -84,7 +84,7 @@ fn number_in(file: &str, word: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(word)?.split_whitespace().next()?.parse().ok())
 }
 
-/// What the machine has; what it does not tell is enough.
+/// Returns the machine's resources; an unknown one counts as sufficient.
 fn room() -> Amounts {
     Amounts {
         files: getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(_, hard)| hard),

@@ -1,6 +1,6 @@
-//! Peers of decentralised training on one machine: a namespace per peer, a port of its own rates to a switch,
-//! rates that follow their traces, and the processes of peers and their coordinator in it. Hosts make the
-//! copies of updates, or the switches do.
+//! Peers of decentralized training on one machine: a namespace per peer, a port of its own rates to a switch,
+//! rates that follow their traces, and the processes of peers and their coordinator. Hosts or switches copy
+//! the updates.
 
 mod audit;
 mod chart;
@@ -39,7 +39,7 @@ const LONGEST_ROUND: Duration = Duration::from_secs(120);
 /// Where an emulation is.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// Which scheme.
+    /// Name of the scheme.
     pub stage: &'a str,
     /// Multicasts of all schemes that are over.
     pub done: u64,

@@ -165,7 +165,7 @@ impl Said {
     }
 }
 
-/// What peers and coordinator are told alike.
+/// Adds the common arguments of peers and coordinator.
 fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &str) {
     command.args(["--name", name, "--seed", &setting.seed.to_string()]);
     command.args(["--rounds", &setting.rounds.to_string()]);

@@ -22,7 +22,7 @@ pub struct Report {
     pub scale: Scaling,
     /// `bsp` or `ssp`.
     pub sync: &'static str,
-    /// Who makes the copies; of several ways, with a comma between them.
+    /// Nodes that copy the updates, `hosts` or `switch`; several with a comma between them.
     pub multicast: String,
     /// Bytes of an update in the emulation.
     pub update_bytes: f64,
@@ -41,16 +41,16 @@ impl Report {
 /// One scheme.
 #[derive(Debug, Clone, Serialize)]
 pub struct SchemeReport {
-    /// Its name.
+    /// Name of the scheme.
     pub scheme: &'static str,
-    /// Who makes the copies.
+    /// Nodes that copy the updates, `hosts` or `switch`.
     pub multicast: &'static str,
-    /// Its times and receivers.
+    /// Times and receivers.
     #[serde(flatten)]
     pub figures: Figures,
     /// Test accuracy at the end, 0 to 1: the mean over all peers; `None` without training.
     pub accuracy: Option<f64>,
-    /// The same at the worst peer.
+    /// Test accuracy of the worst peer.
     pub accuracy_least: Option<f64>,
     /// Updates that arrived, each compared with what was sent.
     pub updates_checked: u64,
@@ -62,12 +62,12 @@ pub struct SchemeReport {
     pub rounds_with_previous_receivers: u64,
     /// Chunks that were sent again.
     pub sent_again: u64,
-    /// What ports carried, with what made the connections, over what they could have carried from the first
-    /// round's beginning on at their rates at the start: the mean over all ports, up and down.
+    /// Load of ports with the bytes of connection setup, over their capacity from the first round on at the
+    /// rates of the start: the mean over all ports, up and down.
     pub port_load: f64,
-    /// The same of the fullest one.
+    /// Load of the fullest port.
     pub port_load_most: f64,
-    /// Of the bytes that ports down carried, so much was updates.
+    /// Share of updates in the bytes that ports carried down.
     pub payload_share: f64,
     /// Frames that links lost at random.
     pub frames_lost: u64,
@@ -77,7 +77,7 @@ pub struct SchemeReport {
     pub switches: Vec<SwitchReport>,
 }
 
-/// What links carried.
+/// Bytes that links carried.
 pub struct Carried {
     /// Bytes of frames through each peer's port, up and down, by rank.
     pub bytes: Vec<[u64; 2]>,
@@ -90,7 +90,7 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// Of every port, what it carried over what it could have.
+    /// Returns the load of every port, as a share of its capacity.
     fn loads(&self, setting: &Setting) -> Vec<f64> {
         let ports = setting.mesh.ports_at(setting.job(), 0.0);
         let rates = ports.up_bps.iter().zip(&ports.down_bps);
@@ -99,7 +99,7 @@ impl Carried {
         both.map(|(bytes, bps)| bytes as f64 * 8.0 / bps / self.seconds).collect()
     }
 
-    /// What all switches dropped.
+    /// Returns the frames that all switches dropped, by reason.
     fn dropped(&self) -> BTreeMap<String, u64> {
         let mut all = BTreeMap::new();
         for (reason, count) in self.switches.iter().flat_map(|switch| &switch.dropped) {
@@ -113,9 +113,9 @@ impl Carried {
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Figures {
-    /// Of bulk synchronous rounds.
+    /// Figures of bulk synchronous rounds.
     Bsp(BspFigures),
-    /// Of stale synchronous ones.
+    /// Figures of stale synchronous rounds.
     Ssp(SspFigures),
 }
 
@@ -148,7 +148,7 @@ pub struct RoundTime {
     pub whole_s: f64,
     /// The longest multicast.
     pub seconds: f64,
-    /// What the coordinator planned for it.
+    /// Time that the coordinator planned for it.
     pub planned_s: f64,
     /// Mean number of receivers that have an update.
     pub receivers_mean: f64,
@@ -167,7 +167,7 @@ pub struct SspFigures {
     pub max_gap: u32,
     /// How long that was, in seconds.
     pub duration_s: f64,
-    /// The same time in virtual time; none if the job does not state how long peers compute.
+    /// Time in virtual time; `None` if the job does not state the peers' compute time.
     pub simulated: Option<inart_simulator_peers::ideal::Ssp>,
 }
 
@@ -228,7 +228,7 @@ pub fn report(
     })
 }
 
-/// What all peers say of a round, and what was planned for it in seconds.
+/// Reports of all peers about a round, and its planned time in seconds.
 #[derive(Debug, Default)]
 struct Whole<'s> {
     sent: Vec<&'s PeerSent>,
@@ -311,7 +311,7 @@ fn ssp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<SspFigures, Err
     })
 }
 
-/// What all schemes have in common.
+/// Returns the common part of all schemes.
 pub fn whole(setting: &Setting, schemes: Vec<SchemeReport>) -> Report {
     Report {
         network: setting.mesh.name().to_owned(),

@@ -1,4 +1,4 @@
-//! What is to be run.
+//! Settings of an emulation of peers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub enum Sync {
     },
 }
 
-/// What peers compute.
+/// Computation of peers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Workload {
     /// Weights of a real model; images per peer and round.
@@ -34,22 +34,22 @@ pub enum Workload {
     Random,
 }
 
-/// What is to be run.
+/// Settings of an emulation of peers.
 #[derive(Clone)]
 pub struct Setting {
     /// The network, scaled already, with one job.
     pub mesh: Arc<Mesh>,
     /// By how much.
     pub scale: Scaling,
-    /// Who chooses receivers, one after the other.
+    /// Schemes that choose receivers, run one after the other.
     pub schemes: Vec<Scheme>,
     /// With the scheme `own`: the receivers that a user has chosen, by rank.
     pub given: Option<Arc<Pairs>>,
-    /// Who makes the copies of updates.
+    /// Nodes that copy the updates.
     pub multicast: Multicast,
     /// Where switches make the copies: values per frame.
     pub values_per_frame: ValuesPerFrame,
-    /// What kind of switches those are.
+    /// Kind of the switches.
     pub target: &'static dyn Target,
     /// When peers go on.
     pub sync: Sync,
@@ -57,7 +57,7 @@ pub struct Setting {
     pub force_after: Option<u32>,
     /// How Algorithm 2 is read.
     pub reading: Reading,
-    /// What is sent.
+    /// Updates that peers send.
     pub workload: Workload,
     /// Rounds of every peer.
     pub rounds: u32,
@@ -75,7 +75,7 @@ impl Setting {
         &self.mesh.jobs()[0]
     }
 
-    /// Its peers' names, by rank.
+    /// Returns its peers' names, by rank.
     pub fn names(&self) -> Vec<String> {
         let job = self.job();
         (0..job.peers.len()).map(|rank| self.mesh.name_of(job, rank).to_owned()).collect()
@@ -89,7 +89,7 @@ impl Setting {
         names.iter().enumerate().map(|(at, from)| PlanTask { from: from.clone(), to: to(at) }).collect()
     }
 
-    /// Of each update.
+    /// Returns the number of values of each update.
     pub fn values(&self) -> usize {
         (self.job().update_bytes[0] / 4.0) as usize
     }

@@ -1,4 +1,4 @@
-//! The same rounds in virtual time.
+//! The emulated rounds in virtual time.
 
 use inart_planner_peers::{Multicast, Options, PlanError, Scheme, Sharing};
 use inart_simulator_peers::ideal::{Draw, Ssp, SspOptions, run_rounds, run_ssp};
@@ -8,16 +8,17 @@ use super::setting::{Setting, Sync};
 use super::words::without_words;
 use crate::error::Error;
 
-/// Of a port's rate so much is there for updates on connections: of the 1494 bytes of a full frame 1418 are a
-/// message's, and acknowledgements of what comes in share the port with what goes out.
+/// Share of a port's rate for updates on connections: of the 1494 bytes of a full frame 1418 are a message's,
+/// and acknowledgements of received data share the port with sent data.
 const OF_CONNECTIONS: f64 = 1418.0 / 1494.0 * (1.0 - ACKNOWLEDGEMENTS);
 /// An acknowledgement for every two full frames, of about 90 bytes.
 const ACKNOWLEDGEMENTS: f64 = 90.0 / (2.0 * 1494.0);
 
-/// The network as coordinators are told it: what its ports carry of updates, as coordinators count these.
+/// Returns the network as coordinators know it: the rates that its ports carry of updates, as coordinators
+/// count these.
 ///
 /// # Errors
-/// Ports that what peers tell each other would fill.
+/// Ports that control messages of peers would fill.
 pub fn for_updates(setting: &Setting, scheme: Scheme) -> Result<Mesh, Error> {
     match setting.multicast {
         Multicast::Hosts => Ok(setting.mesh.with_rates_times(OF_CONNECTIONS)),

@@ -23,12 +23,12 @@ use crate::machine::switches::{SwitchProcess, SwitchSpec};
 
 const DEVICE: u64 = 1;
 
-/// What a switch that makes the copies has counted.
+/// Counters of a switch that copies updates.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SwitchReport {
-    /// Its name.
+    /// Name of the switch.
     pub switch: String,
-    /// Copies that died in it, since nobody behind the port was among the receivers.
+    /// Copies that the switch dropped, because no receiver was behind the port.
     pub unwanted: u64,
     /// Those of them that died at ports to other switches, and so crossed no link between switches.
     pub pruned_at_trunks: u64,
@@ -107,10 +107,10 @@ impl PeersSwitches {
         self.processes.iter_mut().map(place).collect()
     }
 
-    /// What they have counted so far, in the order of the network's switches.
+    /// Returns the counters so far, in the order of the network's switches.
     ///
     /// # Errors
-    /// One that cannot be asked.
+    /// A switch that does not answer.
     pub fn counted(&mut self, wired: &Wired) -> Result<Vec<SwitchReport>, Error> {
         let places = self.places()?;
         let mut reports = Vec::with_capacity(wired.switches.len());

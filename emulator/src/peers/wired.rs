@@ -4,7 +4,7 @@ use inart_controller::{PortMap, PortsError};
 use inart_tables::PortNo;
 use inart_topologies::peers::Mesh;
 
-/// What is at the other end of a switch's port.
+/// Node at the other end of a switch's port.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Behind {
     /// A peer of the job, by its rank.
@@ -35,7 +35,7 @@ pub type End = (usize, String);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trunk {
     pub ends: [End; 2],
-    /// What each end may send, in bit/s.
+    /// Rate of each end, in bit/s.
     pub rates_bps: [f64; 2],
     pub delay_seconds: f64,
     pub loss: f64,

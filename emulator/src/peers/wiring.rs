@@ -20,8 +20,8 @@ use crate::machine::wiring::namespace;
 
 /// Where everybody listens.
 const PORT: u16 = 7500;
-/// What waits for longer at a port is dropped, in seconds. Many updates meet at a port, each on a connection
-/// of its own that has at least two frames under way.
+/// Longest wait at a port before a drop, in seconds. Many updates meet at a port, each on a connection of its
+/// own with at least two frames in flight.
 const QUEUE_SECONDS: f64 = 0.2;
 const COORDINATOR: Ipv4Addr = Ipv4Addr::new(10, 254, 255, 254);
 
@@ -112,7 +112,7 @@ impl PeersWiring {
         Ok(by_rank)
     }
 
-    /// What the switches that make the copies have counted so far; nothing where hosts do.
+    /// Returns the counters of the switches that copy updates; empty where hosts do.
     pub fn counted(&mut self) -> Result<Vec<SwitchReport>, Error> {
         match &mut self.copiers {
             Some(copiers) => copiers.counted(&self.wired),

@@ -1,5 +1,5 @@
-//! What peers tell each other where switches make the copies: each word is a frame as long as a chunk's, and
-//! ports that carry words carry less of updates.
+//! Control messages between peers where switches copy updates: each message is a frame as long as a chunk's,
+//! and ports that carry messages carry less of updates.
 
 use inart_topologies::peers::Mesh;
 
@@ -8,15 +8,15 @@ use crate::error::Error;
 
 /// A peer tells all others that it has ended a round.
 const AT_THE_END: f64 = 1.0;
-/// It tells them that it begins one; again so much later, in seconds (P1 in `docs/protocol/peers.md`),
+/// Times of the notice of a round's start and of its repetition, in seconds (P1 in `docs/protocol/peers.md`),
 const AGAIN_S: [f64; 2] = [0.05, 0.25];
 /// and then after each such time.
 const EVERY_S: f64 = 0.8;
 /// Peers in the bitmap of a frame: words to more of them are several frames.
 const BLOCK: usize = 64;
-/// Of each port's rate at least so much is left.
+/// Least share of each port's rate for updates.
 const LEAST: f64 = 0.01;
-/// A round that words make longer than so many times twice as long is none.
+/// Greatest number of doublings of a round's time by messages; beyond it the round is impossible.
 const MOST_DOUBLINGS: usize = 6;
 /// Halvings of the interval in which a round's length is.
 const HALVINGS: usize = 12;
@@ -28,14 +28,15 @@ fn notices(round_s: f64) -> f64 {
     AT_THE_END + 1.0 + again + later
 }
 
-/// What words take of every port.
+/// Loads of messages on every port.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Words {
     up_bps: f64,
     down_bps: f64,
 }
 
-/// What words take in rounds of that length: notices, and a word back for every update that arrived.
+/// Computes the loads in rounds of that length: notices, and an acknowledgement for every update that
+/// arrived.
 fn taken(peers: usize, receivers: usize, frame_bits: f64, round_s: f64) -> Words {
     let notices = notices(round_s);
     let blocks = peers.div_ceil(BLOCK) as f64;
@@ -126,7 +127,7 @@ mod tests {
     fn a_round_is_as_long_as_its_updates_and_its_words_take() {
         let setting = setting(1024);
         let frame_bits = 8.0 * ValuesPerFrame::N256.frame_bytes() as f64;
-        // So many frames of updates in each port.
+        // Frames of updates in each port.
         let round_s = |frames: f64| {
             move |mesh: &Mesh| Ok(frames * frame_bits / mesh.ports_at(&mesh.jobs()[0], 0.0).down_bps[0])
         };

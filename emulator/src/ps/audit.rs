@@ -1,6 +1,6 @@
-//! What has to be: each update computed again from the version that its worker had, and the model summed
-//! again from them. A server that was killed goes on from a version that is summed again as well; see
-//! [`Ledger`](super::ledger::Ledger) for what may be lost.
+//! Audit of training at a parameter server: each update is computed again from the version that its worker
+//! had, and the model is summed again from them. A restarted server resumes from a version that is summed
+//! again as well; [`Ledger`](super::ledger::Ledger) lists the updates that may be lost.
 
 use inart_ps_agent::Kept;
 use inart_report::{AppliedUpdate, digest};
@@ -19,7 +19,7 @@ const WORDS: Words = Words {
     not_made: "no sum of updates",
 };
 
-/// What was compared.
+/// Results of the comparison.
 #[derive(Debug)]
 pub struct Checked {
     /// Updates, at their worker, on arrival and in the model.
@@ -140,8 +140,8 @@ impl<'a> Audit<'a> {
         Ok(again)
     }
 
-    /// The server goes on from what it has kept: the version that it told last, or a later one, which is the
-    /// sum of updates that its workers had computed by then.
+    /// Restarts the server from its checkpoint: the version that it reported last, or a later one, which is
+    /// the sum of updates that its workers had computed by then.
     fn start_again(&mut self) -> Result<(), Error> {
         let (kept, at_ns) = self.versions.kept()?;
         if kept.version > self.versions.version {

@@ -1,8 +1,8 @@
-//! What has to be of clients in groups: each model trained again from the version that its client had, and
-//! the server's model merged again from them. A server that was killed goes on from a version that is merged
-//! again as well; see [`Ledger`](super::ledger::Ledger) for what may be lost. In addition, a client trains in
-//! vain if its round ends without it, if what it pushed before it was killed is in the round
-//! (docs/protocol/ps.md, U10, U10a), or if it is left out.
+//! Audit of clients in groups: each model is trained again from the version that its client had, and the
+//! server's model is merged again from them. A restarted server resumes from a version that is merged again
+//! as well; [`Ledger`](super::ledger::Ledger) lists the models that may be lost. In addition, a client's
+//! training is wasted if its round ends without it, if the update it pushed before it was killed is in the
+//! round (docs/protocol/ps.md, U10, U10a), or if it is excluded.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ struct Audit<'a> {
     versions: Versions<'a>,
     rule: &'a Clients,
     clients: Vec<Client>,
-    /// By group, the round that it collects for; counted anew in each incarnation of the server.
+    /// Round that each group collects for; counted from 0 in each incarnation of the server.
     rounds: Vec<u64>,
     /// By client, its models that were merged.
     counts: Vec<u64>,
@@ -133,8 +133,8 @@ impl<'a> Audit<'a> {
         Ok(again)
     }
 
-    /// The server goes on from what it has kept: the version that it told last, or a later one, which is
-    /// merged of models that its clients had trained by then.
+    /// Restarts the server from its checkpoint: the version that it reported last, or a later one, merged of
+    /// models that its clients had trained by then.
     fn start_again(&mut self) -> Result<(), Error> {
         let (kept, at_ns) = self.versions.kept()?;
         if kept.version > self.versions.version {
@@ -196,7 +196,7 @@ fn is_late(versions: &Versions<'_>, groups: usize, client: usize, name: &str, se
     own.any(|applied| is_of(&applied)) || next.is_none() && versions.said.counted.is_some()
 }
 
-/// Adds the mean of a group's models, as one of so many groups.
+/// Adds the mean of a group's models, as one of `groups` groups.
 fn merge(model: &mut [f32], models: &[Vec<f32>], groups: usize) {
     let (count, part) = (models.len() as f64, 1.0 / groups as f64);
     for (at, value) in model.iter_mut().enumerate() {

@@ -44,7 +44,7 @@ pub fn server(
     command
 }
 
-/// That of a worker or a client.
+/// Returns the command of a worker or a client.
 pub fn worker(setting: &Setting, wiring: &OrderWiring, scratch: &Scratch, worker: usize) -> Command {
     let mut command = wiring.host(worker + 1).command(&setting.program);
     command.args(["--json", "order-worker"]).arg(scratch.path("network.yaml"));
@@ -66,7 +66,7 @@ fn place(setting: &Setting, host: usize) -> String {
     }
 }
 
-/// What all are told alike.
+/// Adds the common arguments of all processes.
 fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &str) {
     command.args(["--name", name, "--pace", "--seed", &setting.seed.to_string()]);
     if setting.transport == Transport::Frames {

@@ -24,7 +24,7 @@ const CAPABILITIES: Capabilities = Capabilities {
 pub enum Who {
     /// The server's.
     Server,
-    /// That of a worker or a client, by its number.
+    /// A worker or a client, by its number.
     Worker(usize),
 }
 

@@ -1,18 +1,18 @@
-//! Which copy of an update that a worker has computed was taken, and which ones may have been lost.
+//! The computed copies of updates that were applied, and those that may have been lost.
 //!
-//! An update is computed in vain, or taken and not applied, only where
+//! An update may be wasted, or taken and not applied, only in these cases:
 //! - its worker's process was killed, and this was the last that it computed;
 //! - the server's process was killed, and this was the last that the worker's process computed, or that the
-//!   server took of it, before the server was started again: what the server had not kept is gone with it
+//!   server took of it, before the server restarted: updates that are not in the checkpoint are lost with it
 //!   (docs/protocol/ps.md, U8);
-//! - the server has given the worker up meanwhile (U7, R8).
+//! - the server has timed out the worker meanwhile (U7, R8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::said::{Pushed, Said, Sent};
 use crate::error::Error;
 
-/// What was taken of what was computed.
+/// Updates that were applied, of those that were computed.
 pub struct Ledger<'a> {
     said: &'a Said,
     /// By incarnation of the server, worker and iteration.
@@ -47,7 +47,7 @@ impl<'a> Ledger<'a> {
         Ok(Ledger { said, arrived, applied: BTreeSet::new(), taken: BTreeSet::new(), begun })
     }
 
-    /// What has arrived of a worker.
+    /// Returns the update of a worker that has arrived.
     pub fn arrived(&self, incarnation: usize, name: &str, iteration: u64) -> Option<&'a Pushed> {
         self.arrived.get(&(incarnation, name, iteration)).copied()
     }
@@ -65,8 +65,8 @@ impl<'a> Ledger<'a> {
         copies.get(place)
     }
 
-    /// An update that a server had applied, and not told, before it was started again: the copy that it said
-    /// had arrived, or else the newest one that was not taken.
+    /// Returns an update that a server had applied, and not reported, before it restarted: the copy that it
+    /// reported as arrived, or else the newest one that was not applied.
     pub fn untold_copy(
         &mut self,
         incarnation: usize,
@@ -145,7 +145,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// In which orders so many are tried: all, or the one by number where that are too many.
+/// Returns the orders in which `count` parts are tried: all, or the order by number if those are too many.
 pub fn orders(count: usize) -> Vec<Vec<usize>> {
     const MOST: usize = 5;
     if count > MOST {

@@ -42,7 +42,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// Where an emulation is.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// Which order.
+    /// Name of the scheme.
     pub stage: &'a str,
     /// Updates that were applied, of all orders.
     pub done: u64,

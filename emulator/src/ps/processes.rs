@@ -14,7 +14,8 @@ use crate::error::Error;
 use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
 use crate::machine::scratch::Scratch;
 
-/// Who was started again may have come too late to hear of the end, which others hear within this time.
+/// Longest time between the first and the last end; a restarted process may have arrived too late for the
+/// server's last message.
 const LONGEST_LATE: Duration = Duration::from_secs(10);
 
 /// Running processes; killed when dropped.
@@ -63,7 +64,7 @@ impl<'a> Processes<'a> {
         &self.said
     }
 
-    /// Whether the server has counted: nobody comes back any more.
+    /// Returns whether the server has counted: no process rejoins after that.
     pub fn is_counted(&self) -> bool {
         self.said.counted.is_some()
     }

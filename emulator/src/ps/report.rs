@@ -1,5 +1,5 @@
-//! What came out, beside the same in virtual time, at the network's own rates. The figures mean what they
-//! mean there (docs/reference/ps-results.md).
+//! Results next to those in virtual time, at the network's own rates. Figures have the meaning of those in
+//! virtual time (docs/ps.md).
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub struct Learnt {
 /// One order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SchemeReport {
-    /// Its name.
+    /// Name of the scheme.
     pub scheme: String,
     /// Mean over workers of the time between arrivals of their own pushes, in seconds; the first third is not
     /// counted. Of clients: mean time between aggregations of a group, but for the first three.
@@ -54,13 +54,13 @@ pub struct SchemeReport {
     /// By worker, the images of the last update that it computed; where batches are tuned.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub batches: BTreeMap<String, usize>,
-    /// Of clients: models that came after their round.
+    /// Models of clients that arrived after their round.
     pub late: u64,
-    /// Of clients: those that were left out for their data.
+    /// Clients that were excluded for their data.
     pub left_out: Vec<String>,
     /// The part of the server's rate that frames took: into it.
     pub utilisation_in: f64,
-    /// The same out of it.
+    /// Utilization of the port out of the server.
     pub utilisation_out: f64,
     /// From the first pull to the last application, in seconds.
     pub seconds: f64,
@@ -87,11 +87,11 @@ pub struct SchemeReport {
     pub dropped: u64,
     /// At the end.
     pub accuracy: f64,
-    /// Seconds until the model told 90 % of test images rightly, if it did.
+    /// Seconds until the test accuracy reached 90 %, if it did.
     pub to_90_s: Option<f64>,
     /// Over time.
     pub evaluations: Vec<Learnt>,
-    /// The same in virtual time.
+    /// Figures in virtual time.
     pub simulated: Simulated,
 }
 
@@ -121,7 +121,7 @@ pub fn whole(setting: &Setting, schemes: Vec<SchemeReport>) -> Report {
     }
 }
 
-/// What came of one order; `bytes` passed the server's port.
+/// Computes the report of one scheme; `bytes` passed the server's port.
 pub fn report(
     setting: &Setting,
     scheme: &Scheme,
@@ -210,7 +210,7 @@ impl SchemeReport {
     }
 }
 
-/// What workers computed with at the end.
+/// Returns the workers' batch sizes at the end.
 fn batches(setting: &Setting, said: &Said) -> BTreeMap<String, usize> {
     let last = |worker: usize| {
         let own = said.sent.range((worker, 0)..=(worker, u64::MAX)).flat_map(|(_, copies)| copies);

@@ -42,7 +42,7 @@ pub struct Moment {
 pub struct Restart {
     /// When it was started again.
     pub at_ns: u64,
-    /// What the one before had kept; none if it had no version but the first.
+    /// Checkpoint of the server before; `None` if it had only the first version.
     pub kept: Option<Kept>,
 }
 
@@ -60,7 +60,7 @@ pub struct Said {
     pub counted: Option<PsServerEnd>,
     /// Processes of workers that were killed: whose, and how often it had been started again before.
     pub killed: BTreeSet<(usize, usize)>,
-    /// Of the server.
+    /// Restarts of the server.
     pub restarts: Vec<Restart>,
     /// Processes of workers that were started again.
     pub returned: usize,

@@ -1,4 +1,4 @@
-//! What is emulated.
+//! Settings of an emulation at a parameter server.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::faults::ProcessFaults;
 use crate::machine::fault::DropRate;
 use crate::machine::scale::Scaling;
 
-/// What decides the order.
+/// Synchronization model.
 #[derive(Debug, Clone, Copy)]
 pub enum Order {
     /// Synchronization of workers.
@@ -47,12 +47,12 @@ pub struct Clients {
     pub opposite: BTreeSet<usize>,
 }
 
-/// An order that is tried: its name, what it is, and how a server's process is told.
+/// A scheme of the comparison: its name, its synchronization model, and the arguments of a server's process.
 #[derive(Debug, Clone)]
 pub struct Scheme {
-    /// Its name.
+    /// Name of the scheme.
     pub name: String,
-    /// Of workers or of clients.
+    /// Synchronization model, of workers or of clients.
     pub order: Order,
     /// The server's flags.
     pub flags: Vec<String>,
@@ -67,7 +67,7 @@ pub enum Transport {
     Frames,
 }
 
-/// What is emulated.
+/// Settings of an emulation at a parameter server.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The network's name.
@@ -100,7 +100,7 @@ pub struct Setting {
     pub congestion: String,
     /// The part of the frames that each worker's link loses, in either direction.
     pub drop: DropRate,
-    /// How long the server waits for a worker before it gives it up, in seconds; for ever unless told.
+    /// Time that the server waits for a worker before it times it out, in seconds; unlimited by default.
     pub patience_s: Option<f64>,
     /// Processes that are killed and started again.
     pub faults: ProcessFaults,

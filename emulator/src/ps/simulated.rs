@@ -1,4 +1,4 @@
-//! The same in virtual time, at the rate that is left for values beside headers and acknowledgements.
+//! The emulated training in virtual time, at the rate left for values next to headers and acknowledgements.
 
 use inart_ps_agent::Precision;
 use inart_ps_host::CHUNK_VALUES;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::setting::{Order, Scheme, Setting, Transport};
 use crate::error::Error;
 
-/// The same in virtual time, at the rates that values have.
+/// Figures in virtual time, at the rates of values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Simulated {
     /// Mean time between own pushes, or between aggregations of a group, in seconds.
@@ -26,11 +26,11 @@ pub struct Simulated {
 /// By QUIC: of the 1494 bytes of a full frame 1418 are a message's; an acknowledgement of about 90 bytes for
 /// every two frames goes the other way.
 const QUIC_SHARE: f64 = 1418.0 / 1494.0 * (1.0 - 90.0 / (2.0 * 1494.0));
-/// What a chunk has before its values: the packet's kind, format, two incarnations, permission, version,
+/// Bytes of a chunk before its values: the packet's kind, format, two incarnations, permission, version,
 /// number (docs/protocol/ps.md, "Push and pull").
 const CHUNK_HEAD_BYTES: usize = 1 + 1 + 4 + 4 + 8 + 8 + 4;
-/// Of a frame's values so many are its head: code, two numbers of the connection, part, place, bytes; and one
-/// frame goes the other way for so many ("Push and pull by frames", F4).
+/// Values of a frame's head: code, two numbers of the connection, part, place, bytes; one frame goes the
+/// other way for several ("Push and pull by frames", F4).
 const PART_HEAD_VALUES: usize = 6;
 const PARTS_PER_ANSWER: f64 = 16.0;
 /// The values of a full frame at an MTU of 1500.

@@ -16,15 +16,15 @@ use crate::error::Error;
 /// How messages name what is computed.
 #[derive(Debug, Clone, Copy)]
 pub struct Words {
-    /// What a worker pushes in which time, such as `update of iteration`.
+    /// Update that a worker pushes in a time, such as `update of iteration`.
     pub pushed: &'static str,
     /// How it came to be, such as `computed for iteration`.
     pub computed: &'static str,
-    /// What that time is called.
+    /// Name of that time.
     pub time: &'static str,
-    /// What a version is of others, such as `the sum of its updates`.
+    /// Relation of a version to updates, such as `the sum of its updates`.
     pub made: &'static str,
-    /// What a kept version is that cannot be, such as `no sum of updates`.
+    /// Description of an impossible checkpoint, such as `no sum of updates`.
     pub not_made: &'static str,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Versions<'a> {
         })
     }
 
-    /// What the server has done wrongly.
+    /// Returns an error of the server.
     pub fn server(&self, why: String) -> Error {
         Error::Failed { who: self.setting.server.clone(), why }
     }
@@ -87,10 +87,10 @@ impl<'a> Versions<'a> {
         Ok(version)
     }
 
-    /// The model is the next version now.
+    /// Adds the next version of the model.
     ///
     /// # Errors
-    /// The server has told of another one.
+    /// The server reported another version.
     pub fn add(&mut self, applied: &Applied) -> Result<(), Error> {
         let version = self.version + 1;
         if applied.model.as_ref().is_some_and(|own| *own != digest(&self.model)) {
@@ -119,10 +119,10 @@ impl<'a> Versions<'a> {
         })
     }
 
-    /// What the server has to go on from when it is started again, and when that is.
+    /// Returns the checkpoint from which the server resumes when it restarts, and the time of the restart.
     ///
     /// # Errors
-    /// It has kept less than it had told.
+    /// The checkpoint is older than the server's last report.
     pub fn kept(&self) -> Result<(Kept, u64), Error> {
         let restart = &self.said.restarts[self.incarnation];
         let none = || {
@@ -137,11 +137,11 @@ impl<'a> Versions<'a> {
         Ok((kept, restart.at_ns))
     }
 
-    /// The server had made versions without telling before it was killed, each of one of so many parts at
-    /// least. `add` puts the part at a place into a model.
+    /// Makes the versions that the server had not reported before it was killed, each of at least one part;
+    /// `add` adds the part with a number to a model.
     ///
     /// # Errors
-    /// What it has kept is not made of them in any order.
+    /// The checkpoint is not made of the parts in any order.
     pub fn make_untold(
         &mut self,
         kept: &Kept,
@@ -160,15 +160,15 @@ impl<'a> Versions<'a> {
         Err(self.not_made(kept))
     }
 
-    /// What the server has kept cannot be.
+    /// Returns the error of an impossible checkpoint.
     pub fn not_made(&self, kept: &Kept) -> Error {
         self.server(format!("what it has kept as version {} is {}", kept.version, self.words.not_made))
     }
 
-    /// The server goes on from what it has kept, which the model is.
+    /// Resumes the server from its checkpoint, which must equal the model.
     ///
     /// # Errors
-    /// It is another one.
+    /// The checkpoint differs from the model.
     pub fn go_on(&mut self, kept: &Kept) -> Result<(), Error> {
         if digest(&kept.values) != digest(&self.model) {
             return Err(self.server(format!("what it has kept is not its version {}", kept.version)));

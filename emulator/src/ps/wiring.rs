@@ -19,7 +19,7 @@ use crate::machine::wiring::namespace;
 const PORT: u16 = 7600;
 /// A host's interface.
 pub const UP: &str = "port";
-/// What waits for longer at a port is dropped, in seconds: all workers may push at once.
+/// Longest wait at a port before a drop, in seconds: all workers may push at once.
 const QUEUE_SECONDS: f64 = 0.2;
 
 /// The built network. Host 0 is the server, host i + 1 worker i; the switch comes last.

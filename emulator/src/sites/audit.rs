@@ -1,4 +1,4 @@
-//! What every sum has to be: the gradients of all sites, computed again and added here.
+//! Audit of every sum: the gradients of all sites, computed again and added here.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub struct Audit {
     seed: u64,
     sites: usize,
     tensors: Vec<usize>,
-    /// Of each round, from 1 on.
+    /// Digest of each round, from 1 on.
     expected: Vec<String>,
     checked: BTreeSet<(u32, usize)>,
 }
@@ -93,7 +93,7 @@ impl Audit {
     }
 }
 
-/// That all sites have the same sums.
+/// Checks that all sites have the same sums.
 pub fn check_equal(rounds: &Rounds) -> Result<(), Error> {
     for (round, sites) in rounds {
         let mut sums = sites.values().map(|said| &said.sum);

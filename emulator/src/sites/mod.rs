@@ -1,5 +1,5 @@
-//! Data centres on one machine: a namespace per site, a link of its own rate, delay and loss per pair, rates
-//! that follow their traces, and the processes of sites and their scheduler in it.
+//! Sites on one machine: a namespace per site, a link of its own rate, delay and loss per pair, rates that
+//! follow their traces, and the processes of sites and their scheduler.
 
 mod audit;
 pub mod both;
@@ -35,7 +35,7 @@ use wiring::WideAreaWiring;
 /// Where an emulation is.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// Which variant.
+    /// Name of the variant.
     pub stage: &'a str,
     /// Seconds of all variants that are over.
     pub seconds_done: f64,

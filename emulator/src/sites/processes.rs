@@ -28,7 +28,7 @@ enum Who {
 /// By round, then by site.
 pub type Rounds = BTreeMap<u32, BTreeMap<usize, SiteRound>>;
 
-/// What processes have said when all are over.
+/// Reports of all processes after their end.
 #[derive(Debug)]
 pub struct Said {
     pub rounds: Rounds,
@@ -58,7 +58,7 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// `inside`: what a site is told of its workers, if it has any.
+    /// Starts the processes; `inside` gives the arguments of a site about its workers, if it has any.
     pub fn start(
         setting: &Setting,
         flags: &[String],

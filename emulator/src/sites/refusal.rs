@@ -1,4 +1,4 @@
-//! What the system refuses.
+//! Errors of the system.
 
 use crate::error::Error;
 

@@ -37,12 +37,13 @@ pub struct RoundTime {
 pub struct PerRound {
     /// From the first round's beginning to the last one's end, per round, in seconds.
     pub mean_s: f64,
-    /// The same from the end of the first round on.
+    /// Mean time from the end of the first round on.
     pub after_first_s: f64,
 }
 
 impl PerRound {
-    /// Of rounds that ended at these times, in order, in seconds since the first one's beginning.
+    /// Computes the times of rounds that ended at these times, in order, in seconds since the first round's
+    /// start.
     pub fn of(ended_s: &[f64]) -> Self {
         let (first_s, last_s) = (ended_s.first().copied(), ended_s.last().copied());
         let (first_s, last_s) = (first_s.unwrap_or(0.0), last_s.unwrap_or(0.0));
@@ -56,14 +57,14 @@ impl PerRound {
 /// One way to plan.
 #[derive(Debug, Clone, Serialize)]
 pub struct SchemeReport {
-    /// Its name.
+    /// Name of the scheme.
     pub scheme: String,
     /// Rounds that all sites ended.
     pub rounds: Vec<RoundTime>,
     /// The time from the first round's beginning to the last one's end, per round, in seconds. A site begins
     /// the next round when it has its own sum, so rounds overlap, and their times add up to more.
     pub mean_s: f64,
-    /// The same from the end of the first round on, in which connections start slowly; of one round alone,
+    /// Mean time from the end of the first round on, in which connections start slowly; of one round alone,
     /// its time.
     pub after_first_s: f64,
     /// Both of the same rounds in virtual time; none for Gloo.

@@ -1,4 +1,4 @@
-//! What is to be run.
+//! Settings of an emulation of sites.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use inart_topologies::sites::Overlay;
 
 use crate::machine::scale::Scaling;
 
-/// What sites sum.
+/// Gradients of sites.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Workload {
     /// The gradients of a real model; images per site and round.
@@ -49,7 +49,7 @@ pub enum Way {
     },
 }
 
-/// What is to be run.
+/// Settings of an emulation of sites.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The network, scaled already, with one job.
@@ -58,7 +58,7 @@ pub struct Setting {
     pub scale: Scaling,
     /// The ways to plan.
     pub variants: Vec<Variant>,
-    /// What is summed.
+    /// Gradients that are summed.
     pub workload: Workload,
     /// As many rounds as begin within this time in virtual time, of the scaled network.
     pub duration: Duration,
@@ -66,9 +66,9 @@ pub struct Setting {
     pub most_rounds: u32,
     /// Decides data, weights and losses.
     pub seed: u64,
-    /// What the scheduler knows: what sites measure, or the rates at the start.
+    /// Knowledge of the scheduler: the rates that sites measure, or the rates at the start.
     pub knowledge: Knowledge,
-    /// What a link counts as that nobody has measured, in bit/s.
+    /// Rate of a link without measurement, in bit/s.
     pub prior_bps: f64,
     /// The `inart` program.
     pub program: PathBuf,

@@ -1,4 +1,4 @@
-//! The same rounds in virtual time.
+//! The emulated rounds in virtual time.
 
 use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Sharing};
 use inart_simulator_sites::ideal::{self, Knowledge, RunOptions, Until};
@@ -8,7 +8,7 @@ use super::report::PerRound;
 use super::setting::Setting;
 use crate::error::Error;
 
-/// Of the 1494 bytes of a full frame 1418 are a message's: the others are headers of Ethernet, IP, UDP and
+/// Share of a message in a full frame: 1418 of 1494 bytes; the others are headers of Ethernet, IP, UDP and
 /// QUIC, and its seal.
 pub const PAYLOAD_SHARE: f64 = 1418.0 / 1494.0;
 

@@ -16,7 +16,7 @@ use crate::machine::namespace::Namespace;
 use crate::machine::shaping::RateFollower;
 use crate::machine::wiring::namespace;
 
-/// What waits for longer at the end of a link is dropped, in seconds.
+/// Longest wait at the end of a link before a drop, in seconds.
 const QUEUE_SECONDS: f64 = 0.05;
 /// The port of every site and the scheduler.
 const PORT: u16 = 7400;
@@ -56,7 +56,7 @@ impl WideAreaWiring {
         Self::build_in(overlay, seed, sites)
     }
 
-    /// The same with the sites in namespaces that are there.
+    /// Builds the network with the sites in existing namespaces.
     pub fn build_in(overlay: &Arc<Overlay>, seed: u64, sites: Vec<Namespace>) -> Result<Self, Error> {
         let scheduler = sites.len();
         let end = |place: usize, interface: String| End { place, interface };
@@ -113,7 +113,7 @@ pub fn listen() -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, PORT).into()
 }
 
-/// Where a site finds its neighbours.
+/// Returns the addresses of a site's neighbors.
 pub fn neighbours(overlay: &Overlay, site: usize) -> Vec<(String, SocketAddr)> {
     let mut found = Vec::new();
     for (at, link) in overlay.links().iter().enumerate() {
@@ -158,8 +158,8 @@ fn forward(site: &Namespace) -> io::Result<()> {
     })
 }
 
-/// By site: the neighbour's address that the route of the fewest hops begins with. For programs that know
-/// addresses alone, as Gloo.
+/// Returns, by site, the address of the neighbor on the route of the fewest hops. For programs that know
+/// addresses only, such as Gloo.
 fn next_hops(overlay: &Overlay, site: usize) -> Vec<(usize, Ipv4Addr)> {
     let mut first: Vec<Option<Ipv4Addr>> = vec![None; overlay.sites().len()];
     let mut open = VecDeque::from([site]);

@@ -12,10 +12,10 @@ const PORTS_PER_PLAN_VERSION: u16 = 16;
 /// Plan versions until ports are used again.
 const PLAN_VERSIONS: u16 = 64;
 
-/// What a rank is told.
+/// Settings of a rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings<'a> {
-    /// Its rank.
+    /// Rank, from 0.
     pub rank: u16,
     /// How many ranks there are.
     pub ranks: usize,

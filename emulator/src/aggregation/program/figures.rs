@@ -1,4 +1,4 @@
-//! What an emulation of a user's program measured. Times are as the clock showed them.
+//! Measurements of an emulated user's program. Times are wall-clock times.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub struct ProgramSummary {
     pub schemes: Vec<ProgramScheme>,
 }
 
-/// What happened under one scheme.
+/// Figures of one scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramScheme {
     /// The scheme.
@@ -48,9 +48,9 @@ pub struct ProgramScheme {
     pub seconds: f64,
     /// Frames that became part of a sum in a switch.
     pub packets_aggregated: u64,
-    /// What the links did to frames, if they were made to.
+    /// Counters of injected frame faults.
     pub links: RelayCounters,
-    /// What was done to processes and links.
+    /// Injected faults of processes and links.
     pub faults: Vec<Event>,
     /// Frames dropped by switches, by reason.
     pub switch_drops: BTreeMap<String, u64>,
@@ -58,10 +58,10 @@ pub struct ProgramScheme {
     pub jobs: Vec<ProgramJob>,
 }
 
-/// What one job did.
+/// Figures of one job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProgramJob {
-    /// Its name.
+    /// Name of the job.
     pub job: String,
     /// Whether any of its ranks was a worker of InArt's; else there was nothing to compare.
     pub audited: bool,
@@ -83,12 +83,12 @@ pub struct ProgramJob {
     pub sizes: Vec<SizeFigures>,
 }
 
-/// What one worker reported.
+/// Figures of one worker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkerFigures {
-    /// Its rank.
+    /// Rank of the worker.
     pub rank: usize,
-    /// Its name.
+    /// Name of the worker.
     pub worker: String,
     /// How many tensors.
     pub tensors: u64,
@@ -112,7 +112,7 @@ pub struct SizeFigures {
 }
 
 impl ProgramJob {
-    /// Of a job that has ended, on links of `scale` times the topology's rates.
+    /// Computes the figures of a job that has ended, on links of `scale` times the topology's rates.
     pub(crate) fn of(run: &JobRun, plan: &Plan, scale: f64, audited: bool) -> Self {
         let auditor = run.auditor();
         let mut sizes = BTreeMap::<usize, Vec<f64>>::new();

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-/// A wait is reported when it has lasted so long.
+/// Duration after which a wait is reported.
 const SAY_AFTER: Duration = Duration::from_secs(5);
 /// And then this often.
 const SAY_EVERY: Duration = Duration::from_secs(10);
-/// After so long the ranks that have joined begin. Their job then ends by its peer timeout, with the name of
-/// the one that has not.
+/// Duration after which the ranks that have joined begin. Their job then ends by its peer timeout, with the
+/// name of the missing rank.
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 
 /// A job's gate.
@@ -17,7 +17,7 @@ pub(super) struct Gate {
     waits: Option<(Instant, Instant)>,
 }
 
-/// What is to be done at a gate.
+/// Action at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     /// The ranks begin.

@@ -1,4 +1,4 @@
-//! What ranks print, line by line, with the rank before each.
+//! Output of ranks, line by line, with the rank before each line.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use crate::machine::child::Lines;
 /// Where a rank printed a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Its standard output.
+    /// Standard output.
     Output,
-    /// Its standard error.
+    /// Standard error.
     Errors,
 }
 
 /// Takes each line, with its prefix and its end; from several threads.
 pub type Printer = Arc<dyn Fn(Stream, &[u8]) + Send + Sync>;
 
-/// What hands a rank's lines of both streams to a printer.
+/// Returns the functions that pass the lines of a rank's two streams to a printer.
 pub(crate) fn relayed(printer: &Printer, prefix: &str) -> [Lines; 2] {
     [Stream::Output, Stream::Errors].map(|stream| {
         let (printer, prefix) = (Arc::clone(printer), prefix.to_owned());

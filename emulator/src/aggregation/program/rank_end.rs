@@ -12,11 +12,11 @@ use serde::Serialize;
 pub struct RankEnd {
     /// Name of its job.
     pub job: String,
-    /// Which rank.
+    /// Rank of the process.
     pub rank: u16,
     /// Name of its worker.
     pub worker: String,
-    /// Its exit status, if it ended by itself.
+    /// Exit status, unless a signal ended the process.
     pub exit_status: Option<i32>,
     /// The signal that ended it, else.
     pub signal: Option<i32>,
@@ -28,14 +28,14 @@ pub struct RankEnd {
 }
 
 impl RankEnd {
-    /// Of a rank that ended so.
+    /// Creates the end of a rank with this exit status.
     pub(crate) fn new(job: &str, rank: u16, worker: &str, status: ExitStatus, said: String) -> Self {
         let (job, worker) = (job.to_owned(), worker.to_owned());
         let (exit_status, signal) = (status.code(), status.signal());
         Self { job, rank, worker, exit_status, signal, said, left_before: None }
     }
 
-    /// The same of a rank that failed after another had ended well.
+    /// Adds that the rank failed after another rank had ended successfully.
     pub(crate) fn after(self, left_before: Option<String>) -> Self {
         Self { left_before, ..self }
     }

@@ -16,7 +16,7 @@ use crate::error::Error;
 
 /// How long the others may go on after a rank has failed, so that they can say what they saw of it.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long ranks may take to end after they were told to.
+/// Longest time for ranks to end after their signal.
 const LONGEST_END: Duration = Duration::from_secs(5);
 /// How long reports are waited for after the last rank has ended: another process may hold its connection.
 const LONGEST_REPORT: Duration = Duration::from_secs(10);
@@ -27,9 +27,9 @@ pub(crate) struct Ranks {
     jobs: Vec<JobId>,
     /// By job.
     gates: Vec<Gate>,
-    /// Of the first rank that failed.
+    /// Error of the first rank that failed.
     failed: Option<Error>,
-    /// Of something else that failed, which matters if no rank did.
+    /// Error of another process; it counts only if no rank failed.
     server_failed: Option<Error>,
     /// The signal that ends all.
     interrupted: Option<Signal>,
@@ -42,7 +42,7 @@ struct RankProcess {
     /// Index of its job among the runs.
     job: usize,
     rank: Rank,
-    /// Its worker, the node.
+    /// Name of its worker, the node.
     worker: String,
     /// Whether it said hello, as InArt's workers do.
     is_known: bool,
@@ -55,13 +55,13 @@ enum Ending {
     No,
     /// They may go on until then.
     Grace(Instant),
-    /// They were told to end, and have time until then.
+    /// Signaled to end, with time until then.
     Told(Instant),
     Killed,
 }
 
 impl Ranks {
-    /// Of jobs about to start.
+    /// Creates the ranks of jobs about to start.
     pub fn new(runs: &[JobRun]) -> Self {
         let of_job = |(job, run): (usize, &JobRun)| -> Vec<RankProcess> {
             let assignment = run.assignment();

@@ -25,7 +25,7 @@ const TICK: Duration = Duration::from_millis(2);
 pub struct End<'a> {
     /// Where its host is.
     pub namespace: &'a Namespace,
-    /// Its interface there.
+    /// Interface in the namespace.
     pub interface: &'a str,
     /// The interface's addresses.
     pub mac: MacAddr,
@@ -115,11 +115,11 @@ impl Traffic {
         Self { flows: flows.iter().map(|flow| (*flow, State::ToCome)).collect(), scale }
     }
 
-    /// Starts and stops what is due so long after the start of the run; what was started (`true`) and
-    /// stopped.
+    /// Starts and stops the flows that are due at this time after the start of the run; returns the started
+    /// (`true`) and stopped flows.
     ///
     /// # Errors
-    /// The flow that cannot be started, and why.
+    /// The flow that cannot be started, and the reason.
     pub fn tend<'a>(
         &mut self,
         elapsed: Duration,
@@ -146,7 +146,7 @@ impl Traffic {
         Ok(changed)
     }
 
-    /// Stops all flows; the next run begins anew.
+    /// Stops all flows; the next run begins from scratch.
     pub fn reset(&mut self) {
         self.flows.iter_mut().for_each(|(_, state)| *state = State::ToCome);
     }

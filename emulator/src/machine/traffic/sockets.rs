@@ -17,7 +17,7 @@ const TCP_HEADERS: u16 = 14 + 20 + 20;
 const LOOK: Duration = Duration::from_millis(50);
 /// How often what has become due is written.
 const TICK: Duration = Duration::from_millis(2);
-/// What is written at once to a connection.
+/// Bytes of one write to a connection.
 const BLOCK: usize = 4096;
 
 /// Sends datagrams.
@@ -38,8 +38,8 @@ impl UdpSender {
         Ok(Self { socket, payload: vec![0; usize::from(frame_bytes.saturating_sub(UDP_HEADERS))] })
     }
 
-    /// Sends as many datagrams as fit into a budget of bytes of frames; the bytes of those. What the kernel
-    /// has no room for, or refuses since nobody answers, is lost.
+    /// Sends as many datagrams as fit into a budget of bytes of frames; returns the bytes sent. A datagram is
+    /// lost if the kernel has no room, or refuses it because the port is closed.
     pub fn send(&mut self, budget: f64) -> f64 {
         let (mut sent, each) = (0.0, (self.payload.len() + usize::from(UDP_HEADERS)) as f64);
         while sent + each <= budget {
@@ -68,7 +68,7 @@ impl UdpReceiver {
         self.socket.local_addr()
     }
 
-    /// Receives until told to stop.
+    /// Receives until `stop` is set.
     pub fn run(self, stop: &AtomicBool) {
         let mut room = [0; 1];
         while !stop.load(Relaxed) {
@@ -91,8 +91,7 @@ impl TcpSender {
         Ok(Self { namespace: namespace.duplicate()?, to, segment_bytes })
     }
 
-    /// Connects, and sends what the connection takes, at most at that rate, until told to stop. Connects
-    /// again if the connection breaks.
+    /// Connects, and sends at most at that rate until `stop` is set. Connects again if the connection breaks.
     pub fn run(self, stop: &AtomicBool, bytes_per_second: f64) {
         let connect = || {
             let stream =
@@ -110,8 +109,8 @@ impl TcpSender {
     }
 }
 
-/// Writes until told to stop, or the connection breaks. What it could not send in time it does not make up
-/// for.
+/// Writes until `stop` is set or the connection breaks. Bytes that the connection could not take in time are
+/// not sent later.
 fn write(mut stream: TcpStream, stop: &AtomicBool, bytes_per_second: f64) {
     let (mut then, mut due) = (Instant::now(), 0.0);
     while !stop.load(Relaxed) {
@@ -164,7 +163,7 @@ impl TcpReceiver {
         self.listener.local_addr()
     }
 
-    /// Receives until told to stop.
+    /// Receives until `stop` is set.
     pub fn run(self, stop: &AtomicBool) {
         let mut room = vec![0; 1 << 16];
         while !stop.load(Relaxed) {

@@ -1,5 +1,5 @@
-//! What has to be: each update computed again from the model that its group had, each sum added here, each
-//! answer and each version of the model computed again, in the order of turns.
+//! Audit of hierarchical groups: each update is computed again from the model that its group had, each sum is
+//! added here, each answer and each version of the model is computed again, in round-robin order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -21,7 +21,7 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(120);
 /// Longest time until all servers can be reached, and then until all workers are there.
 const LONGEST_START: Duration = Duration::from_secs(60);
 
-/// What all have said.
+/// Reports of all processes.
 #[derive(Debug, Default)]
 pub struct Said {
     /// By server.
@@ -170,7 +170,7 @@ impl Processes {
         self.agents.start(Role::Worker(assignment.job, rank), format!("worker {}", worker.name), command)
     }
 
-    /// Takes what workers report, by group and rank, until nobody has anything to say for a moment.
+    /// Receives the reports of workers, by group and rank, until all are silent for a moment.
     pub fn listen(
         &mut self,
         take: &mut dyn FnMut(usize, Rank, RoundReport) -> Result<(), Error>,

@@ -1,4 +1,4 @@
-//! What came out, beside the same in virtual time, at the topology's own rates.
+//! Results next to those in virtual time, at the topology's own rates.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use super::setting::RackSetting;
 use crate::error::Error;
 use crate::machine::scale::Scaling;
 
-/// The same in virtual time, at the rates that values have in frames.
+/// Figures in virtual time, at the rates of values in frames.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SimulatedRacks {
     /// Mean time between a group's own sums, in seconds.
     pub iteration_s: f64,
-    /// What a group waits for its turn, in seconds.
+    /// Time that a group waits for its turn, in seconds.
     pub waiting_s: f64,
-    /// The part of the time in which somebody pushes.
+    /// Share of the time in which a group pushes.
     pub busy: f64,
 }
 
@@ -37,7 +37,7 @@ pub struct RackReport {
     pub iteration_s: f64,
     /// From when a group was ready until its turn began at all servers, in seconds.
     pub waiting_s: f64,
-    /// The part of the time in which somebody pushed.
+    /// Share of the time in which a group pushed.
     pub busy: f64,
     /// Mean staleness of sums.
     pub staleness_mean: f64,
@@ -53,9 +53,9 @@ pub struct RackReport {
     pub summed_in_switches: u64,
     /// Test accuracy at the end, 0 to 1.
     pub accuracy: f64,
-    /// Seconds until the model told 90 % of them rightly, if it did.
+    /// Seconds until the test accuracy reached 90 %, if it did.
     pub to_90_s: Option<f64>,
-    /// The same in virtual time.
+    /// Figures in virtual time.
     pub simulated: SimulatedRacks,
 }
 
@@ -137,7 +137,7 @@ fn times(said: &Said, groups: usize) -> Vec<Times> {
     turns.into_values().collect()
 }
 
-/// What came of one division.
+/// Computes the report of one division into groups.
 pub fn report(
     setting: &RackSetting,
     racks: &Racks,
@@ -196,7 +196,7 @@ pub fn report(
     Ok(by_the_clock.at_own_rates(setting.scaling()))
 }
 
-/// The same in virtual time: plans' rates are of frames, of which values are a part.
+/// Computes the figures in virtual time: plans' rates are of frames, of which values are a part.
 fn simulated(setting: &RackSetting, racks: &Racks) -> Result<SimulatedRacks, Error> {
     let values = setting.values;
     let payload = 4.0 * values.get() as f64 / values.frame_bytes() as f64;

@@ -1,4 +1,4 @@
-//! What is emulated.
+//! Settings of an emulation of hierarchical groups.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::aggregation::options::Options;
 use crate::machine::fault::DropRate;
 use crate::machine::scale::{Scale, Scaling};
 
-/// What is emulated.
+/// Settings of an emulation of hierarchical groups.
 pub struct RackSetting {
     /// The network.
     pub topology: Topology,
@@ -23,7 +23,7 @@ pub struct RackSetting {
     pub planned: inart_topologies::switched::Job,
     /// The job at the rates and times that are emulated, with the model's own size.
     pub job: Job,
-    /// What the topology's rates are multiplied by.
+    /// Factor on the topology's rates.
     pub scale: Scale,
     /// Factor of times.
     pub times: f64,

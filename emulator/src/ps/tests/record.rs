@@ -19,7 +19,7 @@ use super::super::setting::{Clients, Setting, Transport, scaled};
 pub const STEP: f64 = 0.5;
 const BATCH: u32 = 4;
 
-/// A setting of so many participants, w1 and so on.
+/// Returns a setting with this number of participants, w1 and so on.
 pub fn setting(kind: &str, count: usize, clients: Option<Clients>) -> Setting {
     let names: Vec<_> = (1..=count).map(|at| format!("w{at}")).collect();
     let nodes: String = names.iter().map(|name| format!(", {{name: {name}, kind: worker}}")).collect();
@@ -53,7 +53,7 @@ pub fn setting(kind: &str, count: usize, clients: Option<Clients>) -> Setting {
     }
 }
 
-/// What a participant pushes: its number, the model as it has arrived, iteration, batch.
+/// Computes a participant's push: its number, the model as it has arrived, iteration, batch.
 pub type Compute = Box<dyn FnMut(usize, &[f32], u64, usize) -> Vec<f32>>;
 
 /// An update under way.
@@ -74,7 +74,7 @@ pub struct Run<S> {
     /// By participant: how often it was started again.
     processes: Vec<usize>,
     incarnation: usize,
-    /// Nobody pulls any more.
+    /// Whether pulls have ended.
     is_closing: bool,
 }
 
@@ -122,7 +122,7 @@ impl<S: Sequencer> Run<S> {
         self
     }
 
-    /// Goes on until so many updates have arrived.
+    /// Continues until this number of updates have arrived.
     pub fn until_pushed(&mut self, count: usize) -> &mut Self {
         while self.said.pushed.len() < count {
             self.step();
@@ -138,7 +138,7 @@ impl<S: Sequencer> Run<S> {
         self
     }
 
-    /// What is under way is taken, and the server counts.
+    /// Applies the updates in flight, and lets the server count.
     pub fn end(mut self) -> Said {
         self.is_closing = true;
         while !self.under_way.is_empty() {
@@ -175,8 +175,8 @@ impl<S: Sequencer> Run<S> {
         self
     }
 
-    /// The server is killed, and goes on from what it has kept; so many of its last versions it had not told
-    /// (nobody has pulled such a one).
+    /// Kills the server, which resumes from its checkpoint; it had not reported this number of its last
+    /// versions (no worker has pulled one of them).
     pub fn kill_server(&mut self, untold: usize, restored: impl FnOnce(Kept) -> S) -> &mut Self {
         let kept = self.server.kept();
         let told = self.said.applied.len() - untold;
@@ -242,7 +242,7 @@ impl<S: Sequencer> Run<S> {
         }
     }
 
-    /// It pulls and computes; some are slower than others.
+    /// Lets a worker pull and compute; some are slower than others.
     fn computes(&mut self, who: WorkerNo, iteration: u64, batch: usize) {
         let worker = who.index();
         if self.under_way.keys().any(|key| key.1 == worker) {

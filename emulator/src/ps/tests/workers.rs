@@ -198,7 +198,7 @@ fn what_a_killed_server_had_not_kept_may_be_lost_and_nothing_else() {
     refused(said(0), again, "twice");
 }
 
-/// Of a worker, the server held one update at most when it was killed.
+/// The server held at most one update of a worker when it was killed.
 #[test]
 fn a_killed_server_may_lose_the_last_push_of_a_worker_and_none_before() {
     let mut run = run(SyncModel::bsp());

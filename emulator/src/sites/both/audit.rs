@@ -1,4 +1,4 @@
-//! What every sum has to be: what all workers say they have sent, and the gradients of sites without workers,
+//! Audit of every sum: the gradients that all workers report as sent, and those of sites without workers,
 //! added here.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use super::super::processes::Rounds;
 use super::setting::BothSetting;
 use crate::error::Error;
 
-/// What a worker has put in and got, and its times.
+/// Reports of workers by site and rank: gradients, sums, times.
 type Reports = BTreeMap<(usize, Rank), RoundReport>;
 
 /// When a worker began a round and ended it, in nanoseconds of the system's monotonic clock.
@@ -34,14 +34,14 @@ pub struct Audit {
     names: Vec<String>,
     /// By inside: the names of its workers, and the places of theirs among the contributors.
     workers: Vec<Vec<(String, usize)>>,
-    /// Of all contributors; none without training.
+    /// Trainers of all contributors; empty without training.
     trainers: Vec<Trainer>,
     seed: u64,
     /// Values of each tensor of a gradient.
     tensors: Vec<usize>,
     /// By round, from 0.
     reports: BTreeMap<u32, Reports>,
-    /// Of rounds whose workers all have what they should have: the sum's digest.
+    /// Digest of the sum of each round whose workers all have the correct sum.
     expected: Vec<String>,
     times: Vec<Vec<WorkerTime>>,
     sites_checked: BTreeMap<(u32, usize), ()>,

@@ -11,7 +11,7 @@ use super::super::setting::{Setting, Workload};
 
 /// A network of both levels, and how it is run.
 pub struct BothSetting {
-    /// What is between the sites, and what is run; its overlay is the network's.
+    /// Settings between the sites; its overlay is the network's.
     pub between: Setting,
     /// The network, scaled already, with one job between sites.
     pub hierarchy: Hierarchy,
@@ -37,7 +37,7 @@ impl BothSetting {
         (self.hierarchy.overlay.jobs()[0].gradient_bytes() / 4) as usize
     }
 
-    /// Who gives a gradient.
+    /// Returns the contributors of gradients.
     pub fn contributors(&self) -> Vec<Contributor> {
         self.hierarchy.contributors(&self.hierarchy.overlay.jobs()[0])
     }

@@ -1,4 +1,4 @@
-//! What is inside sites: namespaces, switches with their tables, and workers.
+//! Inside of sites: namespaces, switches with their tables, and workers.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -96,7 +96,7 @@ impl Insides {
         self.of(site).map(duplicate).transpose().map_err(system("open namespaces"))
     }
 
-    /// What the process of a site is told of its inside.
+    /// Returns the arguments of a site's process about its inside.
     pub fn arguments(&self, setting: &BothSetting, site: &str) -> Option<Vec<OsString>> {
         let inside = self.of(site)?;
         let mut all = vec![argument("--interface"), argument(inside.testbed.host(site).interface)];
@@ -148,7 +148,7 @@ impl Insides {
         Ok(())
     }
 
-    /// Takes what workers report, by inside and rank, until nobody has anything to say for a moment.
+    /// Receives the reports of workers, by inside and rank, until all are silent for a moment.
     pub fn listen(
         &mut self,
         take: &mut dyn FnMut(usize, Rank, RoundReport) -> Result<(), Error>,
