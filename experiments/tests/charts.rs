@@ -1,5 +1,5 @@
-//! The committed charts are what the programs draw from the committed numbers. `UPDATE_CHARTS=1` redraws them,
-//! for example after a change of the charts' layout.
+//! The committed charts are what the programs draw from the committed numbers. `UPDATE_CHARTS=1` redraws
+//! them, for example after a change of the charts' layout.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

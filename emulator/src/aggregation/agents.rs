@@ -21,7 +21,7 @@ use crate::machine::child::{Child, Lines, PIECE_BYTES};
 const TICK: Duration = Duration::from_millis(20);
 
 /// A message of a reading thread.
-enum Heard {
+enum ThreadMessage {
     /// A report. The role is unknown if a process failed before it reported its role.
     Report(Option<Role>, Report),
     /// The connection was closed.
@@ -31,8 +31,8 @@ enum Heard {
 /// The running processes.
 pub struct Agents {
     listener: UnixListener,
-    sender: mpsc::Sender<io::Result<Heard>>,
-    receiver: mpsc::Receiver<io::Result<Heard>>,
+    sender: mpsc::Sender<io::Result<ThreadMessage>>,
+    receiver: mpsc::Receiver<io::Result<ThreadMessage>>,
     gate: Arc<Gate>,
     children: BTreeMap<Key, (Child, Option<io::BufReader<ChildStdout>>)>,
     /// Open connections whose role is not known yet.
@@ -120,7 +120,7 @@ impl Agents {
     }
 
     /// Starts a process and captures its output.
-    pub fn start_heard(
+    pub fn start_captured(
         &mut self,
         role: Role,
         name: String,
@@ -128,8 +128,8 @@ impl Agents {
         [output, errors]: [Lines; 2],
     ) -> Result<(), Error> {
         let what = format!("start {name}");
-        let child =
-            Child::spawn_heard(name, command, (output, PIECE_BYTES), errors).map_err(Error::system(what))?;
+        let child = Child::spawn_captured(name, command, (output, PIECE_BYTES), errors)
+            .map_err(Error::system(what))?;
         self.children.insert(key(role), (child, None));
         Ok(())
     }
@@ -138,7 +138,7 @@ impl Agents {
     pub fn next(&mut self) -> Result<Option<(Option<Role>, Report)>, Error> {
         self.accept()?;
         match self.receiver.recv_timeout(TICK) {
-            Ok(Ok(Heard::Report(role, report))) => {
+            Ok(Ok(ThreadMessage::Report(role, report))) => {
                 self.heard = Instant::now();
                 if let Report::Hello(role) = report {
                     self.strangers = self.strangers.saturating_sub(1);
@@ -146,11 +146,11 @@ impl Agents {
                 }
                 Ok(Some((role, report)))
             }
-            Ok(Ok(Heard::Closed(None))) => {
+            Ok(Ok(ThreadMessage::Closed(None))) => {
                 self.strangers = self.strangers.saturating_sub(1);
                 Ok(None)
             }
-            Ok(Ok(Heard::Closed(Some(role)))) => {
+            Ok(Ok(ThreadMessage::Closed(Some(role)))) => {
                 if let Some(place) = self.speakers.iter().position(|speaker| *speaker == key(role)) {
                     self.speakers.swap_remove(place);
                 }
@@ -162,7 +162,7 @@ impl Agents {
     }
 
     /// Whether all was heard that processes of these roles, which have ended, had to report.
-    pub fn has_heard_out(&mut self, roles: &[Role]) -> Result<bool, Error> {
+    pub fn has_read_all(&mut self, roles: &[Role]) -> Result<bool, Error> {
         self.accept()?;
         Ok(self.strangers == 0 && !roles.iter().any(|role| self.speakers.contains(&key(*role))))
     }
@@ -204,7 +204,7 @@ impl Agents {
         let status =
             child.ended().map_err(|cause| Error::system(format!("wait for {}", child.name()))(cause))?;
         if status.is_some() {
-            child.hear_out();
+            child.read_all();
         }
         Ok(status)
     }
@@ -245,11 +245,11 @@ impl Drop for Agents {
 }
 
 /// Passes on the reports of one connection, and lets a worker begin once its job's gate is open.
-fn read(stream: UnixStream, sender: &mpsc::Sender<io::Result<Heard>>, gate: &Gate) {
+fn read(stream: UnixStream, sender: &mpsc::Sender<io::Result<ThreadMessage>>, gate: &Gate) {
     let writer = match stream.set_nonblocking(false).and_then(|()| stream.try_clone()) {
         Ok(writer) => writer,
         Err(error) => {
-            let _ = sender.send(Err(error)); // fails only when nobody listens any more
+            let _ = sender.send(Err(error)); // fails only when the receiver is dropped
             return;
         }
     };
@@ -278,7 +278,7 @@ fn read(stream: UnixStream, sender: &mpsc::Sender<io::Result<Heard>>, gate: &Gat
             Ok((_, Report::Hello(Role::Worker(job, _)))) => Some(*job),
             _ => None,
         };
-        if sender.send(heard.map(|(role, report)| Heard::Report(role, report))).is_err() || is_last {
+        if sender.send(heard.map(|(role, report)| ThreadMessage::Report(role, report))).is_err() || is_last {
             return;
         }
         if let Some(job) = begins {
@@ -286,5 +286,5 @@ fn read(stream: UnixStream, sender: &mpsc::Sender<io::Result<Heard>>, gate: &Gat
             let _ = report::start(&writer); // a worker that is gone has not to begin
         }
     }
-    let _ = sender.send(Ok(Heard::Closed(speaker)));
+    let _ = sender.send(Ok(ThreadMessage::Closed(speaker)));
 }

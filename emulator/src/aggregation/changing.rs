@@ -28,7 +28,7 @@ const ASK: Duration = Duration::from_millis(5);
 
 /// When plans changed, and when they did not.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Made {
+pub struct ChangeLog {
     /// How often.
     changes: u32,
     /// Seconds since the start of the run: from the first of some changes to the end of the last, and so to
@@ -59,7 +59,7 @@ pub fn others(topology: &Topology, plans: &mut [Plan], seed: u64) -> Result<Vec<
 
 /// The thread that orders changes; dropping it ends that.
 pub struct Changing {
-    made: Arc<Mutex<Made>>,
+    made: Arc<Mutex<ChangeLog>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -79,7 +79,7 @@ impl Changing {
     /// # Errors
     /// [`Error::System`] if there is no thread.
     pub fn begin(address: &str, sets: &[Vec<Plan>], count: u32, start: Instant) -> Result<Self, Error> {
-        let (made, stop) = (Arc::<Mutex<Made>>::default(), Arc::<AtomicBool>::default());
+        let (made, stop) = (Arc::<Mutex<ChangeLog>>::default(), Arc::<AtomicBool>::default());
         let sets: Vec<Vec<String>> = sets.iter().map(|set| set.iter().map(Plan::to_json).collect()).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(Error::system("order changes of plans"))?;
@@ -102,13 +102,13 @@ impl Changing {
     }
 
     /// Returns the changes made by the end of the run.
-    pub fn end(self) -> Made {
+    pub fn end(self) -> ChangeLog {
         self.stop.store(true, Relaxed);
         lock(&self.made).clone()
     }
 }
 
-fn lock(made: &Mutex<Made>) -> MutexGuard<'_, Made> {
+fn lock(made: &Mutex<ChangeLog>) -> MutexGuard<'_, ChangeLog> {
     made.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -118,7 +118,7 @@ struct Orders {
     sets: Vec<Vec<String>>,
     count: u32,
     start: Instant,
-    made: Arc<Mutex<Made>>,
+    made: Arc<Mutex<ChangeLog>>,
     stop: Arc<AtomicBool>,
 }
 
@@ -182,7 +182,7 @@ fn ended(change: &ChangeStatus) -> Option<Result<(), String>> {
     }
 }
 
-impl Made {
+impl ChangeLog {
     /// Computes the figures of the changes for jobs with these wall-clock rounds, whose gradients have
     /// `values` values.
     ///
@@ -240,9 +240,9 @@ mod tests {
         (0..count).map(point).collect()
     }
 
-    fn made(changes: u32) -> Made {
+    fn made(changes: u32) -> ChangeLog {
         let blocks = vec![[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]];
-        Made { changes, blocks, millis: vec![90.0, 110.0, 100.0], problem: None }
+        ChangeLog { changes, blocks, millis: vec![90.0, 110.0, 100.0], problem: None }
     }
 
     #[test]
@@ -282,10 +282,14 @@ mod tests {
             figures.problem.as_deref(),
             Some("only 7 of 20 changes of plans were made: the training ended; give more rounds")
         );
-        let refused = Made { problem: Some("change 8: refused: no room".into()), ..made(7) };
+        let refused = ChangeLog { problem: Some("change 8: refused: no room".into()), ..made(7) };
         let problem = refused.figures(20, &[], 100, 0).problem.expect("too few");
         assert!(problem.ends_with("were made: change 8: refused: no room"), "{problem}");
-        assert_eq!(Made::default().figures(20, &jobs, 100, 0).goodput_ratio, None, "no change, no ratio");
+        assert_eq!(
+            ChangeLog::default().figures(20, &jobs, 100, 0).goodput_ratio,
+            None,
+            "no change, no ratio"
+        );
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl Emulation {
     pub fn start(options: Options, tell: &mut dyn FnMut(&str)) -> Result<Self, Error> {
         options.validate()?;
         let topology = options.topology.with_jobs(options.running_jobs());
-        options.schedule(&topology)?; // wrong input is told before the work
+        options.schedule(&topology)?; // reports wrong input before the work
         if options.external.is_none() {
             permission::check()?;
             permission::check_loopback()?;

@@ -112,7 +112,7 @@ mod tests {
     fn names_have_to_be_the_topologys() {
         let network = ExternalTestbed::from_json(NETWORK).expect("valid");
         assert!(network.validate(&topology("")).is_ok());
-        let told = |text: &str| {
+        let refusal_of = |text: &str| {
             let network = ExternalTestbed::from_json(text);
             network.and_then(|network| network.validate(&topology(""))).expect_err(text).to_string()
         };
@@ -127,7 +127,7 @@ mod tests {
             ("\"interface\"", "\"inteface\"", "inteface"),
             ("0.5,", "", "external testbed: "),
         ] {
-            let message = told(&NETWORK.replacen(from, to, 1));
+            let message = refusal_of(&NETWORK.replacen(from, to, 1));
             assert!(message.contains(named), "{message}");
         }
     }

@@ -349,7 +349,7 @@ mod tests {
         assert!((figures.planned_rate_bps - 1.5e9).abs() < 1.0, "{figures:?}");
         assert!((figures.planned.comm_seconds - 1152.0 / 1.5e9).abs() < 1e-12, "{figures:?}");
         assert_eq!((figures.planned.throughput_bps, figures.planned.ps_ingress_bytes), (3e9, 288.0));
-        let trained = figures.trained.expect("told");
+        let trained = figures.trained.expect("reported");
         assert_eq!((trained.accuracy, trained.digest.as_str()), (0.9, "a"));
     }
 

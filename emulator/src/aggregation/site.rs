@@ -27,14 +27,14 @@ const HOST_INTERFACE: &str = "eth0";
 
 /// Where a host's process runs.
 #[derive(Clone, Copy, Debug)]
-pub struct HostPlace<'a> {
+pub struct HostEndpoint<'a> {
     /// Network namespace.
     pub namespace: &'a Namespace,
     /// Interface in the namespace.
     pub interface: &'a str,
 }
 
-impl HostPlace<'_> {
+impl HostEndpoint<'_> {
     /// The IPv4 address of the interface.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl HostPlace<'_> {
 
 /// Where a switch is reached.
 #[derive(Clone, Debug)]
-pub(crate) struct SwitchPlace {
+pub(crate) struct SwitchEndpoint {
     pub name: String,
     pub address: String,
     pub device: u64,
@@ -156,18 +156,18 @@ impl Site {
     }
 
     /// Where the switches are, sorted by name. Waits for those that are still starting.
-    pub fn switches(&mut self) -> Result<Vec<SwitchPlace>, Error> {
+    pub fn switches(&mut self) -> Result<Vec<SwitchEndpoint>, Error> {
         match self {
             Self::Built(built) => built
                 .switches
                 .iter_mut()
                 .map(|switch| {
                     let address = switch.address()?;
-                    Ok(SwitchPlace { name: switch.name().to_owned(), address, device: switch.device() })
+                    Ok(SwitchEndpoint { name: switch.name().to_owned(), address, device: switch.device() })
                 })
                 .collect(),
             Self::External { switches, .. } => {
-                let place = |(name, switch): (&String, &ExternalSwitch)| SwitchPlace {
+                let place = |(name, switch): (&String, &ExternalSwitch)| SwitchEndpoint {
                     name: name.clone(),
                     address: switch.address.clone(),
                     device: switch.device_id,
@@ -178,15 +178,15 @@ impl Site {
     }
 
     /// Where a host of the topology is.
-    pub fn host(&self, name: &str) -> HostPlace<'_> {
+    pub fn host(&self, name: &str) -> HostEndpoint<'_> {
         match self {
-            Self::Built(built) => HostPlace {
+            Self::Built(built) => HostEndpoint {
                 namespace: built.wiring.namespace(index_of(&built.topology, name)),
                 interface: HOST_INTERFACE,
             },
             Self::External { hosts, .. } => {
                 let (namespace, interface) = &hosts[name];
-                HostPlace { namespace, interface }
+                HostEndpoint { namespace, interface }
             }
         }
     }
@@ -229,7 +229,7 @@ impl Site {
         let Built { topology, traffic, ports, wiring, .. } = &mut **built;
         let end = |node: NodeId| {
             let namespace = wiring.namespace(NodeIndex(node.index()));
-            let place = HostPlace { namespace, interface: HOST_INTERFACE };
+            let place = HostEndpoint { namespace, interface: HOST_INTERFACE };
             let mac = ports.mac(&topology.node(node).name).expect("hosts have addresses");
             Ok::<_, io::Error>(End { namespace, interface: HOST_INTERFACE, mac, ip: place.ipv4()? })
         };

@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 
 use crate::aggregation::abort::{AbortReport, HostEnd};
 use crate::aggregation::agents::Agents;
-use crate::aggregation::changing::{Changing, Made, ROUNDS_BEFORE};
+use crate::aggregation::changing::{ChangeLog, Changing, ROUNDS_BEFORE};
 use crate::aggregation::job::JobRun;
 use crate::aggregation::options::Options;
 use crate::aggregation::program::{Ranks, relayed};
@@ -55,7 +55,7 @@ pub struct Watched {
     /// By job, when each round's sums were checked, and its goodput by the clock.
     pub rounds: Vec<Vec<RoundPoint>>,
     /// The changes of plans, if there were to be some.
-    pub made: Option<Made>,
+    pub made: Option<ChangeLog>,
 }
 
 /// The hosts of all jobs.
@@ -100,9 +100,9 @@ impl<'a> Supervisor<'a> {
         let mut hosts = Vec::new();
         for (job, run) in runs.iter().enumerate() {
             let Assignment { job: number, shards, workers, .. } = run.assignment();
-            let servers = shards.iter().enumerate().map(|(shard, told)| {
+            let servers = shards.iter().enumerate().map(|(shard, server)| {
                 let role = Role::Server(*number, ShardId::try_from(shard).expect("assigned"));
-                Host { role, job, node: told.server.clone() }
+                Host { role, job, node: server.server.clone() }
             });
             hosts.extend(servers);
             let workers = workers.iter().enumerate().map(|(rank, worker)| {
@@ -178,12 +178,12 @@ impl<'a> Supervisor<'a> {
     ) -> Result<Watched, Error> {
         let mut rounds = vec![Vec::new(); runs.len()];
         while !self.is_over(runs) {
-            self.do_what_is_due(start, runs)?;
+            self.inject_due_faults(start, runs)?;
             match self.agents.next()? {
                 Some(heard) => self.take(heard, runs)?,
                 None => self.look_after(runs)?,
             }
-            self.look_after_ranks(runs)?;
+            self.monitor_ranks(runs)?;
             for (run, rounds) in runs.iter().zip(&mut rounds) {
                 let seconds = start.elapsed().as_secs_f64();
                 let point = |goodput_bps| RoundPoint { seconds, goodput_bps };
@@ -192,7 +192,7 @@ impl<'a> Supervisor<'a> {
             tell(runs.iter().map(JobRun::rounds_audited).sum());
         }
         let made =
-            self.options.changes.map(|_| self.changing.take().map_or_else(Made::default, Changing::end));
+            self.options.changes.map(|_| self.changing.take().map_or_else(ChangeLog::default, Changing::end));
         let end = self.ranks.as_ref().and_then(Ranks::ended_at).unwrap_or_else(Instant::now);
         let seconds = end.saturating_duration_since(start).as_secs_f64();
         let never_ran = self.testbed.stop_traffic();
@@ -239,7 +239,7 @@ impl<'a> Supervisor<'a> {
                     if runs.len() > 1 { format!("{}/{rank}", assignment.name) } else { rank.to_string() };
                 let lines = relayed(&program.printer, &prefix);
                 self.ranks.iter_mut().for_each(|ranks| ranks.started(role));
-                self.agents.start_heard(role, named("worker"), command, lines)
+                self.agents.start_captured(role, named("worker"), command, lines)
             }
         }
     }
@@ -324,7 +324,7 @@ impl<'a> Supervisor<'a> {
     /// No report came for a moment: looks for processes that ended without a report.
     fn look_after(&mut self, runs: &[JobRun]) -> Result<(), Error> {
         if self.ranks.is_some() {
-            return self.look_after_servers(runs);
+            return self.monitor_servers(runs);
         }
         let Some(since) = self.since else { return self.agents.check() };
         for host in 0..self.hosts.len() {
@@ -352,7 +352,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Looks for servers of a user's program that ended without a report.
-    fn look_after_servers(&mut self, runs: &[JobRun]) -> Result<(), Error> {
+    fn monitor_servers(&mut self, runs: &[JobRun]) -> Result<(), Error> {
         for host in 0..self.hosts.len() {
             let Host { role, job, ref node } = self.hosts[host];
             let expected = self.culprits.contains(node) || runs[job].is_ended();
@@ -372,7 +372,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Looks after the ranks of a user's program.
-    fn look_after_ranks(&mut self, runs: &mut [JobRun]) -> Result<(), Error> {
+    fn monitor_ranks(&mut self, runs: &mut [JobRun]) -> Result<(), Error> {
         let (Some(ranks), Task::Program(program)) = (&mut self.ranks, &mut self.task) else { return Ok(()) };
         let over: Vec<_> = runs.iter().map(JobRun::is_done).collect();
         let failed = ranks.look_after(&mut self.agents, runs, &mut program.stop, &self.culprits)?;
@@ -386,7 +386,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    fn do_what_is_due(&mut self, start: Instant, runs: &mut [JobRun]) -> Result<(), Error> {
+    fn inject_due_faults(&mut self, start: Instant, runs: &mut [JobRun]) -> Result<(), Error> {
         while let Some((_, step)) = self.next_step.take_if(|(at, _)| start.elapsed() >= at.duration()) {
             self.act(step, runs)?;
             self.note(start, runs, step.describe(self.testbed.topology()));
@@ -422,13 +422,13 @@ impl<'a> Supervisor<'a> {
     }
 
     fn act(&mut self, step: Step, runs: &mut [JobRun]) -> Result<(), Error> {
-        let signalled = match step {
+        let signaled = match step {
             Step::Kill(Victim::Host(node)) => Some((node, Signal::SIGKILL)),
             Step::Pause(node) => Some((node, Signal::SIGSTOP)),
             Step::Resume(node) => Some((node, Signal::SIGCONT)),
             _ => None,
         };
-        if let Some((node, signal)) = signalled {
+        if let Some((node, signal)) = signaled {
             let node = &self.testbed.topology().node(node).name;
             let mut is_missed = false;
             for host in self.hosts.iter().filter(|host| host.node == *node) {

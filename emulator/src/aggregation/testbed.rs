@@ -15,9 +15,9 @@ use inart_topologies::switched::Topology;
 use tokio::runtime::Runtime;
 
 use crate::aggregation::controller::ControllerProcess;
-use crate::aggregation::news::News;
+use crate::aggregation::controller_events::ControllerEvents;
 use crate::aggregation::options::Options;
-use crate::aggregation::site::{HostPlace, Site};
+use crate::aggregation::site::{HostEndpoint, Site};
 use crate::error::Error;
 use crate::machine::relay::RelayCounters;
 use crate::machine::scratch::Scratch;
@@ -42,7 +42,7 @@ pub struct Testbed {
     expose: Option<PathBuf>,
     /// Whether controllers watch the network.
     follow: bool,
-    news: News,
+    news: ControllerEvents,
 }
 
 /// Counters of switches and links since the start of the testbed.
@@ -86,7 +86,7 @@ impl Testbed {
             scratch,
             expose: options.expose.clone(),
             follow: options.follow,
-            news: News::default(),
+            news: ControllerEvents::default(),
         })
     }
 
@@ -130,7 +130,7 @@ impl Testbed {
         let open =
             |name: &str| self.expose.as_ref().map_or_else(|| self.scratch.path(name), |dir| dir.join(name));
         arguments.extend(["--state".into(), open("state").into()]);
-        self.news = News::default();
+        self.news = ControllerEvents::default();
         let socket = open("controller.sock");
         let controller = ControllerProcess::start(&self.command, &socket, arguments)?;
         let jobs: Vec<_> = plans.iter().map(|plan| plan.plan.job.as_str()).collect();
@@ -204,7 +204,7 @@ impl Testbed {
     }
 
     /// Where a host is.
-    pub fn host(&self, name: &str) -> HostPlace<'_> {
+    pub fn host(&self, name: &str) -> HostEndpoint<'_> {
         self.site.host(name)
     }
 

@@ -1,5 +1,5 @@
-//! SVG documents, written by hand: a chart library would fix too much of their layout. Every text is a `<text>`
-//! element, and a title and a description are there for screen readers.
+//! SVG documents, written by hand: a chart library would fix too much of their layout. Every text is a
+//! `<text>` element, and a title and a description are there for screen readers.
 
 use std::fmt::Write;
 
@@ -88,7 +88,8 @@ impl Svg {
     }
 }
 
-/// Mean width of a character, as part of the font's size; for a wide font, because the reader's font is unknown.
+/// Mean width of a character, as part of the font's size; for a wide font, because the reader's font is
+/// unknown.
 const CHARACTER: f64 = 0.58;
 
 /// Estimates the width of a text, in pixels.

@@ -20,7 +20,7 @@ const MTU: u16 = 1500;
 
 /// A place that cables lead to.
 #[derive(Debug)]
-pub struct Place {
+pub struct Endpoint {
     /// Name of the place in messages.
     pub name: String,
     /// Network namespace.
@@ -73,7 +73,7 @@ pub trait Speeds: Send + Sync + std::fmt::Debug {
 #[derive(Debug)]
 pub struct Plan {
     /// Places that cables lead to.
-    pub places: Vec<Place>,
+    pub places: Vec<Endpoint>,
     /// With rates, in the order of `speeds`.
     pub cables: Vec<Cable>,
     /// As fast as the machine.
@@ -91,7 +91,7 @@ pub struct Plan {
 pub struct Cables {
     /// Before the namespaces, so that it ends before they do.
     relay: Option<Relay>,
-    places: Vec<Place>,
+    places: Vec<Endpoint>,
     ends: Ends,
     _middle: Option<Namespace>,
 }
@@ -166,7 +166,7 @@ impl Cables {
     /// # Errors
     /// A refusal of the system.
     pub fn follow(&self, began: Instant) -> Result<RateFollower, Error> {
-        let handle = |place: &Place| Ok((place.name.clone(), place.namespace.duplicate()?));
+        let handle = |place: &Endpoint| Ok((place.name.clone(), place.namespace.duplicate()?));
         let places = self.places.iter().map(handle).collect::<io::Result<_>>();
         let start = places.and_then(|places| RateFollower::start(self.ends.clone(), places, began));
         start.map_err(Error::system("follow the traces"))
@@ -182,7 +182,7 @@ impl Cables {
     /// # Errors
     /// A refusal of the system; an interface that the place does not have.
     pub fn carried(&self, place: usize, interfaces: &[&str]) -> Result<Vec<[u64; 2]>, Error> {
-        let Place { name, namespace, .. } = &self.places[place];
+        let Endpoint { name, namespace, .. } = &self.places[place];
         let refused = || Error::system(format!("read what ports of {name} carry"));
         let table = namespace.run(|| std::fs::read_to_string("/proc/thread-self/net/dev"));
         let table = table.map_err(refused())?;
@@ -194,7 +194,12 @@ impl Cables {
     }
 }
 
-fn links(places: &[Place], cables: &[Cable], unlimited: &[[End; 2]], middle: Option<&Namespace>) -> String {
+fn links(
+    places: &[Endpoint],
+    cables: &[Cable],
+    unlimited: &[[End; 2]],
+    middle: Option<&Namespace>,
+) -> String {
     let interface = |end: &End| (end.interface.clone(), &places[end.place].namespace);
     let link = |ends: &[End; 2], cut| {
         let [(a, of_a), (b, of_b)] = ends.each_ref().map(interface);

@@ -11,7 +11,7 @@ use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::machine::last_word::last_word;
+use crate::machine::failure_reason::failure_reason;
 
 /// As much of a child's last output as is kept for an error message.
 const STDERR_BYTES: usize = 4096;
@@ -50,7 +50,7 @@ impl Child {
     /// output above a number of bytes is cut into pieces of one byte more.
     ///
     /// The kernel kills the child when the *thread* that called this ends.
-    pub fn spawn_heard(
+    pub fn spawn_captured(
         name: impl Into<String>,
         command: Command,
         (mut output, longest): (Lines, usize),
@@ -144,7 +144,7 @@ impl Child {
 
     /// The last output of a child that has ended by itself.
     pub fn last_output_of_ended(&mut self) -> String {
-        self.hear_out();
+        self.read_all();
         self.last_output().trim_start_matches("error: ").to_owned()
     }
 
@@ -152,12 +152,12 @@ impl Child {
     pub fn exit_message(&mut self) -> String {
         self.kill();
         let ended = self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-        self.hear_out();
+        self.read_all();
         format!("ended with {ended}: {}", self.last_output())
     }
 
     /// Waits until all that a child wrote, which has ended, was read.
-    pub fn hear_out(&mut self) {
+    pub fn read_all(&mut self) {
         let give_up = Instant::now() + LONGEST_OUTPUT;
         for reader in self.readers.drain(..) {
             while !reader.is_finished() && Instant::now() < give_up {
@@ -186,7 +186,7 @@ impl Child {
     /// The line of the child's standard error that says why it failed.
     fn last_output(&self) -> String {
         let text = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        last_word(&text).unwrap_or_else(|| "it printed nothing".to_owned())
+        failure_reason(&text).unwrap_or_else(|| "it printed nothing".to_owned())
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
         };
         let script = "echo one; printf two; echo three >&2; echo >&2; exit 3";
         let mut child =
-            Child::spawn_heard("c", shell(script), (taker("out"), 9), taker("err")).expect("sh is there");
+            Child::spawn_captured("c", shell(script), (taker("out"), 9), taker("err")).expect("sh is there");
         child.wait();
         assert_eq!(child.ended().expect("known").and_then(|status| status.code()), Some(3));
         assert_eq!(child.last_output_of_ended(), "three");
@@ -270,11 +270,11 @@ mod tests {
         }
         assert!(!is_alive());
         let mut heard =
-            Child::spawn_heard("d", shell("sleep 1000 & exit 0"), (lines(), 9), lines()).expect("sh");
+            Child::spawn_captured("d", shell("sleep 1000 & exit 0"), (lines(), 9), lines()).expect("sh");
         while heard.is_alive() {
             thread::sleep(Duration::from_millis(1));
         }
-        heard.hear_out();
+        heard.read_all();
         assert!(heard.readers.is_empty());
     }
 }

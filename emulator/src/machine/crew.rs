@@ -17,7 +17,7 @@ pub const LONGEST_END: Duration = Duration::from_secs(60);
 
 /// A line and the process that printed it.
 #[derive(Debug)]
-pub struct Heard<W> {
+pub struct PrintedLine<W> {
     /// The process.
     pub who: W,
     /// Earlier starts of the process.
@@ -25,19 +25,19 @@ pub struct Heard<W> {
     /// The line.
     pub line: Line,
     /// The line's place, for errors.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// The place of a line.
 #[derive(Debug)]
-pub struct Place {
+pub struct Location {
     /// The process's name.
     name: String,
     /// The line's number since the process started, from 1.
     number: usize,
 }
 
-impl Place {
+impl Location {
     /// Returns the error of an event that a process of this kind does not print.
     pub fn unexpected(self, line: &Line) -> Error {
         self.error("is of another kind of process", line.to_json().as_bytes())
@@ -103,7 +103,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
         let named = name.to_owned();
         let errors: Lines =
             Box::new(move |line| tracing::debug!("{named}: {}", String::from_utf8_lossy(line)));
-        let child = Child::spawn_heard(name, command, (lines, LINE_BYTES), errors);
+        let child = Child::spawn_captured(name, command, (lines, LINE_BYTES), errors);
         let child = child.map_err(Error::system(format!("start {name}")))?;
         self.processes.insert(who, Process { name: name.to_owned(), child: Some(child), incarnation });
         Ok(())
@@ -115,7 +115,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
         let process = self.processes.get_mut(&who)?;
         let mut child = process.child.take_if(|child| child.is_alive())?;
         child.kill();
-        child.hear_out();
+        child.read_all();
         Some(process.incarnation)
     }
 
@@ -137,26 +137,26 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     /// Hears lines for a while, then looks whether a process has failed.
     ///
     /// # Errors
-    /// A process that failed, with its last output; a line that cannot be read; an error of `hear`.
+    /// A process that failed, with its last output; a line that cannot be read; an error of `on_line`.
     pub fn listen(
         &mut self,
         time: Duration,
-        hear: &mut dyn FnMut(Heard<W>) -> Result<(), Error>,
+        on_line: &mut dyn FnMut(PrintedLine<W>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.hear(time, hear)?;
+        self.on_line(time, on_line)?;
         self.check()
     }
 
     /// Hears lines for a while.
-    fn hear(
+    fn on_line(
         &mut self,
         time: Duration,
-        hear: &mut dyn FnMut(Heard<W>) -> Result<(), Error>,
+        on_line: &mut dyn FnMut(PrintedLine<W>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let until = Instant::now() + time;
         loop {
             match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(printed) => self.read(printed)?.map_or(Ok(()), &mut *hear)?,
+                Ok(printed) => self.read(printed)?.map_or(Ok(()), &mut *on_line)?,
                 // The crew has a sender itself: the channel stays open.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(()),
             }
@@ -164,11 +164,12 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     }
 
     /// The line as an event; `None` if a kill has cut it off.
-    fn read(&self, (who, incarnation, number, text): Printed<W>) -> Result<Option<Heard<W>>, Error> {
+    fn read(&self, (who, incarnation, number, text): Printed<W>) -> Result<Option<PrintedLine<W>>, Error> {
         let process = self.processes.get(&who);
-        let place = Place { name: process.map_or_else(String::new, |process| process.name.clone()), number };
+        let place =
+            Location { name: process.map_or_else(String::new, |process| process.name.clone()), number };
         let error = match Line::read(&text) {
-            Ok(line) => return Ok(Some(Heard { who, incarnation, line, place })),
+            Ok(line) => return Ok(Some(PrintedLine { who, incarnation, line, place })),
             Err(error) => error,
         };
         let was_killed =
@@ -228,16 +229,16 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     /// Waits for the first line from which `began_ns` takes a time; returns when that was.
     ///
     /// # Errors
-    /// Those of [`until`](Self::until) and of `hear`.
+    /// Those of [`until`](Self::until) and of `on_line`.
     pub fn first_time(
         &mut self,
         longest: Duration,
-        hear: &mut dyn FnMut(Heard<W>) -> Result<Option<u64>, Error>,
+        on_line: &mut dyn FnMut(PrintedLine<W>) -> Result<Option<u64>, Error>,
     ) -> Result<Instant, Error> {
         let mut first: Option<u64> = None;
         self.until(longest, "a first round", &mut |crew| {
-            crew.listen(LOOK, &mut |heard| {
-                let began_ns = hear(heard)?;
+            crew.listen(LOOK, &mut |line| {
+                let began_ns = on_line(line)?;
                 first = first.into_iter().chain(began_ns).min();
                 Ok(())
             })?;
@@ -251,12 +252,12 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
     /// did so by themselves. The others are killed.
     ///
     /// # Errors
-    /// Processes that run for longer than `longest`, or that failed; an error of `hear`.
+    /// Processes that run for longer than `longest`, or that failed; an error of `on_line`.
     pub fn end(
         mut self,
         longest: Duration,
         must_end: impl Fn(W) -> bool,
-        hear: &mut dyn FnMut(Heard<W>) -> Result<(), Error>,
+        on_line: &mut dyn FnMut(PrintedLine<W>) -> Result<(), Error>,
     ) -> Result<BTreeMap<W, ExitStatus>, Error> {
         let deadline = Instant::now() + longest;
         loop {
@@ -271,16 +272,16 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
                 let why = format!("did not end within {} s after the last line", longest.as_secs_f64());
                 return Err(Error::Failed { who: running.join(", "), why });
             }
-            self.listen(LOOK, hear)?;
+            self.listen(LOOK, on_line)?;
         }
         let mut exits = BTreeMap::new();
         for (who, process) in &mut self.processes {
             let Some(child) = &mut process.child else { continue };
             let Ok(Some(status)) = child.ended() else { continue };
-            child.hear_out();
+            child.read_all();
             exits.insert(*who, status);
         }
-        self.listen(Duration::ZERO, hear)?;
+        self.listen(Duration::ZERO, on_line)?;
         Ok(exits)
     }
 
@@ -295,7 +296,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
             self.processes
                 .values_mut()
                 .filter_map(|process| process.child.as_mut())
-                .for_each(Child::hear_out);
+                .for_each(Child::read_all);
         }
         ended
     }

@@ -107,13 +107,13 @@ impl Relay {
         let (alive, waker) = UnixStream::pair()?;
         let down = (0..faults.len() / 2).map(|_| AtomicBool::new(false)).collect();
         let shared = Arc::new(Shared { down, ..Shared::default() });
-        let told = Arc::clone(&shared);
+        let shared_with_thread = Arc::clone(&shared);
         let thread = thread::Builder::new().name("relay".into()).spawn(move || {
             let mut carrier = Carrier {
                 sockets,
                 draws,
                 propagation,
-                shared: &told,
+                shared: &shared_with_thread,
                 held: BTreeMap::new(),
                 latest: Vec::new(),
             };

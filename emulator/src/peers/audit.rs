@@ -3,7 +3,7 @@
 
 use inart_report::{digest, random_gradient};
 
-use super::processes::Said;
+use super::processes::Records;
 use super::setting::{Setting, Workload};
 use crate::error::Error;
 
@@ -11,18 +11,18 @@ use crate::error::Error;
 ///
 /// # Errors
 /// What differs from what was sent, is there twice, or is lacking.
-pub fn check(setting: &Setting, said: &Said) -> Result<u64, Error> {
+pub fn check(setting: &Setting, records: &Records) -> Result<u64, Error> {
     let names = setting.names();
     let failed = |who: usize, why: String| Error::Failed { who: names[who].clone(), why };
     if setting.workload == Workload::Random {
-        for (&(from, round), sent) in &said.sent {
+        for (&(from, round), sent) in &records.sent {
             let expected = digest(&random_gradient(setting.seed, from, round, setting.values()));
             if sent.sent != expected {
                 return Err(failed(from, format!("its update of round {round} is not what the seed names")));
             }
         }
     }
-    for (&(to, from, round), copies) in &said.received {
+    for (&(to, from, round), copies) in &records.received {
         let name = &names[from];
         if copies.len() > 1 {
             let times = copies.len();
@@ -31,16 +31,16 @@ pub fn check(setting: &Setting, said: &Said) -> Result<u64, Error> {
                 format!("it was given the update of {name} of round {round} {times} times"),
             ));
         }
-        let sent = said.sent.get(&(from, round)).map(|sent| &sent.sent);
+        let sent = records.sent.get(&(from, round)).map(|sent| &sent.sent);
         if sent != copies.first() {
             let why = format!("the update of {name} of round {round} is not the one that was sent");
             return Err(failed(to, why));
         }
     }
-    for (&(from, round), ended) in &said.ended {
+    for (&(from, round), ended) in &records.ended {
         for to in &ended.complete {
             let rank = names.iter().position(|name| name == to);
-            if !rank.is_some_and(|to| said.received.contains_key(&(to, from, round))) {
+            if !rank.is_some_and(|to| records.received.contains_key(&(to, from, round))) {
                 let why = format!(
                     "it reports that {to} has its update of round {round}, and {to} does not report the update"
                 );
@@ -48,12 +48,12 @@ pub fn check(setting: &Setting, said: &Said) -> Result<u64, Error> {
             }
         }
     }
-    for (&rank, counted) in &said.counted {
+    for (&rank, counted) in &records.counted {
         if counted.misdelivered > 0 {
             return Err(failed(rank, format!("{} copies for others came to it", counted.misdelivered)));
         }
     }
-    Ok(said.received.len() as u64)
+    Ok(records.received.len() as u64)
 }
 
 #[cfg(test)]
@@ -95,8 +95,8 @@ mod tests {
     }
 
     /// p1 sends its update of round 1 to p2.
-    fn said(digest: &str) -> Said {
-        let mut said = Said::default();
+    fn records(digest: &str) -> Records {
+        let mut records = Records::default();
         let sent = PeerSent { round: 1, sent: digest.to_owned(), began_ns: 0, computed_ns: 0 };
         let complete = vec!["p2".to_owned()];
         let ended = MulticastEnd {
@@ -108,27 +108,30 @@ mod tests {
             ended_ns: 0,
             rounds_with_previous_receivers: false,
         };
-        said.sent.insert((0, 1), sent);
-        said.ended.insert((0, 1), ended);
-        said.received.insert((1, 0, 1), vec![digest.to_owned()]);
-        said
+        records.sent.insert((0, 1), sent);
+        records.ended.insert((0, 1), ended);
+        records.received.insert((1, 0, 1), vec![digest.to_owned()]);
+        records
     }
 
     #[test]
     fn what_arrives_otherwise_twice_or_never_is_named() {
         let setting = setting(Workload::Training { batch: 1 });
-        assert_eq!(check(&setting, &said("a")).expect("all is as it was sent"), 1);
-        type Change = fn(&mut Said);
+        assert_eq!(check(&setting, &records("a")).expect("all is as it was sent"), 1);
+        type Change = fn(&mut Records);
         let cases: [(Change, &str); 4] = [
-            (|said| said.received.values_mut().for_each(|all| all[0] = "b".into()), "p2: the update of p1"),
-            (|said| said.received.values_mut().for_each(|all| all.push("a".into())), "2 times"),
-            (|said| said.received.clear(), "p1: it reports that p2 has its update of round 1"),
-            (|said| said.sent.clear(), "p2: the update of p1 of round 1 is not the one"),
+            (
+                |records| records.received.values_mut().for_each(|all| all[0] = "b".into()),
+                "p2: the update of p1",
+            ),
+            (|records| records.received.values_mut().for_each(|all| all.push("a".into())), "2 times"),
+            (|records| records.received.clear(), "p1: it reports that p2 has its update of round 1"),
+            (|records| records.sent.clear(), "p2: the update of p1 of round 1 is not the one"),
         ];
         for (change, expected) in cases {
-            let mut said = said("a");
-            change(&mut said);
-            let error = check(&setting, &said).expect_err(expected).to_string();
+            let mut records = records("a");
+            change(&mut records);
+            let error = check(&setting, &records).expect_err(expected).to_string();
             assert!(error.contains(expected), "{error}");
         }
     }
@@ -136,16 +139,16 @@ mod tests {
     #[test]
     fn a_copy_for_others_is_named() {
         let setting = setting(Workload::Training { batch: 1 });
-        let mut said = said("a");
-        said.counted.insert(1, PeerEnd { misdelivered: 3, ..PeerEnd::default() });
-        let error = check(&setting, &said).expect_err("a copy that nobody wants").to_string();
+        let mut records = records("a");
+        records.counted.insert(1, PeerEnd { misdelivered: 3, ..PeerEnd::default() });
+        let error = check(&setting, &records).expect_err("a copy for no receiver").to_string();
         assert!(error.contains("p2: 3 copies for others"), "{error}");
     }
 
     #[test]
     fn random_updates_are_those_of_the_seed() {
         let setting = setting(Workload::Random);
-        assert!(check(&setting, &said("a")).is_err());
-        assert!(check(&setting, &said(&digest(&random_gradient(7, 0, 1, 4)))).is_ok());
+        assert!(check(&setting, &records("a")).is_err());
+        assert!(check(&setting, &records(&digest(&random_gradient(7, 0, 1, 4)))).is_ok());
     }
 }

@@ -11,7 +11,8 @@ use crate::charts::svg::{FAINT, Svg};
 const TIMES: f64 = 280.0;
 const REACHED: f64 = 180.0;
 
-/// Returns the thickness of a scheme's lines: a scheme has one color, whether hosts or switches make the copies.
+/// Returns the thickness of a scheme's lines: a scheme has one color, whether hosts or switches make the
+/// copies.
 fn thickness(multicast: &str) -> f64 {
     if multicast == "switch" { 2.0 } else { 4.0 }
 }

@@ -130,8 +130,8 @@ mod tests {
                 ["3000 MB of memory", "2999 MB are available", "inart simulate"],
             ),
         ] {
-            let said = lacking(72, NEEDS, has).unwrap_or_else(|| panic!("{has:?} is enough"));
-            assert!(named.iter().all(|word| said.contains(word)), "{said}");
+            let problem = lacking(72, NEEDS, has).unwrap_or_else(|| panic!("{has:?} is enough"));
+            assert!(named.iter().all(|word| problem.contains(word)), "{problem}");
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod audit;
 mod chart;
+mod control_messages;
 mod limits;
 mod processes;
 mod rates;
@@ -13,7 +14,6 @@ mod simulated;
 mod switch;
 mod wired;
 mod wiring;
-mod words;
 
 use std::time::Duration;
 
@@ -102,11 +102,11 @@ fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> R
     let began = processes.wait_for_first_round(LONGEST_START)?;
     let _follower = wiring.follow(began)?;
     let longest = LONGEST_ROUND.saturating_mul(setting.rounds);
-    processes.listen_to_the_end(longest, &mut |said| tell(said.ended.len() as u64))?;
-    let said = processes.end()?;
+    processes.listen_to_the_end(longest, &mut |records| tell(records.ended.len() as u64))?;
+    let records = processes.end()?;
     let seconds = began.elapsed().as_secs_f64();
     let bytes = wiring.carried()?;
     let ports = Carried { bytes, seconds, frames_lost: wiring.lost(), switches: wiring.counted()? };
-    let checked = audit::check(setting, &said)?;
-    report::report(setting, scheme, &said, checked, &ports)
+    let checked = audit::check(setting, &records)?;
+    report::report(setting, scheme, &records, checked, &ports)
 }

@@ -11,19 +11,19 @@ use super::rates::UP;
 use super::setting::{Setting, Sync, Workload};
 use super::wiring::{PeersWiring, at_port, coordinator, from_coordinator, listen};
 use crate::error::Error;
-use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
+use crate::machine::crew::{Crew, LONGEST_END, LOOK, PrintedLine};
 use crate::machine::scratch::Scratch;
 
 /// Whose process: a peer's, by its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Who {
+enum ProcessId {
     Peer(usize),
     Coordinator,
 }
 
 /// Lines that processes have printed. Peers are ranks.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct Records {
     /// By sender and round.
     pub sent: BTreeMap<(usize, u32), PeerSent>,
     /// By sender and round.
@@ -40,8 +40,8 @@ pub struct Said {
 #[derive(Debug)]
 pub struct Processes {
     names: Vec<String>,
-    crew: Crew<Who>,
-    said: Said,
+    crew: Crew<ProcessId>,
+    records: Records,
 }
 
 impl Processes {
@@ -75,7 +75,7 @@ impl Processes {
             command.arg("--peer").arg(format!("{name}={}", from_coordinator(rank)));
         }
         common(&mut command, setting, scratch, coordinator_name);
-        crew.start(Who::Coordinator, coordinator_name, command)?;
+        crew.start(ProcessId::Coordinator, coordinator_name, command)?;
         for (rank, name) in names.iter().enumerate() {
             let mut command = wiring.peer(rank).command(&setting.program);
             command.args(["--json", "peer"]).arg(scratch.path("network.yaml"));
@@ -96,67 +96,71 @@ impl Processes {
                 Multicast::Switch => drop(command.args(["--interface", UP])),
             }
             common(&mut command, setting, scratch, name);
-            crew.start(Who::Peer(rank), name, command)?;
+            crew.start(ProcessId::Peer(rank), name, command)?;
         }
-        Ok(Self { names, crew, said: Said::default() })
+        Ok(Self { names, crew, records: Records::default() })
     }
 
     /// Waits until a peer has computed an update; says when it began to.
     pub fn wait_for_first_round(&mut self, longest: Duration) -> Result<Instant, Error> {
-        let Self { names, crew, said } = self;
-        crew.first_time(longest, &mut |heard| said.take(names, heard))
+        let Self { names, crew, records } = self;
+        crew.first_time(longest, &mut |line| records.take(names, line))
     }
 
-    /// Listens until all peers are over, and looks at what they have said every now and then.
-    pub fn listen_to_the_end(&mut self, longest: Duration, look: &mut dyn FnMut(&Said)) -> Result<(), Error> {
-        let Self { names, crew, said } = self;
+    /// Reads until all peers have ended; calls `look` with their records every now and then.
+    pub fn listen_to_the_end(
+        &mut self,
+        longest: Duration,
+        look: &mut dyn FnMut(&Records),
+    ) -> Result<(), Error> {
+        let Self { names, crew, records } = self;
         crew.until(longest, "the end of all rounds", &mut |crew| {
-            crew.listen(LOOK, &mut |heard| said.take(names, heard).map(drop))?;
-            look(said);
-            Ok(said.counted.len() == names.len())
+            crew.listen(LOOK, &mut |line| records.take(names, line).map(drop))?;
+            look(records);
+            Ok(records.counted.len() == names.len())
         })
     }
 
-    pub fn end(self) -> Result<Said, Error> {
-        let Self { names, crew, mut said } = self;
-        crew.end(LONGEST_END, |who| who != Who::Coordinator, &mut |heard| {
-            said.take(&names, heard).map(drop)
+    pub fn end(self) -> Result<Records, Error> {
+        let Self { names, crew, mut records } = self;
+        crew.end(LONGEST_END, |who| who != ProcessId::Coordinator, &mut |line| {
+            records.take(&names, line).map(drop)
         })?;
-        Ok(said)
+        Ok(records)
     }
 }
 
-impl Said {
+impl Records {
     /// Keeps a line; when the computation began, if it is of an update.
-    fn take(&mut self, names: &[String], heard: Heard<Who>) -> Result<Option<u64>, Error> {
+    fn take(&mut self, names: &[String], printed: PrintedLine<ProcessId>) -> Result<Option<u64>, Error> {
         let rank_of = |wanted: &str| names.iter().position(|name| name == wanted);
-        let Heard { who, line, place, .. } = heard;
+        let PrintedLine { who, line, place, .. } = printed;
         match (who, line) {
-            (Who::Peer(rank), Line::PeerSent(sent)) => {
+            (ProcessId::Peer(rank), Line::PeerSent(sent)) => {
                 let began_ns = sent.began_ns;
                 self.sent.insert((rank, sent.round), sent);
                 return Ok(Some(began_ns));
             }
-            (Who::Peer(rank), Line::Received(arrived)) => {
+            (ProcessId::Peer(rank), Line::Received(arrived)) => {
                 if let Some(from) = rank_of(&arrived.from) {
                     let copies = self.received.entry((rank, from, arrived.round)).or_default();
                     copies.push(arrived.received);
                 }
             }
-            (Who::Peer(_), Line::Averaged(_)) => {}
-            (Who::Peer(rank), Line::MulticastEnded(ended)) => {
+            (ProcessId::Peer(_), Line::Averaged(_)) => {}
+            (ProcessId::Peer(rank), Line::MulticastEnded(ended)) => {
                 self.ended.insert((rank, ended.round), ended);
             }
-            (Who::Peer(rank), Line::PeerEnded(end)) => {
+            (ProcessId::Peer(rank), Line::PeerEnded(end)) => {
                 self.counted.insert(rank, *end);
             }
-            (Who::Coordinator, Line::Chosen(Chosen { from, round, rate_bps, .. })) => {
+            (ProcessId::Coordinator, Line::Chosen(Chosen { from, round, rate_bps, .. })) => {
                 if let Some(from) = rank_of(&from) {
                     self.rates_bps.insert((from, round), rate_bps);
                 }
             }
             (
-                Who::Coordinator,
+                ProcessId::Coordinator,
                 line @ (Line::InCharge { .. } | Line::SelectionFailed { .. } | Line::OtherJob { .. }),
             ) => tracing::debug!("coordinator: {line:?}"),
             (_, line) => return Err(place.unexpected(&line)),

@@ -13,18 +13,18 @@ pub const UP: &str = "port";
 
 /// The ports of a network's only job: its peers' links, by rank, and behind them those between switches.
 #[derive(Debug, Clone)]
-pub struct OfPorts {
+pub struct PortRates {
     pub mesh: Arc<Mesh>,
     pub wired: Arc<Wired>,
 }
 
-impl OfPorts {
+impl PortRates {
     fn job(&self) -> &PeerJob {
         &self.mesh.jobs()[0]
     }
 }
 
-impl Speeds for OfPorts {
+impl Speeds for PortRates {
     fn next_change(&self, after_s: f64) -> Option<f64> {
         self.mesh.next_change(self.job(), after_s)
     }
@@ -51,7 +51,7 @@ mod tests {
     fn rates_up_are_the_peers_and_rates_down_the_switches() {
         let mesh = Arc::new(Mesh::from_yaml(NETWORK).expect("a network"));
         let wired = Arc::new(Wired::of(&mesh).expect("numbers"));
-        let rates = OfPorts { mesh, wired };
+        let rates = PortRates { mesh, wired };
         assert_eq!(rates.at(0.0), [[8e6, 16e6], [24e6, 24e6], [32e6, 48e6]]);
         assert_eq!(rates.next_change(0.0), Some(10.0));
         assert_eq!(rates.at(10.0), [[8e6, 16e6], [24e6, 2e6], [32e6, 48e6]]);

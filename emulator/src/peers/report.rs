@@ -6,7 +6,7 @@ use inart_planner_peers::Scheme;
 use inart_report::{MulticastEnd, PeerSent};
 use serde::Serialize;
 
-use super::processes::Said;
+use super::processes::Records;
 use super::setting::{Setting, Sync};
 use super::simulated;
 use super::switch::SwitchReport;
@@ -195,17 +195,17 @@ fn seconds(ns: u64) -> f64 {
 pub fn report(
     setting: &Setting,
     scheme: Scheme,
-    said: &Said,
+    records: &Records,
     updates_checked: u64,
     carried: &Carried,
 ) -> Result<SchemeReport, Error> {
     let figures = match setting.sync {
-        Sync::Bsp => Figures::Bsp(bsp(setting, scheme, said)?),
-        Sync::Ssp { .. } => Figures::Ssp(ssp(setting, scheme, said)?),
+        Sync::Bsp => Figures::Bsp(bsp(setting, scheme, records)?),
+        Sync::Ssp { .. } => Figures::Ssp(ssp(setting, scheme, records)?),
     };
-    let learnt: Vec<f64> = said.counted.values().filter_map(|counted| counted.accuracy).collect();
+    let learnt: Vec<f64> = records.counted.values().filter_map(|counted| counted.accuracy).collect();
     let mean = learnt.iter().sum::<f64>() / learnt.len() as f64;
-    let counted = || said.counted.values();
+    let counted = || records.counted.values();
     let loads = carried.loads(setting);
     let down: u64 = carried.bytes.iter().map(|bytes| bytes[1]).sum();
     Ok(SchemeReport {
@@ -215,7 +215,7 @@ pub fn report(
         accuracy: (!learnt.is_empty()).then_some(mean),
         accuracy_least: learnt.iter().copied().min_by(f64::total_cmp),
         updates_checked,
-        given_up: said.ended.values().map(|ended| ended.given_up.len() as u64).sum(),
+        given_up: records.ended.values().map(|ended| ended.given_up.len() as u64).sum(),
         gone: counted().map(|counted| counted.gone).sum(),
         rounds_with_previous_receivers: counted().map(|counted| counted.rounds_with_previous_receivers).sum(),
         sent_again: counted().map(|counted| counted.failed + counted.repairs).sum(),
@@ -236,20 +236,20 @@ struct Whole<'s> {
     planned_s: f64,
 }
 
-fn bsp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<BspFigures, Error> {
+fn bsp(setting: &Setting, scheme: Scheme, records: &Records) -> Result<BspFigures, Error> {
     let peers = setting.names().len();
     let bits = setting.update_bits();
     let mut rounds: BTreeMap<u32, Whole<'_>> = BTreeMap::new();
-    for (key, sent) in &said.sent {
-        let Some(ended) = said.ended.get(key) else { continue };
+    for (key, sent) in &records.sent {
+        let Some(ended) = records.ended.get(key) else { continue };
         let round = rounds.entry(sent.round).or_default();
         round.sent.push(sent);
         round.ended.push(ended);
-        let planned_s = said.rates_bps.get(key).map_or(0.0, |bps| bits / bps);
+        let planned_s = records.rates_bps.get(key).map_or(0.0, |bps| bits / bps);
         round.planned_s = round.planned_s.max(planned_s);
     }
     rounds.retain(|_, round| round.ended.len() == peers);
-    let first_ns = said.sent.values().map(|sent| sent.began_ns).min().unwrap_or(0);
+    let first_ns = records.sent.values().map(|sent| sent.began_ns).min().unwrap_or(0);
     let time = |round: &Whole<'_>| {
         let began_ns = round.sent.iter().map(|sent| sent.began_ns).min().unwrap_or(0);
         let ended_ns = round.ended.iter().map(|ended| ended.ended_ns).max().unwrap_or(0);
@@ -280,10 +280,10 @@ fn bsp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<BspFigures, Err
     })
 }
 
-fn ssp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<SspFigures, Error> {
+fn ssp(setting: &Setting, scheme: Scheme, records: &Records) -> Result<SspFigures, Error> {
     let peers = setting.names().len();
-    let first_ns = said.sent.values().map(|sent| sent.began_ns).min().unwrap_or(0);
-    let last = (0..peers).filter_map(|rank| said.ended.get(&(rank, setting.rounds)));
+    let first_ns = records.sent.values().map(|sent| sent.began_ns).min().unwrap_or(0);
+    let last = (0..peers).filter_map(|rank| records.ended.get(&(rank, setting.rounds)));
     let until_ns = last.map(|ended| ended.ended_ns).min().unwrap_or(first_ns);
     let duration_s = seconds(until_ns - first_ns);
     if duration_s == 0.0 {
@@ -292,10 +292,10 @@ fn ssp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<SspFigures, Err
     }
     let computed =
         |sent: &PeerSent| sent.computed_ns.min(until_ns).saturating_sub(sent.began_ns.min(until_ns));
-    let computed_ns: u64 = said.sent.values().map(computed).sum();
+    let computed_ns: u64 = records.sent.values().map(computed).sum();
     let mut done = vec![0u32; peers];
     let mut complete = 0;
-    for ((rank, _), ended) in said.ended.iter().filter(|(_, ended)| ended.ended_ns <= until_ns) {
+    for ((rank, _), ended) in records.ended.iter().filter(|(_, ended)| ended.ended_ns <= until_ns) {
         done[*rank] += 1;
         complete += ended.complete.len();
     }

@@ -4,8 +4,8 @@ use inart_planner_peers::{Multicast, Options, PlanError, Scheme, Sharing};
 use inart_simulator_peers::ideal::{Draw, Ssp, SspOptions, run_rounds, run_ssp};
 use inart_topologies::peers::Mesh;
 
+use super::control_messages::without_words;
 use super::setting::{Setting, Sync};
-use super::words::without_words;
 use crate::error::Error;
 
 /// Share of a port's rate for updates on connections: of the 1494 bytes of a full frame 1418 are a message's,

@@ -16,7 +16,7 @@ use inart_wire::ValuesPerFrame;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
-use super::wired::{Behind, Wired, WiredSwitch};
+use super::wired::{Neighbor, Wired, WiredSwitch};
 use crate::error::Error;
 use crate::machine::namespace::Namespace;
 use crate::machine::switches::{SwitchProcess, SwitchSpec};
@@ -140,7 +140,7 @@ fn report(switch: &WiredSwitch, target: &dyn Target, counters: &SwitchCounters) 
         let number = target.port_number(port);
         number.map_or(0, |number| counters.unwanted(number).packets.max(0) as u64)
     };
-    let trunks = switch.ports.iter().filter(|port| matches!(port.behind, Behind::Switch));
+    let trunks = switch.ports.iter().filter(|port| matches!(port.neighbor, Neighbor::Switch));
     let dropped = |&reason: &Reason| (reason.to_string(), counters.drops(reason).packets.max(0) as u64);
     SwitchReport {
         switch: switch.name.clone(),

@@ -6,7 +6,7 @@ use inart_topologies::peers::Mesh;
 
 /// Node at the other end of a switch's port.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Behind {
+pub enum Neighbor {
     /// A peer of the job, by its rank.
     Peer(usize),
     /// Another switch.
@@ -18,7 +18,7 @@ pub enum Behind {
 pub struct WiredPort {
     /// The switch's number for it. Its interface is named by its place among those that are wired.
     pub number: PortNo,
-    pub behind: Behind,
+    pub neighbor: Neighbor,
 }
 
 /// A switch with the ports that lead to peers of the job or to other switches.
@@ -66,19 +66,19 @@ impl Wired {
         let names = mesh.switches();
         let mut switches: Vec<WiredSwitch> =
             names.iter().map(|name| WiredSwitch { name: name.clone(), ports: Vec::new() }).collect();
-        let mut wire = |switch: usize, to: &str, behind: Behind| -> Option<End> {
+        let mut wire = |switch: usize, to: &str, neighbor: Neighbor| -> Option<End> {
             let number = numbers.port(&names[switch], to)?;
             let ports = &mut switches[switch].ports;
-            ports.push(WiredPort { number, behind });
+            ports.push(WiredPort { number, neighbor });
             Some((switch, interface(ports.len() - 1)))
         };
         let peer = |(rank, &peer): (usize, &inart_topologies::peers::PeerId)| {
-            wire(mesh.peer(peer).switch, mesh.name_of(job, rank), Behind::Peer(rank))
+            wire(mesh.peer(peer).switch, mesh.name_of(job, rank), Neighbor::Peer(rank))
         };
         let peers = job.peers.iter().enumerate().filter_map(peer).collect();
         let trunk = |trunk: &inart_topologies::peers::TrunkLink| {
             let [a, b] = trunk.ends;
-            let ends = [wire(a, &names[b], Behind::Switch)?, wire(b, &names[a], Behind::Switch)?];
+            let ends = [wire(a, &names[b], Neighbor::Switch)?, wire(b, &names[a], Neighbor::Switch)?];
             let (rates_bps, delay_seconds, loss) = (trunk.rates_bps, trunk.delay_seconds, trunk.loss);
             Some(Trunk { ends, rates_bps, delay_seconds, loss })
         };
@@ -107,12 +107,12 @@ mod tests {
         )
         .expect("a network");
         let wired = Wired::of(&mesh).expect("numbers");
-        let of = |switch: usize| -> Vec<(u16, Behind)> {
-            wired.switches[switch].ports.iter().map(|port| (port.number.get(), port.behind)).collect()
+        let of = |switch: usize| -> Vec<(u16, Neighbor)> {
+            wired.switches[switch].ports.iter().map(|port| (port.number.get(), port.neighbor)).collect()
         };
         // a is in no job: s has its port 1 all the same, which nothing is wired to.
-        assert_eq!(of(0), [(2, Behind::Peer(1)), (3, Behind::Switch)]);
-        assert_eq!(of(1), [(2, Behind::Peer(0)), (1, Behind::Peer(2)), (3, Behind::Switch)]);
+        assert_eq!(of(0), [(2, Neighbor::Peer(1)), (3, Neighbor::Switch)]);
+        assert_eq!(of(1), [(2, Neighbor::Peer(0)), (1, Neighbor::Peer(2)), (3, Neighbor::Switch)]);
         assert_eq!(wired.at_switch(1), &(0, "p1".to_owned()));
         assert_eq!(wired.at_switch(2), &(1, "p2".to_owned()));
         let [trunk] = &wired.trunks[..] else { panic!("{:?}", wired.trunks) };

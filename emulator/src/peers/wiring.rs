@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use inart_planner_peers::Multicast;
 
-use super::rates::{OfPorts, UP};
+use super::rates::{PortRates, UP};
 use super::setting::Setting;
 use super::switch::{PeersSwitches, SwitchReport};
 use super::wired::{Wired, interface};
 use crate::error::Error;
-use crate::machine::cables::{Cable, Cables, End, Place, Plan, share};
+use crate::machine::cables::{Cable, Cables, End, Endpoint, Plan, share};
 use crate::machine::namespace::Namespace;
 use crate::machine::shaping::RateFollower;
 use crate::machine::wiring::namespace;
@@ -72,7 +72,7 @@ impl PeersWiring {
             places: places(setting, &wired)?,
             cables: cables(setting, &wired),
             unlimited: (0..peers).map(manage).collect(),
-            speeds: Arc::new(OfPorts { mesh: mesh.clone(), wired: wired.clone() }),
+            speeds: Arc::new(PortRates { mesh: mesh.clone(), wired: wired.clone() }),
             queue_s: QUEUE_SECONDS,
             seed: setting.seed,
         })?;
@@ -150,7 +150,7 @@ fn cables(setting: &Setting, wired: &Wired) -> Vec<Cable> {
     job.peers.iter().enumerate().map(peer).chain(trunks).collect()
 }
 
-fn places(setting: &Setting, wired: &Wired) -> Result<Vec<Place>, Error> {
+fn places(setting: &Setting, wired: &Wired) -> Result<Vec<Endpoint>, Error> {
     let mut all = Vec::new();
     let names = setting.names();
     let mut of_coordinator = String::from("link set lo up\nlink add manage type bridge\n");
@@ -162,7 +162,7 @@ fn places(setting: &Setting, wired: &Wired) -> Result<Vec<Place>, Error> {
             let _ = writeln!(ip, "address add {address}/16 dev {interface}\nlink set {interface} up");
         }
         let _ = writeln!(of_coordinator, "link set m{rank} master manage up");
-        all.push(Place { name: format!("peer {name}"), namespace: namespace()?, ip });
+        all.push(Endpoint { name: format!("peer {name}"), namespace: namespace()?, ip });
     }
     for switch in &wired.switches {
         let (mut ip, master) = match setting.multicast {
@@ -174,9 +174,9 @@ fn places(setting: &Setting, wired: &Wired) -> Result<Vec<Place>, Error> {
         for place in 0..switch.ports.len() {
             let _ = writeln!(ip, "link set {} {master}up", interface(place));
         }
-        all.push(Place { name: format!("switch {}", switch.name), namespace: namespace()?, ip });
+        all.push(Endpoint { name: format!("switch {}", switch.name), namespace: namespace()?, ip });
     }
     let name = "the coordinator".to_owned();
-    all.push(Place { name, namespace: namespace()?, ip: of_coordinator });
+    all.push(Endpoint { name, namespace: namespace()?, ip: of_coordinator });
     Ok(all)
 }

@@ -6,12 +6,12 @@ use inart_ps_agent::Kept;
 use inart_report::{AppliedUpdate, digest};
 use inart_training::{Config, Evaluation, Stepper};
 
-use super::said::{Applied, Said, Sent};
+use super::records::{Applied, Records, Sent};
 use super::setting::Setting;
-use super::versions::{Versions, Words};
+use super::versions::{Terms, Versions};
 use crate::error::Error;
 
-const WORDS: Words = Words {
+const WORDS: Terms = Terms {
     pushed: "update of iteration",
     computed: "computed for iteration",
     time: "iteration",
@@ -36,21 +36,21 @@ pub struct Checked {
 ///
 /// # Errors
 /// What differs, is there twice, or is lacking.
-pub fn check(setting: &Setting, said: &Said) -> Result<Checked, Error> {
-    let mut audit = Audit::new(setting, said)?;
-    let every = evaluated_every(said, audit.steppers.len());
+pub fn check(setting: &Setting, records: &Records) -> Result<Checked, Error> {
+    let mut audit = Audit::new(setting, records)?;
+    let every = evaluated_every(records, audit.steppers.len());
     let mut evaluations = Vec::new();
-    for (at, applied) in said.applied.iter().enumerate() {
+    for (at, applied) in records.applied.iter().enumerate() {
         while audit.versions.incarnation < applied.incarnation {
             audit.start_again()?;
         }
         audit.apply(applied)?;
         audit.versions.forget(at + 1);
-        if audit.versions.version % every == 0 || at + 1 == said.applied.len() {
+        if audit.versions.version % every == 0 || at + 1 == records.applied.len() {
             evaluations.push((applied.at_ns, audit.steppers[0].evaluate(&audit.versions.model)));
         }
     }
-    while audit.versions.incarnation < said.restarts.len() {
+    while audit.versions.incarnation < records.restarts.len() {
         audit.start_again()?;
     }
     let (wasted_updates, lost) = audit.versions.losses(|_, _, _, _| false)?;
@@ -66,7 +66,7 @@ struct Audit<'a> {
 }
 
 impl<'a> Audit<'a> {
-    fn new(setting: &'a Setting, said: &'a Said) -> Result<Self, Error> {
+    fn new(setting: &'a Setting, records: &'a Records) -> Result<Self, Error> {
         let participants = &setting.job.participants;
         let workers = participants.len();
         let stepper = |rank: usize| {
@@ -75,7 +75,7 @@ impl<'a> Audit<'a> {
             Stepper::new(config, (setting.step / workers as f64) as f32)
         };
         let steppers = (0..workers).map(stepper).collect::<Result<Vec<_>, _>>()?;
-        let versions = Versions::new(setting, said, WORDS, steppers[0].first_model())?;
+        let versions = Versions::new(setting, records, WORDS, steppers[0].first_model())?;
         Ok(Audit { versions, steppers, next: vec![0; workers], updates: 0 })
     }
 
@@ -145,13 +145,13 @@ impl<'a> Audit<'a> {
     fn start_again(&mut self) -> Result<(), Error> {
         let (kept, at_ns) = self.versions.kept()?;
         if kept.version > self.versions.version {
-            self.untold(&kept, at_ns)?;
+            self.unreported(&kept, at_ns)?;
         }
-        self.versions.go_on(&kept)
+        self.versions.resume(&kept)
     }
 
     /// A server that was killed between keeping and telling has applied one more update of some workers.
-    fn untold(&mut self, kept: &Kept, at_ns: u64) -> Result<(), Error> {
+    fn unreported(&mut self, kept: &Kept, at_ns: u64) -> Result<(), Error> {
         let mut updates = Vec::new();
         for worker in 0..self.next.len() {
             let done = kept.done.get(worker).copied().unwrap_or(0);
@@ -160,7 +160,9 @@ impl<'a> Audit<'a> {
             }
             let (setting, incarnation) = (self.versions.setting, self.versions.incarnation);
             let name = setting.job.participants[worker].name.as_str();
-            if let Some(sent) = self.versions.ledger.untold_copy(incarnation, worker, name, done - 1, at_ns) {
+            if let Some(sent) =
+                self.versions.ledger.unreported_copy(incarnation, worker, name, done - 1, at_ns)
+            {
                 let again = self.again(worker, name, sent)?;
                 updates.push((self.scale(worker, sent) as f32, again));
                 self.next[worker] = done;
@@ -171,7 +173,7 @@ impl<'a> Audit<'a> {
         if kept.version - self.versions.version > updates.len() as u64 {
             return Err(self.versions.not_made(kept));
         }
-        self.versions.make_untold(kept, updates.len(), |model, place| {
+        self.versions.make_unreported(kept, updates.len(), |model, place| {
             let (factor, change) = &updates[place];
             add(model, *factor, change);
         })
@@ -183,7 +185,7 @@ fn add(model: &mut [f32], factor: f32, change: &[f32]) {
 }
 
 /// The model is evaluated once in about an iteration of all workers.
-fn evaluated_every(said: &Said, workers: usize) -> u64 {
-    let together = said.applied.first().map_or(1, |first| first.updates.len().max(1));
+fn evaluated_every(records: &Records, workers: usize) -> u64 {
+    let together = records.applied.first().map_or(1, |first| first.updates.len().max(1));
     (workers / together).max(1) as u64
 }

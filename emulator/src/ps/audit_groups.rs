@@ -11,12 +11,12 @@ use inart_report::{AppliedUpdate, digest};
 use inart_training::Client;
 
 use super::audit::Checked;
-use super::said::{Applied, Said, Sent};
+use super::records::{Applied, Records, Sent};
 use super::setting::{Clients, Setting};
-use super::versions::{Versions, Words};
+use super::versions::{Terms, Versions};
 use crate::error::Error;
 
-const WORDS: Words = Words {
+const WORDS: Terms = Terms {
     pushed: "model of round",
     computed: "trained in round",
     time: "round",
@@ -28,20 +28,25 @@ const WORDS: Words = Words {
 ///
 /// # Errors
 /// What differs, is there twice, or is lacking.
-pub fn check(setting: &Setting, clients: &Clients, groups: usize, said: &Said) -> Result<Checked, Error> {
-    let mut audit = Audit::new(setting, clients, groups, said)?;
+pub fn check(
+    setting: &Setting,
+    clients: &Clients,
+    groups: usize,
+    records: &Records,
+) -> Result<Checked, Error> {
+    let mut audit = Audit::new(setting, clients, groups, records)?;
     let mut evaluations = Vec::new();
-    for (at, applied) in said.applied.iter().enumerate() {
+    for (at, applied) in records.applied.iter().enumerate() {
         while audit.versions.incarnation < applied.incarnation {
             audit.start_again()?;
         }
         audit.apply(applied)?;
         audit.versions.forget(at + 1);
-        if audit.versions.version.is_multiple_of(groups as u64) || at + 1 == said.applied.len() {
+        if audit.versions.version.is_multiple_of(groups as u64) || at + 1 == records.applied.len() {
             evaluations.push((applied.at_ns, audit.clients[0].evaluate(&audit.versions.model)));
         }
     }
-    while audit.versions.incarnation < said.restarts.len() {
+    while audit.versions.incarnation < records.restarts.len() {
         audit.start_again()?;
     }
     let is_excused = |versions: &Versions<'_>, client: usize, name: &str, sent: &Sent| {
@@ -62,11 +67,16 @@ struct Audit<'a> {
 }
 
 impl<'a> Audit<'a> {
-    fn new(setting: &'a Setting, rule: &'a Clients, groups: usize, said: &'a Said) -> Result<Self, Error> {
+    fn new(
+        setting: &'a Setting,
+        rule: &'a Clients,
+        groups: usize,
+        records: &'a Records,
+    ) -> Result<Self, Error> {
         let participants = setting.job.participants.len();
         let clients = (0..participants).map(|rank| setting.client(rule, rank));
         let clients = clients.collect::<Result<Vec<_>, _>>()?;
-        let versions = Versions::new(setting, said, WORDS, clients[0].first_model())?;
+        let versions = Versions::new(setting, records, WORDS, clients[0].first_model())?;
         Ok(Audit { versions, rule, clients, rounds: vec![0; groups], counts: vec![0; participants] })
     }
 
@@ -138,14 +148,14 @@ impl<'a> Audit<'a> {
     fn start_again(&mut self) -> Result<(), Error> {
         let (kept, at_ns) = self.versions.kept()?;
         if kept.version > self.versions.version {
-            self.untold(&kept, at_ns)?;
+            self.unreported(&kept, at_ns)?;
         }
         self.rounds.fill(0);
-        self.versions.go_on(&kept)
+        self.versions.resume(&kept)
     }
 
     /// A server that was killed between keeping and telling has merged one more model of some clients.
-    fn untold(&mut self, kept: &Kept, at_ns: u64) -> Result<(), Error> {
+    fn unreported(&mut self, kept: &Kept, at_ns: u64) -> Result<(), Error> {
         let groups = self.rounds.len();
         let mut merged: BTreeMap<usize, Vec<Vec<f32>>> = BTreeMap::new();
         for client in 0..self.counts.len() {
@@ -157,7 +167,8 @@ impl<'a> Audit<'a> {
                 (self.versions.setting, self.versions.incarnation, client % groups);
             let name = setting.job.participants[client].name.as_str();
             let round = self.rounds[group];
-            if let Some(sent) = self.versions.ledger.untold_copy(incarnation, client, name, round, at_ns) {
+            if let Some(sent) = self.versions.ledger.unreported_copy(incarnation, client, name, round, at_ns)
+            {
                 let again = self.again(client, name, sent)?;
                 merged.entry(group).or_default().push(again);
                 self.counts[client] = done;
@@ -167,21 +178,21 @@ impl<'a> Audit<'a> {
         if kept.version - self.versions.version != merged.len() as u64 {
             return Err(self.versions.not_made(kept));
         }
-        self.versions.make_untold(kept, merged.len(), |model, place| merge(model, &merged[place], groups))
+        self.versions.make_unreported(kept, merged.len(), |model, place| merge(model, &merged[place], groups))
     }
 }
 
 /// Whether the round has ended without a model, or before it could; or with one of an earlier process of
 /// this client; or whether the client was left out.
 fn is_late(versions: &Versions<'_>, groups: usize, client: usize, name: &str, sent: &Sent) -> bool {
-    let left_out = versions.said.counted.iter().flat_map(|counted| &counted.left_out);
+    let left_out = versions.records.counted.iter().flat_map(|counted| &counted.left_out);
     if left_out.flatten().any(|other| other == name) {
         return true;
     }
-    let (_, next) = versions.ledger.neighbours(client, sent);
-    let incarnation = versions.said.restarts.iter().filter(|again| again.at_ns <= sent.began_ns).count();
+    let (_, next) = versions.ledger.neighbors(client, sent);
+    let incarnation = versions.records.restarts.iter().filter(|again| again.at_ns <= sent.began_ns).count();
     if let Some(pushed) = versions.ledger.arrived(incarnation, name, sent.iteration) {
-        let copies = versions.said.sent.get(&(client, sent.iteration)).into_iter().flatten();
+        let copies = versions.records.sent.get(&(client, sent.iteration)).into_iter().flatten();
         let mut others = copies.filter(|copy| copy.incarnation < sent.incarnation);
         return others.any(|copy| copy.sent == pushed.pushed);
     }
@@ -191,9 +202,9 @@ fn is_late(versions: &Versions<'_>, groups: usize, client: usize, name: &str, se
         group.is_some_and(|first| first % groups == client % groups)
             && first.is_some_and(|update| update.iteration == sent.iteration)
     };
-    let mut own = versions.said.applied.iter().filter(|applied| applied.incarnation == incarnation);
+    let mut own = versions.records.applied.iter().filter(|applied| applied.incarnation == incarnation);
     // Its last one may be under way when the training ends.
-    own.any(|applied| is_of(&applied)) || next.is_none() && versions.said.counted.is_some()
+    own.any(|applied| is_of(&applied)) || next.is_none() && versions.records.counted.is_some()
 }
 
 /// Adds the mean of a group's models, as one of `groups` groups.

@@ -5,7 +5,7 @@ use std::process::Command;
 use inart_ps_agent::Precision;
 
 use super::setting::{Clients, Scheme, Setting, Transport};
-use super::wiring::{OrderWiring, UP, at, listen, mac};
+use super::wiring::{PsWiring, UP, at, listen, mac};
 use crate::machine::scratch::Scratch;
 
 /// The server's file of the model, where one is kept.
@@ -17,7 +17,7 @@ const GATHER_AGAIN: &str = "5s";
 pub fn server(
     setting: &Setting,
     scheme: &Scheme,
-    wiring: &OrderWiring,
+    wiring: &PsWiring,
     scratch: &Scratch,
     is_again: bool,
 ) -> Command {
@@ -45,7 +45,7 @@ pub fn server(
 }
 
 /// Returns the command of a worker or a client.
-pub fn worker(setting: &Setting, wiring: &OrderWiring, scratch: &Scratch, worker: usize) -> Command {
+pub fn worker(setting: &Setting, wiring: &PsWiring, scratch: &Scratch, worker: usize) -> Command {
     let mut command = wiring.host(worker + 1).command(&setting.program);
     command.args(["--json", "order-worker"]).arg(scratch.path("network.yaml"));
     command.args(["--simulate-compute", "--learning-rate", &setting.step.to_string()]);

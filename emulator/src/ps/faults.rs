@@ -21,7 +21,7 @@ const CAPABILITIES: Capabilities = Capabilities {
 
 /// Owner of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Who {
+pub enum ProcessId {
     /// The server's.
     Server,
     /// A worker or a client, by its number.
@@ -67,7 +67,7 @@ impl ProcessFaults {
             }
         }
         let mut of_server = own.steps.iter().filter_map(|(_, step)| own.change(*step)).rev();
-        match of_server.find(|(who, _)| *who == Who::Server) {
+        match of_server.find(|(who, _)| *who == ProcessId::Server) {
             Some((_, false)) => {
                 let problem =
                     "no worker trains without the server; give the time until its restart, like `for: 2 s`";
@@ -78,20 +78,20 @@ impl ProcessFaults {
     }
 
     /// Whose process a step concerns, and whether it starts; else it is killed.
-    fn change(&self, step: Step) -> Option<(Who, bool)> {
+    fn change(&self, step: Step) -> Option<(ProcessId, bool)> {
         let (host, starts) = match step {
             Step::Kill(Victim::Host(host)) => (host, false),
             Step::Start(Victim::Host(host)) => (host, true),
             _ => return None,
         };
-        let worker = self.participants.iter().position(|own| *own == host).map(Who::Worker);
-        let who = worker.or_else(|| (self.server == Some(host)).then_some(Who::Server))?;
+        let worker = self.participants.iter().position(|own| *own == host).map(ProcessId::Worker);
+        let who = worker.or_else(|| (self.server == Some(host)).then_some(ProcessId::Server))?;
         Some((who, starts))
     }
 
     /// Whether the server starts again.
     pub(super) fn server_restarts(&self) -> bool {
-        self.steps.iter().any(|(_, step)| self.change(*step) == Some((Who::Server, true)))
+        self.steps.iter().any(|(_, step)| self.change(*step) == Some((ProcessId::Server, true)))
     }
 
     /// The participants that are gone meanwhile, as predictions take them.
@@ -102,19 +102,19 @@ impl ProcessFaults {
 
 /// Steps of a schedule that are still to be done.
 #[derive(Debug)]
-pub struct Due<'f> {
+pub struct PendingFaults<'f> {
     faults: &'f ProcessFaults,
     done: usize,
 }
 
-impl<'f> Due<'f> {
+impl<'f> PendingFaults<'f> {
     /// Creates the steps of a run.
     pub fn new(faults: &'f ProcessFaults) -> Self {
-        Due { faults, done: 0 }
+        PendingFaults { faults, done: 0 }
     }
 
     /// Takes the next step that is due: whose process, and whether it starts.
-    pub fn take(&mut self, now_s: f64) -> Option<(Who, bool)> {
+    pub fn take(&mut self, now_s: f64) -> Option<(ProcessId, bool)> {
         let (at, step) = self.faults.steps.get(self.done)?;
         if at.duration().as_secs_f64() > now_s {
             return None;
@@ -150,10 +150,10 @@ mod tests {
             "events: [{at: 2 s, crash: s, for: 2 s}, {at: 1 s, crash: b, for: 2 s}, {at: 2500 ms, crash: a}]",
         );
         let faults = faults.unwrap();
-        let mut due = Due::new(&faults);
+        let mut due = PendingFaults::new(&faults);
         assert_eq!(due.take(0.9), None);
         let done: Vec<_> = std::iter::from_fn(|| due.take(3.5)).collect();
-        let (server, worker) = (Who::Server, Who::Worker);
+        let (server, worker) = (ProcessId::Server, ProcessId::Worker);
         assert_eq!(done, [(worker(1), false), (server, false), (worker(0), false), (worker(1), true)]);
         assert!(!due.is_over() && due.take(4.0) == Some((server, true)) && due.is_over());
         let gone = |participant, from_s, until_s| Absence { participant, from_s, until_s, is_noticed: true };
@@ -170,8 +170,8 @@ mod tests {
             ("events: [{at: 1 s, disconnect: a}]", "disconnect"),
             ("links: [{drop: 1%}]", "links"),
         ] {
-            let said = faults(text).unwrap_err().to_string();
-            assert!(said.contains(named), "{said}");
+            let problem = faults(text).unwrap_err().to_string();
+            assert!(problem.contains(named), "{problem}");
         }
     }
 }

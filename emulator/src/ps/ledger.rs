@@ -9,12 +9,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::said::{Pushed, Said, Sent};
+use super::records::{Pushed, Records, Sent};
 use crate::error::Error;
 
 /// Updates that were applied, of those that were computed.
 pub struct Ledger<'a> {
-    said: &'a Said,
+    records: &'a Records,
     /// By incarnation of the server, worker and iteration.
     arrived: BTreeMap<(usize, &'a str, u64), &'a Pushed>,
     /// By life, worker and iteration: what was applied.
@@ -28,9 +28,9 @@ pub struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     /// # Errors
     /// An update that was taken twice.
-    pub fn new(said: &'a Said) -> Result<Self, Error> {
+    pub fn new(records: &'a Records) -> Result<Self, Error> {
         let mut arrived = BTreeMap::new();
-        for pushed in &said.pushed {
+        for pushed in &records.pushed {
             let key = (pushed.incarnation, pushed.worker.as_str(), pushed.iteration);
             if arrived.insert(key, pushed).is_some() {
                 let why = format!("its update of iteration {} was taken twice", pushed.iteration);
@@ -38,13 +38,13 @@ impl<'a> Ledger<'a> {
             }
         }
         let mut begun: BTreeMap<_, Vec<u64>> = BTreeMap::new();
-        for ((worker, _), copies) in &said.sent {
+        for ((worker, _), copies) in &records.sent {
             copies
                 .iter()
                 .for_each(|sent| begun.entry((*worker, sent.incarnation)).or_default().push(sent.began_ns));
         }
         begun.values_mut().for_each(|times| times.sort_unstable());
-        Ok(Ledger { said, arrived, applied: BTreeSet::new(), taken: BTreeSet::new(), begun })
+        Ok(Ledger { records, arrived, applied: BTreeSet::new(), taken: BTreeSet::new(), begun })
     }
 
     /// Returns the update of a worker that has arrived.
@@ -55,7 +55,7 @@ impl<'a> Ledger<'a> {
     /// The copy that has arrived: the last one begun before of the same bits, or else of the same version. It
     /// counts as taken.
     pub fn copy(&mut self, worker: usize, pushed: &Pushed) -> Option<&'a Sent> {
-        let copies = self.said.sent.get(&(worker, pushed.iteration))?;
+        let copies = self.records.sent.get(&(worker, pushed.iteration))?;
         let is_free = |place: &usize| !self.taken.contains(&(worker, pushed.iteration, *place));
         let is_of =
             |place: &usize| copies[*place].base == pushed.base && copies[*place].began_ns <= pushed.at_ns;
@@ -67,7 +67,7 @@ impl<'a> Ledger<'a> {
 
     /// Returns an update that a server had applied, and not reported, before it restarted: the copy that it
     /// reported as arrived, or else the newest one that was not applied.
-    pub fn untold_copy(
+    pub fn unreported_copy(
         &mut self,
         incarnation: usize,
         worker: usize,
@@ -79,7 +79,7 @@ impl<'a> Ledger<'a> {
             self.apply(incarnation, name, iteration);
             return self.copy(worker, pushed);
         }
-        let copies = self.said.sent.get(&(worker, iteration))?;
+        let copies = self.records.sent.get(&(worker, iteration))?;
         let is_free = |place: &usize| !self.taken.contains(&(worker, iteration, *place));
         let place = (0..copies.len()).rev().filter(is_free).find(|at| copies[*at].began_ns < again_ns)?;
         self.taken.insert((worker, iteration, place));
@@ -94,14 +94,15 @@ impl<'a> Ledger<'a> {
     /// The oldest version that what is applied from a place of the record on was computed from, in that
     /// incarnation of the server; and what it may have applied without telling, if it was killed.
     pub fn oldest_base(&self, from: usize, incarnation: usize) -> Option<u64> {
-        let later = self.said.applied[from..].iter().take_while(|applied| applied.incarnation == incarnation);
+        let later =
+            self.records.applied[from..].iter().take_while(|applied| applied.incarnation == incarnation);
         let updates = later.flat_map(|applied| &applied.updates);
-        let told = updates
+        let reported = updates
             .filter_map(|update| self.arrived(incarnation, &update.worker, update.iteration)?.base.into());
-        let killed_ns = self.said.restarts.get(incarnation).map(|again| again.at_ns);
+        let killed_ns = self.records.restarts.get(incarnation).map(|again| again.at_ns);
         let open = killed_ns
             .map(|at_ns| self.wasted_updates().into_iter().filter(move |(_, sent)| sent.began_ns < at_ns));
-        told.chain(open.into_iter().flatten().map(|(_, sent)| sent.base)).min()
+        reported.chain(open.into_iter().flatten().map(|(_, sent)| sent.base)).min()
     }
 
     /// Updates that have arrived, and that no version has.
@@ -113,32 +114,32 @@ impl<'a> Ledger<'a> {
     /// Whether an update that has arrived may be gone: it was the last one that the server took of its worker
     /// before it was killed.
     pub fn may_be_lost(&self, pushed: &Pushed) -> bool {
-        let of = self.said.pushed.iter().filter(|other| other.worker == pushed.worker);
+        let of = self.records.pushed.iter().filter(|other| other.worker == pushed.worker);
         let last = of.filter(|other| other.incarnation == pushed.incarnation).map(|other| other.at_ns).max();
-        pushed.incarnation < self.said.restarts.len() && last == Some(pushed.at_ns)
+        pushed.incarnation < self.records.restarts.len() && last == Some(pushed.at_ns)
     }
 
     /// Updates that were computed, and never taken: whose.
     pub fn wasted_updates(&self) -> Vec<(usize, &'a Sent)> {
-        let copies = self.said.sent.iter().flat_map(|((worker, iteration), copies)| {
+        let copies = self.records.sent.iter().flat_map(|((worker, iteration), copies)| {
             copies.iter().enumerate().map(move |(place, sent)| ((*worker, *iteration, place), sent))
         });
         copies.filter(|(key, _)| !self.taken.contains(key)).map(|(key, sent)| (key.0, sent)).collect()
     }
 
     /// Whether an update may have been computed in vain.
-    pub fn may_be_in_vain(&self, worker: usize, name: &str, sent: &Sent) -> bool {
-        let (before, next) = self.neighbours(worker, sent);
-        let is_killed = next.is_none() && self.said.killed.contains(&(worker, sent.incarnation));
+    pub fn may_be_wasted(&self, worker: usize, name: &str, sent: &Sent) -> bool {
+        let (before, next) = self.neighbors(worker, sent);
+        let is_killed = next.is_none() && self.records.killed.contains(&(worker, sent.incarnation));
         let next = next.unwrap_or(u64::MAX);
         let is_server_killed =
-            self.said.restarts.iter().any(|again| sent.began_ns < again.at_ns && again.at_ns <= next);
-        let mut gone = self.said.gone.iter().filter(|gone| gone.worker == name);
+            self.records.restarts.iter().any(|again| sent.began_ns < again.at_ns && again.at_ns <= next);
+        let mut gone = self.records.gone.iter().filter(|gone| gone.worker == name);
         is_killed || is_server_killed || gone.any(|gone| (before..=next).contains(&gone.at_ns))
     }
 
     /// When the same process began the update before, and the next one, if there is one.
-    pub fn neighbours(&self, worker: usize, sent: &Sent) -> (u64, Option<u64>) {
+    pub fn neighbors(&self, worker: usize, sent: &Sent) -> (u64, Option<u64>) {
         let times = self.begun.get(&(worker, sent.incarnation)).map_or(&[][..], Vec::as_slice);
         let before = times.iter().rfind(|time| **time < sent.began_ns).copied().unwrap_or(0);
         (before, times.iter().find(|time| **time > sent.began_ns).copied())

@@ -10,8 +10,8 @@ mod faults;
 pub mod groups;
 mod ledger;
 mod processes;
+mod records;
 mod report;
-mod said;
 mod setting;
 mod simulated;
 #[cfg(test)]
@@ -28,13 +28,13 @@ use crate::machine::certificates;
 use crate::machine::scratch::Scratch;
 use crate::measured::{Measured, in_turn};
 pub use chart::chart;
-use faults::Due;
+use faults::PendingFaults;
 pub use faults::ProcessFaults;
 use processes::Processes;
-pub use report::{Learnt, Report, SchemeReport};
+pub use report::{Evaluation, Report, SchemeReport};
 pub use setting::{Clients, Order, Scheme, Setting, Transport, scaled};
 pub use simulated::Simulated;
-use wiring::OrderWiring;
+use wiring::PsWiring;
 
 /// An iteration that takes longer is a failure, and so is a start.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -77,39 +77,39 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
         .map_err(Error::system("write certificates"))?;
     let written = std::fs::write(scratch.path("network.yaml"), setting.document());
     written.map_err(Error::system("write the network"))?;
-    let wiring = OrderWiring::build(setting)?;
+    let wiring = PsWiring::build(setting)?;
     let mut processes = Processes::start(setting, scheme, &wiring, &scratch)?;
-    let mut due = Due::new(&setting.faults);
+    let mut due = PendingFaults::new(&setting.faults);
     let mut before = [0; 2];
     let mut carried = [0; 2];
     let longest = LONGEST.saturating_mul(setting.iterations + 1);
     processes.listen_to_the_end(longest, &mut |processes| {
         change(processes, &mut due)?;
-        let said = processes.said();
-        tell(said.pushed.len() as u64);
+        let records = processes.records();
+        tell(records.pushed.len() as u64);
         let now = wiring.carried()?;
-        match (said.pulls.is_empty(), said.counted.is_some()) {
+        match (records.pulls.is_empty(), records.counted.is_some()) {
             (true, _) => before = now,
             (false, false) => carried = now,
             (false, true) => {}
         }
         Ok(())
     })?;
-    let said = processes.end()?;
+    let records = processes.end()?;
     let checked = match (&setting.clients, scheme.order.groups()) {
-        (Some(clients), Some(groups)) => audit_groups::check(setting, clients, groups, &said)?,
-        _ => audit::check(setting, &said)?,
+        (Some(clients), Some(groups)) => audit_groups::check(setting, clients, groups, &records)?,
+        _ => audit::check(setting, &records)?,
     };
     if !due.is_over() {
         tracing::warn!("{}: the training was over before all faults had happened", scheme.name);
     }
     let bytes = [0, 1].map(|way| carried[way].saturating_sub(before[way]));
-    report::report(setting, scheme, &said, &checked, bytes, wiring.dropped())
+    report::report(setting, scheme, &records, &checked, bytes, wiring.dropped())
 }
 
 /// Kills and starts processes, as far as it is time.
-fn change(processes: &mut Processes<'_>, due: &mut Due<'_>) -> Result<(), Error> {
-    let Some(began_ns) = processes.said().pulls.first().map(|first| first.at_ns) else { return Ok(()) };
+fn change(processes: &mut Processes<'_>, due: &mut PendingFaults<'_>) -> Result<(), Error> {
+    let Some(began_ns) = processes.records().pulls.first().map(|first| first.at_ns) else { return Ok(()) };
     let now_s = monotonic_ns().saturating_sub(began_ns) as f64 / 1e9;
     while !processes.is_counted()
         && let Some((who, starts)) = due.take(now_s)

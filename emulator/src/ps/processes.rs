@@ -6,12 +6,12 @@ use inart_ps_host::{Job, KeptFile};
 use inart_report::{Line, monotonic_ns};
 
 use super::commands::{self, KEPT};
-use super::faults::Who;
-use super::said::{Moment, OfIncarnation, Restart, Said};
+use super::faults::ProcessId;
+use super::records::{Moment, OfIncarnation, Records, Restart};
 use super::setting::{Scheme, Setting};
-use super::wiring::OrderWiring;
+use super::wiring::PsWiring;
 use crate::error::Error;
-use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
+use crate::machine::crew::{Crew, LONGEST_END, LOOK, PrintedLine};
 use crate::machine::scratch::Scratch;
 
 /// Longest time between the first and the last end; a restarted process may have arrived too late for the
@@ -22,10 +22,10 @@ const LONGEST_LATE: Duration = Duration::from_secs(10);
 pub struct Processes<'a> {
     setting: &'a Setting,
     scheme: &'a Scheme,
-    wiring: &'a OrderWiring,
+    wiring: &'a PsWiring,
     scratch: &'a Scratch,
-    crew: Crew<Who>,
-    said: Said,
+    crew: Crew<ProcessId>,
+    records: Records,
     /// Since when the server has counted.
     counted: Option<Instant>,
 }
@@ -34,25 +34,27 @@ impl<'a> Processes<'a> {
     pub fn start(
         setting: &'a Setting,
         scheme: &'a Scheme,
-        wiring: &'a OrderWiring,
+        wiring: &'a PsWiring,
         scratch: &'a Scratch,
     ) -> Result<Self, Error> {
-        let (crew, said) = (Crew::new(), Said::default());
-        let mut processes = Processes { setting, scheme, wiring, scratch, crew, said, counted: None };
-        processes.spawn(Who::Server, false)?;
+        let (crew, records) = (Crew::new(), Records::default());
+        let mut processes = Processes { setting, scheme, wiring, scratch, crew, records, counted: None };
+        processes.spawn(ProcessId::Server, false)?;
         processes.workers().try_for_each(|worker| processes.spawn(worker, false))?;
         Ok(processes)
     }
 
-    fn workers(&self) -> impl Iterator<Item = Who> + use<> {
-        (0..self.setting.job.participants.len()).map(Who::Worker)
+    fn workers(&self) -> impl Iterator<Item = ProcessId> + use<> {
+        (0..self.setting.job.participants.len()).map(ProcessId::Worker)
     }
 
-    fn spawn(&mut self, who: Who, is_again: bool) -> Result<(), Error> {
+    fn spawn(&mut self, who: ProcessId, is_again: bool) -> Result<(), Error> {
         let Processes { setting, scheme, wiring, scratch, .. } = *self;
         let (name, command) = match who {
-            Who::Server => (&setting.server, commands::server(setting, scheme, wiring, scratch, is_again)),
-            Who::Worker(worker) => {
+            ProcessId::Server => {
+                (&setting.server, commands::server(setting, scheme, wiring, scratch, is_again))
+            }
+            ProcessId::Worker(worker) => {
                 let command = commands::worker(setting, wiring, scratch, worker);
                 (&setting.job.participants[worker].name, command)
             }
@@ -60,33 +62,33 @@ impl<'a> Processes<'a> {
         self.crew.start(who, name, command)
     }
 
-    pub fn said(&self) -> &Said {
-        &self.said
+    pub fn records(&self) -> &Records {
+        &self.records
     }
 
     /// Returns whether the server has counted: no process rejoins after that.
     pub fn is_counted(&self) -> bool {
-        self.said.counted.is_some()
+        self.records.counted.is_some()
     }
 
-    /// Ends a process at once, as a crash would. What it has said before counts.
-    pub fn kill(&mut self, who: Who) -> Result<(), Error> {
-        // Who has ended by itself was not killed.
+    /// Ends a process at once, as a crash would. Its earlier lines count.
+    pub fn kill(&mut self, who: ProcessId) -> Result<(), Error> {
+        // A process that has ended by itself was not killed.
         let Some(incarnation) = self.crew.kill(who) else { return Ok(()) };
-        if let Who::Worker(worker) = who {
-            self.said.killed.insert((worker, incarnation));
+        if let ProcessId::Worker(worker) = who {
+            self.records.killed.insert((worker, incarnation));
         }
-        let Self { crew, said, .. } = self;
-        crew.listen(Duration::ZERO, &mut |heard| said.take(heard))
+        let Self { crew, records, .. } = self;
+        crew.listen(Duration::ZERO, &mut |line| records.take(line))
     }
 
     /// Starts a process again that was killed.
-    pub fn start_again(&mut self, who: Who) -> Result<(), Error> {
+    pub fn start_again(&mut self, who: ProcessId) -> Result<(), Error> {
         if !self.crew.is_killed(who) {
             return Ok(());
         }
         match who {
-            Who::Server => {
+            ProcessId::Server => {
                 let kept = self.kept_file().read();
                 let kept = kept.map_err(|error| Error::Failed {
                     who: self.setting.server.clone(),
@@ -94,9 +96,9 @@ impl<'a> Processes<'a> {
                 })?;
                 // The first weights are kept, too, and are no version.
                 let kept = kept.filter(|kept| kept.version > 0);
-                self.said.restarts.push(Restart { at_ns: monotonic_ns(), kept });
+                self.records.restarts.push(Restart { at_ns: monotonic_ns(), kept });
             }
-            Who::Worker(_) => self.said.returned += 1,
+            ProcessId::Worker(_) => self.records.returned += 1,
         }
         self.spawn(who, true)
     }
@@ -120,8 +122,8 @@ impl<'a> Processes<'a> {
     ) -> Result<(), Error> {
         let began = Instant::now();
         while !self.are_over() {
-            let Self { crew, said, .. } = self;
-            crew.listen(LOOK, &mut |heard| said.take(heard))?;
+            let Self { crew, records, .. } = self;
+            crew.listen(LOOK, &mut |line| records.take(line))?;
             self.end_late()?;
             look(self)?;
             self.crew.in_time(began, longest, "the end of the training")?;
@@ -132,7 +134,7 @@ impl<'a> Processes<'a> {
     /// Ends workers that were started again and have not heard of the end.
     fn end_late(&mut self) -> Result<(), Error> {
         if self.is_counted() && self.counted.get_or_insert_with(Instant::now).elapsed() > LONGEST_LATE {
-            let late: Vec<Who> = self.workers().filter(|who| self.crew.incarnation(*who) > 0).collect();
+            let late: Vec<ProcessId> = self.workers().filter(|who| self.crew.incarnation(*who) > 0).collect();
             late.into_iter().try_for_each(|worker| self.kill(worker))?;
         }
         Ok(())
@@ -142,31 +144,40 @@ impl<'a> Processes<'a> {
         self.is_counted() && !self.workers().any(|worker| self.crew.is_running(worker))
     }
 
-    pub fn end(self) -> Result<Said, Error> {
-        let Self { crew, mut said, .. } = self;
-        crew.end(LONGEST_END, |who| who != Who::Server, &mut |heard| said.take(heard))?;
-        Ok(said)
+    pub fn end(self) -> Result<Records, Error> {
+        let Self { crew, mut records, .. } = self;
+        crew.end(LONGEST_END, |who| who != ProcessId::Server, &mut |line| records.take(line))?;
+        Ok(records)
     }
 }
 
-impl Said {
+impl Records {
     /// Keeps a line.
-    fn take(&mut self, Heard { who, incarnation, line, place }: Heard<Who>) -> Result<(), Error> {
+    fn take(
+        &mut self,
+        PrintedLine { who, incarnation, line, place }: PrintedLine<ProcessId>,
+    ) -> Result<(), Error> {
         match (who, line) {
-            (Who::Worker(worker), Line::WorkerSent(event)) => {
+            (ProcessId::Worker(worker), Line::WorkerSent(event)) => {
                 let copies = self.sent.entry((worker, event.iteration)).or_default();
                 copies.push(OfIncarnation { incarnation, event });
             }
-            (Who::Server, Line::Pushed(event)) => self.pushed.push(OfIncarnation { incarnation, event }),
-            (Who::Server, Line::Applied(event)) => self.applied.push(OfIncarnation { incarnation, event }),
-            (Who::Server, Line::Pulls { pulls: worker, at_ns, .. }) => {
+            (ProcessId::Server, Line::Pushed(event)) => {
+                self.pushed.push(OfIncarnation { incarnation, event })
+            }
+            (ProcessId::Server, Line::Applied(event)) => {
+                self.applied.push(OfIncarnation { incarnation, event })
+            }
+            (ProcessId::Server, Line::Pulls { pulls: worker, at_ns, .. }) => {
                 self.pulls.push(Moment { worker, at_ns });
             }
-            (Who::Server, Line::Gone { gone: worker, at_ns }) => self.gone.push(Moment { worker, at_ns }),
-            (Who::Server, Line::PsServerEnded(end)) => self.counted = Some(*end),
-            (Who::Worker(_), line @ Line::PsWorkerEnded(_))
+            (ProcessId::Server, Line::Gone { gone: worker, at_ns }) => {
+                self.gone.push(Moment { worker, at_ns })
+            }
+            (ProcessId::Server, Line::PsServerEnded(end)) => self.counted = Some(*end),
+            (ProcessId::Worker(_), line @ Line::PsWorkerEnded(_))
             | (
-                Who::Server,
+                ProcessId::Server,
                 line @ (Line::Resumed { .. }
                 | Line::Joined { .. }
                 | Line::Rejected { .. }

@@ -7,7 +7,7 @@ use inart_report::PsServerEnd;
 use serde::Serialize;
 
 use super::audit::Checked;
-use super::said::Said;
+use super::records::Records;
 use super::setting::{Order, Scheme, Setting};
 use super::simulated::{Simulated, simulated};
 use crate::error::Error;
@@ -19,7 +19,7 @@ const DROPPED_ROUNDS: u64 = 3;
 const ZERO_GAP: f64 = 0.1;
 /// How good the model was when.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Learnt {
+pub struct Evaluation {
     /// Seconds from the first pull.
     pub at_s: f64,
     /// Share of test images that it tells rightly.
@@ -90,7 +90,7 @@ pub struct SchemeReport {
     /// Seconds until the test accuracy reached 90 %, if it did.
     pub to_90_s: Option<f64>,
     /// Over time.
-    pub evaluations: Vec<Learnt>,
+    pub evaluations: Vec<Evaluation>,
     /// Figures in virtual time.
     pub simulated: Simulated,
 }
@@ -125,7 +125,7 @@ pub fn whole(setting: &Setting, schemes: Vec<SchemeReport>) -> Report {
 pub fn report(
     setting: &Setting,
     scheme: &Scheme,
-    said: &Said,
+    records: &Records,
     checked: &Checked,
     bytes: [u64; 2],
     frames_lost: u64,
@@ -135,30 +135,31 @@ pub fn report(
         Order::Groups { .. } => DROPPED_ROUNDS,
     };
     let iteration_s = match scheme.order {
-        Order::Workers(_) => iteration_s(said, first),
-        Order::Groups { groups, .. } => round_s(setting, said, groups),
+        Order::Workers(_) => iteration_s(records, first),
+        Order::Groups { groups, .. } => round_s(setting, records, groups),
     };
-    let blocking_s = blocking_s(said);
-    let began_ns = said.pulls.iter().map(|pull| pull.at_ns).min().unwrap_or(0);
+    let blocking_s = blocking_s(records);
+    let began_ns = records.pulls.iter().map(|pull| pull.at_ns).min().unwrap_or(0);
     let since = |at_ns: u64| at_ns.saturating_sub(began_ns) as f64 / 1e9;
-    let seconds = since(said.applied.last().map_or(0, |applied| applied.at_ns));
-    let mut gaps = gaps(said, first);
+    let seconds = since(records.applied.last().map_or(0, |applied| applied.at_ns));
+    let mut gaps = gaps(records, first);
     gaps.sort_by(f64::total_cmp);
     let least = ZERO_GAP * iteration_s / setting.job.participants.len() as f64;
     let zero = gaps.iter().filter(|gap| **gap < least).count() as f64;
-    let updates = || said.applied.iter().flat_map(|applied| &applied.updates);
+    let updates = || records.applied.iter().flat_map(|applied| &applied.updates);
     let mut staleness_counts = BTreeMap::new();
     for update in updates().filter(|update| update.iteration >= first) {
         *staleness_counts.entry(update.staleness).or_insert(0u64) += 1;
     }
     let counted = staleness_counts.values().sum::<u64>().max(1) as f64;
     let stale: u64 = staleness_counts.iter().map(|(staleness, count)| staleness * count).sum();
-    let evaluations: Vec<Learnt> = checked
+    let evaluations: Vec<Evaluation> = checked
         .evaluations
         .iter()
-        .map(|(at_ns, of)| Learnt { at_s: since(*at_ns), accuracy: of.accuracy, loss: of.loss })
+        .map(|(at_ns, of)| Evaluation { at_s: since(*at_ns), accuracy: of.accuracy, loss: of.loss })
         .collect();
-    let Some(PsServerEnd { refused, relaxation, dropped, late, left_out, .. }) = said.counted.clone() else {
+    let Some(PsServerEnd { refused, relaxation, dropped, late, left_out, .. }) = records.counted.clone()
+    else {
         let why = "it has not counted".to_owned();
         return Err(Error::Failed { who: setting.server.clone(), why });
     };
@@ -175,7 +176,7 @@ pub fn report(
         staleness_counts,
         blocking_s,
         relaxation,
-        batches: setting.tuning.map(|_| batches(setting, said)).unwrap_or_default(),
+        batches: setting.tuning.map(|_| batches(setting, records)).unwrap_or_default(),
         late: late.unwrap_or_default(),
         left_out: left_out.unwrap_or_default(),
         utilisation_in: used(bytes[0], setting.job.server.in_bps),
@@ -184,12 +185,12 @@ pub fn report(
         updates_checked: checked.updates,
         wasted_updates: checked.wasted_updates,
         lost: checked.lost,
-        killed: said.killed.len(),
-        returned: said.returned,
-        server_restarts: said.restarts.len(),
+        killed: records.killed.len(),
+        returned: records.returned,
+        server_restarts: records.restarts.len(),
         frames_lost,
         refused,
-        given_up: said.gone.len() as u64,
+        given_up: records.gone.len() as u64,
         dropped,
         accuracy: evaluations.last().map_or(0.0, |last| last.accuracy),
         to_90_s: evaluations.iter().find(|at| at.accuracy >= 0.9).map(|at| at.at_s),
@@ -211,9 +212,9 @@ impl SchemeReport {
 }
 
 /// Returns the workers' batch sizes at the end.
-fn batches(setting: &Setting, said: &Said) -> BTreeMap<String, usize> {
+fn batches(setting: &Setting, records: &Records) -> BTreeMap<String, usize> {
     let last = |worker: usize| {
-        let own = said.sent.range((worker, 0)..=(worker, u64::MAX)).flat_map(|(_, copies)| copies);
+        let own = records.sent.range((worker, 0)..=(worker, u64::MAX)).flat_map(|(_, copies)| copies);
         own.max_by_key(|sent| sent.began_ns).map(|sent| sent.batch)
     };
     let workers = setting.job.participants.iter().enumerate();
@@ -221,9 +222,9 @@ fn batches(setting: &Setting, said: &Said) -> BTreeMap<String, usize> {
 }
 
 /// Mean over workers of the time between own pushes, from an iteration on.
-fn iteration_s(said: &Said, first: u64) -> f64 {
+fn iteration_s(records: &Records, first: u64) -> f64 {
     let mut of: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    for pushed in said.pushed.iter().filter(|pushed| pushed.iteration >= first) {
+    for pushed in records.pushed.iter().filter(|pushed| pushed.iteration >= first) {
         of.entry(&pushed.worker).or_default().push(pushed.at_ns);
     }
     let means = of.values().filter_map(|times| match times[..] {
@@ -234,9 +235,9 @@ fn iteration_s(said: &Said, first: u64) -> f64 {
 }
 
 /// Mean time between aggregations of a group, but for its first ones.
-fn round_s(setting: &Setting, said: &Said, groups: usize) -> f64 {
+fn round_s(setting: &Setting, records: &Records, groups: usize) -> f64 {
     let mut of: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-    for applied in &said.applied {
+    for applied in &records.applied {
         let client = applied.updates.first().map(|update| update.worker.as_str());
         let place = setting.job.participants.iter().position(|own| Some(own.name.as_str()) == client);
         of.entry(place.unwrap_or(0) % groups.max(1)).or_default().push(applied.at_ns);
@@ -246,17 +247,21 @@ fn round_s(setting: &Setting, said: &Said, groups: usize) -> f64 {
 }
 
 /// Between arrivals of pushes; a gap belongs to the push that ends it.
-fn gaps(said: &Said, first: u64) -> Vec<f64> {
-    let pairs = said.pushed.windows(2).filter(|pair| pair[1].iteration >= first);
+fn gaps(records: &Records, first: u64) -> Vec<f64> {
+    let pairs = records.pushed.windows(2).filter(|pair| pair[1].iteration >= first);
     pairs.map(|pair| pair[1].at_ns.saturating_sub(pair[0].at_ns) as f64 / 1e9).collect()
 }
 
 /// From the arrival of a push to the next pull of its worker.
-fn blocking_s(said: &Said) -> f64 {
+fn blocking_s(records: &Records) -> f64 {
     let next = |worker: &str, after_ns: u64| {
-        said.pulls.iter().find(|pull| pull.worker == worker && pull.at_ns >= after_ns).map(|pull| pull.at_ns)
+        records
+            .pulls
+            .iter()
+            .find(|pull| pull.worker == worker && pull.at_ns >= after_ns)
+            .map(|pull| pull.at_ns)
     };
-    let waits = said.pushed.iter().filter_map(|pushed| {
+    let waits = records.pushed.iter().filter_map(|pushed| {
         next(&pushed.worker, pushed.at_ns).map(|at_ns| (at_ns - pushed.at_ns) as f64 / 1e9)
     });
     mean(&waits.collect::<Vec<_>>())

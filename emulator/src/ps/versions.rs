@@ -9,13 +9,13 @@ use inart_report::digest;
 
 use super::arriving::arriving;
 use super::ledger::{Ledger, orders};
-use super::said::{Applied, Said, Sent};
+use super::records::{Applied, Records, Sent};
 use super::setting::Setting;
 use crate::error::Error;
 
 /// How messages name what is computed.
 #[derive(Debug, Clone, Copy)]
-pub struct Words {
+pub struct Terms {
     /// Update that a worker pushes in a time, such as `update of iteration`.
     pub pushed: &'static str,
     /// How it came to be, such as `computed for iteration`.
@@ -31,9 +31,9 @@ pub struct Words {
 /// The versions.
 pub struct Versions<'a> {
     pub setting: &'a Setting,
-    pub said: &'a Said,
+    pub records: &'a Records,
     pub ledger: Ledger<'a>,
-    words: Words,
+    terms: Terms,
     /// How often the server was started again.
     pub incarnation: usize,
     pub version: u64,
@@ -46,12 +46,17 @@ pub struct Versions<'a> {
 impl<'a> Versions<'a> {
     /// # Errors
     /// An update that was taken twice.
-    pub fn new(setting: &'a Setting, said: &'a Said, words: Words, first: Vec<f32>) -> Result<Self, Error> {
+    pub fn new(
+        setting: &'a Setting,
+        records: &'a Records,
+        terms: Terms,
+        first: Vec<f32>,
+    ) -> Result<Self, Error> {
         Ok(Versions {
             setting,
-            said,
-            ledger: Ledger::new(said)?,
-            words,
+            records,
+            ledger: Ledger::new(records)?,
+            terms,
             incarnation: 0,
             version: 0,
             model: first.clone(),
@@ -94,7 +99,7 @@ impl<'a> Versions<'a> {
     pub fn add(&mut self, applied: &Applied) -> Result<(), Error> {
         let version = self.version + 1;
         if applied.model.as_ref().is_some_and(|own| *own != digest(&self.model)) {
-            return Err(self.server(format!("version {version} is not {}", self.words.made)));
+            return Err(self.server(format!("version {version} is not {}", self.terms.made)));
         }
         self.version = version;
         self.all.insert(version, self.model.clone());
@@ -114,7 +119,7 @@ impl<'a> Versions<'a> {
     pub fn pulled(&self, name: &str, sent: &Sent) -> Result<Vec<f32>, Error> {
         let base = self.all.get(&sent.base).map(|values| self.arriving(values));
         base.filter(|base| digest(base) == sent.model).ok_or_else(|| {
-            let why = format!("what it pulled for {} {} is not a version", self.words.time, sent.iteration);
+            let why = format!("what it pulled for {} {} is not a version", self.terms.time, sent.iteration);
             Error::Failed { who: name.to_owned(), why }
         })
     }
@@ -124,7 +129,7 @@ impl<'a> Versions<'a> {
     /// # Errors
     /// The checkpoint is older than the server's last report.
     pub fn kept(&self) -> Result<(Kept, u64), Error> {
-        let restart = &self.said.restarts[self.incarnation];
+        let restart = &self.records.restarts[self.incarnation];
         let none = || {
             let n = self.setting.job.participants.len();
             Kept { version: 0, done: vec![0; n], members: vec![false; n], values: self.first.clone() }
@@ -142,7 +147,7 @@ impl<'a> Versions<'a> {
     ///
     /// # Errors
     /// The checkpoint is not made of the parts in any order.
-    pub fn make_untold(
+    pub fn make_unreported(
         &mut self,
         kept: &Kept,
         parts: usize,
@@ -162,14 +167,14 @@ impl<'a> Versions<'a> {
 
     /// Returns the error of an impossible checkpoint.
     pub fn not_made(&self, kept: &Kept) -> Error {
-        self.server(format!("what it has kept as version {} is {}", kept.version, self.words.not_made))
+        self.server(format!("what it has kept as version {} is {}", kept.version, self.terms.not_made))
     }
 
     /// Resumes the server from its checkpoint, which must equal the model.
     ///
     /// # Errors
     /// The checkpoint differs from the model.
-    pub fn go_on(&mut self, kept: &Kept) -> Result<(), Error> {
+    pub fn resume(&mut self, kept: &Kept) -> Result<(), Error> {
         if digest(&kept.values) != digest(&self.model) {
             return Err(self.server(format!("what it has kept is not its version {}", kept.version)));
         }
@@ -188,7 +193,7 @@ impl<'a> Versions<'a> {
         &mut self,
         is_excused: impl Fn(&Self, usize, &str, &Sent) -> bool,
     ) -> Result<(u64, u64), Error> {
-        let Words { pushed: what, computed, .. } = self.words;
+        let Terms { pushed: what, computed, .. } = self.terms;
         let lost = self.ledger.lost();
         for pushed in &lost {
             let (name, iteration) = (&pushed.worker, pushed.iteration);
@@ -200,7 +205,7 @@ impl<'a> Versions<'a> {
         let wasted_updates = self.ledger.wasted_updates();
         for (worker, sent) in &wasted_updates {
             let name = &self.setting.job.participants[*worker].name;
-            if !self.ledger.may_be_in_vain(*worker, name, sent) && !is_excused(self, *worker, name, sent) {
+            if !self.ledger.may_be_wasted(*worker, name, sent) && !is_excused(self, *worker, name, sent) {
                 let why = format!("it has not taken what {name} {computed} {}", sent.iteration);
                 return Err(self.server(why));
             }

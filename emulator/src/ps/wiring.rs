@@ -11,7 +11,7 @@ use inart_wire::MacAddr;
 
 use super::setting::Setting;
 use crate::error::Error;
-use crate::machine::cables::{Cable, Cables, End, Place, Plan, Speeds};
+use crate::machine::cables::{Cable, Cables, End, Endpoint, Plan, Speeds};
 use crate::machine::namespace::Namespace;
 use crate::machine::wiring::namespace;
 
@@ -24,7 +24,7 @@ const QUEUE_SECONDS: f64 = 0.2;
 
 /// The built network. Host 0 is the server, host i + 1 worker i; the switch comes last.
 #[derive(Debug)]
-pub struct OrderWiring(Cables);
+pub struct PsWiring(Cables);
 
 /// Rates of ports, which do not change.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub fn at(host: usize) -> SocketAddr {
     (address(host), PORT).into()
 }
 
-impl OrderWiring {
+impl PsWiring {
     /// Builds the network of a job.
     pub fn build(setting: &Setting) -> Result<Self, Error> {
         let job = &setting.job;
@@ -72,7 +72,7 @@ impl OrderWiring {
         let (mut places, mut cables) = (Vec::new(), Vec::new());
         let mut ip = String::from("link add fabric type bridge\nlink set fabric up\n");
         for (host, (name, _, delay_s, loss)) in hosts.iter().enumerate() {
-            places.push(Place { name: name.clone(), namespace: namespace()?, ip: host_script(host) });
+            places.push(Endpoint { name: name.clone(), namespace: namespace()?, ip: host_script(host) });
             let at_switch = format!("p{host}");
             let _ = writeln!(ip, "link set {at_switch} master fabric up");
             let ends = [
@@ -81,7 +81,7 @@ impl OrderWiring {
             ];
             cables.push(Cable { ends, delay: Duration::from_secs_f64(*delay_s), loss: *loss });
         }
-        places.push(Place { name: "the switch, a bridge".to_owned(), namespace: namespace()?, ip });
+        places.push(Endpoint { name: "the switch, a bridge".to_owned(), namespace: namespace()?, ip });
         let speeds = Arc::new(Ports(hosts.iter().map(|(_, nic, ..)| *nic).collect()));
         let (unlimited, queue_s, seed) = (Vec::new(), QUEUE_SECONDS, setting.seed);
         Cables::lay(Plan { places, cables, unlimited, speeds, queue_s, seed }).map(Self)

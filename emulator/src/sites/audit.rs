@@ -54,8 +54,8 @@ impl Audit {
             while self.expected.len() < round as usize {
                 self.next_round();
             }
-            for (&site, said) in sites {
-                if said.sum != self.expected[round as usize - 1] {
+            for (&site, report) in sites {
+                if report.sum != self.expected[round as usize - 1] {
                     let cause = std::io::Error::other(format!(
                         "its sum of round {round} differs from that of the gradients; this is a defect"
                     ));
@@ -96,7 +96,7 @@ impl Audit {
 /// Checks that all sites have the same sums.
 pub fn check_equal(rounds: &Rounds) -> Result<(), Error> {
     for (round, sites) in rounds {
-        let mut sums = sites.values().map(|said| &said.sum);
+        let mut sums = sites.values().map(|report| &report.sum);
         let first = sums.next();
         if sums.any(|sum| Some(sum) != first) {
             let cause = std::io::Error::other(format!("the sums of round {round} differ between sites"));

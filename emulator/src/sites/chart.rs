@@ -12,7 +12,8 @@ use crate::charts::svg::{FAINT, INK, Svg, rate_unit};
 const TIMES: f64 = 280.0;
 const RATES: f64 = 200.0;
 
-/// Returns the thickness of a scheme's lines: a scheme with auxiliary paths has the color of the scheme without.
+/// Returns the thickness of a scheme's lines: a scheme with auxiliary paths has the color of the scheme
+/// without.
 fn thickness(scheme: &str) -> f64 {
     if scheme.ends_with('+') { 2.0 } else { 4.0 }
 }

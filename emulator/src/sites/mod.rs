@@ -25,10 +25,10 @@ use crate::measured::{Measured, in_turn};
 use audit::Audit;
 pub use audit::differs;
 pub use chart::chart;
-use processes::{Processes, Rounds, Said};
+use processes::{Processes, Records, Rounds};
 use refusal::system;
 pub use report::{PerRound, Report, RoundTime, SchemeReport};
-pub use setting::{Setting, Variant, Way, Workload};
+pub use setting::{Method, Setting, Variant, Workload};
 pub use simulated::PAYLOAD_SHARE;
 use wiring::WideAreaWiring;
 
@@ -82,9 +82,9 @@ fn run_variant(
     let write = std::fs::write(scratch.path("network.yaml"), setting.overlay.to_yaml());
     write.map_err(system("write the network"))?;
     let wiring = WideAreaWiring::build(&setting.overlay, setting.seed)?;
-    let (plan, flags) = match &variant.way {
-        Way::Planned { plan, flags } => (plan, flags),
-        Way::Gloo { python } => return run_ring(setting, variant, python, &wiring, &scratch, tell),
+    let (plan, flags) = match &variant.method {
+        Method::Planned { plan, flags } => (plan, flags),
+        Method::Gloo { python } => return run_ring(setting, variant, python, &wiring, &scratch, tell),
     };
     let mut flags = flags.clone();
     if let Some(given) = &plan.given {
@@ -96,11 +96,11 @@ fn run_variant(
     let rounds = simulated::rounds(setting, plan)?;
     let processes = Processes::start(setting, &flags, rounds, &wiring, &scratch, &|_| None)?;
     let mut audit = Audit::new(setting)?;
-    let said = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
-    audit.check_all(&said.rounds)?;
+    let records = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
+    audit.check_all(&records.rounds)?;
     let (sums, lost) = (audit.sums(), wiring.lost());
-    let simulated = simulated::simulate(setting, plan, rounds, said.compute_s())?;
-    report::report(setting, variant, &said, sums, Some(simulated), bound(setting)?, lost)
+    let simulated = simulated::simulate(setting, plan, rounds, records.compute_s())?;
+    report::report(setting, variant, &records, sums, Some(simulated), bound(setting)?, lost)
 }
 
 /// Gloo has fewer rounds: each is long.
@@ -116,12 +116,12 @@ fn run_ring(
 ) -> Result<SchemeReport, Error> {
     let rounds = RING_ROUNDS.min(setting.most_rounds);
     let processes = Processes::start_ring(setting, python, rounds, wiring, scratch)?;
-    let said = listen(setting, processes, wiring, tell, &mut |_| Ok(()))?;
+    let records = listen(setting, processes, wiring, tell, &mut |_| Ok(()))?;
     // Each process has compared its sums with those of the gradients, within a tolerance.
-    audit::check_equal(&said.rounds)?;
-    let sums = said.rounds.values().map(|sites| sites.len() as u64).sum::<u64>();
+    audit::check_equal(&records.rounds)?;
+    let sums = records.rounds.values().map(|sites| sites.len() as u64).sum::<u64>();
     let values = setting.overlay.jobs()[0].gradient_bytes() / 4;
-    report::report(setting, variant, &said, sums * values, None, bound(setting)?, wiring.lost())
+    report::report(setting, variant, &records, sums * values, None, bound(setting)?, wiring.lost())
 }
 
 /// Hears processes until all are over, while rates follow their traces from the first round on.
@@ -131,7 +131,7 @@ fn listen(
     wiring: &WideAreaWiring,
     tell: &mut dyn FnMut(f64),
     check: &mut dyn FnMut(&Rounds) -> Result<(), Error>,
-) -> Result<Said, Error> {
+) -> Result<Records, Error> {
     let began = processes.wait_for_first_round(Duration::from_secs(120))?;
     let _follower = wiring.follow(began)?;
     processes.listen_to_the_end(setting.duration + Duration::from_secs(600), &mut |rounds| {

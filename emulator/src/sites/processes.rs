@@ -12,15 +12,15 @@ use inart_simulator_sites::ideal::Knowledge;
 use super::certificates::SCHEDULER;
 use super::setting::{Setting, Workload};
 use super::wiring::{
-    SITE_INTERFACE, WideAreaWiring, from_scheduler, listen, neighbours, scheduler_address, site_address,
+    SITE_INTERFACE, WideAreaWiring, from_scheduler, listen, neighbors, scheduler_address, site_address,
 };
 use crate::error::Error;
-use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
+use crate::machine::crew::{Crew, LONGEST_END, LOOK, PrintedLine};
 use crate::machine::scratch::Scratch;
 
 /// Owner of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Who {
+enum ProcessId {
     Site(usize),
     Scheduler,
 }
@@ -30,12 +30,12 @@ pub type Rounds = BTreeMap<u32, BTreeMap<usize, SiteRound>>;
 
 /// Reports of all processes after their end.
 #[derive(Debug)]
-pub struct Said {
+pub struct Records {
     pub rounds: Rounds,
     pub counted: Vec<SiteEnd>,
 }
 
-impl Said {
+impl Records {
     /// How long a site took from a sum to its next gradient, the mean of all sites and rounds, in seconds.
     pub fn compute_s(&self) -> f64 {
         let rounds = self.rounds.values().zip(self.rounds.values().skip(1));
@@ -52,7 +52,7 @@ impl Said {
 #[derive(Debug)]
 pub struct Processes {
     sites: usize,
-    crew: Crew<Who>,
+    crew: Crew<ProcessId>,
     rounds: Rounds,
     counted: BTreeMap<usize, SiteEnd>,
 }
@@ -78,7 +78,7 @@ impl Processes {
             command.arg("--peer").arg(format!("{name}={}", from_scheduler(at)));
         }
         common(&mut command, setting, flags, scratch, SCHEDULER);
-        processes.crew.start(Who::Scheduler, "scheduler", command)?;
+        processes.crew.start(ProcessId::Scheduler, "scheduler", command)?;
         for (at, name) in overlay.sites().iter().enumerate() {
             let mut command = wiring.site(at).command(&setting.program);
             command.args(["--json", "site"]).arg(scratch.path("network.yaml"));
@@ -90,11 +90,11 @@ impl Processes {
                 (None, Workload::Random) => command.arg("--synthetic"),
             };
             command.arg("--scheduler").arg(format!("{SCHEDULER}={}", scheduler_address(at)));
-            for (neighbour, address) in neighbours(overlay, at) {
-                command.arg("--peer").arg(format!("{neighbour}={address}"));
+            for (neighbor, address) in neighbors(overlay, at) {
+                command.arg("--peer").arg(format!("{neighbor}={address}"));
             }
             common(&mut command, setting, flags, scratch, name);
-            processes.crew.start(Who::Site(at), name, command)?;
+            processes.crew.start(ProcessId::Site(at), name, command)?;
         }
         Ok(processes)
     }
@@ -117,7 +117,7 @@ impl Processes {
             command.arg(&script).args([at.to_string(), count.to_string(), site_address(0).to_string()]);
             command.args([values.to_string(), rounds.to_string(), setting.seed.to_string()]);
             command.env("GLOO_SOCKET_IFNAME", SITE_INTERFACE).env("OMP_NUM_THREADS", "1");
-            processes.crew.start(Who::Site(at), name, command)?;
+            processes.crew.start(ProcessId::Site(at), name, command)?;
         }
         Ok(processes)
     }
@@ -134,13 +134,13 @@ impl Processes {
     /// Waits until a site has a sum; says when its round began.
     pub fn wait_for_first_round(&mut self, longest: Duration) -> Result<Instant, Error> {
         let Self { crew, rounds, counted, .. } = self;
-        crew.first_time(longest, &mut |heard| take(rounds, counted, heard))
+        crew.first_time(longest, &mut |line| take(rounds, counted, line))
     }
 
     /// Takes what processes say for a while.
     pub fn listen(&mut self, time: Duration) -> Result<(), Error> {
         let Self { crew, rounds, counted, .. } = self;
-        crew.listen(time, &mut |heard| take(rounds, counted, heard).map(drop))
+        crew.listen(time, &mut |line| take(rounds, counted, line).map(drop))
     }
 
     /// Listens until all sites are over, with a look at the rounds every now and then.
@@ -151,7 +151,7 @@ impl Processes {
     ) -> Result<(), Error> {
         let Self { crew, rounds, counted, sites } = self;
         crew.until(longest, "the end of all rounds", &mut |crew| {
-            crew.listen(LOOK, &mut |heard| take(rounds, counted, heard).map(drop))?;
+            crew.listen(LOOK, &mut |line| take(rounds, counted, line).map(drop))?;
             look(rounds)?;
             Ok(counted.len() == *sites)
         })
@@ -161,12 +161,12 @@ impl Processes {
         self.counted.len() == self.sites
     }
 
-    pub fn end(self) -> Result<Said, Error> {
+    pub fn end(self) -> Result<Records, Error> {
         let Self { crew, mut rounds, mut counted, .. } = self;
-        crew.end(LONGEST_END, |who| who != Who::Scheduler, &mut |heard| {
-            take(&mut rounds, &mut counted, heard).map(drop)
+        crew.end(LONGEST_END, |who| who != ProcessId::Scheduler, &mut |line| {
+            take(&mut rounds, &mut counted, line).map(drop)
         })?;
-        Ok(Said { rounds, counted: counted.into_values().collect() })
+        Ok(Records { rounds, counted: counted.into_values().collect() })
     }
 }
 
@@ -174,19 +174,19 @@ impl Processes {
 fn take(
     rounds: &mut Rounds,
     counted: &mut BTreeMap<usize, SiteEnd>,
-    Heard { who, line, place, .. }: Heard<Who>,
+    PrintedLine { who, line, place, .. }: PrintedLine<ProcessId>,
 ) -> Result<Option<u64>, Error> {
     match (who, line) {
-        (Who::Site(site), Line::Round(round)) => {
+        (ProcessId::Site(site), Line::Round(round)) => {
             let began_ns = round.began_ns;
             rounds.entry(round.round).or_default().insert(site, round);
             Ok(Some(began_ns))
         }
-        (Who::Site(site), Line::SiteEnded(end)) => {
+        (ProcessId::Site(site), Line::SiteEnded(end)) => {
             counted.insert(site, end);
             Ok(None)
         }
-        (Who::Scheduler, line @ Line::Offered { .. }) => {
+        (ProcessId::Scheduler, line @ Line::Offered { .. }) => {
             tracing::debug!("scheduler: {line:?}");
             Ok(None)
         }

@@ -8,9 +8,9 @@ use crate::machine::cables::Speeds;
 
 /// The links of a network: a link's first end sends by the first of its two arcs.
 #[derive(Debug)]
-pub struct OfSites(pub Arc<Overlay>);
+pub struct SiteRates(pub Arc<Overlay>);
 
-impl Speeds for OfSites {
+impl Speeds for SiteRates {
     fn next_change(&self, after_s: f64) -> Option<f64> {
         self.0.next_change(after_s)
     }

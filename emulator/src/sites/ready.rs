@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use inart_planner_sites::plan;
 
-use super::setting::{Setting, Variant, Way};
+use super::setting::{Method, Setting, Variant};
 use crate::error::Error;
 
 /// Ends with status 0 if Python finds torch, without loading it.
@@ -27,13 +27,13 @@ impl Setting {
     }
 
     fn check_variant(&self, variant: &Variant) -> Result<(), Error> {
-        match &variant.way {
-            Way::Planned { plan: options, .. } => {
+        match &variant.method {
+            Method::Planned { plan: options, .. } => {
                 let (overlay, job) = (&self.overlay, &self.overlay.jobs()[0]);
                 let planned = plan(overlay, job, &overlay.rates_at(0.0), options);
                 planned.map(drop).map_err(|error| wrong("schemes", format!("{}: {error}", variant.name)))
             }
-            Way::Gloo { python } => finds_torch(python).map_err(|problem| wrong("python", problem)),
+            Method::Gloo { python } => finds_torch(python).map_err(|problem| wrong("python", problem)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use inart_report::SiteRound;
 use serde::Serialize;
 
-use super::processes::Said;
+use super::processes::Records;
 use super::setting::{Setting, Variant};
 use crate::error::Error;
 use crate::machine::scale::Scaling;
@@ -101,15 +101,15 @@ impl SchemeReport {
 pub fn report(
     setting: &Setting,
     variant: &Variant,
-    said: &Said,
+    records: &Records,
     sums_checked: u64,
     simulated: Option<PerRound>,
     bound_s: f64,
     frames_lost: u64,
 ) -> Result<SchemeReport, Error> {
     let sites = setting.overlay.jobs()[0].sites.len();
-    let whole = said.rounds.values().filter(|round| round.len() == sites);
-    let first_ns = said.rounds.values().flat_map(|round| round.values()).map(|site| site.began_ns).min();
+    let whole = records.rounds.values().filter(|round| round.len() == sites);
+    let first_ns = records.rounds.values().flat_map(|round| round.values()).map(|site| site.began_ns).min();
     let first_ns = first_ns.unwrap_or(0);
     let time = |round: &std::collections::BTreeMap<usize, SiteRound>| {
         let began = round.values().map(|site| site.began_ns).min().unwrap_or(0);
@@ -130,13 +130,13 @@ pub fn report(
         mean_s,
         after_first_s,
         simulated,
-        compute_s: said.compute_s(),
+        compute_s: records.compute_s(),
         rounds,
         bound_s,
-        accuracy: said.counted.iter().find_map(|counted| counted.accuracy),
+        accuracy: records.counted.iter().find_map(|counted| counted.accuracy),
         sums_checked,
-        relayed: said.counted.iter().map(|counted| counted.relayed).sum(),
-        asks: said.counted.iter().map(|counted| counted.asks).sum(),
+        relayed: records.counted.iter().map(|counted| counted.relayed).sum(),
+        asks: records.counted.iter().map(|counted| counted.asks).sum(),
         frames_lost,
     };
     Ok(by_the_clock.at_own_rates(setting.scale))

@@ -28,12 +28,12 @@ pub struct Variant {
     /// As in tables.
     pub name: String,
     /// How it is done.
-    pub way: Way,
+    pub method: Method,
 }
 
 /// A way to sum.
 #[derive(Debug, Clone)]
-pub enum Way {
+pub enum Method {
     /// Sites with a scheduler.
     Planned {
         /// How to plan.

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use inart_topologies::sites::{Overlay, SiteLink};
 
-use super::rates::OfSites;
+use super::rates::SiteRates;
 use crate::error::Error;
-use crate::machine::cables::{Cable, Cables, End, Place, Plan, share};
+use crate::machine::cables::{Cable, Cables, End, Endpoint, Plan, share};
 use crate::machine::namespace::Namespace;
 use crate::machine::shaping::RateFollower;
 use crate::machine::wiring::namespace;
@@ -75,14 +75,14 @@ impl WideAreaWiring {
         for (at, (namespace, name)) in sites.into_iter().zip(overlay.sites()).enumerate() {
             let forward = forward(&namespace);
             forward.map_err(super::refusal::system(&format!("set up {name}")))?;
-            places.push(Place { name: name.clone(), namespace, ip: site_script(overlay, at) });
+            places.push(Endpoint { name: name.clone(), namespace, ip: site_script(overlay, at) });
         }
-        places.push(Place { name: "the scheduler".to_owned(), namespace: namespace()?, ip });
+        places.push(Endpoint { name: "the scheduler".to_owned(), namespace: namespace()?, ip });
         let cables = Cables::lay(Plan {
             places,
             cables: overlay.links().iter().enumerate().map(cable).collect(),
             unlimited,
-            speeds: Arc::new(OfSites(Arc::clone(overlay))),
+            speeds: Arc::new(SiteRates(Arc::clone(overlay))),
             queue_s: QUEUE_SECONDS,
             seed,
         })?;
@@ -114,7 +114,7 @@ pub fn listen() -> SocketAddr {
 }
 
 /// Returns the addresses of a site's neighbors.
-pub fn neighbours(overlay: &Overlay, site: usize) -> Vec<(String, SocketAddr)> {
+pub fn neighbors(overlay: &Overlay, site: usize) -> Vec<(String, SocketAddr)> {
     let mut found = Vec::new();
     for (at, link) in overlay.links().iter().enumerate() {
         for end in 0..2 {
@@ -170,8 +170,8 @@ fn next_hops(overlay: &Overlay, site: usize) -> Vec<(usize, Ipv4Addr)> {
             if from.index() != at || to == site || first[to].is_some() {
                 continue;
             }
-            let neighbour = link_address(arc.index() / 2, 1 - arc.index() % 2);
-            first[to] = if at == site { Some(neighbour) } else { first[at] };
+            let neighbor = link_address(arc.index() / 2, 1 - arc.index() % 2);
+            first[to] = if at == site { Some(neighbor) } else { first[at] };
             open.push_back(to);
         }
     }

@@ -1,5 +1,5 @@
-//! Every kind of chart: texts are legible, do not overlap and stay inside, axes have names with units, readers
-//! without eyes have a title and a description, and a scheme has its color everywhere.
+//! Every kind of chart: texts are legible, do not overlap and stay inside, axes have names with units,
+//! screen readers have a title and a description, and a scheme has its color everywhere.
 
 mod events;
 mod picture;

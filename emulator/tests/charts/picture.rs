@@ -165,7 +165,8 @@ impl Picture {
         picture
     }
 
-    /// Returns texts that leave the picture or are too small, and texts that are on each other or under a mark.
+    /// Returns texts that leave the picture or are too small, and texts that are on each other or under a
+    /// mark.
     pub fn problems(&self) -> Vec<String> {
         let mut found = Vec::new();
         // Larger circles are nodes, which have their name inside.

@@ -257,7 +257,7 @@ const ORDERS: [&str; 6] = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"];
 fn orders(network: &str, names: &[&str], slower: f64) -> ps::Report {
     let scheme = |(at, name): (usize, &&str)| {
         let iteration_s = 8.75 * slower / (1.0 + at as f64);
-        let evaluations = |now: u32| ps::Learnt {
+        let evaluations = |now: u32| ps::Evaluation {
             at_s: iteration_s * f64::from(now),
             accuracy: 0.95 - 0.9 / f64::from(1 + now),
             loss: 1.0,

@@ -4,7 +4,7 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use inart_emulator::Error;
-use inart_emulator::machine::crew::{Crew, Heard, LOOK};
+use inart_emulator::machine::crew::{Crew, LOOK, PrintedLine};
 use inart_report::{LINE_BYTES, Line, monotonic_ns};
 
 const READY: &str = r#"echo '{"event":"ready","group":0,"at_ns":7}'"#;
@@ -38,25 +38,25 @@ fn until_over(
     processes: usize,
     longest: Duration,
 ) -> Result<Vec<(usize, usize, Line)>, Error> {
-    let mut heard = Vec::new();
+    let mut lines = Vec::new();
     crew.until(longest, "the end of the rounds", &mut |crew| {
-        crew.listen(LOOK, &mut |Heard { who, incarnation, line, .. }| {
-            heard.push((who, incarnation, line));
+        crew.listen(LOOK, &mut |PrintedLine { who, incarnation, line, .. }| {
+            lines.push((who, incarnation, line));
             Ok(())
         })?;
-        Ok(heard.iter().filter(|(_, _, line)| *line == over()).count() == processes)
+        Ok(lines.iter().filter(|(_, _, line)| *line == over()).count() == processes)
     })?;
-    Ok(heard)
+    Ok(lines)
 }
 
 const LONG: Duration = Duration::from_secs(60);
 
 #[test]
-fn lines_are_heard_in_order_and_exits_are_returned() {
+fn lines_are_read_in_order_and_exits_are_returned() {
     let mut crew = crew(&[&format!("{READY}; {OVER}"), &format!("{READY}; {OVER}; echo x >&2")]);
-    let heard = until_over(&mut crew, 2, LONG).expect("both end");
+    let lines = until_over(&mut crew, 2, LONG).expect("both end");
     for who in 0..2 {
-        let own: Vec<_> = heard.iter().filter(|heard| heard.0 == who).map(|heard| &heard.2).collect();
+        let own: Vec<_> = lines.iter().filter(|printed| printed.0 == who).map(|printed| &printed.2).collect();
         assert_eq!(own, [&ready(), &over()]);
     }
     let exits = crew.end(LONG, |_| true, &mut |_| Ok(())).expect("both have ended");
@@ -114,7 +114,7 @@ fn the_error_of_a_long_line_shows_its_first_200_characters() {
 
 #[test]
 fn a_line_has_a_bound_in_bytes() {
-    // An event of exactly that many bytes is heard, one byte more is not.
+    // An event of exactly that many bytes is read, one byte more is not.
     let print = |bytes: usize| {
         let around = r#"{"event":"selection_failed","reason":""}"#.len();
         format!(
@@ -123,8 +123,8 @@ fn a_line_has_a_bound_in_bytes() {
         )
     };
     let longest = format!("{}; {OVER}", print(LINE_BYTES));
-    let heard = until_over(&mut crew(&[&longest]), 1, LONG).expect("it is over");
-    let Line::SelectionFailed { reason } = &heard[0].2 else { panic!("{heard:?}") };
+    let lines = until_over(&mut crew(&[&longest]), 1, LONG).expect("it is over");
+    let Line::SelectionFailed { reason } = &lines[0].2 else { panic!("{lines:?}") };
     assert!(reason.len() > LINE_BYTES - 100);
     let error = error_of_third_line(&print(LINE_BYTES + 1));
     assert!(error.starts_with("p1: line 3 of its output ") && error.contains("longer than"), "{error}");
@@ -138,9 +138,9 @@ fn an_event_of_another_kind_of_process_is_an_error_with_its_place() {
     let mut number = 0;
     let error = crew
         .until(LONG, "an error", &mut |crew| {
-            crew.listen(LOOK, &mut |heard| {
+            crew.listen(LOOK, &mut |printed| {
                 number += 1;
-                if number == 2 { Err(heard.place.unexpected(&heard.line)) } else { Ok(()) }
+                if number == 2 { Err(printed.place.unexpected(&printed.line)) } else { Ok(()) }
             })?;
             Ok(false)
         })
@@ -159,12 +159,12 @@ fn a_whole_line_of_a_killed_process_is_read_like_any_other() {
     // Both lines are in the pipe at once.
     let script = r#"printf '{"event":"listening"}\n{"event":"bega"}\n'; sleep 600"#;
     let mut crew = crew(&[script]);
-    let mut heard = crew.first_time(LONG, &mut |_| Ok(Some(monotonic_ns()))).map(drop);
-    if heard.is_ok() {
+    let mut result = crew.first_time(LONG, &mut |_| Ok(Some(monotonic_ns()))).map(drop);
+    if result.is_ok() {
         crew.kill(0);
-        heard = crew.listen(LOOK, &mut |_| Ok(()));
+        result = crew.listen(LOOK, &mut |_| Ok(()));
     }
-    let error = heard.expect_err("an unknown event").to_string();
+    let error = result.expect_err("an unknown event").to_string();
     assert!(error.starts_with("p0: line 2 of its output is not a line"), "{error}");
 }
 
@@ -178,10 +178,10 @@ fn a_process_that_stays_after_its_last_line_is_named() {
 }
 
 #[test]
-fn a_killed_process_may_start_again_and_its_cut_line_is_not_heard() {
+fn a_killed_process_may_start_again_and_its_cut_line_is_not_read() {
     let mut crew = crew(&[&format!("{READY}; printf '{{\"event\"'; sleep 600")]);
-    let began = crew.first_time(LONG, &mut |heard| {
-        assert_eq!(heard.line, ready());
+    let began = crew.first_time(LONG, &mut |printed| {
+        assert_eq!(printed.line, ready());
         Ok(Some(monotonic_ns()))
     });
     assert!(began.expect("it began") <= Instant::now());

@@ -45,11 +45,11 @@ fn the_ring_prints_rounds_and_its_end() {
     crew.start((), "n1", command).expect("python3 starts");
     crew.until(Duration::from_secs(60), "the end of the ring", &mut |crew| {
         let mut is_over = false;
-        crew.listen(LOOK, &mut |heard| {
-            match heard.line {
+        crew.listen(LOOK, &mut |printed| {
+            match printed.line {
                 Line::Round(round) => rounds.push(round),
                 Line::SiteEnded(_) => is_over = true,
-                line => return Err(heard.place.unexpected(&line)),
+                line => return Err(printed.place.unexpected(&line)),
             }
             Ok(())
         })?;

@@ -1,5 +1,5 @@
-//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, the utilization of each link,
-//! and the switches that aggregate.
+//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, the utilization of each
+//! link, and the switches that aggregate.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -225,8 +225,8 @@ fn text_width(text: &str) -> f64 {
     CHARACTER * TEXT * text.chars().count() as f64
 }
 
-/// Returns each node's position: tiers by hops from the nearest host, each tier ordered by the positions of its
-/// lower neighbors.
+/// Returns each node's position: tiers by hops from the nearest host, each tier ordered by the positions of
+/// its lower neighbors.
 fn layout(topology: &Topology) -> Vec<(f64, f64)> {
     let mut tier: Vec<Option<usize>> = vec![None; topology.nodes().len()];
     let mut queue: VecDeque<NodeId> =

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail, ensure};
 use inart_emulator::Measured;
 use inart_emulator::machine::scale::{Scale, Scaling, check_slowest};
-use inart_emulator::sites::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
+use inart_emulator::sites::{Method, Report, Setting, Variant, Workload, chart, emulate_sites};
 use inart_planner_sites::{Disjoint, Options, Plan, Scheme};
 use inart_quic::Congestion;
 use inart_simulator_sites::ideal::Knowledge;
@@ -93,7 +93,7 @@ const TIME: f64 = 1.0 / 15.0;
 
 fn variant(name: &str, python: &Path) -> anyhow::Result<Variant> {
     if name == "gloo" {
-        return Ok(Variant { name: name.to_owned(), way: Way::Gloo { python: python.to_owned() } });
+        return Ok(Variant { name: name.to_owned(), method: Method::Gloo { python: python.to_owned() } });
     }
     let (plain, paths) = match name.strip_suffix('+') {
         Some(plain) => (plain, Some(Disjoint::Nodes)),
@@ -108,13 +108,13 @@ fn variant(name: &str, python: &Path) -> anyhow::Result<Variant> {
         flags.extend(["--auxiliary", "node-disjoint"].map(str::to_owned));
     }
     let plan = Options { auxiliary: paths, ..Options::new(scheme) };
-    Ok(Variant { name: name.to_owned(), way: Way::Planned { plan, flags } })
+    Ok(Variant { name: name.to_owned(), method: Method::Planned { plan, flags } })
 }
 
 /// The user's own plan on the scaled network. Processes are started with the plan in place of flags.
 fn own_variant(plan: &Plan, scaled: &Overlay, size: f64) -> anyhow::Result<Variant> {
     let plan = Options::following(own::for_scaled(plan, scaled, size)?)?;
-    Ok(Variant { name: "own".to_owned(), way: Way::Planned { plan, flags: Vec::new() } })
+    Ok(Variant { name: "own".to_owned(), method: Method::Planned { plan, flags: Vec::new() } })
 }
 
 impl OnNetwork for Args {
@@ -176,7 +176,9 @@ fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<Exit
             args.chart.is_none(),
             "--chart: it is drawn of networks of sites without insides only; leave it out"
         );
-        if let Some(ring) = setting.variants.iter().find(|variant| matches!(variant.way, Way::Gloo { .. })) {
+        if let Some(ring) =
+            setting.variants.iter().find(|variant| matches!(variant.method, Method::Gloo { .. }))
+        {
             bail!("--schemes {}: no workers are inside its sites; name schemes of trees", ring.name);
         }
         setting.check().map_err(with_flag)?;

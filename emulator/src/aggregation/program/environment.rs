@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_rank_is_told_all_that_torchrun_and_inart_tell() {
-        let told = Surroundings {
+        let surroundings = Surroundings {
             rank: 3,
             ranks: 6,
             master: Ipv4Addr::new(10, 0, 0, 5),
@@ -96,7 +96,7 @@ mod tests {
             peer_timeout: Duration::from_millis(2500),
             status: Some("/w4.sock".into()),
         };
-        let lines: Vec<_> = told
+        let lines: Vec<_> = surroundings
             .variables()
             .into_iter()
             .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))

@@ -19,34 +19,34 @@ pub(super) struct Gate {
 
 /// Action at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum GateAction {
     /// The ranks begin.
     Open,
     /// They wait.
-    Shut,
+    Wait,
     /// They wait, and have done so for that long: to be reported.
-    Say(Duration),
+    Report(Duration),
 }
 
 impl Gate {
     /// Looks at the gate at a moment: whether all ranks have joined (`is_complete`), and any.
-    pub(super) fn look(&mut self, now: Instant, is_complete: bool, is_any: bool) -> Look {
+    pub(super) fn look(&mut self, now: Instant, is_complete: bool, is_any: bool) -> GateAction {
         if is_complete {
-            return Look::Open;
+            return GateAction::Open;
         }
         if !is_any {
-            return Look::Shut;
+            return GateAction::Wait;
         }
         let (since, say_at) = self.waits.get_or_insert((now, now + SAY_AFTER));
         let waited = now.saturating_duration_since(*since);
         if waited >= LONGEST_WAIT {
-            return Look::Open;
+            return GateAction::Open;
         }
         if now < *say_at {
-            return Look::Shut;
+            return GateAction::Wait;
         }
         *say_at = now + SAY_EVERY;
-        Look::Say(waited)
+        GateAction::Report(waited)
     }
 }
 
@@ -58,21 +58,21 @@ mod tests {
     fn a_rank_that_never_joins_is_reported_and_not_waited_for_without_end() {
         let (mut gate, start) = (Gate::default(), Instant::now());
         let mut look = |seconds| gate.look(start + Duration::from_secs(seconds), false, true);
-        assert_eq!([look(0), look(4)], [Look::Shut; 2]);
-        assert_eq!(look(5), Look::Say(Duration::from_secs(5)));
-        assert_eq!(look(14), Look::Shut);
-        assert_eq!(look(15), Look::Say(Duration::from_secs(15)));
-        assert_eq!(look(599), Look::Say(Duration::from_secs(599)));
-        assert_eq!(look(600), Look::Open);
+        assert_eq!([look(0), look(4)], [GateAction::Wait; 2]);
+        assert_eq!(look(5), GateAction::Report(Duration::from_secs(5)));
+        assert_eq!(look(14), GateAction::Wait);
+        assert_eq!(look(15), GateAction::Report(Duration::from_secs(15)));
+        assert_eq!(look(599), GateAction::Report(Duration::from_secs(599)));
+        assert_eq!(look(600), GateAction::Open);
     }
 
     #[test]
     fn ranks_begin_when_all_have_joined_and_nothing_is_said_before_the_first() {
         let (mut gate, start) = (Gate::default(), Instant::now());
-        assert_eq!(gate.look(start, false, false), Look::Shut);
+        assert_eq!(gate.look(start, false, false), GateAction::Wait);
         let later = start + Duration::from_secs(1000);
-        assert_eq!(gate.look(later, false, false), Look::Shut);
-        assert_eq!(gate.look(later, false, true), Look::Shut);
-        assert_eq!(gate.look(later, true, true), Look::Open);
+        assert_eq!(gate.look(later, false, false), GateAction::Wait);
+        assert_eq!(gate.look(later, false, true), GateAction::Wait);
+        assert_eq!(gate.look(later, true, true), GateAction::Open);
     }
 }

@@ -66,15 +66,15 @@ mod tests {
 
     #[test]
     fn exits_and_signals_are_told_apart() {
-        let told =
+        let message =
             |status| RankEnd::new("digits", 3, "w4", ExitStatus::from_raw(status), "oh".into()).to_string();
-        assert_eq!(told(0x0700), "rank 3 (worker w4 of job digits) ended with exit status 7: oh");
+        assert_eq!(message(0x0700), "rank 3 (worker w4 of job digits) ended with exit status 7: oh");
         let end = RankEnd::new("digits", 0, "w1", ExitStatus::from_raw(0x0100), "connection closed".into());
         assert_eq!(
             end.after(Some("rank 2 (worker w3)".into())).to_string(),
             "rank 0 (worker w1 of job digits) ended with exit status 1: connection closed; rank 2 (worker w3) had left \
              before it with exit status 0"
         );
-        assert_eq!(told(9), "rank 3 (worker w4 of job digits) was ended by SIGKILL: oh");
+        assert_eq!(message(9), "rank 3 (worker w4 of job digits) was ended by SIGKILL: oh");
     }
 }

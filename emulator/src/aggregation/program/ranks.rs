@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 
 use crate::aggregation::agents::Agents;
 use crate::aggregation::job::JobRun;
-use crate::aggregation::program::gate::{Gate, Look};
+use crate::aggregation::program::gate::{Gate, GateAction};
 use crate::aggregation::program::rank_end::RankEnd;
 use crate::error::Error;
 
@@ -56,7 +56,7 @@ enum Ending {
     /// They may go on until then.
     Grace(Instant),
     /// Signaled to end, with time until then.
-    Told(Instant),
+    Signaled(Instant),
     Killed,
 }
 
@@ -125,7 +125,7 @@ impl Ranks {
         }
         self.ending = match self.ending {
             Ending::Grace(until) if Instant::now() > until => self.tell(agents),
-            Ending::Told(until) if Instant::now() > until => self.kill(agents),
+            Ending::Signaled(until) if Instant::now() > until => self.kill(agents),
             ending => ending,
         };
         Ok(failed)
@@ -178,9 +178,9 @@ impl Ranks {
                 ranks.iter().filter(|rank| !rank.is_known && rank.ended.is_none()).collect();
             let is_any = ranks.iter().any(|rank| rank.is_known);
             match self.gates[index].look(Instant::now(), missing.is_empty(), is_any) {
-                Look::Open => agents.begin(self.jobs[index]),
-                Look::Shut => {}
-                Look::Say(waited) => {
+                GateAction::Open => agents.begin(self.jobs[index]),
+                GateAction::Wait => {}
+                GateAction::Report(waited) => {
                     let names = missing.iter().map(|rank| format!("rank {} ({})", rank.rank, rank.worker));
                     tracing::warn!(
                         job = run.assignment().name,
@@ -196,7 +196,7 @@ impl Ranks {
             }
             let roles: Vec<_> = ranks.iter().map(|rank| rank.role).collect();
             let waited = ends.into_iter().max().is_none_or(|last| last.elapsed() > LONGEST_REPORT);
-            if waited || agents.has_heard_out(&roles)? {
+            if waited || agents.has_read_all(&roles)? {
                 run.end_of_program();
             }
         }
@@ -242,7 +242,7 @@ impl Ranks {
 
     fn tell(&self, agents: &Agents) -> Ending {
         self.signal(agents, Signal::SIGTERM);
-        Ending::Told(Instant::now() + LONGEST_END)
+        Ending::Signaled(Instant::now() + LONGEST_END)
     }
 
     fn kill(&self, agents: &Agents) -> Ending {

@@ -71,8 +71,8 @@ impl Running {
     }
 
     fn run(&mut self, work: impl FnOnce(&AtomicBool) + Send + 'static) -> io::Result<()> {
-        let told = Arc::clone(&self.stop);
-        self.threads.push(thread::Builder::new().name("background".into()).spawn(move || work(&told))?);
+        let stop = Arc::clone(&self.stop);
+        self.threads.push(thread::Builder::new().name("background".into()).spawn(move || work(&stop))?);
         Ok(())
     }
 }

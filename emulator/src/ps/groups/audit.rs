@@ -12,7 +12,7 @@ use inart_report::{Line, TurnEnd, digest};
 use inart_training::{Evaluation, Stepper};
 use inart_wire::Rank;
 
-use super::processes::Said;
+use super::processes::Records;
 use super::setting::RackSetting;
 use crate::error::Error;
 use crate::sites::differs;
@@ -136,13 +136,13 @@ impl Audit {
     }
 
     /// Compares the servers' versions with these, and returns after which turn the model was how good.
-    pub fn end(&self, said: &Said) -> Result<Vec<(u64, Evaluation)>, Error> {
+    pub fn end(&self, records: &Records) -> Result<Vec<(u64, Evaluation)>, Error> {
         let groups = self.workers.len() as u64;
         let all = groups * u64::from(self.iterations);
         if self.turns != all {
             return Err(wrong("the training", format!("{} of {all} turns were ended by all", self.turns)));
         }
-        for (server, lines) in said.servers.iter().enumerate() {
+        for (server, lines) in records.servers.iter().enumerate() {
             let who = format!("server {}", self.servers[server]);
             let ends: Vec<_> = lines
                 .iter()

@@ -70,10 +70,10 @@ fn run(setting: &RackSetting, racks: &Racks, tell: &mut dyn FnMut(u64)) -> Resul
             return Err(Error::Failed { who: "the training".into(), why });
         }
     }
-    let said = processes.end()?;
-    let evaluations = audit.end(&said)?;
+    let records = processes.end()?;
+    let evaluations = audit.end(&records)?;
     let summed = testbed.counters()?.aggregated;
-    report::report(setting, racks, &said, &audit, &evaluations, summed)
+    report::report(setting, racks, &records, &audit, &evaluations, summed)
 }
 
 /// Installs the plans of all groups; what to tell their hosts.

@@ -14,7 +14,7 @@ use super::setting::RackSetting;
 use crate::aggregation::agents::Agents;
 use crate::aggregation::testbed::Testbed;
 use crate::error::Error;
-use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
+use crate::machine::crew::{Crew, LONGEST_END, LOOK, PrintedLine};
 
 /// How long a host may report nothing.
 const LONGEST_SILENCE: Duration = Duration::from_secs(120);
@@ -23,7 +23,7 @@ const LONGEST_START: Duration = Duration::from_secs(60);
 
 /// Reports of all processes.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct Records {
     /// By server.
     pub servers: Vec<Vec<Line>>,
     /// How good the training ended, as a worker tells it.
@@ -40,7 +40,7 @@ pub struct Processes {
     names: Vec<Vec<String>>,
     /// Servers, by shard.
     crew: Crew<usize>,
-    said: Said,
+    records: Records,
 }
 
 impl Processes {
@@ -60,16 +60,16 @@ impl Processes {
             workers: assignments.iter().map(|assignment| assignment.workers.len()).collect(),
             names: assignments.iter().map(names).collect(),
             crew: Crew::new(),
-            said: Said::default(),
+            records: Records::default(),
         };
         let shards = assignments.first().map_or(0, |assignment| assignment.shards.len());
         for shard in 0..shards {
             processes.start_server(setting, racks, testbed, assignments, shard)?;
         }
-        let Processes { crew, said, .. } = &mut processes;
+        let Processes { crew, records, .. } = &mut processes;
         crew.until(LONGEST_START, "a server that can be reached", &mut |crew| {
-            crew.listen(LOOK, &mut |heard| said.take(heard))?;
-            Ok(said.servers.iter().all(|lines| !lines.is_empty()))
+            crew.listen(LOOK, &mut |line| records.take(line))?;
+            Ok(records.servers.iter().all(|lines| !lines.is_empty()))
         })?;
         for (group, assignment) in assignments.iter().enumerate() {
             for rank in 0..assignment.workers.len() {
@@ -94,8 +94,8 @@ impl Processes {
                 }
                 _ => {
                     self.agents.check()?;
-                    let Self { crew, said, .. } = self;
-                    crew.listen(Duration::ZERO, &mut |heard| said.take(heard))?;
+                    let Self { crew, records, .. } = self;
+                    crew.listen(Duration::ZERO, &mut |line| records.take(line))?;
                 }
             }
             if began.elapsed() > LONGEST_START {
@@ -131,7 +131,7 @@ impl Processes {
         }
         of_all(&mut command, setting, testbed);
         self.crew.start(shard, &format!("server {name}"), command)?;
-        self.said.servers.push(Vec::new());
+        self.records.servers.push(Vec::new());
         Ok(())
     }
 
@@ -182,10 +182,10 @@ impl Processes {
                 Report::Round(report) => take(group, rank, report)?,
                 Report::Done { trained } => {
                     self.done[group].insert(rank);
-                    self.said.trained = self.said.trained.take().or(trained);
+                    self.records.trained = self.records.trained.take().or(trained);
                 }
                 Report::Failed { error } => {
-                    // Who has died says nothing; its process is known to be gone.
+                    // A process that died prints nothing; its end is known.
                     self.agents.check()?;
                     let who = format!("worker {}", self.names[group][rank.index()]);
                     return Err(Error::Failed { who, why: error });
@@ -194,8 +194,8 @@ impl Processes {
             }
         }
         self.agents.check()?;
-        let Self { crew, said, .. } = self;
-        crew.listen(Duration::ZERO, &mut |heard| said.take(heard))
+        let Self { crew, records, .. } = self;
+        crew.listen(Duration::ZERO, &mut |line| records.take(line))
     }
 
     /// Whether all workers have done their iterations.
@@ -203,23 +203,23 @@ impl Processes {
         self.done.iter().zip(&self.workers).all(|(done, workers)| done.len() == *workers)
     }
 
-    /// Waits until all servers have ended; what all have said.
-    pub fn end(self) -> Result<Said, Error> {
-        let Self { crew, mut said, .. } = self;
-        crew.end(LONGEST_END, |_| true, &mut |heard| said.take(heard))?;
-        Ok(said)
+    /// Waits until all servers have ended; returns the records of all processes.
+    pub fn end(self) -> Result<Records, Error> {
+        let Self { crew, mut records, .. } = self;
+        crew.end(LONGEST_END, |_| true, &mut |line| records.take(line))?;
+        Ok(records)
     }
 }
 
-impl Said {
-    fn take(&mut self, heard: Heard<usize>) -> Result<(), Error> {
-        match heard.line {
+impl Records {
+    fn take(&mut self, printed: PrintedLine<usize>) -> Result<(), Error> {
+        match printed.line {
             Line::Listening
             | Line::Ready { .. }
             | Line::Begins { .. }
             | Line::Ends(_)
-            | Line::Over { .. } => self.servers[heard.who].push(heard.line),
-            _ => return Err(heard.place.unexpected(&heard.line)),
+            | Line::Over { .. } => self.servers[printed.who].push(printed.line),
+            _ => return Err(printed.place.unexpected(&printed.line)),
         }
         Ok(())
     }

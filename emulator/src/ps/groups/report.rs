@@ -9,7 +9,7 @@ use inart_training::Evaluation;
 use serde::Serialize;
 
 use super::audit::Audit;
-use super::processes::Said;
+use super::processes::Records;
 use super::setting::RackSetting;
 use crate::error::Error;
 use crate::machine::scale::Scaling;
@@ -109,9 +109,9 @@ struct Times {
     staleness: u64,
 }
 
-fn times(said: &Said, groups: usize) -> Vec<Times> {
+fn times(records: &Records, groups: usize) -> Vec<Times> {
     let mut turns: BTreeMap<u64, Times> = BTreeMap::new();
-    for lines in &said.servers {
+    for lines in &records.servers {
         let mut rounds = vec![0u64; groups];
         for line in lines {
             match line {
@@ -141,13 +141,13 @@ fn times(said: &Said, groups: usize) -> Vec<Times> {
 pub fn report(
     setting: &RackSetting,
     racks: &Racks,
-    said: &Said,
+    records: &Records,
     audit: &Audit,
     evaluations: &[(u64, Evaluation)],
     summed_in_switches: u64,
 ) -> Result<RackReport, Error> {
     let groups = racks.groups.len();
-    let times = times(said, groups);
+    let times = times(records, groups);
     let first = setting.iterations as usize / 3;
     let seconds = |from: u64, to: u64| to.saturating_sub(from) as f64 * 1e-9;
     let own = |group: usize| times.iter().skip(group).step_by(groups).skip(first);

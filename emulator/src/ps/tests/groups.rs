@@ -8,7 +8,7 @@ use inart_training::{Client, Config, Local};
 
 use super::super::audit::Checked;
 use super::super::audit_groups::check;
-use super::super::said::Said;
+use super::super::records::Records;
 use super::super::setting::Clients;
 use super::record::{Run, setting};
 use crate::error::Error;
@@ -40,64 +40,64 @@ fn restored(kept: Kept) -> InGroups {
     InGroups::restored(options(1.0), vec![4; CLIENTS], 7, kept).unwrap()
 }
 
-fn checked(said: &Said) -> Result<Checked, Error> {
+fn checked(records: &Records) -> Result<Checked, Error> {
     let clients = Clients { local: LOCAL, opposite: BTreeSet::new() };
-    check(&setting("clients", CLIENTS, Some(clients.clone())), &clients, GROUPS, said)
+    check(&setting("clients", CLIENTS, Some(clients.clone())), &clients, GROUPS, records)
 }
 
-fn refused(mut said: Said, change: impl FnOnce(&mut Said), expected: &str) {
-    change(&mut said);
-    let error = checked(&said).expect_err(expected).to_string();
+fn refused(mut records: Records, change: impl FnOnce(&mut Records), expected: &str) {
+    change(&mut records);
+    let error = checked(&records).expect_err(expected).to_string();
     assert!(error.contains(expected), "{expected}: {error}");
 }
 
 #[test]
 fn what_is_lost_doubled_or_not_what_it_has_to_be_is_named() {
-    let said = || {
+    let records = || {
         let mut run = run(1.0);
         run.until(6);
         run.end()
     };
-    let all = checked(&said()).unwrap();
+    let all = checked(&records()).unwrap();
     assert!(all.updates >= 15 && (all.wasted_updates, all.lost) == (0, 0), "{all:?}");
-    type Change = fn(&mut Said);
+    type Change = fn(&mut Records);
     let cases: [(Change, &str); 12] = [
-        (|said| drop(said.applied.pop()), "s1: it has lost"),
-        (|said| drop(said.applied.remove(2)), "s1: version 3 of its model is lacking"),
-        (|said| drop(said.applied[3].updates.pop()), "is not merged of its clients' models"),
-        (|said| drop(said.pushed.remove(4)), "was not trained once and taken once"),
-        (|said| said.pushed.push(said.pushed[0].clone()), "was taken twice"),
+        (|records| drop(records.applied.pop()), "s1: it has lost"),
+        (|records| drop(records.applied.remove(2)), "s1: version 3 of its model is lacking"),
+        (|records| drop(records.applied[3].updates.pop()), "is not merged of its clients' models"),
+        (|records| drop(records.pushed.remove(4)), "was not trained once and taken once"),
+        (|records| records.pushed.push(records.pushed[0].clone()), "was taken twice"),
         (
-            |said| {
-                let again = said.applied[2].updates[0].clone();
-                said.applied[2].updates.push(again);
+            |records| {
+                let again = records.applied[2].updates[0].clone();
+                records.applied[2].updates.push(again);
             },
             "s1: it has merged the model of",
         ),
-        (|said| said.pushed[5].pushed = "x".into(), "is not what its images give"),
-        (|said| said.sent.last_entry().unwrap().get_mut()[0].model = "x".into(), "is not a version"),
-        (|said| said.applied[4].updates[0].staleness += 1, "stale"),
-        (|said| said.applied[4].model = Some("x".into()), "s1: version 5 is not merged"),
+        (|records| records.pushed[5].pushed = "x".into(), "is not what its images give"),
+        (|records| records.sent.last_entry().unwrap().get_mut()[0].model = "x".into(), "is not a version"),
+        (|records| records.applied[4].updates[0].staleness += 1, "stale"),
+        (|records| records.applied[4].model = Some("x".into()), "s1: version 5 is not merged"),
         (
             // A client of the other group in a group's round.
-            |said| {
-                let other = said.applied[3].updates[0].clone();
-                said.applied[2].updates.push(other);
+            |records| {
+                let other = records.applied[3].updates[0].clone();
+                records.applied[2].updates.push(other);
             },
             "",
         ),
         (
-            |said| {
-                let (key, copies) = said.sent.first_key_value().unwrap();
+            |records| {
+                let (key, copies) = records.sent.first_key_value().unwrap();
                 let (key, mut again) = (*key, copies[0].clone());
                 again.began_ns += 1;
-                said.sent.get_mut(&key).unwrap().push(again);
+                records.sent.get_mut(&key).unwrap().push(again);
             },
             "it has not taken what w1 trained in round 0",
         ),
     ];
     for (change, expected) in cases {
-        refused(said(), change, expected);
+        refused(records(), change, expected);
     }
 }
 
@@ -106,47 +106,47 @@ fn what_is_lost_doubled_or_not_what_it_has_to_be_is_named() {
 fn a_model_of_another_groups_round_is_named() {
     let mut run = run(1.0);
     run.until(6);
-    let said = run.end();
+    let records = run.end();
     let of = |group: usize| {
-        move |applied: &&super::super::said::Applied| {
+        move |applied: &&super::super::records::Applied| {
             applied.updates[0].worker[1..].parse::<usize>().unwrap() % GROUPS == (group + 1) % GROUPS
         }
     };
-    let first = said.applied.iter().find(of(0)).unwrap().applied as usize - 1;
-    let second = said.applied.iter().find(of(1)).unwrap().applied as usize - 1;
+    let first = records.applied.iter().find(of(0)).unwrap().applied as usize - 1;
+    let second = records.applied.iter().find(of(1)).unwrap().applied as usize - 1;
     // A client of the group that comes second joins the round of the first.
     let (at, into) = if first < second { (second, first) } else { (first, second) };
-    let moved = said.applied[at].updates[0].clone();
-    let change = move |said: &mut Said| {
+    let moved = records.applied[at].updates[0].clone();
+    let change = move |records: &mut Records| {
         let mut moved = moved;
-        let pushed = said
+        let pushed = records
             .pushed
             .iter()
             .find(|pushed| pushed.worker == moved.worker && pushed.iteration == moved.iteration);
         moved.staleness = into as u64 - pushed.unwrap().base;
-        said.applied[at].updates.remove(0);
-        said.applied[into].updates.push(moved);
+        records.applied[at].updates.remove(0);
+        records.applied[into].updates.push(moved);
     };
-    refused(said, change, "is not of its group's round");
+    refused(records, change, "is not of its group's round");
 }
 
 #[test]
 fn who_comes_late_trains_in_vain_and_nobody_else() {
-    let said = || {
+    let records = || {
         let mut run = run(0.5);
         run.until(8);
         run.end()
     };
-    let right = said();
+    let right = records();
     let all = checked(&right).unwrap();
     assert!(all.wasted_updates > 0 && all.lost == 0, "{all:?}");
     // In the last round of its group, a model that is not there is lost.
     let last = right.pushed.last().unwrap().clone();
     refused(
-        said(),
-        |said| {
-            let place = said.pushed.iter().position(|pushed| pushed.at_ns == last.at_ns).unwrap();
-            said.pushed.remove(place);
+        records(),
+        |records| {
+            let place = records.pushed.iter().position(|pushed| pushed.at_ns == last.at_ns).unwrap();
+            records.pushed.remove(place);
         },
         "taken once",
     );
@@ -155,35 +155,35 @@ fn who_comes_late_trains_in_vain_and_nobody_else() {
 #[test]
 fn who_was_killed_or_given_up_has_trained_in_vain() {
     for is_killed in [true, false] {
-        let said = || {
+        let records = || {
             let mut run = run(1.0);
             run.until(3).until_computing(0);
             if is_killed { run.kill(0) } else { run.give_up(0) }.until(8);
             run.end()
         };
-        let all = checked(&said()).unwrap();
+        let all = checked(&records()).unwrap();
         assert_eq!((all.wasted_updates, all.lost), (1, 0), "{is_killed}");
-        let clear = |said: &mut Said| {
-            said.killed.clear();
-            said.gone.clear();
+        let clear = |records: &mut Records| {
+            records.killed.clear();
+            records.gone.clear();
         };
-        refused(said(), clear, "s1: it has not taken what w1 trained");
+        refused(records(), clear, "s1: it has not taken what w1 trained");
     }
 }
 
 #[test]
 fn a_killed_server_goes_on_from_a_version_that_is_merged_again() {
-    let said = |untold| {
+    let records = |unreported| {
         let mut run = run(1.0);
-        run.until(5).kill_server(untold, restored).until(10);
+        run.until(5).kill_server(unreported, restored).until(10);
         run.end()
     };
-    for untold in [0, 1] {
-        let all = checked(&said(untold)).unwrap();
-        assert!(all.wasted_updates > 0, "{untold}: {all:?}");
+    for unreported in [0, 1] {
+        let all = checked(&records(unreported)).unwrap();
+        assert!(all.wasted_updates > 0, "{unreported}: {all:?}");
     }
-    let value = |said: &mut Said| said.restarts[0].kept.as_mut().unwrap().values[9] += 1.0;
-    refused(said(0), value, "what it has kept is not its version 5");
-    refused(said(1), value, "is not merged of models");
-    refused(said(0), |said| said.restarts[0].kept = None, "it resumed from version 0");
+    let value = |records: &mut Records| records.restarts[0].kept.as_mut().unwrap().values[9] += 1.0;
+    refused(records(0), value, "what it has kept is not its version 5");
+    refused(records(1), value, "is not merged of models");
+    refused(records(0), |records| records.restarts[0].kept = None, "it resumed from version 0");
 }

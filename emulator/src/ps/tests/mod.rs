@@ -5,8 +5,8 @@ mod groups;
 mod record;
 mod workers;
 
-/// Tests change what processes have said.
-impl<E> std::ops::DerefMut for super::said::OfIncarnation<E> {
+/// Tests change the records of processes.
+impl<E> std::ops::DerefMut for super::records::OfIncarnation<E> {
     fn deref_mut(&mut self) -> &mut E {
         &mut self.event
     }

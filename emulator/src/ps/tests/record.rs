@@ -12,7 +12,7 @@ use inart_report::{Applied, AppliedUpdate, PsServerEnd, Pushed, WorkerSent, dige
 use inart_topologies::ps::Cluster;
 
 use super::super::faults::ProcessFaults;
-use super::super::said::{Moment, OfIncarnation, Restart, Said};
+use super::super::records::{Moment, OfIncarnation, Records, Restart};
 use super::super::setting::{Clients, Setting, Transport, scaled};
 
 /// The step of all workers together, or of each client.
@@ -56,8 +56,8 @@ pub fn setting(kind: &str, count: usize, clients: Option<Clients>) -> Setting {
 /// Computes a participant's push: its number, the model as it has arrived, iteration, batch.
 pub type Compute = Box<dyn FnMut(usize, &[f32], u64, usize) -> Vec<f32>>;
 
-/// An update under way.
-struct Under {
+/// An update in flight.
+struct InFlight {
     iteration: u64,
     base: u64,
     values: Vec<f32>,
@@ -65,12 +65,12 @@ struct Under {
 
 /// A run that goes on.
 pub struct Run<S> {
-    pub said: Said,
+    pub records: Records,
     server: S,
     compute: Compute,
     now_ms: u64,
     /// By the time at which it arrives and whose it is.
-    under_way: BTreeMap<(u64, usize), Under>,
+    in_flight: BTreeMap<(u64, usize), InFlight>,
     /// By participant: how often it was started again.
     processes: Vec<usize>,
     incarnation: usize,
@@ -86,11 +86,11 @@ impl<S: Sequencer> Run<S> {
     /// All join and ask.
     pub fn new(server: S, count: usize, compute: Compute) -> Self {
         let mut run = Run {
-            said: Said::default(),
+            records: Records::default(),
             server,
             compute,
             now_ms: 1,
-            under_way: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             processes: vec![0; count],
             incarnation: 0,
             is_closing: false,
@@ -124,7 +124,7 @@ impl<S: Sequencer> Run<S> {
 
     /// Continues until this number of updates have arrived.
     pub fn until_pushed(&mut self, count: usize) -> &mut Self {
-        while self.said.pushed.len() < count {
+        while self.records.pushed.len() < count {
             self.step();
         }
         self
@@ -132,28 +132,28 @@ impl<S: Sequencer> Run<S> {
 
     /// Goes on until an update of this participant is under way.
     pub fn until_computing(&mut self, who: usize) -> &mut Self {
-        while !self.under_way.keys().any(|key| key.1 == who) {
+        while !self.in_flight.keys().any(|key| key.1 == who) {
             self.step();
         }
         self
     }
 
     /// Applies the updates in flight, and lets the server count.
-    pub fn end(mut self) -> Said {
+    pub fn end(mut self) -> Records {
         self.is_closing = true;
-        while !self.under_way.is_empty() {
+        while !self.in_flight.is_empty() {
             self.step();
         }
         let all = (0..self.processes.len()).map(|who| WorkerNo(who as u32));
         all.for_each(|who| self.server.leave(who, Duration::from_millis(self.now_ms)));
         self.decide();
-        self.said.counted = Some(PsServerEnd::default());
-        self.said
+        self.records.counted = Some(PsServerEnd::default());
+        self.records
     }
 
     /// The process is killed, and started again at once.
     pub fn kill(&mut self, who: usize) -> &mut Self {
-        self.said.killed.insert((who, self.processes[who]));
+        self.records.killed.insert((who, self.processes[who]));
         self.processes[who] += 1;
         self.again(who)
     }
@@ -161,13 +161,13 @@ impl<S: Sequencer> Run<S> {
     /// The server gives a participant up, which comes back at once.
     pub fn give_up(&mut self, who: usize) -> &mut Self {
         self.now_ms += 1;
-        self.said.gone.push(Moment { worker: name(who), at_ns: self.at_ns() });
+        self.records.gone.push(Moment { worker: name(who), at_ns: self.at_ns() });
         self.server.leave(WorkerNo(who as u32), self.now());
         self.again(who)
     }
 
     fn again(&mut self, who: usize) -> &mut Self {
-        self.under_way.retain(|key, _| key.1 != who);
+        self.in_flight.retain(|key, _| key.1 != who);
         self.now_ms += 1;
         self.server.join(WorkerNo(who as u32), self.now());
         self.server.request(WorkerNo(who as u32), self.now());
@@ -177,13 +177,13 @@ impl<S: Sequencer> Run<S> {
 
     /// Kills the server, which resumes from its checkpoint; it had not reported this number of its last
     /// versions (no worker has pulled one of them).
-    pub fn kill_server(&mut self, untold: usize, restored: impl FnOnce(Kept) -> S) -> &mut Self {
+    pub fn kill_server(&mut self, unreported: usize, restored: impl FnOnce(Kept) -> S) -> &mut Self {
         let kept = self.server.kept();
-        let told = self.said.applied.len() - untold;
-        self.said.applied.truncate(told);
-        self.under_way.clear();
+        let reported = self.records.applied.len() - unreported;
+        self.records.applied.truncate(reported);
+        self.in_flight.clear();
         self.now_ms += 100;
-        self.said.restarts.push(Restart { at_ns: self.at_ns(), kept: Some(kept.clone()) });
+        self.records.restarts.push(Restart { at_ns: self.at_ns(), kept: Some(kept.clone()) });
         self.incarnation += 1;
         self.server = restored(kept);
         self.all_ask();
@@ -191,7 +191,7 @@ impl<S: Sequencer> Run<S> {
     }
 
     fn step(&mut self) {
-        let arrives_ms = self.under_way.keys().next().map(|key| key.0);
+        let arrives_ms = self.in_flight.keys().next().map(|key| key.0);
         let wakes_ms = self.server.wake_at().map(|at| at.as_micros().div_ceil(1000) as u64);
         let next_ms = [arrives_ms, wakes_ms].into_iter().flatten().min().expect("something is under way");
         self.now_ms = next_ms.max(self.now_ms + 1);
@@ -204,14 +204,14 @@ impl<S: Sequencer> Run<S> {
     }
 
     fn arrives(&mut self) {
-        let Some(((_, who), under)) = self.under_way.pop_first() else { return };
-        let Under { iteration, base, values } = under;
+        let Some(((_, who), under)) = self.in_flight.pop_first() else { return };
+        let InFlight { iteration, base, values } = under;
         let pushed = digest(&values);
         let verdict = self.server.push(WorkerNo(who as u32), iteration, values, self.now());
         if verdict.is_taken {
             let (at_ns, incarnation) = (self.at_ns(), self.incarnation);
             let event = Pushed { pushed, worker: name(who), iteration, base, refusal: None, at_ns };
-            self.said.pushed.push(OfIncarnation { incarnation, event });
+            self.records.pushed.push(OfIncarnation { incarnation, event });
         }
         self.server.request(WorkerNo(who as u32), self.now());
     }
@@ -235,7 +235,7 @@ impl<S: Sequencer> Run<S> {
                     let model = is_last.then(|| digest(self.server.values()));
                     let (at_ns, incarnation) = (self.at_ns(), self.incarnation);
                     let event = Applied { applied: applied.version, model, updates, at_ns };
-                    self.said.applied.push(OfIncarnation { incarnation, event });
+                    self.records.applied.push(OfIncarnation { incarnation, event });
                 }
                 _ => {}
             }
@@ -245,19 +245,19 @@ impl<S: Sequencer> Run<S> {
     /// Lets a worker pull and compute; some are slower than others.
     fn computes(&mut self, who: WorkerNo, iteration: u64, batch: usize) {
         let worker = who.index();
-        if self.under_way.keys().any(|key| key.1 == worker) {
+        if self.in_flight.keys().any(|key| key.1 == worker) {
             return;
         }
         let base = self.server.pull(who, self.now()).expect("it has the permission");
         let began_ns = self.at_ns();
-        self.said.pulls.push(Moment { worker: name(worker), at_ns: began_ns });
+        self.records.pulls.push(Moment { worker: name(worker), at_ns: began_ns });
         let arriving = |values: &[f32]| as_received(values, CHUNK_VALUES, Precision::Half);
         let from = arriving(self.server.values());
         let values = arriving(&(self.compute)(worker, &from, iteration, batch));
         let (sent, model, incarnation) = (digest(&values), digest(&from), self.processes[worker]);
         let event = WorkerSent { sent, iteration, batch, base, model, began_ns };
-        self.said.sent.entry((worker, iteration)).or_default().push(OfIncarnation { incarnation, event });
+        self.records.sent.entry((worker, iteration)).or_default().push(OfIncarnation { incarnation, event });
         let arrives_ms = self.now_ms + 10 + 3 * worker as u64;
-        self.under_way.insert((arrives_ms, worker), Under { iteration, base, values });
+        self.in_flight.insert((arrives_ms, worker), InFlight { iteration, base, values });
     }
 }

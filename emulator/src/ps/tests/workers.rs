@@ -5,7 +5,7 @@ use inart_ps_agent::{InOrder, Kept};
 use inart_training::{Config, Stepper};
 
 use super::super::audit::check;
-use super::super::said::Said;
+use super::super::records::Records;
 use super::super::setting::Setting;
 use super::record::{Run, STEP, setting};
 
@@ -45,9 +45,9 @@ fn three() -> Setting {
 }
 
 /// Checks a record that one thing is falsified in.
-fn refused(mut said: Said, change: impl FnOnce(&mut Said), expected: &str) {
-    change(&mut said);
-    let error = check(&three(), &said).expect_err(expected).to_string();
+fn refused(mut records: Records, change: impl FnOnce(&mut Records), expected: &str) {
+    change(&mut records);
+    let error = check(&three(), &records).expect_err(expected).to_string();
     assert!(error.contains(expected), "{expected}: {error}");
 }
 
@@ -70,53 +70,53 @@ fn records_of_right_runs_are_right() {
 
 #[test]
 fn what_is_lost_doubled_or_not_what_it_has_to_be_is_named() {
-    let said = || {
+    let records = || {
         let mut run = run(r2sp());
         run.until(8);
         run.end()
     };
-    type Change = fn(&mut Said);
+    type Change = fn(&mut Records);
     let cases: [(Change, &str); 14] = [
-        (|said| drop(said.applied.pop()), "s1: it has lost"),
-        (|said| drop(said.applied.remove(2)), "s1: version 3 of its model is lacking"),
-        (|said| drop(said.pushed.remove(4)), "it was not computed once and taken once"),
-        (|said| drop(said.sent.pop_last()), "it was not computed once and taken once"),
-        (|said| said.pushed.push(said.pushed[0].clone()), "was taken twice"),
+        (|records| drop(records.applied.pop()), "s1: it has lost"),
+        (|records| drop(records.applied.remove(2)), "s1: version 3 of its model is lacking"),
+        (|records| drop(records.pushed.remove(4)), "it was not computed once and taken once"),
+        (|records| drop(records.sent.pop_last()), "it was not computed once and taken once"),
+        (|records| records.pushed.push(records.pushed[0].clone()), "was taken twice"),
         (
-            |said| {
-                let again = said.applied[2].updates[0].clone();
-                said.applied[4].updates.push(again);
+            |records| {
+                let again = records.applied[2].updates[0].clone();
+                records.applied[4].updates.push(again);
             },
             "s1: it has applied the update of",
         ),
-        (|said| said.pushed[5].pushed = "x".into(), "is not what its model gives"),
+        (|records| records.pushed[5].pushed = "x".into(), "is not what its model gives"),
         (
-            |said| said.sent.last_entry().unwrap().get_mut()[0].sent = "x".into(),
+            |records| records.sent.last_entry().unwrap().get_mut()[0].sent = "x".into(),
             "is not what its model gives",
         ),
-        (|said| said.sent.last_entry().unwrap().get_mut()[0].model = "x".into(), "what it pulled"),
-        (|said| said.applied[5].updates[0].staleness += 1, "stale"),
-        (|said| said.applied[5].updates[0].scale *= 2.0, "does not count"),
-        (|said| said.applied[5].model = Some("x".into()), "s1: version 6 is not the sum"),
+        (|records| records.sent.last_entry().unwrap().get_mut()[0].model = "x".into(), "what it pulled"),
+        (|records| records.applied[5].updates[0].staleness += 1, "stale"),
+        (|records| records.applied[5].updates[0].scale *= 2.0, "does not count"),
+        (|records| records.applied[5].model = Some("x".into()), "s1: version 6 is not the sum"),
         (
-            |said| {
-                let again = said.sent[&(1, 0)][0].clone();
-                said.sent.get_mut(&(1, 0)).unwrap().push(again);
+            |records| {
+                let again = records.sent[&(1, 0)][0].clone();
+                records.sent.get_mut(&(1, 0)).unwrap().push(again);
             },
             "s1: it has not taken what w2 computed for iteration 0",
         ),
         (
             // The order of two versions' updates: each is bound to the model before it.
-            |said| {
-                let other = said.applied[6].updates.clone();
-                said.applied[6].updates = std::mem::replace(&mut said.applied[7].updates, other);
+            |records| {
+                let other = records.applied[6].updates.clone();
+                records.applied[6].updates = std::mem::replace(&mut records.applied[7].updates, other);
             },
             "stale",
         ),
     ];
-    check(&three(), &said()).unwrap();
+    check(&three(), &records()).unwrap();
     for (change, expected) in cases {
-        refused(said(), change, expected);
+        refused(records(), change, expected);
     }
 }
 
@@ -125,77 +125,80 @@ fn what_is_lost_doubled_or_not_what_it_has_to_be_is_named() {
 fn an_update_from_another_version_than_it_says_is_named() {
     let mut run = run(r2sp());
     run.until(8);
-    let said = run.end();
-    let pushed = said.pushed.iter().rposition(|pushed| pushed.base > 1).unwrap();
-    let worker = said.pushed[pushed].worker.clone();
+    let records = run.end();
+    let pushed = records.pushed.iter().rposition(|pushed| pushed.base > 1).unwrap();
+    let worker = records.pushed[pushed].worker.clone();
     let number = worker[1..].parse::<usize>().unwrap() - 1;
-    let key = (number, said.pushed[pushed].iteration);
-    let other = |said: &mut Said| {
-        let (base, model) =
-            (said.sent[&key][0].base - 1, said.applied[said.sent[&key][0].base as usize - 2].clone());
-        let sent = &mut said.sent.get_mut(&key).unwrap()[0];
+    let key = (number, records.pushed[pushed].iteration);
+    let other = |records: &mut Records| {
+        let (base, model) = (
+            records.sent[&key][0].base - 1,
+            records.applied[records.sent[&key][0].base as usize - 2].clone(),
+        );
+        let sent = &mut records.sent.get_mut(&key).unwrap()[0];
         // The digest of what was applied is of the model itself; what arrives is rounded, so none fits.
         (sent.base, sent.model) = (base, model.event.model.unwrap_or_default());
-        said.pushed[pushed].base = base;
+        records.pushed[pushed].base = base;
     };
-    refused(said, other, "is not a version");
+    refused(records, other, "is not a version");
 }
 
 #[test]
 fn who_was_killed_or_given_up_has_computed_in_vain() {
-    let said = |is_killed: bool| {
+    let records = |is_killed: bool| {
         let mut run = run(r2sp());
         run.until(4).until_computing(1);
         if is_killed { run.kill(1) } else { run.give_up(1) }.until(12);
         run.end()
     };
     for is_killed in [true, false] {
-        let checked = check(&three(), &said(is_killed)).unwrap();
+        let checked = check(&three(), &records(is_killed)).unwrap();
         assert_eq!((checked.wasted_updates, checked.lost), (1, 0));
     }
     let why = "s1: it has not taken what w2 computed";
-    refused(said(true), |said| said.killed.clear(), why);
-    refused(said(false), |said| said.gone.clear(), why);
-    refused(said(false), |said| said.gone[0].worker = "w3".into(), why);
-    refused(said(true), |said| said.killed = [(1, 1)].into(), why);
+    refused(records(true), |records| records.killed.clear(), why);
+    refused(records(false), |records| records.gone.clear(), why);
+    refused(records(false), |records| records.gone[0].worker = "w3".into(), why);
+    refused(records(true), |records| records.killed = [(1, 1)].into(), why);
     // Another update of the killed process than its last.
-    refused(said(true), |said| said.pushed.retain(|pushed| pushed.worker != "w2"), "taken once");
+    refused(records(true), |records| records.pushed.retain(|pushed| pushed.worker != "w2"), "taken once");
 }
 
 #[test]
 fn what_a_killed_server_had_not_kept_may_be_lost_and_nothing_else() {
-    let said = |untold| {
+    let records = |unreported| {
         let mut run = run(r2sp());
-        run.until(7).kill_server(untold, restored).until(14);
+        run.until(7).kill_server(unreported, restored).until(14);
         run.end()
     };
-    for untold in [0, 1] {
-        let said = said(untold);
-        let checked = check(&three(), &said).unwrap();
-        assert_eq!(checked.updates + checked.lost, said.pushed.len() as u64, "{untold}");
-        assert!(checked.wasted_updates > 0, "{untold}");
+    for unreported in [0, 1] {
+        let records = records(unreported);
+        let checked = check(&three(), &records).unwrap();
+        assert_eq!(checked.updates + checked.lost, records.pushed.len() as u64, "{unreported}");
+        assert!(checked.wasted_updates > 0, "{unreported}");
     }
-    let kept = |said: &mut Said, change: fn(&mut Kept)| change(said.restarts[0].kept.as_mut().unwrap());
+    let kept =
+        |records: &mut Records, change: fn(&mut Kept)| change(records.restarts[0].kept.as_mut().unwrap());
     refused(
-        said(0),
-        |said| kept(said, |kept| kept.values[9] += 1.0),
+        records(0),
+        |records| kept(records, |kept| kept.values[9] += 1.0),
         "what it has kept is not its version 7",
     );
-    refused(said(1), |said| kept(said, |kept| kept.values[9] += 1.0), "is no sum of updates");
+    refused(records(1), |records| kept(records, |kept| kept.values[9] += 1.0), "is no sum of updates");
     refused(
-        said(1),
-        |said| kept(said, |kept| kept.version = 5),
+        records(1),
+        |records| kept(records, |kept| kept.version = 5),
         "it resumed from version 5, and had reported 6",
     );
-    refused(said(0), |said| said.restarts[0].kept = None, "it resumed from version 0");
-    refused(said(0), |said| said.restarts[0].at_ns = 1, "it has not taken what");
+    refused(records(0), |records| records.restarts[0].kept = None, "it resumed from version 0");
+    refused(records(0), |records| records.restarts[0].at_ns = 1, "it has not taken what");
     // An update that was applied before the server was killed is applied again after it.
-    let again = |said: &mut Said| {
-        let mut update = said.applied[0].updates[0].clone();
+    let again = |records: &mut Records| {
+        let mut update = records.applied[0].updates[0].clone();
         update.staleness = 0;
-        said.applied.last_mut().unwrap().updates.push(update);
+        records.applied.last_mut().unwrap().updates.push(update);
     };
-    refused(said(0), again, "twice");
+    refused(records(0), again, "twice");
 }
 
 /// The server held at most one update of a worker when it was killed.
@@ -204,11 +207,11 @@ fn a_killed_server_may_lose_the_last_push_of_a_worker_and_none_before() {
     let mut run = run(SyncModel::bsp());
     run.until(3);
     // Two of three have pushed for version 4.
-    let pushed = run.said.pushed.len();
+    let pushed = run.records.pushed.len();
     run.until_pushed(pushed + 2);
     run.kill_server(0, |kept| InOrder::restored(SyncModel::bsp(), options(), MODEL, kept)).until(6);
-    let said = run.end();
-    let checked = check(&three(), &said).unwrap();
+    let records = run.end();
+    let checked = check(&three(), &records).unwrap();
     assert_eq!(checked.lost, 2);
-    refused(said, |said| said.restarts[0].kept.as_mut().unwrap().version += 1, "no sum of updates");
+    refused(records, |records| records.restarts[0].kept.as_mut().unwrap().version += 1, "no sum of updates");
 }

@@ -190,8 +190,8 @@ impl Audit {
     pub fn check(&mut self, rounds: &Rounds) -> Result<(), Error> {
         for (&round, sites) in rounds {
             let Some(expected) = self.expected.get(round as usize - 1) else { continue };
-            for (&site, said) in sites {
-                if said.sum != *expected {
+            for (&site, report) in sites {
+                if report.sum != *expected {
                     let what = format!("its sum of round {round} differs");
                     return Err(wrong(format!("site {}", self.names[site]), what));
                 }

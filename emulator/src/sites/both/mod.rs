@@ -61,8 +61,8 @@ pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<
         audit.check(processes.rounds())?;
         tell(audit.rounds());
     }
-    let said = processes.end()?;
-    audit.check(&said.rounds)?;
+    let records = processes.end()?;
+    audit.check(&records.rounds)?;
     let summed = insides.summed_in_switches()?;
-    times::report(setting, &said, &audit, (summed, insides.accuracy()), wiring.lost())
+    times::report(setting, &records, &audit, (summed, insides.accuracy()), wiring.lost())
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
-use super::super::processes::Said;
+use super::super::processes::Records;
 use super::audit::Audit;
 use super::setting::BothSetting;
 use crate::error::Error;
@@ -45,14 +45,14 @@ pub struct BothReport {
 
 pub fn report(
     setting: &BothSetting,
-    said: &Said,
+    records: &Records,
     audit: &Audit,
     (summed_in_switches, accuracy): (u64, Option<f64>),
     frames_lost: u64,
 ) -> Result<BothReport, Error> {
     let sites = setting.hierarchy.overlay.jobs()[0].sites.len();
     let mut rounds = Vec::new();
-    for ((round, of_sites), of_workers) in said.rounds.iter().zip(audit.times()) {
+    for ((round, of_sites), of_workers) in records.rounds.iter().zip(audit.times()) {
         if of_sites.len() != sites {
             let cause = io::Error::other(format!("round {round} was not ended by all sites"));
             return Err(Error::System { what: "measure".to_owned(), cause });
@@ -75,7 +75,7 @@ pub fn report(
         return Err(Error::System { what: "measure".to_owned(), cause });
     }
     let mean = |of: fn(&BothRound) -> f64| rounds.iter().map(of).sum::<f64>() / rounds.len() as f64;
-    let counted = &said.counted;
+    let counted = &records.counted;
     Ok(BothReport {
         mean: BothRound {
             inside_s: mean(|round| round.inside_s),

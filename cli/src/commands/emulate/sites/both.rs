@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, ensure};
 use inart_emulator::sites::both::{BothReport, BothRound, BothSetting, emulate_both};
-use inart_emulator::sites::{PAYLOAD_SHARE, Setting, Variant, Way, Workload};
+use inart_emulator::sites::{Method, PAYLOAD_SHARE, Setting, Variant, Workload};
 use inart_p4::SLOTS;
 use inart_planner_sites::{AuxiliaryUse, HierarchyPlan, Sharing, Tuning};
 use inart_simulator_sites::ideal::{RunOptions, Timeline, Until, timeline};
@@ -80,7 +80,7 @@ fn run_variant(
     variant: &Variant,
     bar: &ProgressBar,
 ) -> anyhow::Result<SchemeRun> {
-    let Way::Planned { plan: trees, flags } = &variant.way else {
+    let Method::Planned { plan: trees, flags } = &variant.method else {
         return Err(anyhow!(
             "--schemes {}: no workers are inside its sites; name schemes of trees",
             variant.name

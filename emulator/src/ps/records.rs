@@ -48,7 +48,7 @@ pub struct Restart {
 
 /// Lines that processes have printed.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct Records {
     /// By worker and iteration, each copy.
     pub sent: BTreeMap<(usize, u64), Vec<Sent>>,
     pub pushed: Vec<Pushed>,

@@ -30,18 +30,18 @@ fn notices(round_s: f64) -> f64 {
 
 /// Loads of messages on every port.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Words {
+struct MessageLoad {
     up_bps: f64,
     down_bps: f64,
 }
 
 /// Computes the loads in rounds of that length: notices, and an acknowledgement for every update that
 /// arrived.
-fn taken(peers: usize, receivers: usize, frame_bits: f64, round_s: f64) -> Words {
+fn taken(peers: usize, receivers: usize, frame_bits: f64, round_s: f64) -> MessageLoad {
     let notices = notices(round_s);
     let blocks = peers.div_ceil(BLOCK) as f64;
     let per_frame = frame_bits / round_s;
-    Words {
+    MessageLoad {
         up_bps: (notices * blocks + receivers as f64) * per_frame,
         down_bps: (notices * (peers - 1) as f64 + receivers as f64) * per_frame,
     }
@@ -52,7 +52,7 @@ fn taken(peers: usize, receivers: usize, frame_bits: f64, round_s: f64) -> Words
 /// one length that goes with its own words, which is found by halving.
 ///
 /// # Errors
-/// Words that leave next to nothing of a port.
+/// Messages that leave next to nothing of a port.
 pub fn without_words(
     setting: &Setting,
     round_s: impl Fn(&Mesh) -> Result<f64, Error>,
@@ -160,6 +160,6 @@ mod tests {
         // Four notices of 71 others and five words back come in; four go out in two frames each, and five
         // back.
         let words = taken(72, 5, 1000.0, 0.5);
-        assert_eq!(words, Words { up_bps: 13.0 * 2000.0, down_bps: 289.0 * 2000.0 });
+        assert_eq!(words, MessageLoad { up_bps: 13.0 * 2000.0, down_bps: 289.0 * 2000.0 });
     }
 }

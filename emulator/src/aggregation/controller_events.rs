@@ -7,25 +7,25 @@ use inart_topologies::units::counted;
 
 /// Last known state of a controller.
 #[derive(Debug, Default)]
-pub struct News {
+pub struct ControllerEvents {
     /// Number of the last reported change.
-    told: u32,
+    reported: u32,
     /// By job, the run that goes on.
     runs: BTreeMap<String, u32>,
     /// Number of the last reported decision.
     decided: u64,
 }
 
-impl News {
+impl ControllerEvents {
     /// Returns the events of a status: plan changes that have ended, and runs of elastic jobs that have
     /// begun.
     pub fn of(&mut self, status: &Status) -> Vec<String> {
         let mut news = Vec::new();
-        let told = self.told;
-        for change in status.changes.iter().filter(|change| change.number > told) {
+        let reported = self.reported;
+        for change in status.changes.iter().filter(|change| change.number > reported) {
             let Some(text) = ended(change) else { break };
             news.push(text);
-            self.told = change.number;
+            self.reported = change.number;
         }
         for job in &status.jobs {
             let Some(rendezvous) = &job.rendezvous else { continue };
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn each_change_is_told_once_when_it_has_ended() {
-        let mut news = News::default();
+        let mut news = ControllerEvents::default();
         let status = |changes: Vec<ChangeStatus>| Status { changes, ..Default::default() };
         assert!(news.of(&status(vec![change(1, ChangeStage::Migrating)])).is_empty());
         let both = vec![
@@ -100,11 +100,11 @@ mod tests {
             change(2, ChangeStage::Undone),
             change(3, ChangeStage::Writing),
         ];
-        let told = [
+        let expected = [
             "change 1 of job digits: done in 34 ms, from plan version 1 to 2",
             "change 2 of job digits: undone after 34 ms: no room",
         ];
-        assert_eq!(news.of(&status(both.clone())), told);
+        assert_eq!(news.of(&status(both.clone())), expected);
         assert!(news.of(&status(both)).is_empty());
     }
 
@@ -114,10 +114,10 @@ mod tests {
             line: format!("decision {number} at 1.25 s: link a-b has failed: change, active after 8 s: no"),
             json: format!("{{\"number\": {number}, \"outcome\": {outcome}}}"),
         };
-        let mut news = News::default();
-        let told = ["decision 2: link a-b has failed: change, active after 8 s: no"];
+        let mut news = ControllerEvents::default();
+        let expected = ["decision 2: link a-b has failed: change, active after 8 s: no"];
         let all = [decision(1, "null"), decision(2, "{\"result\": \"done\"}"), decision(3, "null")];
-        assert_eq!(news.of_decisions(&all), told);
+        assert_eq!(news.of_decisions(&all), expected);
         assert!(news.of_decisions(&all).is_empty());
         assert_eq!(news.of_decisions(&[decision(3, "{}")]).len(), 1);
     }
@@ -138,7 +138,7 @@ mod tests {
             }],
             ..Default::default()
         };
-        let mut news = News::default();
+        let mut news = ControllerEvents::default();
         assert_eq!(news.of(&status(1)), ["job digits: run 1 begins with 2 workers, 1 server"]);
         assert!(news.of(&status(1)).is_empty());
         assert_eq!(news.of(&status(4)), ["job digits: run 4 begins with 2 workers, 1 server"]);

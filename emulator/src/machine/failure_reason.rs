@@ -10,7 +10,7 @@ const SURVIVED: [&str; 2] = ["Exception ignored in", "Exception in thread"];
 /// `None` if there is no line.
 ///
 /// Python prints more after an exception: notes of other processes, frames of C++, warnings at the end.
-pub fn last_word(text: &str) -> Option<String> {
+pub fn failure_reason(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     if let Some(exception) = last_exception(&lines) {
         return Some(exception.trim_end().to_owned());
@@ -50,11 +50,11 @@ mod tests {
                     The above operation failed in:\n  cnn.py(52): <module>\n";
         let expected =
             "TensorError: the tensor is of torch.float64, only torch.float32 is summed: sum x.float()";
-        assert_eq!(last_word(text).as_deref(), Some(expected));
+        assert_eq!(failure_reason(text).as_deref(), Some(expected));
         let twice = format!(
             "{text}Traceback (most recent call last):\n  x\ntorch.distributed.DistBackendError: gone\n"
         );
-        assert_eq!(last_word(&twice).as_deref(), Some("torch.distributed.DistBackendError: gone"));
+        assert_eq!(failure_reason(&twice).as_deref(), Some("torch.distributed.DistBackendError: gone"));
     }
 
     #[test]
@@ -74,22 +74,29 @@ mod tests {
             "subprocess.TimeoutExpired: Command 'x' timed out\n",
         ];
         let chained = &chained.join("\n");
-        assert_eq!(last_word(chained).as_deref(), Some("subprocess.TimeoutExpired: Command 'x' timed out"));
+        assert_eq!(
+            failure_reason(chained).as_deref(),
+            Some("subprocess.TimeoutExpired: Command 'x' timed out")
+        );
         let ignored = "Exception ignored in: <function D.__del__ at 0x1>\nTraceback (most recent call last):\n  File \
                        \"a.py\", line 9\nAttributeError: half made\n";
         let thread = "Exception in thread Thread-1:\nTraceback (most recent call last):\n  File \"a.py\", line \
                       2\nValueError: of a thread\n";
         let all = format!("{chained}{ignored}{thread}");
-        assert_eq!(last_word(&all).as_deref(), Some("subprocess.TimeoutExpired: Command 'x' timed out"));
-        assert_eq!(last_word(thread).as_deref(), Some("ValueError: of a thread"), "it is all that is known");
+        assert_eq!(failure_reason(&all).as_deref(), Some("subprocess.TimeoutExpired: Command 'x' timed out"));
+        assert_eq!(
+            failure_reason(thread).as_deref(),
+            Some("ValueError: of a thread"),
+            "it is all that is known"
+        );
     }
 
     #[test]
     fn a_panic_is_its_message_and_all_else_the_last_line() {
         let panic =
             "thread 'main' (7) panicked at src/main.rs:3:5:\nno room\nnote: run with `RUST_BACKTRACE=1`\n";
-        assert_eq!(last_word(panic).as_deref(), Some("no room"));
-        assert_eq!(last_word("one\nSomeError: x\n\nerror: two\n\n").as_deref(), Some("error: two"));
-        assert_eq!(last_word(" \n"), None);
+        assert_eq!(failure_reason(panic).as_deref(), Some("no room"));
+        assert_eq!(failure_reason("one\nSomeError: x\n\nerror: two\n\n").as_deref(), Some("error: two"));
+        assert_eq!(failure_reason(" \n"), None);
     }
 }
