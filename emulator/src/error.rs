@@ -114,7 +114,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the emulation ran and failed, rather than being impossible as asked for.
+    /// Returns whether the emulation ran and failed; otherwise its options were impossible.
     pub fn is_failure(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! A job that was aborted because of a fault: who ended when, and with which error.
+//! A job that was aborted because of a fault: the end and the error of each host.
 
 use std::fmt;
 
@@ -12,24 +12,24 @@ pub const MAX_ABORT_SECONDS: f64 = 3.0;
 pub struct AbortReport {
     /// Hosts that were killed or stopped.
     pub culprits: Vec<String>,
-    /// Rounds before the abort whose sums were found right.
+    /// Rounds before the abort whose sums were correct.
     pub rounds_audited: u32,
     /// The other hosts, in the order in which they ended.
     pub ended: Vec<HostEnd>,
 }
 
-/// How a host ended.
+/// End of a host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HostEnd {
     /// Name of the host.
     pub host: String,
-    /// Whether it is a worker; servers tell their workers first.
+    /// Whether it is a worker; servers notify their workers first.
     pub worker: bool,
     /// Seconds after the fault.
     pub seconds: f64,
     /// With which error.
     pub error: String,
-    /// Whether the error names a culprit.
+    /// Whether the error names its cause.
     pub names_culprit: bool,
 }
 
@@ -43,7 +43,7 @@ impl AbortReport {
         self.workers().map(|end| end.seconds).fold(0.0, f64::max)
     }
 
-    /// Whether every worker got an error that names a culprit, within [`MAX_ABORT_SECONDS`].
+    /// Returns whether every worker got an error that names its cause, within [`MAX_ABORT_SECONDS`].
     pub fn is_orderly(&self) -> bool {
         self.seconds() <= MAX_ABORT_SECONDS && self.workers().all(|end| end.names_culprit)
     }

@@ -17,7 +17,7 @@ use nix::sys::signal::Signal;
 use crate::error::Error;
 use crate::machine::child::{Child, Lines, PIECE_BYTES};
 
-/// How often a silent emulation checks that its processes still run.
+/// Interval at which a silent emulation checks that its processes still run.
 const TICK: Duration = Duration::from_millis(20);
 
 /// A message of a reading thread.
@@ -35,18 +35,18 @@ pub struct Agents {
     receiver: mpsc::Receiver<io::Result<ThreadMessage>>,
     gate: Arc<Gate>,
     children: BTreeMap<Key, (Child, Option<io::BufReader<ChildStdout>>)>,
-    /// Open connections whose role is not known yet.
+    /// Number of open connections whose role is unknown.
     strangers: usize,
     /// Roles of the other open connections, each as often as it has connections.
     speakers: Vec<Key>,
-    /// When the last report came.
+    /// Time of the last report.
     heard: Instant,
-    /// How long there may be no report.
+    /// Longest time without a report.
     peer_timeout: Duration,
 }
 
-/// Where a job's workers wait until all of them are there. Workers that began alone would fill the queues
-/// with repeats.
+/// A gate at which a job's workers wait until all of them are connected. Workers that began alone would fill
+/// the queues with repeats.
 #[derive(Debug, Default)]
 struct Gate {
     open: Mutex<Open>,
@@ -104,7 +104,7 @@ impl Agents {
         })
     }
 
-    /// Lets the workers of a job begin, those that come later as well.
+    /// Opens the gate of a job, also for workers that arrive later.
     pub fn begin(&self, job: JobId) {
         self.gate.open(|open| {
             open.jobs.insert(job.get());
@@ -161,7 +161,7 @@ impl Agents {
         }
     }
 
-    /// Whether all was heard that processes of these roles, which have ended, had to report.
+    /// Returns whether all reports of processes of these roles, which have ended, were read.
     pub fn has_read_all(&mut self, roles: &[Role]) -> Result<bool, Error> {
         self.accept()?;
         Ok(self.strangers == 0 && !roles.iter().any(|role| self.speakers.contains(&key(*role))))
@@ -198,7 +198,7 @@ impl Agents {
         }
     }
 
-    /// How a process ended, once all that it printed was heard; `None` while it runs.
+    /// Returns the exit status of a process, once all its output was read; `None` while it runs.
     pub fn exit_status(&mut self, role: Role) -> Result<Option<ExitStatus>, Error> {
         let Some((child, _)) = self.children.get_mut(&key(role)) else { return Ok(None) };
         let status =
@@ -244,7 +244,7 @@ impl Drop for Agents {
     }
 }
 
-/// Passes on the reports of one connection, and lets a worker begin once its job's gate is open.
+/// Forwards the reports of one connection, and opens a worker's gate with its job's.
 fn read(stream: UnixStream, sender: &mpsc::Sender<io::Result<ThreadMessage>>, gate: &Gate) {
     let writer = match stream.set_nonblocking(false).and_then(|()| stream.try_clone()) {
         Ok(writer) => writer,

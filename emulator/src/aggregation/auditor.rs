@@ -20,7 +20,7 @@ pub struct Auditor {
     not_finite: usize,
 }
 
-/// A tensor whose sum was found right at every worker.
+/// A tensor whose sum was correct at every worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AuditedSum {
     /// Length of the tensor.
@@ -33,7 +33,7 @@ pub struct AuditedSum {
 /// Counts of one worker's correct sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// How many tensors.
+    /// Number of tensors.
     pub tensors: u64,
     /// Their values, 4 bytes each.
     pub bytes: u64,
@@ -87,17 +87,17 @@ impl Auditor {
         Ok(())
     }
 
-    /// The tensors whose sums were found right at every worker.
+    /// Returns the tensors whose sums were correct at every worker.
     pub fn audited(&self) -> &[AuditedSum] {
         &self.audited
     }
 
-    /// Sums compared so far: one per block of a tensor and worker.
+    /// Returns the number of compared sums: one per block of a tensor and worker.
     pub fn sums_checked(&self) -> u64 {
         self.sums_checked
     }
 
-    /// Tensors, of those whose sums were found right, that had a NaN or an infinity at some worker.
+    /// Returns the number of tensors with correct sums that had a NaN or an infinity at some worker.
     pub fn not_finite(&self) -> usize {
         self.not_finite
     }

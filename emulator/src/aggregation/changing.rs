@@ -21,22 +21,22 @@ use crate::error::Error;
 pub const ROUNDS_BEFORE: u32 = 3;
 /// Changes between two pauses.
 const IN_A_ROW: u32 = 10;
-/// Other plans that take turns with those in force.
+/// Number of other sets of plans that alternate with the active one.
 const SETS: usize = 2;
 /// The controller is asked this often whether a change has ended.
 const ASK: Duration = Duration::from_millis(5);
 
-/// When plans changed, and when they did not.
+/// Times of plan changes, and of the pauses between.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChangeLog {
-    /// How often.
+    /// Number of changes.
     changes: u32,
     /// Seconds since the start of the run: from the first of some changes to the end of the last, and so to
     /// the end of the pause after it.
     blocks: Vec<[f64; 3]>,
     /// Duration of each change, in milliseconds.
     millis: Vec<f64>,
-    /// Why there are no more.
+    /// Reason why the changes ended early.
     problem: Option<String>,
 }
 
@@ -74,10 +74,10 @@ impl Drop for Changing {
 }
 
 impl Changing {
-    /// Begins to change plans `count` times: to those of the sets in turn. `start` is that of the run.
+    /// Starts to change plans `count` times, to the sets in turn. `start` is the start of the run.
     ///
     /// # Errors
-    /// [`Error::System`] if there is no thread.
+    /// [`Error::System`] if no thread can be started.
     pub fn begin(address: &str, sets: &[Vec<Plan>], count: u32, start: Instant) -> Result<Self, Error> {
         let (made, stop) = (Arc::<Mutex<ChangeLog>>::default(), Arc::<AtomicBool>::default());
         let sets: Vec<Vec<String>> = sets.iter().map(|set| set.iter().map(Plan::to_json).collect()).collect();
@@ -171,7 +171,7 @@ impl Orders {
     }
 }
 
-/// How a change has ended, once it has.
+/// Returns how a change ended, once it has.
 fn ended(change: &ChangeStatus) -> Option<Result<(), String>> {
     let why = |what: &str| Err(format!("change {}: {what}: {}", change.number, change.problem));
     match change.stage() {

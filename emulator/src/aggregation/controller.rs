@@ -14,9 +14,9 @@ use tokio::runtime::Runtime;
 use crate::error::Error;
 use crate::machine::child::Child;
 
-/// How long the controller may take to install plans, or to reconcile a switch that came back.
+/// Longest time for the controller to install plans, or to reconcile a switch that has recovered.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a question that was not answered waits for the next try.
+/// Time between two tries of an unanswered query.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A running controller.
@@ -35,7 +35,7 @@ impl ControllerProcess {
     /// plans under new plan versions.
     pub fn start(program: &Path, socket: &Path, arguments: Vec<OsString>) -> Result<Self, Error> {
         let address = format!("unix:{}", socket.display());
-        // Not when it is started again: hosts run with the plan versions that there are then.
+        // Not after a restart: hosts run with the plan versions of that moment.
         let first = [&arguments[..], &["--new-plan-version".into()]].concat();
         let (child, stdout) = spawn(program.as_os_str(), &first, &address)?;
         Ok(Self { program: program.into(), arguments, address, child, _stdout: stdout })
@@ -58,7 +58,7 @@ impl ControllerProcess {
         self.child.wait();
     }
 
-    /// Where it answers.
+    /// Returns its address.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -135,7 +135,7 @@ fn spawn(
     command.arg("controller").args(arguments).args(["--listen", address]);
     let started = Child::spawn("the controller", command).map_err(Error::system("start the controller"));
     let (child, mut stdout) = started?;
-    // It says where it listens, or ends and says why; that is heard of in `wait`.
+    // The controller prints its address, or ends with its reason; `wait` reports the latter.
     let _ = stdout.read_line(&mut String::new());
     Ok((child, stdout))
 }

@@ -10,7 +10,7 @@ use inart_topologies::units::counted;
 pub struct ControllerEvents {
     /// Number of the last reported change.
     reported: u32,
-    /// By job, the run that goes on.
+    /// Current run of each elastic job.
     runs: BTreeMap<String, u32>,
     /// Number of the last reported decision.
     decided: u64,

@@ -25,13 +25,13 @@ use crate::machine::permission;
 use crate::machine::scale::{Scale, check_slowest};
 use crate::measured::{Measured, in_turn};
 
-/// How long the search for a plan may take.
+/// Longest time for the search of a plan.
 const PLANNING: Duration = Duration::from_secs(10);
 
 /// Longest time to wait for a round, at the plan's rate.
 const LONGEST_ROUND: Duration = Duration::from_secs(24 * 3600);
 
-/// How far an emulation is.
+/// Progress of an emulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Name of the stage.
@@ -54,7 +54,7 @@ struct Seen {
 struct Planned {
     scheme: &'static dyn Scheme,
     plans: Vec<Plan>,
-    /// Those that take turns, where plans change.
+    /// Sets of plans that alternate, if plans change.
     turns: Vec<Vec<Plan>>,
 }
 
@@ -157,8 +157,8 @@ pub struct Emulation {
 }
 
 impl Emulation {
-    /// Plans every scheme, builds the testbed and starts its switches; tells what it is at. As for
-    /// [`emulate`], the thread has to live as long as the emulation.
+    /// Plans every scheme, builds the testbed and starts its switches; reports each stage. As for
+    /// [`emulate`], the thread must live as long as the emulation.
     ///
     /// # Errors
     /// [`Error`] for refused options, for a job without a plan, or if the testbed cannot be built.
@@ -197,8 +197,8 @@ impl Emulation {
         Some(planned.plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min))
     }
 
-    /// Runs all jobs under one of the options' schemes, and tells the rounds done; the scheme's figures, and
-    /// how many sums were compared.
+    /// Runs all jobs under one of the options' schemes, and reports completed rounds; returns the scheme's
+    /// figures, and the number of compared sums.
     ///
     /// # Errors
     /// [`Error`] if the plans cannot be installed, a process ends early, a sum is wrong, or a job is aborted.

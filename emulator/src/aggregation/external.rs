@@ -12,7 +12,7 @@ use crate::machine::scale::Scale;
 /// The name by which errors call an external testbed's description.
 pub const EXTERNAL: &str = "external testbed";
 
-/// Where the hosts and switches of a topology are.
+/// Addresses of a topology's hosts and switches.
 ///
 /// As JSON: `{"scale": 0.01, "hosts": {"w1": {"namespace": "/proc/7/ns/net", "interface": "w1-eth0"}},
 /// "switches": {"v1": {"address": "127.0.0.1:9559", "device_id": 0}}}`. Ports and addresses are those of
@@ -28,7 +28,7 @@ pub struct ExternalTestbed {
     pub switches: BTreeMap<String, ExternalSwitch>,
 }
 
-/// Where a worker or server is.
+/// Location of a worker or server.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalHost {
@@ -38,7 +38,7 @@ pub struct ExternalHost {
     pub interface: String,
 }
 
-/// Where a switch is reached.
+/// Address of a switch.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalSwitch {
@@ -57,7 +57,7 @@ impl ExternalTestbed {
         serde_json::from_str(text).map_err(|error| refuse(error.to_string()))
     }
 
-    /// Refuses a network whose names are not the topology's.
+    /// Checks that the names of the network are the topology's.
     ///
     /// # Errors
     /// [`Error::Option`] names the first host or switch that is missing or unknown.

@@ -37,7 +37,7 @@ pub struct Summary {
     pub values: usize,
     /// Chunks in flight per worker and shard.
     pub window: u32,
-    /// How long the emulation took, in seconds.
+    /// Duration of the emulation, in seconds.
     pub elapsed_seconds: f64,
     /// Training without a network, per job.
     pub single_host: Vec<SingleHost>,
@@ -102,7 +102,7 @@ pub struct SchemeFigures {
     pub links: RelayCounters,
     /// Injected faults of processes and links.
     pub faults: Vec<Event>,
-    /// When rounds ended, and how fast they were; goodputs are unscaled.
+    /// End times and goodputs of rounds; goodputs are unscaled.
     #[serde(skip)]
     pub timeline: Timeline,
     /// Figures of plan changes, if there were any.
@@ -137,14 +137,14 @@ pub struct JobFigures {
     pub comm_seconds_mean: f64,
     /// Median, as the clock showed it.
     pub wall_comm_seconds: f64,
-    /// At all the job's servers.
+    /// Bytes into all of the job's servers.
     pub ps_ingress_bytes: u64,
     /// By all the job's workers.
     pub retransmissions: u64,
     /// Number of starts of an elastic job: the first, and one after each change of its members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
-    /// How the training ended, if one was run.
+    /// Results of the training, if one was run.
     #[serde(flatten)]
     pub trained: Option<Trained>,
     /// Mean loss of each round's images.
@@ -155,7 +155,7 @@ pub struct JobFigures {
 /// Figures of plan changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangesFigures {
-    /// How often the plans were changed.
+    /// Number of plan changes.
     pub changes: u32,
     /// Rounds without the right sum at every worker.
     pub lost_rounds: u32,
@@ -225,7 +225,7 @@ impl Pace {
 }
 
 impl Summary {
-    /// How the emulated links compare to the topology's: `at 1/100 of the topology's rates`.
+    /// Describes the rates of the emulated links: `at 1/100 of the topology's rates`.
     pub fn scale_phrase(&self) -> String {
         match Scale::try_from(self.scale) {
             Ok(scale) if !scale.is_one() => format!("at {scale} of the topology's rates"),

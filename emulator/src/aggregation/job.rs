@@ -17,7 +17,7 @@ pub struct JobRun {
     rounds: Rounds,
     auditor: Auditor,
     losses: Vec<f32>,
-    /// By rank, of the workers that have ended their last round; those that trained tell how it ended.
+    /// Results of the workers that have ended their last round, by rank; `Some(None)` without training.
     done: Vec<Option<Option<Trained>>>,
     servers: Vec<Option<ServerCounters>>,
     /// Runs of an elastic job.
@@ -27,7 +27,7 @@ pub struct JobRun {
 /// Facts about a job's rounds that are known in advance.
 #[derive(Clone, Copy, Debug)]
 enum Rounds {
-    /// How many, and the gradient's length in each.
+    /// Number of rounds, and the gradient's length in each.
     Known { rounds: u32, gradient_len: usize },
     /// A user's program sums what it likes, and ends when it likes.
     Open { is_over: bool },
@@ -66,7 +66,7 @@ impl JobRun {
         Self { runs: is_elastic.then(Runs::default), ..self }
     }
 
-    /// Whether hosts may come and go.
+    /// Returns whether the job's members may change.
     pub fn is_elastic(&self) -> bool {
         self.runs.is_some()
     }
@@ -97,7 +97,7 @@ impl JobRun {
         &self.auditor
     }
 
-    /// Rounds whose sums were found right at every worker.
+    /// Returns the number of rounds whose sums were correct at every worker.
     pub fn rounds_audited(&self) -> u32 {
         match &self.runs {
             Some(runs) => runs.audited(self.gradient_len()).count() as u32,
@@ -105,8 +105,8 @@ impl JobRun {
         }
     }
 
-    /// The goodput of the rounds from that one on whose sums were found right, in bits per second by the
-    /// clock.
+    /// Returns the goodput of the rounds from that one on whose sums were correct, in bits per second of
+    /// wall-clock time.
     pub fn goodputs_from(&self, round: usize) -> Vec<f64> {
         let goodput = |sum: &AuditedSum| 32.0 * sum.values as f64 / sum.seconds;
         match &self.runs {
@@ -115,7 +115,7 @@ impl JobRun {
         }
     }
 
-    /// Sums compared so far: one per round, block and worker.
+    /// Returns the number of compared sums: one per round, block and worker.
     pub fn sums_checked(&self) -> u64 {
         match &self.runs {
             Some(runs) => runs.auditors().map(Auditor::sums_checked).sum(),
@@ -128,7 +128,7 @@ impl JobRun {
         self.servers.iter().flatten().map(|server| server.bytes_received).sum()
     }
 
-    /// Whether every worker has ended its last round.
+    /// Returns whether every worker has ended its last round.
     pub fn is_done(&self) -> bool {
         match self.rounds {
             Rounds::Known { .. } => {

@@ -8,10 +8,10 @@ use inart_topologies::switched::{NodeKind as Role, Topology};
 
 use crate::machine::wiring::{Blueprint, LinkEnd, NodeIndex, NodeKind};
 
-/// The blueprint of a topology, whose rates are taken as they are. Nodes and links keep their order.
+/// Returns the blueprint of a topology, with the topology's rates. Nodes and links keep their order.
 ///
-/// What background traffic uses of a link or of a server's ingress is not there to be used. The last hop to a
-/// server carries no more than the server can take in.
+/// Background traffic reduces the rate of its links and of a server's ingress. The last hop to a server
+/// carries no more than the server's ingress.
 pub fn blueprint(topology: &Topology, ports: &PortMap, queue: QueueLimit) -> Blueprint {
     let nodes = topology.nodes().iter().enumerate().map(|(index, node)| {
         let kind = match ports.mac(&node.name) {

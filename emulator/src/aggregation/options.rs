@@ -48,15 +48,14 @@ pub struct Options {
     pub drop: DropRate,
     /// The fault schedule, and background traffic.
     pub faults: Faults,
-    /// How long hosts wait for a silent peer.
+    /// Peer timeout of hosts.
     pub peer_timeout: Duration,
     /// An existing folder for what `inart doctor` needs: the controller's records (`state`), its socket
     /// (`controller.sock`) and the hosts' status sockets (`hosts`).
     pub expose: Option<PathBuf>,
-    /// Whether the controller watches the network and moves jobs to other plans.
+    /// Whether the controller watches the network and migrates jobs to other plans.
     pub follow: bool,
-    /// How often plans change while jobs run, if at all, between routes and aggregators that take turns; for
-    /// one scheme.
+    /// Number of plan changes while jobs run, between routes and aggregators that alternate; for one scheme.
     pub changes: Option<u32>,
     /// Decides plans, training and faults.
     pub seed: u64,
@@ -159,11 +158,11 @@ impl Options {
         Ok(())
     }
 
-    /// The fault schedule on this topology; every link drops [`Options::drop`] if the faults say nothing else
-    /// of it.
+    /// Returns the fault schedule on this topology; every link drops [`Options::drop`] unless the faults give
+    /// it another share.
     ///
     /// # Errors
-    /// What [`Schedule::new`] refuses.
+    /// Errors of [`Schedule::new`].
     pub fn schedule(&self, topology: &Topology) -> Result<Schedule, inart_topologies::faults::Error> {
         let every = LinkFaults { drop: self.drop.share(), ..LinkFaults::default() };
         Schedule::with_default(topology, &self.faults, &capabilities(topology), &every)

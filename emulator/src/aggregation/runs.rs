@@ -46,18 +46,18 @@ impl Runs {
         auditor.take(assignment, None, *rank, report)
     }
 
-    /// How many workers there are in the run of that one.
+    /// Returns the number of workers in the run of that worker.
     pub fn workers(&self, place: Rank) -> Option<usize> {
         let (run, _) = self.places.get(&place.index())?;
         Some(self.runs.get(run)?.0.workers.len())
     }
 
-    /// How many runs there were.
+    /// Returns the number of runs.
     pub fn count(&self) -> usize {
         self.runs.len()
     }
 
-    /// Those sums of gradients of that length that were found right; states that were loaded are of others.
+    /// Returns the correct sums of gradients of that length; sums of loaded states have other lengths.
     pub fn audited(&self, gradient_len: usize) -> impl Iterator<Item = &AuditedSum> {
         let all = self.auditors().flat_map(Auditor::audited);
         all.filter(move |sum| sum.values == gradient_len)
@@ -76,7 +76,7 @@ impl Runs {
         };
     }
 
-    /// Whether the worker, or the server, in that place is gone.
+    /// Returns whether the worker, or the server, with that index has left.
     pub fn is_gone(&self, is_server: bool, place: usize) -> bool {
         self.gone.iter().any(|(server, index)| *server == is_server && usize::from(*index) == place)
     }

@@ -1,4 +1,4 @@
-//! Where the hosts and switches of a network are: in namespaces and processes made here, or in an external
+//! Locations of a network's hosts and switches: in namespaces and processes made here, or in an external
 //! testbed.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::machine::wiring::{NodeIndex, Wiring};
 /// The interface that a host's processes use, in a network built here.
 const HOST_INTERFACE: &str = "eth0";
 
-/// Where a host's process runs.
+/// Location of a host's process.
 #[derive(Clone, Copy, Debug)]
 pub struct HostEndpoint<'a> {
     /// Network namespace.
@@ -35,10 +35,10 @@ pub struct HostEndpoint<'a> {
 }
 
 impl HostEndpoint<'_> {
-    /// The IPv4 address of the interface.
+    /// Returns the IPv4 address of the interface.
     ///
     /// # Errors
-    /// If it has none, or the system cannot say.
+    /// An interface without an address, or an error of the system.
     pub fn ipv4(&self) -> io::Result<Ipv4Addr> {
         self.namespace.run(|| {
             let mut addresses = nix::ifaddrs::getifaddrs()?.filter(|of| of.interface_name == self.interface);
@@ -49,7 +49,7 @@ impl HostEndpoint<'_> {
     }
 }
 
-/// Where a switch is reached.
+/// Address of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct SwitchEndpoint {
     pub name: String,
@@ -155,7 +155,7 @@ impl Site {
         Ok(Self::External { hosts, switches: testbed.switches.clone() })
     }
 
-    /// Where the switches are, sorted by name. Waits for those that are still starting.
+    /// Returns the switches, sorted by name. Waits for switches that are still starting.
     pub fn switches(&mut self) -> Result<Vec<SwitchEndpoint>, Error> {
         match self {
             Self::Built(built) => built
@@ -177,7 +177,7 @@ impl Site {
         }
     }
 
-    /// Where a host of the topology is.
+    /// Returns the location of a host of the topology.
     pub fn host(&self, name: &str) -> HostEndpoint<'_> {
         match self {
             Self::Built(built) => HostEndpoint {

@@ -22,11 +22,11 @@ use crate::aggregation::testbed::Testbed;
 use crate::aggregation::timeline::{Event, RoundPoint};
 use crate::error::Error;
 
-/// How long the hosts of an aborted job may take to end: far more than the limit, so that the time is
+/// Longest time for the hosts of an aborted job to end: far more than the limit, so that the time is
 /// measured.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
-/// How long there may be no report: longer than the peer timeout. A round may take far longer than planned.
+/// Longest time without a report: longer than the peer timeout. A round may take far longer than planned.
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 const ROUNDS_OF_SILENCE: u32 = 5;
 
@@ -50,7 +50,7 @@ pub struct Watched {
     pub news: Vec<Event>,
     /// From the moment all workers were there, or a user's program was started, to the end.
     pub seconds: f64,
-    /// By job, whether any worker said hello.
+    /// Whether any worker of each job sent a hello.
     pub audited: Vec<bool>,
     /// By job, when each round's sums were checked, and its goodput by the clock.
     pub rounds: Vec<Vec<RoundPoint>>,
@@ -74,13 +74,13 @@ pub struct Supervisor<'a> {
     happened: Vec<Event>,
     /// Events at the controller.
     news: Vec<Event>,
-    /// When the controller was asked last what has happened there.
+    /// Time of the last query to the controller.
     asked: Option<Instant>,
     /// Hosts that were killed or stopped, and when the first was.
     culprits: Vec<String>,
     since: Option<Instant>,
     ended: Vec<(Role, HostEnd)>,
-    /// Plans that take turns, and who changes them.
+    /// Plans that alternate, and the thread that changes them.
     turns: &'a [Vec<Plan>],
     changing: Option<Changing>,
 }
@@ -138,7 +138,7 @@ impl<'a> Supervisor<'a> {
         })
     }
 
-    /// With plans that take turns, if the options say how often.
+    /// Adds plans that alternate, if the options have a number of changes.
     pub fn changing(self, turns: &'a [Vec<Plan>]) -> Self {
         Self { turns, ..self }
     }
@@ -169,7 +169,8 @@ impl<'a> Supervisor<'a> {
         self.watch(Instant::now(), runs, tell)
     }
 
-    /// Executes the fault schedule, whose times count from `start`, and collects reports until all is over.
+    /// Executes the fault schedule, whose times count from `start`, and collects reports until all jobs are
+    /// over.
     fn watch(
         mut self,
         start: Instant,
@@ -244,7 +245,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Whether every job has its figures, or no host is left that could report them.
+    /// Returns whether every job has its figures, or no host remains that could report them.
     fn is_over(&mut self, runs: &[JobRun]) -> bool {
         if let Some(ranks) = &self.ranks {
             let servers_ended = || self.since.is_some() || runs.iter().all(JobRun::is_ended);
@@ -265,7 +266,7 @@ impl<'a> Supervisor<'a> {
     fn take(&mut self, (speaker, report): (Option<Role>, Report), runs: &mut [JobRun]) -> Result<(), Error> {
         let role = match (speaker, &report) {
             (Some(role), _) => role,
-            // One that was killed and started again.
+            // A host that was killed and started again.
             (None, Report::Failed { .. }) if self.since.is_some() || self.ranks.is_some() => return Ok(()),
             (None, Report::Failed { error }) => {
                 return Err(Error::Failed { who: "a host that could not start".into(), why: error.clone() });
@@ -300,7 +301,7 @@ impl<'a> Supervisor<'a> {
         let Some(since) = self.since else {
             let failed = Error::Failed { who: self.agents.name(role), why: error };
             return match (&mut self.ranks, role) {
-                // A rank may go on after an error; how its process ends counts.
+                // A rank may continue after an error; how its process ends counts.
                 (Some(_), Role::Worker(..)) => Ok(()),
                 (Some(ranks), Role::Server(..)) => {
                     ranks.server_failed(failed);
@@ -411,7 +412,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Whether the controller may do something by itself.
+    /// Returns whether the controller may act by itself.
     fn hears_news(&self, runs: &[JobRun]) -> bool {
         self.options.follow || runs.iter().any(JobRun::is_elastic)
     }
@@ -433,7 +434,7 @@ impl<'a> Supervisor<'a> {
             let mut is_missed = false;
             for host in self.hosts.iter().filter(|host| host.node == *node) {
                 let run = &mut runs[host.job];
-                // The others of an elastic job go on.
+                // The others of an elastic job continue.
                 is_missed |= !run.is_elastic();
                 if run.is_elastic() && signal == Signal::SIGKILL {
                     self.agents.kill(host.role);
@@ -459,7 +460,7 @@ impl<'a> Supervisor<'a> {
         self.testbed.act(step)
     }
 
-    /// Ends the faults that are still in force, before the next scheme starts.
+    /// Ends the faults that are still active, before the next scheme starts.
     fn end_faults(&mut self) -> Result<(), Error> {
         let left: Vec<_> = self.next_step.take_if(|(_, step)| step.ends_fault()).into_iter().collect();
         let mut later = Vec::new();

@@ -20,7 +20,7 @@ pub enum Task<'a> {
     Program(&'a mut Program),
 }
 
-/// Where and for whom a host is started.
+/// Location and job of a host to start.
 pub struct HostStart<'a> {
     /// Options of the emulation.
     pub options: &'a Options,
@@ -71,7 +71,7 @@ impl HostStart<'_> {
         command
     }
 
-    /// Where the host tells `inart doctor` what it does.
+    /// Returns the socket at which the host reports its state to `inart doctor`.
     fn status(&self) -> Option<PathBuf> {
         let folder = self.options.expose.as_ref()?.join("hosts");
         Some(folder.join(format!("{}.{}.sock", self.node, self.assignment.job)))

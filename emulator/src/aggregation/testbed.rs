@@ -66,7 +66,8 @@ impl Testbed {
         let scratch = Scratch::new().map_err(Error::system("create a directory in memory"))?;
         let schedule = options.schedule(topology)?;
         if let Some(folder) = &options.expose {
-            // Records of an earlier emulation, whose switches are gone; the folder may hold others' too.
+            // Records of an earlier emulation, whose switches have ended; the folder may hold those of others
+            // too.
             let file = inart_controller::file_name(topology.name());
             let _ = std::fs::remove_file(folder.join("state").join(file));
         }
@@ -90,8 +91,8 @@ impl Testbed {
         })
     }
 
-    /// Starts a controller with the plans of a scheme, in place of the one before, waits until all are
-    /// installed, under new plan versions, and returns what to tell the hosts of each.
+    /// Starts a controller with the plans of a scheme, in place of the one before, and waits until all are
+    /// installed, under new plan versions; returns the assignment of each job's hosts.
     ///
     /// # Errors
     /// [`Error::Controller`] if the controller ends or does not install the plans in time.
@@ -137,7 +138,7 @@ impl Testbed {
         self.controller.insert(controller).assignments(&self.runtime, &jobs)
     }
 
-    /// Where the controller answers, once plans were installed.
+    /// Returns the address of the controller, once plans were installed.
     pub fn controller_address(&self) -> Option<&str> {
         self.controller.as_ref().map(ControllerProcess::address)
     }
@@ -147,7 +148,7 @@ impl Testbed {
         &self.schedule
     }
 
-    /// Does what a step says, but for what it does to hosts.
+    /// Performs a step, except for actions on hosts.
     ///
     /// # Errors
     /// [`Error`] if a process or a link cannot be changed.
@@ -203,7 +204,7 @@ impl Testbed {
         &self.topology
     }
 
-    /// Where a host is.
+    /// Returns the location of a host.
     pub fn host(&self, name: &str) -> HostEndpoint<'_> {
         self.site.host(name)
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use inart_topologies::units::counted;
 use serde::Serialize;
 
 use crate::aggregation::flags::{ROW_HEIGHT as FLAG, flags};
@@ -112,8 +113,8 @@ impl Timeline {
         let lines: usize = texts.iter().map(Vec::len).sum();
         let list = area.bottom + if lines > 0 { ABOVE_LIST } else { ABOVE_LIST - 2.0 * ROW };
         let description = format!(
-            "Goodput per worker of each job over time. Numbered lines mark {} events, listed below.",
-            self.events.len()
+            "Goodput per worker of each job over time. Numbered lines mark {}, listed below.",
+            counted(self.events.len(), "event")
         );
         let title = format!("InArt on {topology}");
         let mut svg = Svg::new(list + ROW * lines as f64 + MARGIN - ROW, &title, &description);
@@ -288,10 +289,13 @@ mod tests {
         };
         let draw = |what: &str| Timeline { jobs: vec![], events: vec![event(1.0, what)] }.draw("x");
         let (short, long) = (draw("short"), draw(&"undone: switch v1 refused ".repeat(12)));
-        assert!((height(&long) - height(&short) - 2.0 * ROW).abs() < 1e-9, "{long}");
-        let longest =
-            long.lines().filter_map(|line| line.split_once('>')).map(|(_, text)| width_of(text, TEXT));
-        assert!(longest.fold(0.0, f64::max) <= WIDTH - EVENT_TEXT, "{long}");
+        assert!((height(&long) - height(&short) - 3.0 * ROW).abs() < 1e-9, "{long}");
+        let place = format!("<text x=\"{EVENT_TEXT:.1}\"");
+        let texts = long.lines().filter_map(|line| line.strip_prefix(&place)?.strip_suffix("</text>"));
+        let widths: Vec<_> =
+            texts.filter_map(|text| text.split_once('>')).map(|(_, text)| width_of(text, TEXT)).collect();
+        assert_eq!(widths.len(), 4);
+        assert!(widths.iter().all(|width| *width <= WIDTH - MARGIN - EVENT_TEXT), "{long}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use inart_training::PARAMETERS;
 
 use crate::error::Error;
 
-/// How much the workers of every job do under a scheme.
+/// Amount of work of every job's workers under a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Rounds, one all-reduce each.
@@ -21,7 +21,7 @@ pub enum Workload {
         /// Images per worker and round.
         batch: usize,
     },
-    /// Nothing: gradients are random numbers.
+    /// No computation: gradients are random numbers.
     AllReduce {
         /// Values of a gradient, 4 bytes each.
         values: usize,

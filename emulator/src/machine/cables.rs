@@ -62,7 +62,7 @@ pub fn share(loss: f64) -> Share {
 
 /// Rates over time of all cables, in seconds from the start of their traces.
 pub trait Speeds: Send + Sync + std::fmt::Debug {
-    /// When some rate changes after a time; `None` if none does.
+    /// Returns the time of the next change of a rate after a time; `None` if no rate changes.
     fn next_change(&self, after_s: f64) -> Option<f64>;
 
     /// Returns the rate of each end of each cable at a time, in bit/s.
@@ -161,10 +161,10 @@ impl Cables {
         &self.places[place].namespace
     }
 
-    /// Changes rates when the traces say so, whose time 0 was at `began`.
+    /// Changes rates by the traces, whose time 0 was at `began`.
     ///
     /// # Errors
-    /// A refusal of the system.
+    /// An error of the system.
     pub fn follow(&self, began: Instant) -> Result<RateFollower, Error> {
         let handle = |place: &Endpoint| Ok((place.name.clone(), place.namespace.duplicate()?));
         let places = self.places.iter().map(handle).collect::<io::Result<_>>();
@@ -172,15 +172,15 @@ impl Cables {
         start.map_err(Error::system("follow the traces"))
     }
 
-    /// Frames that cables have lost at random so far.
+    /// Returns the number of frames that cables have lost at random.
     pub fn lost(&self) -> u64 {
         self.relay.as_ref().map_or(0, |relay| relay.counters().dropped)
     }
 
-    /// Bytes of frames that interfaces of a place have received and sent so far.
+    /// Returns the bytes of frames that interfaces of a place have received and sent.
     ///
     /// # Errors
-    /// A refusal of the system; an interface that the place does not have.
+    /// An error of the system; an interface that the place does not have.
     pub fn carried(&self, place: usize, interfaces: &[&str]) -> Result<Vec<[u64; 2]>, Error> {
         let Endpoint { name, namespace, .. } = &self.places[place];
         let refused = || Error::system(format!("read what ports of {name} carry"));

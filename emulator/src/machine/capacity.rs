@@ -1,4 +1,4 @@
-//! How many frames per second this machine can carry, and how many a plan wants carried.
+//! The number of frames per second that this machine can carry, and that a plan needs.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::machine::namespace::Namespace;
 use crate::machine::wiring;
 
-/// How long the machine is tried.
+/// Duration of the measurement.
 const TRIAL: Duration = Duration::from_millis(100);
 /// Frames passed at once in the trial: about what a loaded switch or host finds waiting.
 const TRIAL_BATCH: usize = 16;

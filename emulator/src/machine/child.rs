@@ -17,8 +17,8 @@ use crate::machine::failure_reason::failure_reason;
 const STDERR_BYTES: usize = 4096;
 /// A longer line of a program is handed over in pieces.
 pub const PIECE_BYTES: usize = 1 << 16;
-/// How long the output of a child that has ended is waited for: a process that left the child's process group
-/// may hold the pipe. A busy machine may hold back the thread that reads for seconds.
+/// Longest wait for the output of a child that has ended: a process that left the child's process group may
+/// hold the pipe. A busy machine may delay the thread that reads for seconds.
 const LONGEST_OUTPUT: Duration = Duration::from_secs(10);
 
 /// Takes the lines of an output as they come, without their ends.
@@ -102,10 +102,10 @@ impl Child {
         &self.name
     }
 
-    /// How it ended, with all that was left of its process group; `None` while it runs.
+    /// Returns the exit status, after the end of the process group; `None` while the child runs.
     ///
     /// # Errors
-    /// If the system cannot say.
+    /// An error of the system.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         // Until the child is reaped, no other process has its number. An error means that it has been reaped.
@@ -124,7 +124,7 @@ impl Child {
         }
     }
 
-    /// Whether it runs, stopped or not.
+    /// Returns whether it runs, stopped or not.
     pub fn is_alive(&mut self) -> bool {
         matches!(self.ended(), Ok(None))
     }
@@ -148,7 +148,7 @@ impl Child {
         self.last_output().trim_start_matches("error: ").to_owned()
     }
 
-    /// Ends the child, if it has not ended by itself, and tells how it ended.
+    /// Ends the child, if it has not ended by itself, and describes its end.
     pub fn exit_message(&mut self) -> String {
         self.kill();
         let ended = self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
@@ -183,7 +183,7 @@ impl Child {
         Pid::from_raw(self.process.id() as i32)
     }
 
-    /// The line of the child's standard error that says why it failed.
+    /// Returns the line of the child's standard error that states the reason of its failure.
     fn last_output(&self) -> String {
         let text = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         failure_reason(&text).unwrap_or_else(|| "it printed nothing".to_owned())

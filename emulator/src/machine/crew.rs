@@ -72,7 +72,7 @@ pub struct Crew<W> {
     processes: BTreeMap<W, Process>,
     sender: Sender<Printed<W>>,
     lines: Receiver<Printed<W>>,
-    /// Whether every process had ended when a wait looked last.
+    /// Whether every process had ended at the last look of a wait.
     have_ended: bool,
 }
 
@@ -119,7 +119,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
         Some(process.incarnation)
     }
 
-    /// Whether the process was killed and not started again.
+    /// Returns whether the process was killed and not started again.
     pub fn is_killed(&self, who: W) -> bool {
         self.processes.get(&who).is_some_and(|process| process.child.is_none())
     }
@@ -129,7 +129,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
         self.processes.get(&who).map_or(0, |process| process.incarnation)
     }
 
-    /// Whether a process runs.
+    /// Returns whether a process runs.
     pub fn is_running(&mut self, who: W) -> bool {
         self.processes.get_mut(&who).and_then(|process| process.child.as_mut()).is_some_and(Child::is_alive)
     }
@@ -206,10 +206,11 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
         Ok(())
     }
 
-    /// Ends a wait for `what` that has lasted too long, or that is in vain. Call it after each look at lines.
+    /// Ends a wait for `what` that has lasted too long, or whose processes have all ended. Call it after each
+    /// look at lines.
     ///
     /// # Errors
-    /// The names of the processes that still run when `longest` is over; of all once every process has ended.
+    /// The names of the processes that still run after `longest`; of all processes if every one has ended.
     pub fn in_time(&mut self, began: Instant, longest: Duration, what: &str) -> Result<(), Error> {
         let had_ended = std::mem::replace(&mut self.have_ended, false);
         self.have_ended = self.have_all_ended();
@@ -285,7 +286,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
         Ok(exits)
     }
 
-    /// Whether every process has ended by itself. All lines of those are then ready to be heard.
+    /// Returns whether every process has ended by itself. All lines of those are then ready to be read.
     fn have_all_ended(&mut self) -> bool {
         let mut ended = !self.processes.is_empty();
         for process in self.processes.values_mut() {

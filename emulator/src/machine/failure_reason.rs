@@ -2,12 +2,12 @@
 
 /// First line that Python prints before the calls that led to an exception.
 const TRACEBACK: &str = "Traceback (most recent call last)";
-/// How the line before that begins, where the exception did not end the program: those of finalizers, of
-/// `atexit` and of threads.
+/// Beginnings of the line before, if the exception did not end the program: those of finalizers, of `atexit`
+/// and of threads.
 const SURVIVED: [&str; 2] = ["Exception ignored in", "Exception in thread"];
 
-/// The last exception of Python that may have ended the program, the last panic of Rust, else the last line;
-/// `None` if there is no line.
+/// Returns the last exception of Python that may have ended the program, the last panic of Rust, or else the
+/// last line; `None` if there are no lines.
 ///
 /// Python prints more after an exception: notes of other processes, frames of C++, warnings at the end.
 pub fn failure_reason(text: &str) -> Option<String> {

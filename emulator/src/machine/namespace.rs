@@ -12,7 +12,7 @@ use std::{panic, thread};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-/// Whether IPv6 could have been turned off and was not.
+/// Returns whether IPv6 could have been disabled and was not.
 fn is_needed(error: &io::Error) -> bool {
     !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ReadOnlyFilesystem)
 }
@@ -68,7 +68,7 @@ impl Namespace {
     /// Runs `work` on a thread inside the namespace. Sockets that it opens stay in the namespace.
     ///
     /// # Errors
-    /// What `work` returns, or what the system says if the namespace cannot be entered.
+    /// An error of `work`, or of the system if the namespace cannot be entered.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         on_a_thread(|| {
             setns(&self.fd, CloneFlags::CLONE_NEWNET)?;
@@ -110,11 +110,11 @@ impl Namespace {
         written
     }
 
-    /// Leaves no checksum to be filled in by hardware that is not there: a switch on raw sockets would pass
-    /// TCP and UDP on with wrong ones.
+    /// Disables checksum offload, since veth interfaces have no hardware: a switch on raw sockets would
+    /// forward TCP and UDP with wrong checksums.
     ///
     /// # Errors
-    /// If there is no such interface, or it refuses the change.
+    /// An unknown interface, or one that refuses the change.
     pub fn disable_checksum_offload(&self, interface: &str) -> io::Result<()> {
         self.run(|| {
             // Any socket reaches the interface ioctls.

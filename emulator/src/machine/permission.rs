@@ -1,4 +1,4 @@
-//! Whether this process may emulate: asked before any work, with one answer for every system.
+//! Checks that this process may emulate: once, before any work, with one error message for every system.
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
@@ -32,8 +32,8 @@ pub fn check() -> Result<(), Error> {
     Ok(())
 }
 
-/// Lets this process have as many open files as the system allows, up to what any emulation takes:
-/// namespaces, links and processes are held by descriptors.
+/// Raises the limit of open files to the maximum of the system, or to the needs of any emulation: namespaces,
+/// links and processes are held by descriptors.
 fn raise_open_files() {
     const ENOUGH: u64 = 1 << 16;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };

@@ -1,6 +1,6 @@
-//! The middle of every link when links are faulty: carries frames between the inner ends of the cut
-//! links, but drops, doubles and holds back frames as their faults say, and carries nothing over a link that
-//! is down.
+//! The middle of every link when links are faulty: forwards frames between the inner ends of the cut links,
+//! drops, duplicates and delays frames as their faults require, and forwards nothing over a link that is
+//! down.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -131,7 +131,7 @@ impl Relay {
         }
     }
 
-    /// Returns the counters so far.
+    /// Returns the counters.
     pub fn counters(&self) -> RelayCounters {
         let shared = &self.shared;
         let [carried, dropped, duplicated, reordered, delayed, cut] = [
@@ -172,12 +172,12 @@ struct Carrier<'a> {
     sockets: Vec<PacketSocket>,
     /// Faults of the frames that arrive at each end.
     draws: Vec<FrameFaultDraws>,
-    /// How long every frame takes that comes in at each end.
+    /// Propagation delay of the frames that arrive at each end.
     propagation: Vec<Duration>,
     shared: &'a Shared,
     /// Frames to be sent later: when, a serial number, and to which end.
     held: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
-    /// By end, when the last frame in order will have been sent, if frames are held back there.
+    /// Time at which the last frame in order will be sent, by end, if frames are held back there.
     latest: Vec<Option<Instant>>,
 }
 

@@ -34,7 +34,7 @@ impl Scale {
         Self(1.0 / decade)
     }
 
-    /// Whether rates stay as they are.
+    /// Returns whether rates stay as they are.
     pub fn is_one(self) -> bool {
         self.0 == 1.0
     }
@@ -106,8 +106,8 @@ impl fmt::Display for Scale {
     }
 }
 
-/// How much smaller an emulated network is than its document. Transfers, delays, traces and stated times to
-/// compute keep their proportion, so one factor leads from times by the clock to those of the document.
+/// Ratio of an emulated network to its document. Transfers, delays, traces and stated compute times keep
+/// their proportion, so one factor converts wall-clock times to those of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scaling {
     /// Rates were multiplied by this.

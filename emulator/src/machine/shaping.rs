@@ -13,10 +13,10 @@ const LEAST_BURST_BYTES: f64 = 3028.0;
 /// Least queue of an interface, in bytes.
 const LEAST_QUEUE_BYTES: f64 = 16.0 * 1500.0;
 
-/// A line for `tc`, which adds or changes the rate at which an interface sends. It is a token bucket since
-/// that cuts what a program hands over as many datagrams at once (GSO); an HTB class lets them all go
-/// together. The bucket's size never changes: what was let in whole would not fit a smaller one, and wait
-/// there for ever. What would wait for longer than `queue_s` seconds is dropped.
+/// Returns a line for `tc`, which adds or changes the rate at which an interface sends. The line uses a token
+/// bucket, since that splits datagrams that a program sends together (GSO); an HTB class sends all of them
+/// together. The bucket's size never changes: a packet that was admitted whole would not fit a smaller one,
+/// and would wait forever. Packets that would wait for longer than `queue_s` seconds are dropped.
 pub fn bucket(verb: &str, interface: &str, start_bps: f64, now_bps: f64, queue_s: f64) -> String {
     let bytes_per_s = |bps: f64| bps.max(8.0) / 8.0;
     let rate = (bytes_per_s(now_bps) * 8.0).round();
@@ -27,14 +27,14 @@ pub fn bucket(verb: &str, interface: &str, start_bps: f64, now_bps: f64, queue_s
 
 /// Rates over time, in seconds from the start of their traces.
 pub trait Rates: Send + 'static {
-    /// When some rate changes after a time; `None` if none does.
+    /// Returns the time of the next change of a rate after a time; `None` if no rate changes.
     fn next_change(&self, after_s: f64) -> Option<f64>;
 
     /// Returns the commands for `tc` in a namespace, by its number, after a change of rates.
     fn script(&self, namespace: usize, now_s: f64) -> String;
 }
 
-/// Changes rates when the traces say so; stops when dropped.
+/// A thread that changes rates by the traces; stops when dropped.
 #[derive(Debug)]
 pub struct RateFollower {
     stop: Option<Sender<()>>,

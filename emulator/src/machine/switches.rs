@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::machine::child::Child;
 use crate::machine::namespace::Namespace;
 
-/// How long a switch may take until it answers.
+/// Longest time until a switch answers.
 const START: Duration = Duration::from_secs(20);
 
 /// A switch to run, and its place.
@@ -42,7 +42,7 @@ pub struct SwitchProcess {
     child: Child,
     /// Kept open: the switch may still write.
     stdout: BufReader<ChildStdout>,
-    /// Where it is reached, once that is known.
+    /// Address, once it is known.
     address: Option<String>,
 }
 

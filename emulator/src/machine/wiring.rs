@@ -13,7 +13,7 @@ use inart_wire::{ETHERNET_BYTES, MacAddr};
 use crate::machine::namespace::Namespace;
 use crate::machine::veth;
 
-/// HTB lets bursts of this long through at once, so that a late timer costs no throughput.
+/// Duration of a burst that HTB sends at once, so that a late timer costs no throughput.
 const BURST_SECONDS: f64 = 0.004;
 /// Least burst, in frames of the greatest length.
 const BURST_MIN_FRAMES: f64 = 4.0;
@@ -70,7 +70,7 @@ impl Blueprint {
     }
 }
 
-/// The namespaces of a built network. Everything is gone when this is dropped and no child uses them any
+/// The namespaces of a built network. Everything is removed when this is dropped and no child uses them any
 /// more.
 #[derive(Debug)]
 pub struct Wiring {
@@ -175,7 +175,7 @@ pub fn namespace() -> Result<Namespace, WiringError> {
     })
 }
 
-/// One HTB class for all that leaves the interface.
+/// Returns the line for `tc` with one HTB class for all traffic that leaves the interface.
 fn rate_script(interface: &str, end: &LinkEnd, queue: QueueLimit) -> String {
     let (rate, mtu) = (end.rate_bps.max(8.0).round(), end.mtu);
     let burst = (rate / 8.0 * BURST_SECONDS).max(BURST_MIN_FRAMES * f64::from(mtu)).round();

@@ -38,7 +38,7 @@ fn build(blueprint: &Blueprint, relayed: bool) -> Option<Wiring> {
     }
 }
 
-/// Says over UDP whether a datagram of host 1 arrives at host 2.
+/// Returns whether a datagram of host 1 arrives at host 2 over UDP.
 fn delivers(wiring: &Wiring) -> bool {
     let [from, to] = [0, 1].map(|node| wiring.namespace(NodeIndex(node)));
     let socket =

@@ -6,13 +6,13 @@ use inart_topologies::peers::Mesh;
 use super::setting::Setting;
 use crate::error::Error;
 
-/// A peer tells all others that it has ended a round.
+/// Notices to all others at a round's end.
 const AT_THE_END: f64 = 1.0;
-/// Times of the notice of a round's start and of its repetition, in seconds (P1 in `docs/protocol/peers.md`),
+/// Times of the notice of a round's start and of its repetition, in seconds (P1 in `docs/protocol/peers.md`).
 const AGAIN_S: [f64; 2] = [0.05, 0.25];
-/// and then after each such time.
+/// Interval of further notices, in seconds.
 const EVERY_S: f64 = 0.8;
-/// Peers in the bitmap of a frame: words to more of them are several frames.
+/// Peers in the bitmap of a frame: messages to more of them are several frames.
 const BLOCK: usize = 64;
 /// Least share of each port's rate for updates.
 const LEAST: f64 = 0.01;
@@ -21,7 +21,7 @@ const MOST_DOUBLINGS: usize = 6;
 /// Halvings of the interval in which a round's length is.
 const HALVINGS: usize = 12;
 
-/// How often a peer tells all others something in a round of that length.
+/// Returns the number of notices of a peer to all others in a round of that length.
 fn notices(round_s: f64) -> f64 {
     let again = AGAIN_S.iter().filter(|after_s| round_s >= **after_s).count() as f64;
     let later = ((round_s - AGAIN_S[AGAIN_S.len() - 1]) / EVERY_S).floor().max(0.0);
@@ -47,9 +47,9 @@ fn taken(peers: usize, receivers: usize, frame_bits: f64, round_s: f64) -> Messa
     }
 }
 
-/// The network as what is left of its ports for frames of updates. `round_s`: how long a round takes on such
-/// a network. The longer it is, the more words there are in it, and the less they take of a port; so there is
-/// one length that goes with its own words, which is found by halving.
+/// Returns the network with the rates that its ports have left for frames of updates. `round_s` gives the
+/// length of a round on such a network. A longer round has more messages, which take a smaller share of a
+/// port; so there is one length that fits its own messages, which is found by halving.
 ///
 /// # Errors
 /// Messages that leave next to nothing of a port.
@@ -139,7 +139,7 @@ mod tests {
         let left = without_words(&setting, round_s(1.0)).expect("room");
         let seconds = round_s(1.0)(&left).expect("a time");
         assert!((seconds - 4.0 * frame_bits / 1e6).abs() < 1e-3, "{seconds}");
-        // Where words leave nothing, whatever the length is.
+        // Messages leave nothing at any length.
         let lengths = std::cell::Cell::new(1.0);
         let longer = |_: &Mesh| Ok(lengths.replace(lengths.get() * 3.0));
         let error = without_words(&setting, longer).expect_err("no room").to_string();

@@ -8,7 +8,8 @@ use crate::error::Error;
 
 /// Descriptors of a program that has not begun yet, with some to spare.
 const FIRST_FILES: u64 = 64;
-/// A namespace is open twice, once for who changes its rates; of a process both outputs are.
+/// Open files per place: a namespace is open twice, once for the thread that changes its rates; of a process
+/// both outputs are.
 const FILES_PER_PLACE: u64 = 2;
 const FILES_PER_PROCESS: u64 = 2;
 /// Both ends of a link that goes through the relay.
@@ -93,10 +94,10 @@ fn room() -> Amounts {
     }
 }
 
-/// Refuses what this machine has no room for, and lets this process have the files that it takes.
+/// Checks that this machine has the resources, and raises this process' limit of open files.
 ///
 /// # Errors
-/// What is lacking, by name.
+/// The name of the insufficient resource.
 pub fn check(setting: &Setting) -> Result<(), Error> {
     let needs = needs(setting);
     if let Some(problem) = lacking(setting.job().peers.len(), needs, room()) {

@@ -36,7 +36,7 @@ const LONGEST_START: Duration = Duration::from_secs(120);
 /// A round that takes longer is a failure.
 const LONGEST_ROUND: Duration = Duration::from_secs(120);
 
-/// Where an emulation is.
+/// Progress of an emulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
     /// Name of the scheme.

@@ -1,4 +1,4 @@
-//! The processes of peers and their coordinator, and what they say.
+//! The processes of peers and their coordinator, and their output.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::machine::crew::{Crew, LONGEST_END, LOOK, PrintedLine};
 use crate::machine::scratch::Scratch;
 
-/// Whose process: a peer's, by its rank.
+/// Owner of the process: a peer, by its rank, or the coordinator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ProcessId {
     Peer(usize),
@@ -101,7 +101,7 @@ impl Processes {
         Ok(Self { names, crew, records: Records::default() })
     }
 
-    /// Waits until a peer has computed an update; says when it began to.
+    /// Waits until a peer has computed an update; returns when it began.
     pub fn wait_for_first_round(&mut self, longest: Duration) -> Result<Instant, Error> {
         let Self { names, crew, records } = self;
         crew.first_time(longest, &mut |line| records.take(names, line))

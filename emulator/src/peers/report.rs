@@ -18,7 +18,7 @@ use crate::machine::scale::Scaling;
 pub struct Report {
     /// The network's name.
     pub network: String,
-    /// How much smaller the emulated network was.
+    /// Ratio of the emulated network to the document's.
     pub scale: Scaling,
     /// `bsp` or `ssp`.
     pub sync: &'static str,
@@ -38,7 +38,7 @@ impl Report {
     }
 }
 
-/// One scheme.
+/// Results of one scheme.
 #[derive(Debug, Clone, Serialize)]
 pub struct SchemeReport {
     /// Name of the scheme.
@@ -56,7 +56,7 @@ pub struct SchemeReport {
     pub updates_checked: u64,
     /// Receivers that senders gave up.
     pub given_up: u64,
-    /// Peers that others took for gone.
+    /// Peers that others declared failed.
     pub gone: u64,
     /// Multicasts to the last receivers, since no choice came.
     pub rounds_with_previous_receivers: u64,
@@ -133,7 +133,7 @@ pub struct BspFigures {
     /// The time from the first round's beginning to the last one's end, per round, in seconds: with what
     /// peers compute and average.
     pub round_s: f64,
-    /// How many rounds there were.
+    /// Number of rounds.
     pub rounds: u32,
     /// Each round.
     pub each_round: Vec<RoundTime>,
@@ -142,7 +142,7 @@ pub struct BspFigures {
 /// One bulk synchronous round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RoundTime {
-    /// When the first peer began to compute, in seconds since the first round's beginning.
+    /// Start of the first peer's computation, in seconds since the start of the first round.
     pub start_s: f64,
     /// Until the last multicast was over.
     pub whole_s: f64,
@@ -165,7 +165,7 @@ pub struct SspFigures {
     pub rounds: u64,
     /// By how many rounds the first peer was ahead of the last at the end.
     pub max_gap: u32,
-    /// How long that was, in seconds.
+    /// Duration of that, in seconds.
     pub duration_s: f64,
     /// Time in virtual time; `None` if the job does not state the peers' compute time.
     pub simulated: Option<inart_simulator_peers::ideal::Ssp>,

@@ -10,7 +10,7 @@ use inart_wire::ValuesPerFrame;
 
 use crate::machine::scale::Scaling;
 
-/// When a peer may begin its next round.
+/// Condition for a peer's next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// All at once, when all copies have arrived.
@@ -47,15 +47,15 @@ pub struct Setting {
     pub given: Option<Arc<Pairs>>,
     /// Nodes that copy the updates.
     pub multicast: Multicast,
-    /// Where switches make the copies: values per frame.
+    /// Values per frame, if switches copy the updates.
     pub values_per_frame: ValuesPerFrame,
     /// Kind of the switches.
     pub target: &'static dyn Target,
-    /// When peers go on.
+    /// Synchronization of peers.
     pub sync: Sync,
     /// The rule of k.
     pub force_after: Option<u32>,
-    /// How Algorithm 2 is read.
+    /// Reading of Algorithm 2.
     pub reading: Reading,
     /// Updates that peers send.
     pub workload: Workload,
@@ -65,7 +65,7 @@ pub struct Setting {
     pub seed: u64,
     /// The `inart` program.
     pub program: PathBuf,
-    /// How connections follow the network: cubic or bbr.
+    /// Congestion control of connections: cubic or bbr.
     pub congestion: String,
 }
 
@@ -105,8 +105,8 @@ impl Setting {
         }
     }
 
-    /// Whether peers take as long to compute as the job states: in stale synchronous training, where that
-    /// decides who waits for whom.
+    /// Returns whether peers compute as long as the job states: in stale synchronous training, where the
+    /// compute time decides which peer waits for which.
     pub fn is_compute_stated(&self) -> bool {
         self.sync != Sync::Bsp && !self.job().computes.is_empty()
     }

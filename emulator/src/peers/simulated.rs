@@ -38,7 +38,8 @@ fn for_values(setting: &Setting, scheme: Scheme) -> Result<Mesh, Error> {
     Ok(of_values(&for_updates(setting, scheme)?, setting))
 }
 
-/// How long a bulk synchronous round takes on a network of what ports carry of updates, in seconds.
+/// Returns the time of a bulk synchronous round on a network with the rates that ports carry of updates, in
+/// seconds.
 fn round_s(for_updates: &Mesh, setting: &Setting, options: &Options) -> Result<f64, Error> {
     let mesh = of_values(for_updates, setting);
     let run = run_rounds(&mesh, &mesh.jobs()[0], options, Draw::Random, Sharing::Fair, 1);

@@ -30,7 +30,7 @@ pub struct SwitchReport {
     pub switch: String,
     /// Copies that the switch dropped, because no receiver was behind the port.
     pub unwanted: u64,
-    /// Those of them that died at ports to other switches, and so crossed no link between switches.
+    /// Those copies that were dropped at ports to other switches, and so crossed no link between switches.
     pub pruned_at_trunks: u64,
     /// Frames that it dropped, by reason.
     pub dropped: BTreeMap<String, u64>,

@@ -18,7 +18,7 @@ use crate::machine::namespace::Namespace;
 use crate::machine::shaping::RateFollower;
 use crate::machine::wiring::namespace;
 
-/// Where everybody listens.
+/// Port at which every process listens.
 const PORT: u16 = 7500;
 /// Longest wait at a port before a drop, in seconds. Many updates meet at a port, each on a connection of its
 /// own with at least two frames in flight.
@@ -40,22 +40,22 @@ fn address(network: u8, rank: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, network, (rank / 250) as u8, 1 + (rank % 250) as u8)
 }
 
-/// Where everybody listens.
+/// Returns the address at which every process listens.
 pub fn listen() -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, PORT).into()
 }
 
-/// Where peers find a peer.
+/// Returns the address of a peer for peers.
 pub fn at_port(rank: usize) -> SocketAddr {
     (address(61, rank), PORT).into()
 }
 
-/// Where the coordinator finds a peer.
+/// Returns the address of a peer for the coordinator.
 pub fn from_coordinator(rank: usize) -> SocketAddr {
     (address(254, rank), PORT).into()
 }
 
-/// Where peers find the coordinator.
+/// Returns the address of the coordinator for peers.
 pub fn coordinator() -> SocketAddr {
     (COORDINATOR, PORT).into()
 }
@@ -86,7 +86,7 @@ impl PeersWiring {
         Ok(wiring)
     }
 
-    /// Changes rates when the traces say so, whose time 0 was at `began`.
+    /// Changes rates by the traces, whose time 0 was at `began`.
     pub fn follow(&self, began: Instant) -> Result<RateFollower, Error> {
         self.cables.follow(began)
     }
@@ -99,7 +99,7 @@ impl PeersWiring {
         self.cables.namespace(self.peers + self.wired.switches.len())
     }
 
-    /// Bytes of frames that each peer's port has carried so far, up and down, by rank.
+    /// Returns the bytes of frames that each peer's port has carried, up and down, by rank.
     pub fn carried(&self) -> Result<Vec<[u64; 2]>, Error> {
         let mut by_rank = vec![[0; 2]; self.peers];
         for switch in 0..self.wired.switches.len() {
@@ -120,7 +120,7 @@ impl PeersWiring {
         }
     }
 
-    /// Frames that links lost at random so far.
+    /// Returns the number of frames that links lost at random.
     pub fn lost(&self) -> u64 {
         self.cables.lost()
     }

@@ -26,9 +26,9 @@ pub struct Checked {
     pub updates: u64,
     /// Updates that were computed and not taken.
     pub wasted_updates: u64,
-    /// Updates that were taken, and gone with a server that was killed.
+    /// Updates that were applied, and lost with a server that was killed.
     pub lost: u64,
-    /// When the model was how good: nanoseconds on the system's clock.
+    /// Evaluations of the model, each with its time in nanoseconds on the system's clock.
     pub evaluations: Vec<(u64, Evaluation)>,
 }
 

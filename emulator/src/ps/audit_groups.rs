@@ -182,8 +182,8 @@ impl<'a> Audit<'a> {
     }
 }
 
-/// Whether the round has ended without a model, or before it could; or with one of an earlier process of
-/// this client; or whether the client was left out.
+/// Returns whether the round ended without a model, or before it could; or with one of an earlier process of
+/// this client; or whether the client was excluded.
 fn is_late(versions: &Versions<'_>, groups: usize, client: usize, name: &str, sent: &Sent) -> bool {
     let left_out = versions.records.counted.iter().flat_map(|counted| &counted.left_out);
     if left_out.flatten().any(|other| other == name) {
@@ -203,7 +203,7 @@ fn is_late(versions: &Versions<'_>, groups: usize, client: usize, name: &str, se
             && first.is_some_and(|update| update.iteration == sent.iteration)
     };
     let mut own = versions.records.applied.iter().filter(|applied| applied.incarnation == incarnation);
-    // Its last one may be under way when the training ends.
+    // Its last one may be in flight when the training ends.
     own.any(|applied| is_of(&applied)) || next.is_none() && versions.records.counted.is_some()
 }
 

@@ -1,4 +1,4 @@
-//! How the processes of a server and its workers are started.
+//! The commands that start a server and its workers.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::machine::scratch::Scratch;
 
 /// The server's file of the model, where one is kept.
 pub const KEPT: &str = "model.kept";
-/// A server that was started again does not wait for longer for workers that are gone.
+/// Longest wait of a restarted server for workers that have ended.
 const GATHER_AGAIN: &str = "5s";
 
 /// The server's; `is_again`: one before was killed.
@@ -58,7 +58,7 @@ pub fn worker(setting: &Setting, wiring: &PsWiring, scratch: &Scratch, worker: u
     command
 }
 
-/// Where a host is found.
+/// Returns the address of a host.
 fn place(setting: &Setting, host: usize) -> String {
     match setting.transport {
         Transport::Quic => at(host).to_string(),

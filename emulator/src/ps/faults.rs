@@ -5,7 +5,7 @@ use inart_topologies::faults::quantity::Span;
 use inart_topologies::faults::{Capabilities, Error, Faults, Schedule, Step, Victim};
 use inart_topologies::switched::{NodeId, Topology};
 
-/// Faults of a schedule that emulations of a training support, beside [`ProcessFaults::new`].
+/// Faults of a schedule that emulations of a training support, besides those of [`ProcessFaults::new`].
 const CAPABILITIES: Capabilities = Capabilities {
     controller: false,
     scheduler: false,
@@ -77,7 +77,7 @@ impl ProcessFaults {
         }
     }
 
-    /// Whose process a step concerns, and whether it starts; else it is killed.
+    /// Returns the process of a step, and whether it starts; otherwise it is killed.
     fn change(&self, step: Step) -> Option<(ProcessId, bool)> {
         let (host, starts) = match step {
             Step::Kill(Victim::Host(host)) => (host, false),
@@ -89,12 +89,12 @@ impl ProcessFaults {
         Some((who, starts))
     }
 
-    /// Whether the server starts again.
+    /// Returns whether the server starts again.
     pub(super) fn server_restarts(&self) -> bool {
         self.steps.iter().any(|(_, step)| self.change(*step) == Some((ProcessId::Server, true)))
     }
 
-    /// The participants that are gone meanwhile, as predictions take them.
+    /// Returns the absences of participants, for predictions.
     pub(super) fn absences(&self, is_noticed: bool) -> Vec<Absence> {
         Absence::all(&self.steps, &self.participants, is_noticed)
     }
@@ -113,7 +113,7 @@ impl<'f> PendingFaults<'f> {
         PendingFaults { faults, done: 0 }
     }
 
-    /// Takes the next step that is due: whose process, and whether it starts.
+    /// Returns the next step that is due: its process, and whether it starts.
     pub fn take(&mut self, now_s: f64) -> Option<(ProcessId, bool)> {
         let (at, step) = self.faults.steps.get(self.done)?;
         if at.duration().as_secs_f64() > now_s {
@@ -123,7 +123,7 @@ impl<'f> PendingFaults<'f> {
         self.faults.change(*step)
     }
 
-    /// Whether everything was done.
+    /// Returns whether all steps were taken.
     pub fn is_over(&self) -> bool {
         self.done == self.faults.steps.len()
     }

@@ -21,7 +21,7 @@ pub struct Ledger<'a> {
     applied: BTreeSet<(usize, &'a str, u64)>,
     /// By worker, iteration and place among the copies: those that were taken.
     taken: BTreeSet<(usize, u64, usize)>,
-    /// By worker and process: when it began to compute each update, in order.
+    /// Start of each update's computation by worker and process, in order.
     begun: BTreeMap<(usize, usize), Vec<u64>>,
 }
 
@@ -111,15 +111,15 @@ impl<'a> Ledger<'a> {
         self.arrived.iter().filter(is_lost).map(|(_, pushed)| *pushed).collect()
     }
 
-    /// Whether an update that has arrived may be gone: it was the last one that the server took of its worker
-    /// before it was killed.
+    /// Returns whether an update that has arrived may be lost: it was the last one that the server took of
+    /// its worker before the server was killed.
     pub fn may_be_lost(&self, pushed: &Pushed) -> bool {
         let of = self.records.pushed.iter().filter(|other| other.worker == pushed.worker);
         let last = of.filter(|other| other.incarnation == pushed.incarnation).map(|other| other.at_ns).max();
         pushed.incarnation < self.records.restarts.len() && last == Some(pushed.at_ns)
     }
 
-    /// Updates that were computed, and never taken: whose.
+    /// Returns the updates that were computed and never applied, with their workers.
     pub fn wasted_updates(&self) -> Vec<(usize, &'a Sent)> {
         let copies = self.records.sent.iter().flat_map(|((worker, iteration), copies)| {
             copies.iter().enumerate().map(move |(place, sent)| ((*worker, *iteration, place), sent))
@@ -127,7 +127,7 @@ impl<'a> Ledger<'a> {
         copies.filter(|(key, _)| !self.taken.contains(key)).map(|(key, sent)| (key.0, sent)).collect()
     }
 
-    /// Whether an update may have been computed in vain.
+    /// Returns whether an update may have been wasted.
     pub fn may_be_wasted(&self, worker: usize, name: &str, sent: &Sent) -> bool {
         let (before, next) = self.neighbors(worker, sent);
         let is_killed = next.is_none() && self.records.killed.contains(&(worker, sent.incarnation));
@@ -138,7 +138,7 @@ impl<'a> Ledger<'a> {
         is_killed || is_server_killed || gone.any(|gone| (before..=next).contains(&gone.at_ns))
     }
 
-    /// When the same process began the update before, and the next one, if there is one.
+    /// Returns when the same process began the update before, and the next one, if it did.
     pub fn neighbors(&self, worker: usize, sent: &Sent) -> (u64, Option<u64>) {
         let times = self.begun.get(&(worker, sent.incarnation)).map_or(&[][..], Vec::as_slice);
         let before = times.iter().rfind(|time| **time < sent.began_ns).copied().unwrap_or(0);

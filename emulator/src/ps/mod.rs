@@ -39,7 +39,7 @@ use wiring::PsWiring;
 /// An iteration that takes longer is a failure, and so is a start.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Where an emulation is.
+/// Progress of an emulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
     /// Name of the scheme.
@@ -50,10 +50,10 @@ pub struct Progress<'a> {
     pub total: u64,
 }
 
-/// Runs all orders, one after the other.
+/// Runs all schemes, one after the other.
 ///
 /// # Errors
-/// What the system refuses; a process that fails; an update that is lost, doubled or not what it has to be.
+/// Errors of the system; a process that fails; an update that is lost, duplicated or wrong.
 pub fn emulate_order(
     setting: &Setting,
     progress: &mut dyn FnMut(Progress<'_>),

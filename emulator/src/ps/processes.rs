@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::machine::crew::{Crew, LONGEST_END, LOOK, PrintedLine};
 use crate::machine::scratch::Scratch;
 
-/// Longest time between the first and the last end; a restarted process may have arrived too late for the
+/// Longest time for restarted workers to end after the server has: one may have arrived too late for the
 /// server's last message.
 const LONGEST_LATE: Duration = Duration::from_secs(10);
 
@@ -131,7 +131,7 @@ impl<'a> Processes<'a> {
         Ok(())
     }
 
-    /// Ends workers that were started again and have not heard of the end.
+    /// Ends restarted workers that have not received the server's last message.
     fn end_late(&mut self) -> Result<(), Error> {
         if self.is_counted() && self.counted.get_or_insert_with(Instant::now).elapsed() > LONGEST_LATE {
             let late: Vec<ProcessId> = self.workers().filter(|who| self.crew.incarnation(*who) > 0).collect();

@@ -29,7 +29,7 @@ pub type Pushed = OfIncarnation<inart_report::Pushed>;
 /// Updates that the server applied.
 pub type Applied = OfIncarnation<inart_report::Applied>;
 
-/// When something happened to a worker.
+/// The time of a worker's event.
 #[derive(Debug, Clone)]
 pub struct Moment {
     pub worker: String,
@@ -40,7 +40,7 @@ pub struct Moment {
 /// A server that was killed and started again.
 #[derive(Debug, Clone)]
 pub struct Restart {
-    /// When it was started again.
+    /// Time of the restart.
     pub at_ns: u64,
     /// Checkpoint of the server before; `None` if it had only the first version.
     pub kept: Option<Kept>,
@@ -58,7 +58,7 @@ pub struct Records {
     /// Workers that the server evicted.
     pub gone: Vec<Moment>,
     pub counted: Option<PsServerEnd>,
-    /// Processes of workers that were killed: whose, and how often it had been started again before.
+    /// Processes of workers that were killed: the worker, and the number of its earlier starts.
     pub killed: BTreeSet<(usize, usize)>,
     /// Restarts of the server.
     pub restarts: Vec<Restart>,

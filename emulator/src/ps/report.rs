@@ -17,18 +17,18 @@ use crate::machine::scale::Scaling;
 const DROPPED_ROUNDS: u64 = 3;
 /// A gap counts as none below this part of the even one.
 const ZERO_GAP: f64 = 0.1;
-/// How good the model was when.
+/// An evaluation of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Evaluation {
     /// Seconds from the first pull.
     pub at_s: f64,
-    /// Share of test images that it tells rightly.
+    /// Test accuracy, from 0 to 1.
     pub accuracy: f64,
     /// Mean loss on them.
     pub loss: f64,
 }
 
-/// One order.
+/// Results of one scheme.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SchemeReport {
     /// Name of the scheme.
@@ -66,22 +66,22 @@ pub struct SchemeReport {
     pub seconds: f64,
     /// Updates that were compared: at their worker, on arrival, and in the model.
     pub updates_checked: u64,
-    /// Updates that were computed and not taken: their process or the server's was killed, or they were given
-    /// up, or of clients came after their round.
+    /// Updates that were computed and not applied: their process or the server's was killed, they were timed
+    /// out, or those of clients arrived after their round.
     pub wasted_updates: u64,
-    /// Updates that were taken, and gone with a server that was killed.
+    /// Updates that were applied, and lost with a server that was killed.
     pub lost: u64,
     /// Processes of workers that were killed.
     pub killed: usize,
     /// Processes of workers that were started again.
     pub returned: usize,
-    /// How often the server was killed and started again.
+    /// Number of restarts of the server.
     pub server_restarts: usize,
     /// Frames that links have lost at random.
     pub frames_lost: u64,
     /// Updates that were discarded, as their values were refused.
     pub refused: u64,
-    /// How often the server has given a worker up.
+    /// Number of workers that the server timed out.
     pub given_up: u64,
     /// Packets that the server dropped: repeated, or nothing behind them.
     pub dropped: u64,
@@ -100,7 +100,7 @@ pub struct SchemeReport {
 pub struct Report {
     /// The network's name.
     pub network: String,
-    /// How much smaller the emulated network was.
+    /// Ratio of the emulated network to the document's.
     pub scale: Scaling,
     /// Workers.
     pub workers: usize,

@@ -29,7 +29,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// How many groups there are, if there are some.
+    /// Returns the number of groups, if any.
     pub fn groups(&self) -> Option<usize> {
         match self {
             Order::Workers(_) => None,
@@ -38,7 +38,7 @@ impl Order {
     }
 }
 
-/// How clients train.
+/// Training of clients.
 #[derive(Debug, Clone)]
 pub struct Clients {
     /// Data and steps.
@@ -58,7 +58,7 @@ pub struct Scheme {
     pub flags: Vec<String>,
 }
 
-/// How processes speak to each other.
+/// Transport between processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// By QUIC, as across routed networks.
@@ -80,11 +80,11 @@ pub struct Setting {
     pub scale: Scaling,
     /// The orders, one after the other.
     pub schemes: Vec<Scheme>,
-    /// How clients train, in a job of clients.
+    /// Training of clients, in a job of clients.
     pub clients: Option<Clients>,
-    /// How batches are tuned.
+    /// Rule for batch sizes.
     pub tuning: Option<BatchRule>,
-    /// How values travel.
+    /// Format of values on the wire.
     pub precision: Precision,
     /// Iterations of every worker, or rounds of every group.
     pub iterations: u32,
@@ -94,7 +94,7 @@ pub struct Setting {
     pub seed: u64,
     /// The program of the processes.
     pub program: PathBuf,
-    /// How processes speak to each other.
+    /// Transport between processes.
     pub transport: Transport,
     /// By QUIC, how connections follow the network.
     pub congestion: String,

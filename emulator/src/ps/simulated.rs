@@ -61,7 +61,7 @@ pub fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error>
         job.bits /= 2.0;
     }
     let failed = |error: RunError| Error::Option { option: "sync", problem: error.to_string() };
-    // The server finds out by its patience who is gone, or by connections that end.
+    // The server notices an absence by its push timeout, or by a closed connection.
     let absences = setting.faults.absences(setting.patience_s.is_none());
     match scheme.order {
         Order::Workers(sync_model) => {

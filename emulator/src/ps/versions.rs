@@ -13,12 +13,12 @@ use super::records::{Applied, Records, Sent};
 use super::setting::Setting;
 use crate::error::Error;
 
-/// How messages name what is computed.
+/// Names of computed things in messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
     /// Update that a worker pushes in a time, such as `update of iteration`.
     pub pushed: &'static str,
-    /// How it came to be, such as `computed for iteration`.
+    /// Origin of the update, such as `computed for iteration`.
     pub computed: &'static str,
     /// Name of that time.
     pub time: &'static str,
@@ -34,12 +34,12 @@ pub struct Versions<'a> {
     pub records: &'a Records,
     pub ledger: Ledger<'a>,
     terms: Terms,
-    /// How often the server was started again.
+    /// Number of restarts of the server.
     pub incarnation: usize,
     pub version: u64,
     pub model: Vec<f32>,
     first: Vec<f32>,
-    /// Those that something was or may have been computed from.
+    /// Versions from which an update was or may have been computed.
     all: BTreeMap<u64, Vec<f32>>,
 }
 
@@ -184,11 +184,11 @@ impl<'a> Versions<'a> {
         Ok(())
     }
 
-    /// How many updates were computed in vain, and how many were lost with a server. `is_excused`: further
-    /// ones that may be in vain.
+    /// Returns the number of wasted updates, and of updates that were lost with a server. `is_excused`
+    /// accepts further wasted ones.
     ///
     /// # Errors
-    /// One that may not be.
+    /// An update that may not be wasted.
     pub fn losses(
         &mut self,
         is_excused: impl Fn(&Self, usize, &str, &Sent) -> bool,

@@ -15,7 +15,7 @@ use crate::machine::cables::{Cable, Cables, End, Endpoint, Plan, Speeds};
 use crate::machine::namespace::Namespace;
 use crate::machine::wiring::namespace;
 
-/// Where everybody listens.
+/// Port at which every process listens.
 const PORT: u16 = 7600;
 /// A host's interface.
 pub const UP: &str = "port";
@@ -50,12 +50,12 @@ pub fn mac(host: usize) -> MacAddr {
     MacAddr([0x02, 0x62, 0, 0, high, low])
 }
 
-/// Where everybody listens.
+/// Returns the address at which every process listens.
 pub fn listen() -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, PORT).into()
 }
 
-/// Where a host is found.
+/// Returns the address of a host.
 pub fn at(host: usize) -> SocketAddr {
     (address(host), PORT).into()
 }
@@ -92,12 +92,12 @@ impl PsWiring {
         self.0.namespace(host)
     }
 
-    /// Frames that links have lost at random so far.
+    /// Returns the number of frames that links have lost at random.
     pub fn dropped(&self) -> u64 {
         self.0.lost()
     }
 
-    /// Bytes of frames that the server's port has carried so far: into the server, and out of it.
+    /// Returns the bytes of frames that the server's port has carried: into the server, and out of it.
     pub fn carried(&self) -> Result<[u64; 2], Error> {
         self.0.carried(0, &[UP]).map(|ports| ports[0])
     }

@@ -22,7 +22,7 @@ pub struct Audit {
     checked: BTreeSet<(u32, usize)>,
 }
 
-/// The first value whose bits are not the right ones.
+/// Returns the index of the first value with wrong bits.
 pub fn differs(seen: &[f32], right: &[f32]) -> Option<usize> {
     let at = seen.iter().zip(right).position(|(seen, right)| seen.to_bits() != right.to_bits());
     at.or((seen.len() != right.len()).then_some(right.len().min(seen.len())))
@@ -67,7 +67,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Sums compared so far: values, over all sites and rounds.
+    /// Returns the number of compared sums: values, over all sites and rounds.
     pub fn sums(&self) -> u64 {
         self.checked.len() as u64 * self.tensors.iter().sum::<usize>() as u64
     }

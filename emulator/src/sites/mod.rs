@@ -32,7 +32,7 @@ pub use setting::{Method, Setting, Variant, Workload};
 pub use simulated::PAYLOAD_SHARE;
 use wiring::WideAreaWiring;
 
-/// Where an emulation is.
+/// Progress of an emulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
     /// Name of the variant.

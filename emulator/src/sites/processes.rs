@@ -1,4 +1,4 @@
-//! The processes of sites and their scheduler, and what they say.
+//! The processes of sites and their scheduler, and their output.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -36,7 +36,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// How long a site took from a sum to its next gradient, the mean of all sites and rounds, in seconds.
+    /// Returns the time from a sum to the site's next gradient, the mean of all sites and rounds, in seconds.
     pub fn compute_s(&self) -> f64 {
         let rounds = self.rounds.values().zip(self.rounds.values().skip(1));
         let took = |(round, next): (&BTreeMap<usize, SiteRound>, &BTreeMap<usize, SiteRound>)| {
@@ -131,13 +131,13 @@ impl Processes {
         &self.rounds
     }
 
-    /// Waits until a site has a sum; says when its round began.
+    /// Waits until a site has a sum; returns when its round began.
     pub fn wait_for_first_round(&mut self, longest: Duration) -> Result<Instant, Error> {
         let Self { crew, rounds, counted, .. } = self;
         crew.first_time(longest, &mut |line| take(rounds, counted, line))
     }
 
-    /// Takes what processes say for a while.
+    /// Reads the processes' output for a while.
     pub fn listen(&mut self, time: Duration) -> Result<(), Error> {
         let Self { crew, rounds, counted, .. } = self;
         crew.listen(time, &mut |line| take(rounds, counted, line).map(drop))

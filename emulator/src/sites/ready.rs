@@ -1,4 +1,4 @@
-//! Whether all variants can run, seen before the first one runs.
+//! Checks that all variants can run, before the first one runs.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -13,7 +13,7 @@ use crate::machine::scale::Scaling;
 pub struct Report {
     /// The network's name.
     pub network: String,
-    /// How much smaller the emulated network was.
+    /// Ratio of the emulated network to the document's.
     pub scale: Scaling,
     /// Bytes summed in the emulation.
     pub gradient_bytes: u64,
@@ -21,10 +21,10 @@ pub struct Report {
     pub schemes: Vec<SchemeReport>,
 }
 
-/// One round.
+/// Times of one round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RoundTime {
-    /// When the first site began it, in seconds since the first round's beginning.
+    /// Start at the first site, in seconds since the start of the first round.
     pub start_s: f64,
     /// Until the last site had the sum.
     pub seconds: f64,
@@ -32,7 +32,7 @@ pub struct RoundTime {
     pub version: u64,
 }
 
-/// How long rounds take.
+/// Mean time of rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PerRound {
     /// From the first round's beginning to the last one's end, per round, in seconds.
@@ -54,23 +54,23 @@ impl PerRound {
     }
 }
 
-/// One way to plan.
+/// Results of one variant.
 #[derive(Debug, Clone, Serialize)]
 pub struct SchemeReport {
     /// Name of the scheme.
     pub scheme: String,
     /// Rounds that all sites ended.
     pub rounds: Vec<RoundTime>,
-    /// The time from the first round's beginning to the last one's end, per round, in seconds. A site begins
-    /// the next round when it has its own sum, so rounds overlap, and their times add up to more.
+    /// Time from the start of the first round to the end of the last, per round, in seconds. A site begins
+    /// the next round when it has its own sum, so rounds overlap, and the sum of their times is greater.
     pub mean_s: f64,
     /// Mean time from the end of the first round on, in which connections start slowly; of one round alone,
     /// its time.
     pub after_first_s: f64,
     /// Both of the same rounds in virtual time; none for Gloo.
     pub simulated: Option<PerRound>,
-    /// How long a site took from a sum to its next gradient, in seconds, in real and in virtual time. This
-    /// machine's processes take that time, so by the clock it does not depend on the scale.
+    /// Time from a sum to the site's next gradient, in seconds, in real and in virtual time. This machine's
+    /// processes take that time, so in wall-clock time it does not depend on the scale.
     pub compute_s: f64,
     /// The proven bound on the rates at the start, in seconds.
     pub bound_s: f64,

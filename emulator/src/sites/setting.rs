@@ -22,12 +22,12 @@ pub enum Workload {
     Random,
 }
 
-/// One way to sum, under a name.
+/// A method of summing, with a name.
 #[derive(Debug, Clone)]
 pub struct Variant {
     /// As in tables.
     pub name: String,
-    /// How it is done.
+    /// The method.
     pub method: Method,
 }
 
@@ -36,9 +36,9 @@ pub struct Variant {
 pub enum Method {
     /// Sites with a scheduler.
     Planned {
-        /// How to plan.
+        /// Options of the planner.
         plan: PlanOptions,
-        /// The flags of sites and `inart scheduler` that say so.
+        /// Flags of sites and `inart scheduler` for these options.
         flags: Vec<String>,
     },
     /// A ring by Gloo, on random gradients, over routes of the fewest hops: what a user would take without
@@ -72,6 +72,6 @@ pub struct Setting {
     pub prior_bps: f64,
     /// The `inart` program.
     pub program: PathBuf,
-    /// How connections follow the network: cubic or bbr.
+    /// Congestion control of connections: cubic or bbr.
     pub congestion: String,
 }

@@ -12,7 +12,8 @@ use crate::error::Error;
 /// QUIC, and its seal.
 pub const PAYLOAD_SHARE: f64 = 1418.0 / 1494.0;
 
-/// How many rounds begin within the duration if each waits for the end of the one before at all sites.
+/// Returns the number of rounds that begin within the duration if each waits for the end of the one before at
+/// all sites.
 pub fn rounds(setting: &Setting, plan: &PlanOptions) -> Result<u32, Error> {
     let options = RunOptions {
         plan: plan.clone(),

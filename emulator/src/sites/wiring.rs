@@ -45,7 +45,7 @@ fn management(site: usize, end: u8) -> Ipv4Addr {
     Ipv4Addr::new(10, 254, site as u8, end)
 }
 
-/// Where the scheduler is for a site.
+/// Returns the address of the scheduler for a site.
 pub fn scheduler_address(site: usize) -> SocketAddr {
     (management(site, 1), PORT).into()
 }
@@ -97,18 +97,18 @@ impl WideAreaWiring {
         self.cables.namespace(self.scheduler)
     }
 
-    /// Changes rates when the traces say so, whose time 0 was at `began`.
+    /// Changes rates by the traces, whose time 0 was at `began`.
     pub fn follow(&self, began: Instant) -> Result<RateFollower, Error> {
         self.cables.follow(began)
     }
 
-    /// Frames lost on all links so far.
+    /// Returns the number of frames lost on all links.
     pub fn lost(&self) -> u64 {
         self.cables.lost()
     }
 }
 
-/// Where a site listens.
+/// Returns the address at which a site listens.
 pub fn listen() -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, PORT).into()
 }
@@ -127,7 +127,7 @@ pub fn neighbors(overlay: &Overlay, site: usize) -> Vec<(String, SocketAddr)> {
     found
 }
 
-/// Where the scheduler finds a site.
+/// Returns the address of a site for the scheduler.
 pub fn from_scheduler(site: usize) -> SocketAddr {
     (management(site, 2), PORT).into()
 }
@@ -149,7 +149,7 @@ fn site_script(overlay: &Overlay, site: usize) -> String {
     ip
 }
 
-/// Lets a site pass on what is for others.
+/// Enables forwarding in a site's namespace.
 fn forward(site: &Namespace) -> io::Result<()> {
     site.run(|| {
         let path = "/proc/sys/net/ipv4/ip_forward";

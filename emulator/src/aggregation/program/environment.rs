@@ -17,7 +17,7 @@ const PLAN_VERSIONS: u16 = 64;
 pub(crate) struct Surroundings<'a> {
     /// Rank, from 0.
     pub rank: u16,
-    /// How many ranks there are.
+    /// Number of ranks.
     pub ranks: usize,
     /// Address of rank 0's host.
     pub master: Ipv4Addr,
@@ -31,9 +31,9 @@ pub(crate) struct Surroundings<'a> {
     pub report: &'a Path,
     /// Name of the job.
     pub job: &'a str,
-    /// How long a silent peer is waited for.
+    /// Peer timeout.
     pub peer_timeout: Duration,
-    /// Socket at which it tells `inart doctor` what it does.
+    /// Socket at which the worker reports its state to `inart doctor`.
     pub status: Option<PathBuf>,
 }
 

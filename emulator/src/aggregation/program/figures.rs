@@ -31,7 +31,7 @@ pub struct ProgramSummary {
     pub values: usize,
     /// Chunks in flight per worker and shard.
     pub window: u32,
-    /// How long the emulation took, in seconds.
+    /// Duration of the emulation, in seconds.
     pub elapsed_seconds: f64,
     /// In the order in which they ran.
     #[serde(serialize_with = "as_map")]
@@ -63,13 +63,13 @@ pub struct ProgramScheme {
 pub struct ProgramJob {
     /// Name of the job.
     pub job: String,
-    /// Whether any of its ranks was a worker of InArt's; else there was nothing to compare.
+    /// Whether any of its ranks was a worker of InArt's; otherwise nothing was compared.
     pub audited: bool,
-    /// Tensors whose sums every worker had.
+    /// Number of tensors whose sums every worker had.
     pub tensors: usize,
     /// Tensors that some workers reported and others did not: they ended before.
     pub tensors_not_compared: usize,
-    /// Tensors, of those whose sums every worker had, with a NaN or an infinity at some worker.
+    /// Number of those tensors with a NaN or an infinity at some worker.
     pub tensors_not_finite: usize,
     /// Sums compared: one per tensor, block and worker.
     pub sums_checked: u64,
@@ -90,7 +90,7 @@ pub struct WorkerFigures {
     pub rank: usize,
     /// Name of the worker.
     pub worker: String,
-    /// How many tensors.
+    /// Number of tensors.
     pub tensors: u64,
     /// Their values, 4 bytes each.
     pub bytes: u64,
@@ -105,7 +105,7 @@ pub struct WorkerFigures {
 pub struct SizeFigures {
     /// Values, 4 bytes each.
     pub values: usize,
-    /// How many of them were summed.
+    /// Number of those tensors that were summed.
     pub tensors: usize,
     /// Median time of an all-reduce, at the worker that began it last, in seconds.
     pub seconds: f64,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// Duration after which a wait is reported.
 const SAY_AFTER: Duration = Duration::from_secs(5);
-/// And then this often.
+/// Interval of further reports.
 const SAY_EVERY: Duration = Duration::from_secs(10);
 /// Duration after which the ranks that have joined begin. Their job then ends by its peer timeout, with the
 /// name of the missing rank.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::machine::child::Lines;
 
-/// Where a rank printed a line.
+/// Stream of a rank's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.

@@ -1,4 +1,4 @@
-//! How a rank failed.
+//! The failure of a rank.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use nix::sys::signal::Signal;
 use serde::Serialize;
 
-/// How a rank failed.
+/// The failure of a rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RankEnd {
     /// Name of its job.
@@ -20,7 +20,7 @@ pub struct RankEnd {
     pub exit_status: Option<i32>,
     /// The signal that ended it, else.
     pub signal: Option<i32>,
-    /// The line of its standard error that says why.
+    /// Line of its standard error that states the reason.
     pub said: String,
     /// A rank of the job that had ended well before, which the others may have missed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -14,11 +14,11 @@ use crate::aggregation::program::gate::{Gate, GateAction};
 use crate::aggregation::program::rank_end::RankEnd;
 use crate::error::Error;
 
-/// How long the others may go on after a rank has failed, so that they can say what they saw of it.
+/// Time that the other ranks have after a rank has failed, to report its failure as they saw it.
 const GRACE: Duration = Duration::from_secs(5);
 /// Longest time for ranks to end after their signal.
 const LONGEST_END: Duration = Duration::from_secs(5);
-/// How long reports are waited for after the last rank has ended: another process may hold its connection.
+/// Longest wait for reports after the last rank has ended: another process may hold its connection.
 const LONGEST_REPORT: Duration = Duration::from_secs(10);
 
 /// The ranks of all jobs.
@@ -44,16 +44,16 @@ struct RankProcess {
     rank: Rank,
     /// Name of its worker, the node.
     worker: String,
-    /// Whether it said hello, as InArt's workers do.
+    /// Whether it sent a hello, as InArt's workers do.
     is_known: bool,
     ended: Option<(Instant, ExitStatus)>,
 }
 
-/// How far the end of all ranks is, after a failure or an interruption.
+/// Progress of the end of all ranks, after a failure or an interruption.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ending {
     No,
-    /// They may go on until then.
+    /// Running, until then.
     Grace(Instant),
     /// Signaled to end, with time until then.
     Signaled(Instant),
@@ -89,12 +89,12 @@ impl Ranks {
         self.of(role).for_each(|rank| rank.ended = None);
     }
 
-    /// A rank said hello.
+    /// Records the hello of a rank.
     pub fn hello(&mut self, role: Role) {
         self.of(role).for_each(|rank| rank.is_known = true);
     }
 
-    /// Whether any rank said hello.
+    /// Returns whether any rank sent a hello.
     pub fn is_any_known(&self, job: usize) -> bool {
         self.ranks.iter().any(|rank| rank.job == job && rank.is_known)
     }
@@ -105,9 +105,8 @@ impl Ranks {
         self.give_grace();
     }
 
-    /// Looks for ranks that have ended and signals that came: opens the gate of jobs whose ranks are all
-    /// there, tells jobs of their end, and ends all after a failure. Returns ranks that have failed now, but
-    /// for culprits.
+    /// Checks for ended ranks and for signals: opens the gate of jobs whose ranks have all joined, ends jobs,
+    /// and ends all ranks after a failure. Returns the ranks that have failed now, without culprits.
     pub fn look_after(
         &mut self,
         agents: &mut Agents,
@@ -173,7 +172,8 @@ impl Ranks {
     fn begin_and_end_jobs(&mut self, agents: &mut Agents, runs: &mut [JobRun]) -> Result<(), Error> {
         for (index, run) in runs.iter_mut().enumerate() {
             let ranks: Vec<_> = self.ranks.iter().filter(|rank| rank.job == index).collect();
-            // Who has ended without a hello does not come any more; the others find out that it is missing.
+            // A rank that has ended without a hello does not arrive any more; the others notice that it is
+            // missing.
             let missing: Vec<_> =
                 ranks.iter().filter(|rank| !rank.is_known && rank.ended.is_none()).collect();
             let is_any = ranks.iter().any(|rank| rank.is_known);
@@ -203,18 +203,18 @@ impl Ranks {
         Ok(())
     }
 
-    /// Whether every rank has ended.
+    /// Returns whether every rank has ended.
     pub fn have_ended(&self) -> bool {
         self.ranks.iter().all(|rank| rank.ended.is_some())
     }
 
-    /// When the last of them ended, if all have.
+    /// Returns when the last of them ended, if all have.
     pub fn ended_at(&self) -> Option<Instant> {
         let ends: Option<Vec<_>> = self.ranks.iter().map(|rank| rank.ended.map(|(at, _)| at)).collect();
         ends?.into_iter().max()
     }
 
-    /// Whether ranks are ended because of a failure or an interruption.
+    /// Returns whether ranks are ended because of a failure or an interruption.
     pub fn is_failing(&self) -> bool {
         self.ending != Ending::No
     }

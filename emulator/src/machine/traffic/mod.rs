@@ -18,12 +18,12 @@ use inart_wire::MacAddr;
 
 use crate::machine::namespace::Namespace;
 
-/// How often what has become due is sent.
+/// Interval at which due traffic is sent.
 const TICK: Duration = Duration::from_millis(2);
 
 /// An end of a flow.
 pub struct End<'a> {
-    /// Where its host is.
+    /// Namespace of its host.
     pub namespace: &'a Namespace,
     /// Interface in the namespace.
     pub interface: &'a str,

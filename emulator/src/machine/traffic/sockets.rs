@@ -13,9 +13,9 @@ use crate::machine::namespace::Namespace;
 const UDP_HEADERS: u16 = 14 + 20 + 8;
 /// Ethernet, IPv4 and TCP headers, without TCP's options: the maximum segment size counts them in.
 const TCP_HEADERS: u16 = 14 + 20 + 20;
-/// Whether it is to stop, a thread looks this often.
+/// Interval at which a thread checks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often what has become due is written.
+/// Interval at which due bytes are written.
 const TICK: Duration = Duration::from_millis(2);
 /// Bytes of one write to a connection.
 const BLOCK: usize = 4096;
@@ -63,7 +63,7 @@ impl UdpReceiver {
         Ok(Self { socket })
     }
 
-    /// Where it receives.
+    /// Returns the address of the receiver.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
@@ -158,7 +158,7 @@ impl TcpReceiver {
         Ok(Self { listener })
     }
 
-    /// Where it listens.
+    /// Returns the address of the listener.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }

@@ -22,7 +22,7 @@ type Reports = BTreeMap<Rank, RoundReport>;
 
 /// Compares turns as they come.
 pub struct Audit {
-    /// By group and rank: who, and its training.
+    /// Name and training of each worker, by group and rank.
     workers: Vec<Vec<(String, Stepper)>>,
     /// By server: its part of the model.
     parts: Vec<Range<usize>>,
@@ -72,7 +72,7 @@ impl Audit {
         })
     }
 
-    /// Turns that were found right at all workers.
+    /// Returns the number of turns that were correct at all workers.
     pub fn turns(&self) -> u64 {
         self.turns
     }

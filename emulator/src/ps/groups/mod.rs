@@ -27,11 +27,11 @@ pub use setting::RackSetting;
 /// A turn that takes longer is a failure.
 const LONGEST_TURN: Duration = Duration::from_secs(60);
 
-/// Runs the training in each of these divisions in groups, one after the other; tells turns applied, and how
-/// many there are in all.
+/// Runs the training in each of these divisions in groups, one after the other; reports applied turns and
+/// their total number.
 ///
 /// # Errors
-/// What the system refuses; a process that fails; a sum, an answer or a model that is not what it has to be.
+/// Errors of the system; a process that fails; a wrong sum, answer or model.
 pub fn emulate_racks(
     setting: &RackSetting,
     all: &[Racks],
@@ -76,7 +76,7 @@ fn run(setting: &RackSetting, racks: &Racks, tell: &mut dyn FnMut(u64)) -> Resul
     report::report(setting, racks, &records, &audit, &evaluations, summed)
 }
 
-/// Installs the plans of all groups; what to tell their hosts.
+/// Installs the plans of all groups; returns the assignments of their hosts.
 fn install(testbed: &mut Testbed, setting: &RackSetting, racks: &Racks) -> Result<Vec<Assignment>, Error> {
     let plans = racks.groups.iter().zip(1u16..).map(|(group, number)| JobPlan {
         job: JobId::from(number),

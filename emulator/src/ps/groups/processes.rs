@@ -1,4 +1,4 @@
-//! The processes of servers and workers, and what they say.
+//! The processes of servers and workers, and their output.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -16,7 +16,7 @@ use crate::aggregation::testbed::Testbed;
 use crate::error::Error;
 use crate::machine::crew::{Crew, LONGEST_END, LOOK, PrintedLine};
 
-/// How long a host may report nothing.
+/// Longest time without a report of a host.
 const LONGEST_SILENCE: Duration = Duration::from_secs(120);
 /// Longest time until all servers can be reached, and then until all workers are there.
 const LONGEST_START: Duration = Duration::from_secs(60);
@@ -26,16 +26,16 @@ const LONGEST_START: Duration = Duration::from_secs(60);
 pub struct Records {
     /// By server.
     pub servers: Vec<Vec<Line>>,
-    /// How good the training ended, as a worker tells it.
+    /// Results of the training, as a worker reports them.
     pub trained: Option<Trained>,
 }
 
 /// Running processes; killed when dropped.
 pub struct Processes {
     agents: Agents,
-    /// By group: who has ended.
+    /// Ranks that have ended, by group.
     done: Vec<BTreeSet<Rank>>,
-    /// By group: how many there are.
+    /// Number of workers, by group.
     workers: Vec<usize>,
     names: Vec<Vec<String>>,
     /// Servers, by shard.
@@ -44,7 +44,7 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Starts all, and lets workers begin when all are there.
+    /// Starts all processes, and starts the training when all workers are connected.
     pub fn start(
         setting: &RackSetting,
         racks: &Racks,
@@ -198,7 +198,7 @@ impl Processes {
         crew.listen(Duration::ZERO, &mut |line| records.take(line))
     }
 
-    /// Whether all workers have done their iterations.
+    /// Returns whether all workers have done their iterations.
     pub fn are_done(&self) -> bool {
         self.done.iter().zip(&self.workers).all(|(done, workers)| done.len() == *workers)
     }

@@ -25,17 +25,17 @@ pub struct SimulatedRacks {
     pub busy: f64,
 }
 
-/// One division in groups. The first third of each group's iterations is not counted, but for the greatest
-/// staleness.
+/// Results of one division in groups. The first third of each group's iterations is not counted, except for
+/// the greatest staleness.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RackReport {
     /// By group: its workers.
     pub groups: Vec<Vec<String>>,
-    /// How many groups may push at once.
+    /// Number of groups that may push at once.
     pub concurrent_groups: usize,
     /// Mean over groups of the time between the ends of their own turns, in seconds.
     pub iteration_s: f64,
-    /// From when a group was ready until its turn began at all servers, in seconds.
+    /// Time from a group's readiness until its turn began at all servers, in seconds.
     pub waiting_s: f64,
     /// Share of the time in which a group pushed.
     pub busy: f64,
@@ -78,7 +78,7 @@ pub struct RackTable {
     pub workers: usize,
     /// The emulated model's size, in bytes.
     pub model_bytes: f64,
-    /// How much smaller the emulated network was.
+    /// Ratio of the emulated network to the document's.
     pub scale: Scaling,
     /// Mean time to compute, in seconds.
     pub compute_s: f64,
@@ -100,7 +100,7 @@ pub fn table(setting: &RackSetting, divisions: Vec<RackReport>) -> RackTable {
     }
 }
 
-/// When a turn was where, by the slowest server, in nanoseconds of the system's clock.
+/// Times of a turn at the slowest server, in nanoseconds of the system's clock.
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
     ready: u64,

@@ -41,7 +41,7 @@ pub struct RackSetting {
     pub window_chunks: u32,
     /// Share of frames that every link drops.
     pub drop: DropRate,
-    /// How long hosts wait for a silent peer.
+    /// Peer timeout of hosts.
     pub peer_timeout: Duration,
     /// The `inart` command.
     pub program: PathBuf,
@@ -74,7 +74,7 @@ impl RackSetting {
         racks.groups.iter().map(job).collect()
     }
 
-    /// How the testbed is built.
+    /// Returns the options of the testbed.
     pub(super) fn options(&self) -> Options {
         Options {
             topology: self.topology.clone(),

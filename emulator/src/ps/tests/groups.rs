@@ -140,7 +140,7 @@ fn who_comes_late_trains_in_vain_and_nobody_else() {
     let right = records();
     let all = checked(&right).unwrap();
     assert!(all.wasted_updates > 0 && all.lost == 0, "{all:?}");
-    // In the last round of its group, a model that is not there is lost.
+    // A model that is missing in the last round of its group is lost.
     let last = right.pushed.last().unwrap().clone();
     refused(
         records(),

@@ -1,4 +1,4 @@
-//! Records of runs, as processes would say them: the machines of `order-agent` with the real model, without a
+//! Records of runs, as processes would print them: the machines of `ps-agent` with the real model, without a
 //! network.
 
 use std::collections::BTreeMap;
@@ -63,13 +63,13 @@ struct InFlight {
     values: Vec<f32>,
 }
 
-/// A run that goes on.
+/// A run in progress.
 pub struct Run<S> {
     pub records: Records,
     server: S,
     compute: Compute,
     now_ms: u64,
-    /// By the time at which it arrives and whose it is.
+    /// By arrival time and participant.
     in_flight: BTreeMap<(u64, usize), InFlight>,
     /// By participant: how often it was started again.
     processes: Vec<usize>,
@@ -114,7 +114,7 @@ impl<S: Sequencer> Run<S> {
         self.decide();
     }
 
-    /// Goes on until the model has that version.
+    /// Continues until the model has that version.
     pub fn until(&mut self, version: u64) -> &mut Self {
         while self.server.version() < version {
             self.step();
@@ -130,7 +130,7 @@ impl<S: Sequencer> Run<S> {
         self
     }
 
-    /// Goes on until an update of this participant is under way.
+    /// Continues until an update of this participant is in flight.
     pub fn until_computing(&mut self, who: usize) -> &mut Self {
         while !self.in_flight.keys().any(|key| key.1 == who) {
             self.step();
@@ -158,7 +158,7 @@ impl<S: Sequencer> Run<S> {
         self.again(who)
     }
 
-    /// The server gives a participant up, which comes back at once.
+    /// Lets the server time out a participant, which rejoins at once.
     pub fn give_up(&mut self, who: usize) -> &mut Self {
         self.now_ms += 1;
         self.records.gone.push(Moment { worker: name(who), at_ns: self.at_ns() });
@@ -230,7 +230,7 @@ impl<S: Sequencer> Run<S> {
                         scale: update.scale(),
                     };
                     let updates = applied.updates.into_iter().map(update).collect();
-                    // As the host says it: of the last of several that are applied together.
+                    // As the host reports it: for the last of several updates that are applied together.
                     let is_last = self.server.version() == applied.version;
                     let model = is_last.then(|| digest(self.server.values()));
                     let (at_ns, incarnation) = (self.at_ns(), self.incarnation);

@@ -20,7 +20,7 @@ use crate::error::Error;
 /// Reports of workers by site and rank: gradients, sums, times.
 type Reports = BTreeMap<(usize, Rank), RoundReport>;
 
-/// When a worker began a round and ended it, in nanoseconds of the system's monotonic clock.
+/// Times of a worker's start and end of a round, in nanoseconds of the system's monotonic clock.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkerTime {
     pub began_ns: u64,
@@ -160,8 +160,8 @@ impl Audit {
         at.map_or("", |at| &self.names[at])
     }
 
-    /// The sum of what a site's workers say that they passed in, tensor by tensor; where they train, after it
-    /// was found to be their gradients.
+    /// Returns the sum of the gradients that a site's workers report, tensor by tensor; with training, after
+    /// a check that they are correct.
     fn own_sum(&self, inside: usize, reports: &Reports, gradients: &[Vec<f32>]) -> Result<Vec<f32>, Error> {
         let of: Vec<&[f32]> =
             reports.iter().filter(|((at, _), _)| *at == inside).map(|(_, report)| &report.sent[..]).collect();

@@ -19,10 +19,10 @@ pub use setting::BothSetting;
 pub use times::{BothReport, BothRound};
 use workers::Insides;
 
-/// Runs the rounds; tells how many were compared.
+/// Runs the rounds; reports the number of compared ones.
 ///
 /// # Errors
-/// What the system refuses; a process that fails; a sum that is not what it has to be.
+/// Errors of the system; a process that fails; a wrong sum.
 pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<BothReport, Error> {
     crate::machine::permission::check()?;
     let (between, hierarchy) = (&setting.between, &setting.hierarchy);
@@ -52,7 +52,7 @@ pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<
             return Err(Error::System { what: "wait for all rounds".to_owned(), cause });
         }
         let heard = insides.listen(&mut |inside, rank, report| audit.take(inside, rank, report));
-        // A site's process says why all end; a worker has heard it from there.
+        // A site's process reports why all end; a worker got the reason from there.
         processes.listen(Duration::from_millis(20))?;
         heard?;
         if follower.is_none() && processes.rounds().values().any(|round| !round.is_empty()) {

@@ -17,7 +17,7 @@ pub struct BothSetting {
     pub hierarchy: Hierarchy,
     /// The plans of its insides, in their order.
     pub plans: Vec<Plan>,
-    /// The flags of sites and `inart scheduler` that say how trees are planned.
+    /// Flags of sites and `inart scheduler` for the planning of trees.
     pub flags: Vec<String>,
     /// The scheme of the trees.
     pub scheme: inart_planner_sites::Scheme,
@@ -27,7 +27,7 @@ pub struct BothSetting {
     pub values: ValuesPerFrame,
     /// Chunks in flight per worker inside sites.
     pub window_chunks: u32,
-    /// How long hosts wait for a silent peer.
+    /// Peer timeout of hosts.
     pub peer_timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Where the time of real rounds goes.
+//! The parts of the time of emulated rounds.
 
 use std::io;
 

@@ -20,9 +20,9 @@ use crate::aggregation::testbed::Testbed;
 use crate::error::Error;
 use crate::machine::namespace::Namespace;
 
-/// How long a worker may report nothing.
+/// Longest time without a report of a worker.
 const LONGEST_SILENCE: Duration = Duration::from_secs(300);
-/// How long workers may take to start.
+/// Greatest number of looks until all workers have started.
 const LOOKS: usize = 3000;
 
 /// The inside of one site.
@@ -108,7 +108,7 @@ impl Insides {
         Some(all)
     }
 
-    /// Starts all workers, and lets them begin when all are there.
+    /// Starts all workers, and starts the training when all are connected.
     pub fn start_workers(&mut self, setting: &BothSetting) -> Result<(), Error> {
         let all = setting.contributors();
         let (rounds, seed) = (setting.rounds.to_string(), setting.between.seed.to_string());
@@ -180,7 +180,7 @@ impl Insides {
         Ok(())
     }
 
-    /// Whether all workers have ended their last round.
+    /// Returns whether all workers have ended their last round.
     pub fn are_done(&self) -> bool {
         self.0.iter().all(|inside| inside.done.len() == inside.assignment.workers.len())
     }
@@ -191,7 +191,7 @@ impl Insides {
         counted.sum()
     }
 
-    /// How good the training ended, as a worker tells it; none without training.
+    /// Returns the test accuracy after the training, as a worker reports it; `None` without training.
     pub fn accuracy(&self) -> Option<f64> {
         self.0.iter().find_map(|inside| Some(inside.trained.as_ref()?.accuracy))
     }
