@@ -1,4 +1,4 @@
-//! A result as an SVG chart: results from here are filled, the paper's are hollow, bounds are dashed.
+//! A result as an SVG chart: results from here are filled, the InArt paper's are hollow, bounds are dashed.
 
 use std::collections::BTreeSet;
 
@@ -114,11 +114,11 @@ fn draw(
     root.present()
 }
 
-pub(crate) fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
-    (FONT, f64::from(size) * BACKEND_SCALE).into_font().color(&colour)
+pub(crate) fn font(size: u32, color: RGBColor) -> TextStyle<'static> {
+    (FONT, f64::from(size) * BACKEND_SCALE).into_font().color(&color)
 }
 
-fn series_color(series: Series) -> RGBColor {
+fn color_of(series: Series) -> RGBColor {
     match series {
         Series::Scheme(_) | Series::TwoLevels => rgb(series.name()),
         Series::Bound => INK,
@@ -176,9 +176,9 @@ pub(crate) fn legend_places(labels: &[String], width: i32) -> (Vec<(i32, i32)>, 
 fn legend(head: &Area<'_>, result: &RunResult, entries: &[LegendEntry]) -> Drawn {
     for (row, (label, (x, y))) in legend_rows(result).iter().zip(entries) {
         let (x, y) = (*x, *y);
-        let colour = colour(row.series);
+        let color = color_of(row.series);
         if row.series.is_reached() {
-            head.draw(&Rectangle::new([(x, y - 7), (x + 14, y + 7)], colour.filled()))?;
+            head.draw(&Rectangle::new([(x, y - 7), (x + 14, y + 7)], color.filled()))?;
         } else {
             let (long, gap) = dashes(row.series);
             for dash in (0..14).step_by((long + gap) as usize / 2) {
@@ -256,7 +256,7 @@ fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     let (schemes, bounds): (Vec<&Row>, Vec<&Row>) =
         panel.rows.iter().rev().partition(|row| row.series.is_reached());
     for row in &schemes {
-        let color = series_color(row.series);
+        let color = color_of(row.series);
         let points = || row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell));
         for (x, cell) in points().filter(|(_, cell)| !cell.here.is_constant()) {
             let ends = [(x, cell.here.least), (x, cell.here.greatest)];
@@ -270,15 +270,10 @@ fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     for row in bounds {
         let mean = row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell.here.mean));
         let (long, gap) = dashes(row.series);
-        chart.draw_series(DashedLineSeries::new(
-            mean,
-            long,
-            gap,
-            series_color(row.series).stroke_width(2),
-        ))?;
+        chart.draw_series(DashedLineSeries::new(mean, long, gap, color_of(row.series).stroke_width(2)))?;
     }
     for row in schemes {
-        let color = series_color(row.series);
+        let color = color_of(row.series);
         let cells = row.cells.iter().enumerate();
         let paper = cells.filter_map(|(i, cell)| Some((i as f64, cell.paper.as_ref()?.value)));
         chart.draw_series(LineSeries::new(paper.clone(), color.mix(0.5).stroke_width(1)))?;
@@ -289,7 +284,7 @@ fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     Ok(())
 }
 
-/// Draws the mark of a number of the InArt paper.
+/// Draws a mark for a number of the InArt paper.
 fn hollow(chart: &mut Chart<'_, '_>, at: (f64, f64), color: RGBColor) -> Drawn {
     chart.draw_series(hollow_mark(at, color))?;
     Ok(())
@@ -306,7 +301,7 @@ fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     let schemes: Vec<&Row> = panel.rows.iter().filter(|row| row.series.is_reached()).collect();
     let width = 0.84 / schemes.len().max(1) as f64;
     for (n, row) in schemes.iter().enumerate() {
-        let color = series_color(row.series);
+        let color = color_of(row.series);
         for (i, cell) in row.cells.iter().enumerate() {
             let left = i as f64 + 0.08 + width * n as f64;
             let (right, middle) = (left + 0.86 * width, left + 0.43 * width);
@@ -328,7 +323,7 @@ fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
                 ends,
                 long,
                 gap / 2,
-                series_color(row.series).stroke_width(2),
+                color_of(row.series).stroke_width(2),
             ))?;
         }
     }

@@ -1,5 +1,5 @@
-//! Comparison as an SVG chart: a row of bars per number, each in its scheme's color, and published numbers
-//! as hollow marks.
+//! A comparison as an SVG chart: a row of bars per number, each in the color of its scheme; numbers of a
+//! paper are hollow marks.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ pub fn comparison_svg(comparison: &Comparison) -> String {
     with_title(&text, comparison.study.title, &format!("{}: {panels}.", comparison.study.name))
 }
 
-/// Returns the scheme of rows that name no scheme: the one that the study's paper proposes.
+/// Returns the scheme of rows without a scheme: that of the study's paper.
 fn own_scheme(comparison: &Comparison) -> &'static str {
     let study = &comparison.study;
     let titles = comparison.panels.iter().map(|panel| &*panel.title).chain([study.title]);
@@ -77,7 +77,7 @@ struct Bar<'p> {
     statistics: &'p Statistics,
 }
 
-/// A row of bars: its name, the published number, and the numbers here.
+/// A row of bars: its name, the number of the study's paper, the results from here.
 struct Line<'p> {
     name: &'p str,
     paper: Option<f64>,
@@ -202,7 +202,7 @@ fn draw_panel(root: &Area<'_>, panel: &Panel<'_>, top: i32) -> Drawn {
     for (place, line) in (0..).zip(&panel.lines) {
         let above = top + PANEL_HEAD + ROW * place;
         root.draw_text(line.name, &font(TEXT, INK), (24, above + (BAR * line.bars.len() as i32 - 16) / 2))?;
-        // The paper's mark is on the first bar; numbers stand behind both.
+        // A paper's mark is on the first bar; numbers are next to both.
         let mark = line.paper.map_or(0, |paper| at(paper) + MARK);
         for (n, Bar { scheme, statistics }) in (0..).zip(&line.bars) {
             let up = above + n * (BAR + 1);

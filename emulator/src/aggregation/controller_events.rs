@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn each_change_is_told_once_when_it_has_ended() {
+    fn each_change_is_reported_once_when_it_has_ended() {
         let mut news = ControllerEvents::default();
         let status = |changes: Vec<ChangeStatus>| Status { changes, ..Default::default() };
         assert!(news.of(&status(vec![change(1, ChangeStage::Migrating)])).is_empty());
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn each_decision_is_told_once_when_it_was_carried_out() {
+    fn each_decision_is_reported_once_when_it_was_carried_out() {
         let decision = |number: u32, outcome: &str| Decision {
             line: format!("decision {number} at 1.25 s: link a-b has failed: change, active after 8 s: no"),
             json: format!("{{\"number\": {number}, \"outcome\": {outcome}}}"),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn each_run_is_told_once_with_its_members() {
+    fn each_run_is_reported_once_with_its_members() {
         let member = |role: &str| Member { host: "h".into(), role: role.into(), state: "running".into() };
         let rendezvous = |run| Rendezvous {
             view: Some(run),

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_a_program_that_sum_different_lengths_are_told() {
+    fn ranks_of_a_program_that_sum_different_lengths_are_named() {
         let mut run = JobRun::of_program("inart", assignment());
         run.take(worker(0), tensor(0, 7)).expect("waits for the other");
         let error = run.take(worker(1), tensor(0, 8)).expect_err("not one tensor").to_string();

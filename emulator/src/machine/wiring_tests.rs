@@ -98,7 +98,7 @@ fn every_interface_of_a_link_has_its_mtu() {
 }
 
 #[test]
-fn namespaces_live_as_long_as_somebody_holds_them() {
+fn namespaces_live_while_they_are_held() {
     let Some(wiring) = built(false) else { return };
     let path = wiring.namespace(NodeIndex(0)).path();
     let identity = std::fs::read_link(&path).expect("open");

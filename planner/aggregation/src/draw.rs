@@ -31,7 +31,7 @@ const MARK: f64 = 24.0;
 const LABEL: f64 = 32.0;
 
 /// Colors of servers' aggregation marks, in the job's order, repeated if there are more servers.
-const SERVER_COLOURS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
+const SERVER_COLORS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
 
 /// Draws a topology; with `plan`, its loads and aggregation points.
 pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
@@ -51,20 +51,20 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
             "The links, the switches and the hosts."
         }
     );
-    let utilisation = plan.map(link_utilisation).unwrap_or_default();
+    let utilization = plan.map(link_utilization).unwrap_or_default();
     // The fullest link last, on top of the others.
     let mut lines: Vec<(f64, String)> = Vec::new();
     for link in topology.links() {
         let [a, b] = link.ends.map(|end| (end, topology.node(end).name.as_str()));
-        let of = |from: &str, to: &str| utilisation.get(&format!("{from}->{to}")).copied().unwrap_or(0.0);
+        let of = |from: &str, to: &str| utilization.get(&format!("{from}->{to}")).copied().unwrap_or(0.0);
         let part = of(a.1, b.1).max(of(b.1, a.1));
         let ((x1, y1), (x2, y2)) = (places[a.0.index()], places[b.0.index()]);
-        let (colour, stroke) = shade(part, plan.is_some());
+        let (color, stroke) = shade(part, plan.is_some());
         let [there, back] = link.rates_bps.map(display_rate);
         let rate = if there == back { there } else { format!("{there}, {back} back") };
         let title = if plan.is_some() { format!("{rate}, utilization {:.0} %", 100.0 * part) } else { rate };
         let line = format!(
-            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\" \
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{color}\" \
              stroke-width=\"{stroke:.1}\"><title>{}-{}: {title}</title></line>\n",
             escaped(a.1),
             escaped(b.1)
@@ -107,11 +107,11 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
             let trunks =
                 plan.iter().flat_map(|plan| &plan.trunks).filter(|trunk| trunk.aggregator == node.name);
             for (n, trunk) in trunks.enumerate() {
-                let colour = SERVER_COLOURS[server(&trunk.server).unwrap_or(0) % SERVER_COLOURS.len()];
+                let color = SERVER_COLORS[server(&trunk.server).unwrap_or(0) % SERVER_COLORS.len()];
                 let _ = writeln!(
                     out,
                     "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"7\" \
-                     fill=\"{colour}\"><title>{name} aggregates {} workers for {}</title></rect>",
+                     fill=\"{color}\"><title>{name} aggregates {} workers for {}</title></rect>",
                     x - SWITCH.0 / 2.0,
                     y + SWITCH.1 / 2.0 + 2.0 + 9.0 * n as f64,
                     SWITCH.0,
@@ -121,14 +121,14 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
             }
         }
         NodeKind::Server | NodeKind::Worker => {
-            let colour = match server(&node.name) {
-                Some(n) => SERVER_COLOURS[n % SERVER_COLOURS.len()],
+            let color = match server(&node.name) {
+                Some(n) => SERVER_COLORS[n % SERVER_COLORS.len()],
                 None if node.kind == NodeKind::Server => "#7f8c9b",
                 None => "#ffffff",
             };
             let _ = writeln!(
                 out,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{HOST}\" fill=\"{colour}\" fill-opacity=\"0.85\" \
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{HOST}\" fill=\"{color}\" fill-opacity=\"0.85\" \
                  stroke=\"#44546a\"><title>{} {name}</title></circle>",
                 node.kind
             );
@@ -178,12 +178,12 @@ impl Legend {
     fn draw(&self, out: &mut String, foot: f64) {
         let mut top = foot - self.height();
         for group in &self.groups {
-            for (at, (colour, thick, text)) in group.iter().enumerate() {
+            for (at, (color, thick, text)) in group.iter().enumerate() {
                 let x = MARGIN / 2.0 + self.column * (at % self.columns) as f64;
                 let y = top + ROW * (at / self.columns) as f64 + ROW / 2.0;
                 let _ = writeln!(
                     out,
-                    "<line x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" \
+                    "<line x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{color}\" \
                      stroke-width=\"{thick:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"start\" \
                      fill=\"#1b2733\">{}</text>",
                     x + MARK,
@@ -207,16 +207,16 @@ fn link_entries() -> Vec<Entry> {
         (1.0, "full"),
     ];
     let entry = |(part, text): (f64, &str)| {
-        let (colour, thick) = shade(part, true);
-        (colour, thick, text.to_owned())
+        let (color, thick) = shade(part, true);
+        (color, thick, text.to_owned())
     };
     steps.map(entry).into()
 }
 
 fn server_entries(plan: &Plan) -> Vec<Entry> {
-    let shards = plan.shards.iter().zip(SERVER_COLOURS);
+    let shards = plan.shards.iter().zip(SERVER_COLORS);
     shards
-        .map(|(shard, colour)| (colour, 7.0, format!("{}: {:.1} %", shard.server, 100.0 * shard.share)))
+        .map(|(shard, color)| (color, 7.0, format!("{}: {:.1} %", shard.server, 100.0 * shard.share)))
         .collect()
 }
 
@@ -278,7 +278,7 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
 }
 
 /// Returns the utilization of each directed link, by `a->b`.
-fn link_utilisation(plan: &Plan) -> HashMap<String, f64> {
+fn link_utilization(plan: &Plan) -> HashMap<String, f64> {
     let links = plan.load.iter().filter_map(|load| Some((load.resource.strip_prefix("link ")?, load)));
     links.map(|(name, load)| (name.to_owned(), load.used_bps / load.capacity_bps)).collect()
 }

@@ -37,9 +37,9 @@ struct Node {
 #[derive(Serialize)]
 struct Link {
     ends: [String; 2],
-    /// Of the first end, and of the second, where it is a switch.
+    /// Ports of the first end and of the second, where the end is a switch.
     ports: [Option<u16>; 2],
-    /// From the first end to the second, and back.
+    /// Rates from the first end to the second, and back.
     rates_bps: [f64; 2],
     delay_seconds: f64,
     loss: f64,
@@ -140,7 +140,7 @@ impl Sketch {
         })
     }
 
-    /// How many there are of what, in a line or a document.
+    /// Prints the numbers of nodes and links, in a line or a document.
     pub fn summary(&self, json: bool) -> String {
         let count = |kind: &str| self.nodes.iter().filter(|node| node.kind == kind).count();
         if json {
@@ -158,7 +158,7 @@ impl Sketch {
         format!("{}: {nodes}, {links}; jobs: {}\n", self.name, self.jobs.join(", "))
     }
 
-    /// Which cable goes where, and the addresses of hosts whose frames switches copy.
+    /// Prints the ends of each cable, and the addresses of hosts whose frames switches copy.
     pub fn wiring(&self, json: bool) -> anyhow::Result<String> {
         if json {
             return Ok(serde_json::to_string(self)? + "\n");
@@ -186,12 +186,12 @@ impl Sketch {
     /// their neighbors.
     pub fn svg(&self) -> String {
         let places = self.places();
-        let size = 2.0 * CENTRE;
+        let size = 2.0 * CENTER;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {size:.0} {size:.0}\" width=\"{size:.0}\" \
              height=\"{size:.0}\" font-family=\"sans-serif\" font-size=\"18\" text-anchor=\"middle\" \
              role=\"img\">\n<title>{0}</title>\n<desc>{1}</desc>\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"{CENTRE:.0}\" y=\"34\" \
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"{CENTER:.0}\" y=\"34\" \
              font-size=\"24\">{0}</text>\n",
             escaped(&self.name),
             escaped(self.summary(false).trim_end())
@@ -242,20 +242,20 @@ impl Sketch {
         let (outer, inner): (Vec<_>, Vec<_>) = self.nodes.iter().partition(|node| is_outer(&node.name));
         let at =
             |turn: f64, radius: f64, (x, y): (f64, f64)| (x + radius * turn.sin(), y - radius * turn.cos());
-        let centre = (CENTRE, CENTRE + 20.0);
+        let center = (CENTER, CENTER + 20.0);
         let ring = if inner.len() == 1 {
             0.0
         } else if outer.is_empty() {
-            0.78 * CENTRE
+            0.78 * CENTER
         } else {
-            0.5 * CENTRE
+            0.5 * CENTER
         };
         let mut places: HashMap<&str, (f64, f64)> = HashMap::new();
         let mut turns: HashMap<&str, f64> = HashMap::new();
         for (number, node) in inner.iter().enumerate() {
             let turn = TAU * number as f64 / inner.len() as f64;
             turns.insert(&node.name, turn);
-            places.insert(&node.name, at(turn, ring, centre));
+            places.insert(&node.name, at(turn, ring, center));
         }
         for (number, node) in outer.iter().enumerate() {
             let near = self.links.iter().find(|link| link.ends.contains(&node.name));
@@ -266,7 +266,7 @@ impl Sketch {
             let room = if inner.len() == 1 { TAU } else { 0.9 * TAU / inner.len() as f64 };
             let from = near.and_then(|near| turns.get(near)).copied().unwrap_or_default();
             let part = if inner.len() == 1 { place } else { place + 0.5 - of.len() as f64 / 2.0 };
-            places.insert(&node.name, at(from + room * part / of.len().max(1) as f64, 0.82 * CENTRE, centre));
+            places.insert(&node.name, at(from + room * part / of.len().max(1) as f64, 0.82 * CENTER, center));
         }
         places
     }
@@ -278,7 +278,7 @@ impl Sketch {
 }
 
 /// Half the width and height of a drawing.
-const CENTRE: f64 = 500.0;
+const CENTER: f64 = 500.0;
 
 fn rates(link: &Link) -> String {
     let [there, back] = link.rates_bps.map(display_rate);

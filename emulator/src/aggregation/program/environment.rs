@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rank_is_told_all_that_torchrun_and_inart_tell() {
+    fn a_rank_has_all_variables_of_torchrun_and_inart() {
         let surroundings = Surroundings {
             rank: 3,
             ranks: 6,

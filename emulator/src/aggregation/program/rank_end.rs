@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exits_and_signals_are_told_apart() {
+    fn exits_and_signals_are_distinguished() {
         let message =
             |status| RankEnd::new("digits", 3, "w4", ExitStatus::from_raw(status), "oh".into()).to_string();
         assert_eq!(message(0x0700), "rank 3 (worker w4 of job digits) ended with exit status 7: oh");

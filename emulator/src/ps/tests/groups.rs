@@ -131,7 +131,7 @@ fn a_model_of_another_groups_round_is_named() {
 }
 
 #[test]
-fn who_comes_late_trains_in_vain_and_nobody_else() {
+fn a_late_client_trains_in_vain_and_no_other() {
     let records = || {
         let mut run = run(0.5);
         run.until(8);

@@ -19,7 +19,7 @@ const FONT: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
 const INK: RGBColor = RGBColor(31, 41, 55);
 const FAINT: RGBColor = RGBColor(107, 114, 128);
 const GRID: RGBColor = RGBColor(229, 231, 235);
-const COLOURS: [RGBColor; 6] = [
+const COLORS: [RGBColor; 6] = [
     RGBColor(37, 99, 235),
     RGBColor(217, 119, 6),
     RGBColor(13, 148, 136),
@@ -96,16 +96,16 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
     });
     chart.draw_series(LineSeries::new([(-0.2, 1.0), (sizes.len() as f64 - 0.8, 1.0)], FAINT))?;
     for (index, name) in seen.into_iter().enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
+        let shade = COLORS[index % COLORS.len()];
         let of_network: Vec<&Pair> = pairs.iter().filter(|pair| pair.network.name == *name).collect();
         let place = |pair: &Pair| sizes.iter().position(|size| *size == 4 * pair.values).unwrap_or(0) as f64;
         let points: Vec<(f64, f64)> = of_network.iter().map(|pair| (place(pair), ratio(pair))).collect();
         let allowed = of_network.iter().map(|pair| (place(pair), pair.network.ring_share()));
-        chart.draw_series(DashedLineSeries::new(allowed, 6, 6, colour.stroke_width(1)))?;
-        chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
-        chart.draw_series(points.into_iter().map(|at| Circle::new(at, 4, colour.filled())))?;
+        chart.draw_series(DashedLineSeries::new(allowed, 6, 6, shade.stroke_width(1)))?;
+        chart.draw_series(LineSeries::new(points.clone(), shade.stroke_width(2)))?;
+        chart.draw_series(points.into_iter().map(|at| Circle::new(at, 4, shade.filled())))?;
         let (x, y) = (SIZE.0 as i32 - LEGEND as i32 + 16, 24 + 28 * index as i32);
-        body.draw(&PathElement::new([(x, y + 9), (x + 18, y + 9)], colour.stroke_width(3)))?;
+        body.draw(&PathElement::new([(x, y + 9), (x + 18, y + 9)], shade.stroke_width(3)))?;
         body.draw_text(name, &font(TEXT, INK), (x + 26, y))?;
     }
     body.present()
@@ -118,8 +118,8 @@ fn ticks(bottom: f64, top: f64) -> impl Iterator<Item = f64> {
     all.filter(move |tick| (bottom..top).contains(tick))
 }
 
-fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
-    (FONT, f64::from(size) * BACKEND_SCALE).into_font().color(&colour)
+fn font(size: u32, shade: RGBColor) -> TextStyle<'static> {
+    (FONT, f64::from(size) * BACKEND_SCALE).into_font().color(&shade)
 }
 
 fn bytes(size: usize) -> String {
