@@ -147,8 +147,8 @@ fn legend_rows(result: &RunResult) -> &[Row] {
 fn label(row: &Row) -> String {
     let name = row.series.name();
     // A published name needs no explanation.
-    let in_the_paper = row.in_the_paper.filter(|paper| !paper.eq_ignore_ascii_case(name));
-    match (in_the_paper, row.series) {
+    let published_as = row.published_as.filter(|paper| !paper.eq_ignore_ascii_case(name));
+    match (published_as, row.series) {
         (Some(paper), _) => format!("{name} (paper: {paper})"),
         (None, Series::Scheme(scheme)) if scheme == schemes::DEFAULT => format!("{name} (the default)"),
         (None, Series::Bound) => "bound of unsplit plans".to_owned(),

@@ -9,7 +9,7 @@ use crate::chart::{
     Area, Drawn, FAINT, HEADING, INK, LEGEND_ROW, TEXT, TITLE, font, hollow_mark, legend_places, rgb,
     sentence, with_title,
 };
-use crate::comparison::{Beside, Compared, Comparison, Entry};
+use crate::comparison::{Comparison, ComparisonPanel, ComparisonRow, Entry};
 use crate::palette;
 use crate::published::PublishedValue;
 use crate::statistics::{Statistics, significant};
@@ -194,7 +194,7 @@ fn draw_panels(root: &Area<'_>, panels: &[Panel<'_>], head: i32) -> Drawn {
 }
 
 fn draw_panel(root: &Area<'_>, panel: &Panel<'_>, top: i32) -> Drawn {
-    let Compared { title, quantity, unit, .. } = panel.of;
+    let ComparisonPanel { title, quantity, unit, .. } = panel.of;
     root.draw_text(&sentence(&format!("{quantity} ({unit})")), &font(HEADING, INK), (24, top + 12))?;
     root.draw_text(&sentence(title), &font(TEXT, FAINT), (24, top + 40))?;
     let scale = f64::from(WIDTH as i32 - LEFT - NUMBER) / panel.greatest;

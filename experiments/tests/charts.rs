@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use inart_experiments::{
-    Cell, Compared, Comparison, Entry, Experiment, PanelResult, Paper, Printed, PrintedEntry, Row, RunResult,
-    Statistics, comparison_svg, experiments, studies, svg,
+    Cell, Comparison, ComparisonPanel, ComparisonRow, Entry, Experiment, PanelResult, PublishedEntry,
+    PublishedNumber, PublishedValue, Row, RunResult, Statistics, comparison_svg, experiments, studies, svg,
 };
 
 type Record = BTreeMap<String, String>;
@@ -47,13 +47,13 @@ fn figure(experiment: &Experiment) -> RunResult {
             let record = all.iter().find(is_it)?;
             let paper = record["paper"].parse().ok();
             let source = constant(&record["paper_source"]);
-            let paper = paper.map(|value| Paper { value, source, beyond: None });
+            let paper = paper.map(|value| PublishedNumber { value, source, beyond: None });
             Some(Cell { here: statistics(record), paper, reference: None })
         };
         let row = |series: &inart_experiments::Series| {
             let cells = panel.points.iter().map(|point| cell(series.name(), &point.x));
             let cells = cells.collect::<Option<Vec<_>>>()?;
-            Some(Row { series: *series, in_the_paper: panel.called(*series), cells })
+            Some(Row { series: *series, published_as: panel.published_name(*series), cells })
         };
         PanelResult {
             key: panel.key,
@@ -76,23 +76,21 @@ fn figure(experiment: &Experiment) -> RunResult {
     }
 }
 
-/// Titles of panels stand in the document only: "QUANTITY, UNIT, by AXIS: TITLE" in the order of the panels.
-fn compared(name: &str, all: &[Record]) -> Vec<Compared> {
-    let document = committed("docs/reproduction.md");
-    let (_, table) = document.split_once(&format!("<!-- table {name} -->\n")).unwrap();
-    let (table, _) = table.split_once("<!-- end -->").unwrap();
-    let mut headings = table.lines();
-    let mut panels: Vec<Compared> = Vec::new();
+/// Titles of panels are in no file of numbers. They are those of the committed chart: each stands below the line
+/// "QUANTITY (UNIT)" of its panel.
+fn compared(name: &str, all: &[Record]) -> Vec<ComparisonPanel> {
+    let chart = committed(&format!("experiments/results/{name}.svg"));
+    let drawn = texts(&chart);
+    let mut headings = drawn.iter();
+    let mut panels: Vec<ComparisonPanel> = Vec::new();
     for record in all {
         let column = |name: &str| constant(&record[name]);
         if panels.last().is_none_or(|panel| panel.key != record["panel"]) {
-            let unit =
-                if record["unit"].is_empty() { String::new() } else { format!(", {}", record["unit"]) };
-            let heading = format!("{}{unit}, by {}: ", record["quantity"], record["x_axis"]);
-            let title = headings.find_map(|line| line.strip_prefix(&*heading));
-            panels.push(Compared {
+            let heading = format!("{} ({})", record["quantity"], record["unit"]).to_lowercase();
+            let title = headings.find(|text| text.to_lowercase() == heading).and_then(|_| headings.next());
+            panels.push(ComparisonPanel {
                 key: column("panel"),
-                title: title.unwrap_or_else(|| panic!("{name}: no {heading:?}")).to_owned(),
+                title: (*title.unwrap_or_else(|| panic!("{name}: no {heading:?}"))).to_owned(),
                 quantity: column("quantity"),
                 unit: column("unit"),
                 axis: column("x_axis"),
@@ -101,12 +99,7 @@ fn compared(name: &str, all: &[Record]) -> Vec<Compared> {
         }
         let rows = &mut panels.last_mut().unwrap().rows;
         if rows.last().is_none_or(|row| row.x != record["x"]) {
-            rows.push(inart_experiments::Beside {
-                x: record["x"].clone(),
-                paper: None,
-                here: None,
-                optimized: None,
-            });
+            rows.push(ComparisonRow { x: record["x"].clone(), paper: None, here: None, optimized: None });
         }
         let row = rows.last_mut().unwrap();
         let entry = match record["values"].is_empty() {
@@ -116,9 +109,10 @@ fn compared(name: &str, all: &[Record]) -> Vec<Compared> {
         if record["series"] == "here" {
             row.here = Some(entry);
             let value = record["paper"].parse();
-            row.paper = value
-                .ok()
-                .map(|value| Printed { entry: PrintedEntry::Value(value), source: column("paper_source") });
+            row.paper = value.ok().map(|value| PublishedEntry {
+                entry: PublishedValue::Value(value),
+                source: column("paper_source"),
+            });
         } else {
             row.optimized = Some(entry);
         }
@@ -139,7 +133,7 @@ fn charts_are_drawn_from_the_committed_numbers() {
         let all = records(study.name);
         let seeds = all[0].get("seeds")?.parse().unwrap();
         let panels = compared(study.name, &all);
-        let comparison = Comparison { study: *study, seeds, command: String::new(), panels };
+        let comparison = Comparison { study: *study, seeds, command: None, panels };
         Some((study.name, comparison_svg(&comparison)))
     });
     let is_update = std::env::var_os("UPDATE_CHARTS").is_some();

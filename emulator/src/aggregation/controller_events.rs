@@ -11,7 +11,7 @@ pub struct ControllerEvents {
     /// Number of the last reported change.
     reported: u32,
     /// Current run of each elastic job.
-    runs: BTreeMap<String, u32>,
+    views: BTreeMap<String, u32>,
     /// Number of the last reported decision.
     decided: u64,
 }
