@@ -35,6 +35,12 @@ pub enum Command {
     Ports(commands::ports::Args),
     /// Run the controller: install plans, and keep switches and jobs running.
     Controller(Box<commands::controller::Args>),
+    /// Print the status of a running controller, host, scheduler or coordinator.
+    Status(commands::status::Args),
+    /// List the decisions of a running controller, with their numbers.
+    Decisions(commands::decisions::Args),
+    /// Make a running controller search for better plans, and print its decision.
+    Replan(commands::replan::Args),
     /// List, submit, pause, resume or delete the jobs of a running controller.
     Jobs(commands::jobs::Args),
     /// Run a host's process by its name in the network: worker, server, site, peer or client.

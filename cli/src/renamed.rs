@@ -52,6 +52,10 @@ const FLAGS: [(&str, &[&str]); 38] = [
     ("new-epoch", &["new-plan-version"]),
 ];
 
+/// Flags of `inart controller` that are commands of their own: the old flag and the new command.
+const CLIENTS: [(&str, &str); 4] =
+    [("ask", "status"), ("why", "decisions"), ("replan", "replan"), ("shares", "replan --shares")];
+
 /// Returns the line for a message of the parser about an old name.
 pub fn explained(message: &str) -> Option<String> {
     let between = |before: &str| {
@@ -64,6 +68,14 @@ pub fn explained(message: &str) -> Option<String> {
     }
     if let Some(flag) = between("unexpected argument '--") {
         let name = flag.split('=').next().unwrap_or(flag);
+        if let Some((_, new)) = CLIENTS.iter().find(|(old, _)| *old == name)
+            && message.contains("Usage: inart controller")
+        {
+            let command = new.split(' ').next().unwrap_or(new);
+            return Some(format!(
+                "error: inart controller --{name} is now called inart {new}; see inart {command} --help"
+            ));
+        }
         let (_, new) = FLAGS.iter().find(|(old, _)| *old == name)?;
         let new: Vec<_> = new.iter().map(|new| format!("--{new}")).collect();
         return Some(format!("error: --{name} is now called {}; see --help", new.join(" or ")));
@@ -97,6 +109,11 @@ mod tests {
         for (old, new) in COMMANDS {
             assert!(parser.find_subcommand(new).is_some() && parser.find_subcommand(old).is_none(), "{new}");
         }
+        for (old, new) in CLIENTS {
+            assert!(Cli::command().try_get_matches_from(["inart", "controller", "n.yaml", old]).is_err());
+            let words = ["inart"].into_iter().chain(new.split(' '));
+            assert!(Cli::command().try_get_matches_from(words).is_ok(), "{new}");
+        }
     }
 
     #[test]
@@ -118,6 +135,18 @@ mod tests {
             said("inart controller n.yaml --scheme=even"),
             named("scheme even is now called r-inart; see --help")
         );
+        for (line, new) in [
+            ("inart controller --ask 127.0.0.1:9558", "--ask is now called inart status; see inart status"),
+            ("inart controller --why=x", "--why is now called inart decisions; see inart decisions"),
+            ("inart controller --replan x --shares", "--replan is now called inart replan; see inart replan"),
+            (
+                "inart controller n.yaml --shares",
+                "--shares is now called inart replan --shares; see inart replan",
+            ),
+        ] {
+            assert_eq!(said(line), named(&format!("inart controller {new} --help")), "{line}");
+        }
+        assert_eq!(said("inart jobs --ask"), None);
         assert_eq!(said("inart controller n.yaml --nonsense"), None);
         assert_eq!(said("inart controller n.yaml --scheme nonsense"), None);
     }

@@ -147,7 +147,7 @@ fn a_job_whose_hosts_do_not_follow_is_not_moved() {
     let named =
         ["change 1 of job digits: refused: no word from server-0, server-1, worker-0", "within 0.2 s"];
     is_refusal(&output, &push, &named);
-    let status = bench.inart(&["controller", "--ask", "unix:api.sock"]);
+    let status = bench.inart(&["status", "unix:api.sock"]);
     let said = String::from_utf8_lossy(&status.stdout);
     assert!(said.contains("  change 1 of job digits: refused: no word from"), "{said}");
     // What the controller decides is not for this command to say.

@@ -371,12 +371,12 @@ fn are_both_listed(said: &impl Fn(&str) -> String) {
         serde_json::json!(["digits", "aggregation", 1, 1, 0, [switch]]),
         serde_json::json!([copied.name, "peers", mesh.job_number(0), 1, peers, [switch]]),
     ];
-    for words in ["--json jobs --controller", "--json controller --ask"] {
+    for words in ["--json jobs --controller", "--json status"] {
         let document: Value = serde_json::from_str(&said(words)).unwrap();
         assert_eq!(listed(&document), expected, "{words}: {document}");
         assert!(document["jobs"][1]["active_ms_ago"].is_u64(), "{words}: {document}");
     }
-    let status = said("controller --ask");
+    let status = said("status");
     let line = format!("  job {} (peers): plan version 1, {peers} peers, on {switch} for ", copied.name);
     assert!(
         status.contains(&line) && status.contains("  job digits (aggregation): plan version 1, "),

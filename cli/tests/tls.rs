@@ -187,8 +187,7 @@ fn the_controller_answers_only_who_is_known() {
     BufReader::new(controller.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().strip_prefix("listening on ").unwrap();
 
-    let ask =
-        |options: &[&str]| bench.inart(&[&["controller", "--json", "--ask", address], options].concat());
+    let ask = |options: &[&str]| bench.inart(&[&["status", "--json", address], options].concat());
     let begun = Instant::now();
     let installed = || {
         let answer = ask(&OURS);

@@ -64,7 +64,7 @@ fn all_say(bench: &Workbench, address: &str, options: &[&str], said: &[&str]) {
     let [one, two] = ["v1", "v2"].map(|name| format!("{name}={address}"));
     let list = ["remove", "fig1.yaml", "--switch", &one, "--switch", &two];
     let by_bfruntime = [&list[..], &["--target", "tofino", "--values", "32"]].concat();
-    for client in [&list[..], &by_bfruntime, &["controller", "--ask", address]] {
+    for client in [&list[..], &by_bfruntime, &["status", address]] {
         let arguments = [client, options].concat();
         let output = bench.inart(&arguments);
         is_refusal(&output, &arguments, &[&[address, "a server answers"], said].concat());

@@ -6,6 +6,8 @@ use crate::support;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
+use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusSocket};
+
 use support::switches::{Switch, start};
 use support::{Workbench, is_refusal};
 
@@ -36,17 +38,52 @@ fn thresholds_that_make_no_sense_are_refused_by_name() {
 #[test]
 fn flags_that_contradict_each_other_are_refused() {
     let bench = Workbench::new();
-    let nobody = "127.0.0.1:1";
+    let closed = "127.0.0.1:1";
     bench.refused(&["controller", "fig1.yaml", "--follow", "--dry-run"], &["--follow", "--dry-run"]);
-    bench.refused(&["controller", "--why", nobody, "--follow"], &["--follow", "--why"]);
-    bench.refused(&["controller", "--why", nobody, "--ask", nobody], &["--why", "--ask"]);
-    bench.refused(&["controller", "--replan", nobody, "--why", nobody], &["--replan", "--why"]);
-    bench.refused(&["controller", "fig1.yaml", "--replan", nobody], &["--replan"]);
-    bench.refused(&["controller", "fig1.yaml", "--shares"], &["--shares", "TOPOLOGY"]);
     bench.refused(&["controller", "--follow"], &["TOPOLOGY"]);
-    for asked in [&["--why", nobody][..], &["--replan", nobody], &["--replan", nobody, "--shares"]] {
-        bench.refused(&[&["controller"], asked].concat(), &["nothing answers at 127.0.0.1:1"]);
+    bench.refused(&["status", closed, "--socket", "w1.sock"], &["--socket", "[CONTROLLER]"]);
+    bench.refused(&["status", "--insecure", "--socket", "w1.sock"], &["--socket", "--insecure"]);
+    for asked in [&["status"][..], &["decisions"], &["replan"], &["replan", "--shares"]] {
+        bench.refused(&[asked, &[closed]].concat(), &["nothing answers at 127.0.0.1:1"]);
     }
+}
+
+#[test]
+fn client_flags_of_the_controller_are_refused_with_the_new_command() {
+    let bench = Workbench::new();
+    for (flags, old, new) in [
+        (&["--ask", "unix:api.sock"][..], "--ask", "inart status"),
+        (&["--why", "unix:api.sock", "--json"], "--why", "inart decisions"),
+        (&["--replan", "unix:api.sock", "--shares"], "--replan", "inart replan"),
+        (&["fig1.yaml", "--shares"], "--shares", "inart replan --shares"),
+    ] {
+        let named = format!("inart controller {old} is now called {new}; ");
+        bench.refused(&[&["controller"], flags].concat(), &[&named]);
+    }
+}
+
+#[test]
+fn the_status_of_a_process_is_read_at_its_socket() {
+    let bench = Workbench::new();
+    let socket = bench.path("w1.sock");
+    let socket = socket.to_str().unwrap();
+    bench.refused(&["status", "--socket", socket], &["--socket", "w1.sock", "--status"]);
+    let mut status = StatusSocket::<AnyStatus>::listen(socket).unwrap();
+    let said = |arguments: &[&str]| {
+        let output = bench.inart(&[&["status", "--socket", socket], arguments].concat());
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(said(&[]), "the process has not started its work yet\n");
+    assert_eq!(said(&["--json"]), "null\n");
+    let wait = ProcessWait { on: "n2".into(), why: "no hello".into(), seconds: 9.0, disconnected: true };
+    let process = ProcessStatus { name: "n1".into(), role: "site".into(), progress: 4, ..Default::default() };
+    status.take(AnyStatus::Process(ProcessStatus { waits: vec![wait], ..process }));
+    let text = said(&[]);
+    assert!(text.starts_with("site n1: progress 4 ("), "{text}");
+    assert!(text.ends_with("  has waited 9.0 s for n2: no hello\n"), "{text}");
+    let document: serde_json::Value = serde_json::from_str(&said(&["--json"])).unwrap();
+    assert_eq!(document["process"]["waits"][0]["on"], "n2", "{document}");
 }
 
 /// A controller of Fig. 1 with these flags besides; it ends with the test.
@@ -95,16 +132,13 @@ fn a_controller_that_watches_is_asked_why_and_to_plan_again() {
                  --dry-run --watch-every 200ms --plan-within 200ms --gain 1.2 --min-change-interval 2s \
                  --changes-per-hour 10 --hysteresis 0.1 --background-decay 1s --hold-down 1s --shares-every 4h";
     let _controller = Controller::start(&bench, &flags.split_whitespace().collect::<Vec<_>>());
-    for replan in [
-        &["controller", "--replan", "unix:api.sock"][..],
-        &["controller", "--replan", "unix:api.sock", "--shares"],
-    ] {
+    for replan in [&["replan", "unix:api.sock"][..], &["replan", "unix:api.sock", "--shares"]] {
         let output = ask(&bench, replan);
         is_refusal(&output, replan, &["no host of any job follows this controller"]);
     }
-    let why = ask(&bench, &["controller", "--why", "unix:api.sock"]);
-    assert_eq!(String::from_utf8_lossy(&why.stdout), "nothing was decided yet\n");
-    let why = ask(&bench, &["controller", "--why", "unix:api.sock", "--json"]);
+    let why = ask(&bench, &["decisions", "unix:api.sock"]);
+    assert_eq!(String::from_utf8_lossy(&why.stdout), "no decisions yet\n");
+    let why = ask(&bench, &["decisions", "unix:api.sock", "--json"]);
     assert_eq!(String::from_utf8_lossy(&why.stdout), "{\"decisions\":[]}\n");
 }
 
@@ -112,6 +146,6 @@ fn a_controller_that_watches_is_asked_why_and_to_plan_again() {
 fn a_controller_that_does_not_watch_says_so() {
     let bench = Workbench::new();
     let _controller = Controller::start(&bench, &[]);
-    let replan = ["controller", "--replan", "unix:api.sock"];
+    let replan = ["replan", "unix:api.sock"];
     is_refusal(&ask(&bench, &replan), &replan, &["--follow"]);
 }

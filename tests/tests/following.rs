@@ -85,7 +85,7 @@ fn emulate(network: &str, folder: &Path, faults: Option<&str>) -> Command {
 fn decisions(folder: &Path) -> Vec<Value> {
     let mut command = Command::new(inart());
     let address = format!("unix:{}", folder.join("controller.sock").display());
-    let output = command.args(["--json", "controller", "--why", &address]).output().expect("runs");
+    let output = command.args(["--json", "decisions", &address]).output().expect("runs");
     let document: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     document.and_then(|document| document["decisions"].as_array().cloned()).unwrap_or_default()
 }

@@ -1,7 +1,6 @@
 //! `inart controller`: the controller as a daemon.
 
 mod follow;
-mod status;
 
 use std::future::pending;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use follow::FollowArgs;
-use inart_controller::api::{self, Listener, proto};
+use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::membership::Timing;
 use inart_controller::{JobPlan, Records};
@@ -19,7 +18,6 @@ use inart_planner_aggregation::{Options, Plan, Scheme, plan_all, schemes};
 use inart_targets::Precedence;
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
-pub use status::jobs;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::apply::aggregation::Settings;
@@ -32,8 +30,7 @@ use crate::commands::values::duration;
 #[derive(clap::Args)]
 pub struct Args {
     /// Topology (YAML or JSON) of a network of switches or of peers.
-    #[arg(required_unless_present_any = ["ask", "why", "replan"])]
-    topology: Option<PathBuf>,
+    topology: PathBuf,
     /// Plan to install (JSON, of one job or several), as `inart plan --json` prints it.
     ///
     /// Repeat for further plans [default: the active plans if the topology is unchanged, else new plans of
@@ -74,18 +71,6 @@ pub struct Args {
     /// Remove jobs that are no longer in the topology, unless their frames are in flight.
     #[arg(long)]
     remove_departed: bool,
-    /// Print the status of the controller at this address (HOST:PORT or unix:/path) and exit.
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "topology")]
-    ask: Option<String>,
-    /// Print the decisions of the controller at this address, with their numbers, and exit.
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["topology", "ask"])]
-    why: Option<String>,
-    /// Make the controller at this address search for better plans, print its decision and exit.
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["topology", "ask", "why"])]
-    replan: Option<String>,
-    /// With --replan: allow new shares of elastic jobs.
-    #[arg(long, requires = "replan", conflicts_with = "topology")]
-    shares: bool,
     #[command(flatten)]
     follow: FollowArgs,
     #[command(flatten)]
@@ -96,29 +81,6 @@ pub struct Args {
 
 /// Runs the command: a daemon until SIGTERM or SIGINT, which leave everything installed.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    if let Some(address) = &args.ask {
-        let answered = crate::commands::control::block_on(async {
-            Ok(api::Client::connect(address, &args.control.security()?).await?.status().await?)
-        })?;
-        let text = if json { serde_json::to_string(&answered)? + "\n" } else { status::text(&answered) };
-        crate::commands::output::print(&text)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if let Some(address) = &args.why {
-        let decisions = crate::commands::control::block_on(async {
-            Ok(api::Client::connect(address, &args.control.security()?).await?.list_decisions().await?)
-        })?;
-        crate::commands::output::print(&decided(&decisions, json))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if let Some(address) = &args.replan {
-        let decision = crate::commands::control::block_on(async {
-            Ok(api::Client::connect(address, &args.control.security()?).await?.replan(args.shares).await?)
-        })?;
-        let text = if json { decision.json } else { decision.line };
-        crate::commands::output::print(&format!("{text}\n"))?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(serve(&args, json))?;
     Ok(ExitCode::SUCCESS)
@@ -127,7 +89,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     // From here on signals end the controller in order.
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let network = SwitchNetwork::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
+    let network = SwitchNetwork::read(&args.topology)?;
     let peers = args.peers(network.peers)?;
     let topology = network.topology;
     let mut records = crate::commands::control::open_records(&args.control.state(), topology.name())?;
@@ -239,16 +201,4 @@ fn announce(address: &str, json: bool) {
         true => println!("{}", serde_json::json!({ "address": address })),
         false => println!("listening on {address}"),
     }
-}
-
-/// Decisions for people, or as a JSON document.
-fn decided(decisions: &[proto::Decision], json: bool) -> String {
-    if json {
-        let all: Vec<&str> = decisions.iter().map(|decision| &*decision.json).collect();
-        return format!("{{\"decisions\":[{}]}}\n", all.join(","));
-    }
-    if decisions.is_empty() {
-        return "nothing was decided yet\n".to_owned();
-    }
-    decisions.iter().map(|decision| format!("{}\n", decision.line)).collect()
 }

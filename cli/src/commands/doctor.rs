@@ -1,6 +1,6 @@
 //! `inart doctor`: why nothing moves.
 
-mod answers;
+pub mod answers;
 mod ports;
 mod processes;
 mod switches;

@@ -142,6 +142,6 @@ fn said(job: &str, words: &str, state: &str, json: bool) -> String {
 fn list(status: &Status, json: bool) -> anyhow::Result<String> {
     match json {
         true => Ok(serde_json::to_string(&serde_json::json!({ "jobs": status.jobs }))? + "\n"),
-        false => Ok(crate::commands::controller::jobs(status)),
+        false => Ok(crate::commands::status::controller::jobs(status)),
     }
 }

@@ -2,8 +2,10 @@
 //! have a file per kind: `aggregation`, `sites`, `peers` and `ps`.
 
 pub mod apply;
+mod client;
 mod control;
 pub mod controller;
+pub mod decisions;
 pub mod decode;
 pub mod diff;
 pub mod doctor;
@@ -23,12 +25,14 @@ mod plans;
 pub mod ports;
 mod ps;
 pub mod remove;
+pub mod replan;
 pub mod rollback;
 mod scheme;
 mod security;
 pub mod simulate;
 mod sites;
-mod status;
+pub mod status;
+mod status_socket;
 pub mod switch;
 pub mod topology;
 pub mod values;

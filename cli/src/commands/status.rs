@@ -1,24 +1,37 @@
-//! Status sockets of sites, peers and parameter servers.
+//! `inart status`: the status of a running controller, or of another process at its status socket.
 
-use anyhow::Context;
-use inart_host_agent::status::{AnyStatus, StatusSocket};
+pub mod controller;
+mod process;
 
-/// Flag of a status socket.
+use std::process::ExitCode;
+
+use crate::commands::client::ControllerArgs;
+use crate::commands::control::block_on;
+
+/// Arguments of `inart status`.
 #[derive(clap::Args)]
-pub struct StatusArgs {
-    /// Address of the status socket, for `inart doctor`: a path, or 127.0.0.1:PORT.
-    #[arg(long, value_name = "ADDRESS")]
-    status: Option<String>,
+pub struct Args {
+    #[command(flatten)]
+    controller: ControllerArgs,
+    /// Print the status of a host, scheduler or coordinator in place of the controller's.
+    ///
+    /// The address is the one of the process's --status: a path, or 127.0.0.1:PORT.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["controller", "tls_ca", "insecure"])]
+    socket: Option<String>,
 }
 
-impl StatusArgs {
-    /// Listens, if there is an address.
-    pub fn listen(&self) -> anyhow::Result<Option<StatusSocket<AnyStatus>>> {
-        self.status.as_deref().map(listen).transpose()
-    }
-}
-
-/// Listens at the address of a `--status`.
-pub fn listen(address: &str) -> anyhow::Result<StatusSocket<AnyStatus>> {
-    StatusSocket::listen(address).with_context(|| format!("--status {address}: cannot listen there"))
+/// Runs the command.
+///
+/// # Errors
+/// No process answers at the address, or it does not accept this client.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let text = match &args.socket {
+        Some(address) => process::status(address, json)?,
+        None => {
+            let status = block_on(async { Ok(args.controller.connect().await?.status().await?) })?;
+            if json { serde_json::to_string(&status)? + "\n" } else { controller::text(&status) }
+        }
+    };
+    crate::commands::output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -16,10 +16,10 @@ pub struct FollowArgs {
     ///
     /// Plans change when a link or switch fails or recovers, and when background traffic makes another plan
     /// faster.
-    #[arg(long, conflicts_with_all = ["ask", "why", "replan"])]
+    #[arg(long)]
     follow: bool,
     /// Watch the network, but only log the changes that --follow would make.
-    #[arg(long, conflicts_with_all = ["follow", "ask", "why", "replan"])]
+    #[arg(long, conflicts_with = "follow")]
     dry_run: bool,
     /// With --follow or --dry-run: time between readings of the switches' counters.
     #[arg(long, value_name = "TIME", default_value = "0.5s", value_parser = duration)]

@@ -11,7 +11,7 @@ use inart_wire::JobId;
 use crate::commands::doctor::processes;
 
 /// How long a process may take to answer.
-const TIMEOUT: Duration = Duration::from_secs(1);
+pub const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Answers of hosts, by name; a host that serves several jobs answers several times.
 pub type Heard = Vec<(String, std::io::Result<Option<StatusReport<AnyStatus>>>)>;
@@ -23,7 +23,7 @@ pub fn is_host(answer: &std::io::Result<Option<StatusReport<AnyStatus>>>) -> boo
 }
 
 /// Describes why a host does not answer.
-fn silence(error: &std::io::Error) -> String {
+pub fn silence(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
             format!("no answer within {TIMEOUT:?}")
@@ -156,7 +156,7 @@ fn of_server(status: &ServerStatus, age: f64) -> ProcessStatus {
 }
 
 /// Any process as one that waits for others; `None` for hosts, unless `with_hosts`.
-fn as_process(report: &StatusReport<AnyStatus>, with_hosts: bool, watched: f64) -> Option<ProcessStatus> {
+pub fn as_process(report: &StatusReport<AnyStatus>, with_hosts: bool, watched: f64) -> Option<ProcessStatus> {
     match &report.status {
         AnyStatus::Process(status) => Some(status.clone()),
         AnyStatus::Worker(status) if with_hosts => Some(of_worker(status, report.age_seconds, watched)),

@@ -46,7 +46,9 @@ pub struct HostArgs {
     /// Abort the job after this long without frames from a host that this host waits for.
     #[arg(long, alias = "patience", value_name = "TIME", default_value = "2.5s", value_parser = duration)]
     peer_timeout: Duration,
-    /// Address of the status socket, for `inart doctor`: a path, or 127.0.0.1:PORT.
+    /// Address of the status socket: a path, or 127.0.0.1:PORT.
+    ///
+    /// `inart status --socket` and `inart doctor` read it.
     #[arg(long, value_name = "ADDRESS")]
     status: Option<String>,
     /// Unix socket to send reports to, in place of printing them.

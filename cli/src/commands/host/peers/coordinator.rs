@@ -17,7 +17,7 @@ use crate::commands::network;
 use crate::commands::output::{print_event, print_line};
 use crate::commands::peers::own::OwnArgs;
 use crate::commands::plan::peers::scheme;
-use crate::commands::status::StatusArgs;
+use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 
 /// Arguments of `inart coordinator`.

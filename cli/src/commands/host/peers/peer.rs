@@ -23,7 +23,7 @@ use crate::commands::host::peers::schedule::JobArgs;
 use crate::commands::host::role::PEER;
 use crate::commands::host::stopping;
 use crate::commands::output::{print_event, print_line};
-use crate::commands::status::StatusArgs;
+use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};

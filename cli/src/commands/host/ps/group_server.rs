@@ -19,7 +19,7 @@ use crate::commands::host::place::{HostArgs, Place, parse_port};
 use crate::commands::host::role::GROUP_SERVER;
 use crate::commands::output::{print_event, print_line};
 use crate::commands::security::ClientArgs;
-use crate::commands::status::StatusArgs;
+use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};

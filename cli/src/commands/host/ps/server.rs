@@ -25,7 +25,7 @@ use crate::commands::ps::clients::{ClientArgs, cosine};
 use crate::commands::ps::common::{Common, refuse};
 use crate::commands::ps::dtype::Dtype;
 use crate::commands::ps::workers::WorkerArgs;
-use crate::commands::status::StatusArgs;
+use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};

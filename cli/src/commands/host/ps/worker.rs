@@ -17,7 +17,7 @@ use crate::commands::host::ps::learner::{Learner, LearnerArgs};
 use crate::commands::host::role::PS_WORKER;
 use crate::commands::host::stopping;
 use crate::commands::output::{print_event, print_line};
-use crate::commands::status::StatusArgs;
+use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};

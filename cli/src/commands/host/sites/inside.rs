@@ -14,7 +14,7 @@ use inart_topologies::sites::Inside;
 
 use crate::commands::host::place::{HostArgs, Place, parse_port};
 use crate::commands::security::ClientArgs;
-use crate::commands::status;
+use crate::commands::status_socket;
 use crate::commands::values::duration;
 
 /// Where a site's workers are. Only for a site with an inside.
@@ -38,7 +38,9 @@ pub struct InsideArgs {
     /// End the job at all sites after this long without frames from an expected worker.
     #[arg(long, value_name = "TIME", default_value = "2.5s", value_parser = duration)]
     peer_timeout: Duration,
-    /// Address of the status socket, for `inart doctor`: a path, or 127.0.0.1:PORT.
+    /// Address of the status socket: a path, or 127.0.0.1:PORT.
+    ///
+    /// `inart status --socket` and `inart doctor` read it.
     #[arg(long, value_name = "ADDRESS")]
     pub status: Option<String>,
 }
@@ -100,7 +102,7 @@ impl InsideArgs {
     ) -> anyhow::Result<GatewayEnding> {
         let mut ending = None;
         let host = self.host(inside, tls);
-        let mut status = self.status.as_deref().map(status::listen).transpose()?;
+        let mut status = self.status.as_deref().map(status_socket::listen).transpose()?;
         host.run(false, |assignment, mut options, _| {
             is_of(&assignment, inside)?;
             let frames = inart_sites_agent::Inside::new(&setup.tensors, &setup.chunk_values, &assignment);

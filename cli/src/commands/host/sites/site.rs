@@ -25,13 +25,13 @@ use crate::commands::host::connections::{TlsFiles, each_once, place};
 use crate::commands::host::role::SITE;
 use crate::commands::host::sites::inside::InsideArgs;
 use crate::commands::host::stopping;
+use crate::commands::network;
 use crate::commands::output::{print_event, print_line};
 use crate::commands::plan::sites::Trees;
 use crate::commands::sites::own;
 use crate::commands::sites::own::OwnArgs;
-use crate::commands::status::StatusArgs;
+use crate::commands::status_socket::{self, StatusArgs};
 use crate::commands::values::{duration, link_rate};
-use crate::commands::{network, status};
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};
 
@@ -215,7 +215,7 @@ fn run(args: &Args, network: &Hierarchy, asked: &Asked) -> anyhow::Result<ExitCo
         let mut work = args.work(job, &rank_of(both, overlay, job, name)?, setup.values())?;
         // Workers inside sites have data and first weights of their own.
         let setup = if both.is_none() { setup.with_training(args.terms(&work))? } else { setup };
-        let status = args.inside.status.as_deref().map(status::listen).transpose()?;
+        let status = args.inside.status.as_deref().map(status_socket::listen).transpose()?;
         let host = open(&Arc::new(setup))?;
         status.into_iter().for_each(|socket| host.publish(socket));
         let stopper = host.stopper();
