@@ -318,6 +318,20 @@ async fn a_switch_that_sums_no_more_only_forwards() {
     assert!(!sums(&session.in_force()));
 }
 
+/// The links of both hosts are silent for the same time; the process of one has ended.
+#[tokio::test]
+async fn the_link_of_a_server_that_ended_has_not_failed() {
+    let session = Session::start(ReplanThresholds::default()).await;
+    let mut hosts = session.hosts(&ALL).await;
+    drop(hosts.pop());
+    session.weather(|weather| {
+        weather.down.insert(("s".to_owned(), "l2".to_owned()));
+        weather.down.insert(("w2".to_owned(), "l1".to_owned()));
+    });
+    let status = session.until(|status| !status.network.as_ref().unwrap().failed.is_empty()).await;
+    assert_eq!(status.network.unwrap().failed, ["link w2-l1"]);
+}
+
 #[tokio::test]
 async fn with_no_way_left_it_says_which_job_lost_what() {
     let session = Session::start(ReplanThresholds::default()).await;

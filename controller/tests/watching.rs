@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use inart_controller::PortMap;
@@ -29,6 +29,8 @@ struct Net {
     ports: PortMap,
     watching: Watching,
     counted: Answers,
+    /// Hosts whose processes are connected to the controller.
+    connected: BTreeSet<String>,
     now: Duration,
 }
 
@@ -38,7 +40,8 @@ impl Net {
         let ports = PortMap::new(&topology).unwrap();
         let watching = Watching::new(topology.clone(), ports.clone(), scale);
         let counted = ["a", "b"].map(|switch| (switch.to_owned(), Traffic::default())).into_iter().collect();
-        Net { topology, ports, watching, counted, now: Duration::ZERO }
+        let connected = ["s", "w"].map(str::to_owned).into();
+        Net { topology, ports, watching, counted, connected, now: Duration::ZERO }
     }
 
     fn port(&mut self, switch: &str, peer: &str) -> &mut PortTraffic {
@@ -74,7 +77,7 @@ impl Net {
         }
         let mut answers = self.counted.clone();
         answers.retain(|switch, _| !silent.contains(&&**switch));
-        self.watching.see(self.now, answers)
+        self.watching.see(self.now, answers, &self.connected)
     }
 
     fn node(&self, name: &str) -> NodeId {
@@ -172,6 +175,26 @@ fn a_host_that_is_sent_frames_and_says_nothing_is_cut_off() {
         seen.push(net.link(&observed, "w", "a").unwrap().is_up);
     }
     assert_eq!(seen, [None, None, None, None, None, Some(false), Some(false), Some(false)], "after 3 s");
+}
+
+/// Frames for a host whose process has ended reach it, and it sends none.
+#[test]
+fn the_link_of_a_host_without_a_process_is_not_down() {
+    let mut net = Net::new(1.0);
+    net.step(&[]);
+    net.connected.remove("w");
+    let states = |net: &mut Net, steps: usize| {
+        let step = |_| {
+            net.send("a", "w", (4, 0), true);
+            let observed = net.step(&[]).unwrap();
+            net.link(&observed, "w", "a").unwrap().is_up
+        };
+        (0..steps).map(step).collect::<Vec<_>>()
+    };
+    assert_eq!(states(&mut net, 20), [None; 20]);
+    // A new process has as long as any other before its silence counts.
+    net.connected.insert("w".to_owned());
+    assert_eq!(states(&mut net, 7), [None, None, None, None, None, Some(false), Some(false)]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which hosts follow the daemon, what they are told, and what they say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use inart_controller_api::{Ending, Instruction};
@@ -227,6 +227,19 @@ impl State {
     /// What the hosts of each job that is followed have said of themselves last, by job and name of the host.
     pub(super) fn said_by_hosts(&self) -> BTreeMap<(String, String), proto::ReportMetricsRequest> {
         let reports = self.steered.reports();
+        let hosts = self.hosts_by_role().into_iter();
+        hosts.filter_map(|(who, host)| Some((host, reports.get(&who)?.clone()))).collect()
+    }
+
+    /// Returns the names of the hosts whose processes are connected to the daemon.
+    pub(super) fn connected_hosts(&self) -> BTreeSet<String> {
+        let streams = self.open_streams();
+        let hosts = self.hosts_by_role().into_iter();
+        hosts.filter(|(who, _)| streams.contains(who)).map(|(_, (_, host))| host).collect()
+    }
+
+    /// Returns the hosts of each job that is followed: number of the job and role, then names of job and host.
+    fn hosts_by_role(&self) -> Vec<((JobId, String), (String, String))> {
         let inner = self.inner();
         let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());
         let by_name = followed.flat_map(|hosts| {
@@ -240,7 +253,7 @@ impl State {
             let job = assignment.name.clone();
             named.map(move |(who, host)| (who, (job.clone(), host))).collect::<Vec<_>>()
         });
-        by_name.filter_map(|(who, host)| Some((host, reports.get(&who)?.clone()))).collect()
+        by_name.collect()
     }
 
     /// Waits until all hosts of a job do what they were told last, for `limit` at most; those that do not, by

@@ -1,7 +1,7 @@
 //! The rendezvous of elastic jobs, as the daemon carries them out: what hosts say goes in, and what is
 //! ordered is told to hosts, or to the task that installs plans.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
@@ -267,6 +267,11 @@ impl State {
                 (false, _) => {}
             }
         });
+    }
+
+    /// Returns the jobs and roles of hosts that have a connection to the daemon.
+    pub(super) fn open_streams(&self) -> BTreeSet<(JobId, String)> {
+        self.rendezvous().streams.keys().map(|(job, role, _)| (*job, role.clone())).collect()
     }
 
     /// A member answers to what it was told of the view's end.

@@ -172,7 +172,7 @@ impl Deciding {
     /// Takes note of what the switches have counted.
     fn watch(&mut self, answers: Answers) {
         let now = self.start.elapsed();
-        let Some(mut seen) = self.watching.see(now, answers) else { return };
+        let Some(mut seen) = self.watching.see(now, answers, &self.state.connected_hosts()) else { return };
         seen.hosts = self.said.see(&self.topology, self.state.said_by_hosts());
         self.look_at_jobs();
         let failed = self.steering.failed();

@@ -2,13 +2,14 @@
 //!
 //! A link is down when what one switch sends over it does not come to the other; a switch is gone when it
 //! does not answer and nothing comes from it, since the loss of a session alone is no failure of what it
-//! forwards.
+//! forwards. The link of a host is down when frames reach the host and it sends none, although its process is
+//! connected to the controller: a host whose process has ended is silent on a healthy link.
 
 mod counted;
 mod late;
 mod said;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use inart_p4::Outcome;
@@ -69,8 +70,13 @@ impl Watching {
     }
 
     /// What is seen by the counters as they are at `now`, in the topology's own rates; `None` before the
-    /// second time.
-    pub fn see(&mut self, now: Duration, answers: Answers) -> Option<Observation> {
+    /// second time. `connected`: names of the hosts whose processes are connected to the controller.
+    pub fn see(
+        &mut self,
+        now: Duration,
+        answers: Answers,
+        connected: &BTreeSet<String>,
+    ) -> Option<Observation> {
         self.answers.push_back((now, answers));
         while self.answers.len() > 3 {
             self.answers.pop_front();
@@ -85,7 +91,8 @@ impl Watching {
             self.topology.link_ids().zip(self.topology.links()).map(|(id, link)| (id, link.ends)).collect();
         for (id, [a, b]) in links {
             for (back, from, to) in [(false, a, b), (true, b, a)] {
-                if let Some(link) = self.link(id, back, (from, to), interval) {
+                let is_connected = connected.contains(self.name(from));
+                if let Some(link) = self.link(id, back, (from, to), (interval, is_connected)) {
                     seen.see_link(id, back, link);
                 }
             }
@@ -116,13 +123,13 @@ impl Watching {
         since(of(newer.checked_sub(1)?)?, of(newer)?)
     }
 
-    /// One direction of a link.
+    /// One direction of a link; `is_connected`: whether the process of the host there is.
     fn link(
         &mut self,
         id: LinkId,
         back: bool,
         (from, to): (NodeId, NodeId),
-        interval: Duration,
+        (interval, is_connected): (Duration, bool),
     ) -> Option<LinkSeen> {
         let (sent, arrived) = (self.counted(from, to, 0), self.counted(to, from, 0));
         // What was sent before the last interval has had time to come, and may have come before it, too.
@@ -142,12 +149,12 @@ impl Watching {
                 (memory.unanswered >= UNANSWERED).then_some(false)
             }
             // A host: what it is sent, and it says nothing.
-            Some(_) => {
+            Some(_) if is_connected => {
                 memory.unanswered += arrived.map_or(0, |counted| counted.frames_out());
                 memory.silent += interval;
                 (memory.unanswered >= TO_SILENT && memory.silent >= SILENT).then_some(false)
             }
-            None => {
+            Some(_) | None => {
                 *memory = Direction::default();
                 None
             }
