@@ -11,7 +11,7 @@ use crate::with_negative_numbers;
 
 const ROOT: &str = env!("INART_ROOT");
 
-/// Why these arguments are refused.
+/// Returns the reason why these arguments are refused.
 fn refusal(arguments: &[String]) -> Option<String> {
     let words = std::iter::once("inart").chain(arguments.iter().map(String::as_str));
     let parsed = with_negative_numbers(Cli::command()).try_get_matches_from(words);

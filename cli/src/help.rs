@@ -6,58 +6,31 @@
 use clap::error::ErrorKind;
 use clap::{Arg, Command, CommandFactory};
 
+use crate::banned::{IN_HELP, PRINTED};
 use crate::commands::by_network;
 use crate::parser::Cli;
 
 /// Most characters of a first sentence, without `[default: …]`.
 const LONGEST: usize = 90;
-/// Words that leave the actor or the noun out, or that the field has another word for.
-const BANNED: [&str; 25] = [
-    "whoever",
-    "nobody",
-    "somebody",
-    "anybody",
-    "anew",
-    "mended",
-    "told",
-    "tell",
-    "tells",
-    "goes on",
-    "go on",
-    "is gone",
-    "comes back",
-    "come back",
-    "so long",
-    "so many",
-    "so much",
-    "so often",
-    "is none",
-    "that there is",
-    "given up",
-    "gives up",
-    "takes in",
-    "added up",
-    "the paper",
-];
 /// Beginnings that have no meaning without another text.
 const DEPENDENT: [&str; 14] = [
     "It", "Its", "They", "Their", "Which", "What", "Who", "Whose", "Of", "That", "How", "The same", "As",
     "When",
 ];
 
-/// Text as words with single spaces around each.
+/// Returns a text as words with single spaces around each.
 fn words(text: &str) -> String {
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '²' || c == '-'));
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     format!(" {} ", words.join(" "))
 }
 
-/// The text without `[default: …]` at its end.
+/// Returns the text without `[default: …]` at its end.
 fn bare(text: &str) -> &str {
     text.split(" [default").next().unwrap().trim_end_matches('.')
 }
 
-/// Defect of a help text.
+/// Returns the defect of a help text; `None` for a good one.
 fn problem(short: &str, long: &str) -> Option<String> {
     let (first, all) = (bare(short), words(long));
     if first.is_empty() {
@@ -67,7 +40,9 @@ fn problem(short: &str, long: &str) -> Option<String> {
     if length > LONGEST {
         return Some(format!("{length} characters; move details to a paragraph of their own: {first}"));
     }
-    if let Some(word) = BANNED.iter().find(|word| all.to_lowercase().contains(&format!(" {word} "))) {
+    if let Some(word) =
+        PRINTED.iter().chain(&IN_HELP).find(|word| all.to_lowercase().contains(&format!(" {word} ")))
+    {
         return Some(format!("has {word:?}: {long}"));
     }
     let start = words(first);
@@ -91,7 +66,7 @@ fn of_argument(argument: &Arg) -> Vec<String> {
     own.into_iter().chain(values).collect()
 }
 
-/// The command and all below it, with their paths.
+/// Adds a command and its subcommands, with their paths.
 fn tree(command: &Command, path: &str, all: &mut Vec<(String, Command)>) {
     all.push((path.to_owned(), command.clone()));
     for below in command.get_subcommands() {
@@ -99,7 +74,7 @@ fn tree(command: &Command, path: &str, all: &mut Vec<(String, Command)>) {
     }
 }
 
-/// All parsers that have typed flags: those of the tree, and of each kind of network.
+/// Returns all parsers that have typed flags: those of the tree, and of each kind of network.
 pub fn parsers() -> Vec<(String, Command)> {
     let mut all = Vec::new();
     tree(&Cli::command(), "inart", &mut all);
@@ -181,7 +156,7 @@ fn every_command_honors_json() {
     unread(&std::path::Path::new(env!("INART_ROOT")).join("cli/src"));
 }
 
-/// The compiler names a parameter that nothing reads, unless its name hides that.
+/// Checks that no parameter of a command hides that it is not read; the compiler names the others.
 fn unread(folder: &std::path::Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

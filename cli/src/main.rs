@@ -2,6 +2,8 @@
 //!
 //! This crate parses arguments and prints; the work is done by the libraries it calls.
 
+#[cfg(test)]
+mod banned;
 mod commands;
 #[cfg(test)]
 mod documented;
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&arguments, &error),
     };
-    // A daemon prints what happens; other commands print what is wrong.
+    // A daemon logs its events; other commands log warnings.
     log(if matches!(cli.command, Command::Controller(_)) { "info" } else { "warn" });
     ended(run(cli.command, cli.json))
 }
@@ -73,7 +75,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Writes what happens to standard error, from a level on; INART_LOG says another.
+/// Writes log lines to standard error, from a level on that INART_LOG replaces.
 fn log(level: &str) {
     tracing_subscriber::fmt()
         .with_env_filter(
@@ -96,7 +98,7 @@ fn ended(result: anyhow::Result<ExitCode>) -> ExitCode {
     }
 }
 
-/// Takes `-1` after an option for its value, so that the option's own check can say what is wrong with it.
+/// Reads `-1` after an option as its value, so that the option's own check names the problem.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command
         .mut_args(|argument| match argument.get_action().takes_values() && !argument.is_positional() {
@@ -106,7 +108,7 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
         .mut_subcommands(with_negative_numbers)
 }
 
-/// Prints help as it is, and wrong usage as one line.
+/// Prints help unchanged, and wrong usage as one line.
 fn usage(arguments: &[OsString], error: &clap::Error) -> ExitCode {
     let is_help = !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_help {
@@ -119,7 +121,7 @@ fn usage(arguments: &[OsString], error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
 
-/// A value such as `-1s`, which the parser takes for a flag.
+/// Returns the error for a value such as `-1s`, which the parser takes for a flag.
 fn negative_value(arguments: &[OsString], error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_number = flag.starts_with('-') && flag.contains(|c: char| c.is_ascii_digit());

@@ -75,7 +75,7 @@ fn a_new_plan_version_can_be_rolled_back() {
         plan_version(&document(&bench, &["apply", "plan.json", "fig1.yaml", "--new-plan-version"])),
         2
     );
-    assert_eq!(plan_version(&document(&bench, &["rollback"])), 3, "the hosts' sequences start anew");
+    assert_eq!(plan_version(&document(&bench, &["rollback"])), 3, "the hosts' sequences restart");
 }
 
 /// `--values auto`: what fits the links at first, and what is installed from then on.
@@ -117,8 +117,8 @@ fn a_rollback_keeps_to_the_topology_of_today() {
     document(&bench, &["rollback", "--assignments", "jobs"]);
     let left = document(&bench, &["diff", "plan.json", "today.yaml"]);
     assert_eq!(left["updates"], 0, "{left}");
-    let told: Value = serde_json::from_str(&bench.read("jobs/digits.json")).unwrap();
-    assert_eq!(told["workers"][0]["mac"], "02:49:4e:41:00:05", "w1 is the sixth node of today");
+    let assignment: Value = serde_json::from_str(&bench.read("jobs/digits.json")).unwrap();
+    assert_eq!(assignment["workers"][0]["mac"], "02:49:4e:41:00:05", "w1 is the sixth node of today");
 }
 
 /// A running controller is handed a plan; it says who does not follow, and shows what came of it.

@@ -283,11 +283,11 @@ fn wrong_hosts() {
     bench.refused(&server("job.json", "1"), &["shard 1", "digits"]);
     bench.refused(&server("bad.json", "0"), &["--assignment bad.json"]);
     bench.write("notes.txt", "precious");
-    let told = ["notes.txt", "there is a file and no socket", "give another path"];
-    bench.refused(&[&worker("job.json", "0")[..], &["--status", "notes.txt"]].concat(), &told);
+    let occupied = ["notes.txt", "there is a file and no socket", "give another path"];
+    bench.refused(&[&worker("job.json", "0")[..], &["--status", "notes.txt"]].concat(), &occupied);
     let controller = ["controller", "fig1.yaml", "--plan", "plan.json", "--listen", "unix:notes.txt"];
     let switches = ["--switch", "v1=127.0.0.1:1", "--switch", "v2=127.0.0.1:1"];
-    bench.refused(&[&controller[..], &switches].concat(), &told);
+    bench.refused(&[&controller[..], &switches].concat(), &occupied);
     assert_eq!(bench.read("notes.txt"), "precious");
 }
 
@@ -310,7 +310,7 @@ fn wrong_captures() {
     }
     bench.refused(&["decode", "missing.pcap"], &["missing.pcap"]);
     bench.refused(&["decode", "."], &["folder"]);
-    // Cut in the middle of a frame: what is there is told.
+    // Cut in the middle of a frame: the counts before the cut are printed.
     bench.write("cut.pcap", capture(1, &[1, 0, 0, 0, 2, 0, 0, 0, 60, 0, 0, 0, 60, 0, 0, 0, 9]));
     let output = bench.inart(&["decode", "cut.pcap", "--json"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -319,7 +319,7 @@ fn wrong_captures() {
 
 #[test]
 fn without_root() {
-    const NOBODY: u32 = 65534;
+    const UNPRIVILEGED: u32 = 65534;
     // Only root may read it.
     if std::fs::read("/etc/shadow").is_err() {
         eprintln!("skipped: needs root, to give it up");
@@ -328,7 +328,7 @@ fn without_root() {
     let bench = Workbench::new();
     let program = bench.path("inart");
     std::fs::copy(env!("CARGO_BIN_EXE_inart"), &program).unwrap();
-    std::os::unix::fs::chown(bench.path("."), Some(NOBODY), Some(NOBODY)).unwrap();
+    std::os::unix::fs::chown(bench.path("."), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
     let free = ["--grpc-server-addr", "127.0.0.1:0"];
     for network in ["geo9.yaml", "mesh4.yaml", "ps16.yaml", "two-levels.yaml", "fig1-computing.yaml"] {
         std::fs::copy(root().join("topologies").join(network), bench.path(network)).unwrap();
@@ -344,7 +344,7 @@ fn without_root() {
         (&[&["switch", "--no-p4", "-i", "1@lo"], &free[..]].concat(), "root"),
     ] {
         let mut command = std::process::Command::new(&program);
-        command.args(arguments).current_dir(bench.path(".")).uid(NOBODY).gid(NOBODY);
+        command.args(arguments).current_dir(bench.path(".")).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
         is_refusal(&command.output().unwrap(), arguments, &[named]);
         assert!(!bench.path("out").exists(), "{arguments:?}");
     }

@@ -108,14 +108,14 @@ fn a_site_with_workers_says_what_it_lacks_and_what_does_not_fit() {
         |name: &str, last: u8| serde_json::json!({"name": name, "mac": format!("02:00:00:00:00:{last:02x}")});
     let assignment = |server: &str, workers: &[&str], values: u32, window: u32| {
         let workers: Vec<Value> = (1..).zip(workers).map(|(last, name)| worker(name, last)).collect();
-        let mut told = serde_json::json!({
+        let mut document = serde_json::json!({
             "job": 1, "name": "n1-inside", "plan_version": 1, "values_per_frame": values, "window_chunks": window,
             "workers": workers,
         });
-        told["shards"] = serde_json::json!([{
+        document["shards"] = serde_json::json!([{
             "server": server, "mac": "02:00:00:00:00:ff", "share": 1.0, "rate_bps": 1e8,
         }]);
-        told.to_string()
+        document.to_string()
     };
     let four = ["w1", "w2", "w3", "w4"];
     let cases: [(String, &[&str]); 3] = [
@@ -130,8 +130,8 @@ fn a_site_with_workers_says_what_it_lacks_and_what_does_not_fit() {
             &["inside site n1", "window of 32 frames", "has 64", "with a window (--window) of 64"],
         ),
     ];
-    for (told, named) in cases {
-        bench.write("told.json", told);
-        site(&bench, "n1", &["--interface", "lo", "--assignment", "told.json"], named);
+    for (document, named) in cases {
+        bench.write("assignment.json", document);
+        site(&bench, "n1", &["--interface", "lo", "--assignment", "assignment.json"], named);
     }
 }

@@ -121,7 +121,7 @@ fn a_document_and_a_loop_are_one_command_each() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "[1, 4, 7]");
 }
 
-/// What does not run by default is listed, so that it can be counted.
+/// Blocks that do not run by default are listed, so that they can be counted.
 #[test]
 fn blocks_that_do_not_run_are_listed() {
     let output = documented(&["--list"]);

@@ -37,7 +37,7 @@ fn commands_exist(page: &PathBuf) -> usize {
         if words[0].starts_with("--") {
             continue;
         }
-        // Flags hang on the kind of network, where a file names one.
+        // Flags depend on the kind of network if a file names one.
         let names_network = words.get(1).is_some_and(|word| word.starts_with("topologies/"));
         let depth = if words[0] == "topology" || names_network { 2 } else { 1 };
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));

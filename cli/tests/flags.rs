@@ -14,7 +14,7 @@ fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// What a line prints, both outputs together. It ends with this status.
+/// Returns both outputs of a command line, which ends with this status.
 fn printed(bench: &Workbench, line: &str, status: i32) -> String {
     let output = bench.inart(&words(line));
     assert_eq!(output.status.code(), Some(status), "{line}: {output:?}");

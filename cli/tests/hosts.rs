@@ -37,7 +37,7 @@ fn run_until_noted(assignment: &Path, note: &Path) -> Output {
     process.wait_with_output().unwrap()
 }
 
-/// A second run would start its sequences anew, and a switch could answer with sums of the first one.
+/// A second run would restart its sequences, and a switch could answer with sums of the first run.
 #[test]
 fn an_assignment_serves_one_run() {
     let _turn = turn();
@@ -66,7 +66,7 @@ fn an_assignment_serves_one_run() {
     assert!(note.exists(), "{}", text(&third));
 }
 
-/// What is wrong with the kind of port, before anything else is looked at.
+/// Problems of the kind of port come before all other checks.
 fn refused_port(kind: &str) -> String {
     let output = server(Path::new("nowhere.json")).args(["--port", kind]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));

@@ -1,5 +1,5 @@
-//! A worker's process whose interface sends nothing more: it says so to whoever asks, and ends when it is
-//! told to. Needs root, and skips without.
+//! A worker's process whose interface stops sending: the status socket answers, and SIGTERM ends the process.
+//! Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::path::Path;
@@ -86,7 +86,7 @@ fn a_worker_whose_interface_sends_nothing_answers_and_stops() {
         assert!(run("tc", "qdisc add dev w0 root handle 1: htb default 1"));
         let class = "class add dev w0 parent 1: classid 1:1 htb rate 8bit burst 1 cburst 1 quantum 1514";
         assert!(run("tc", class) && run("tc", "qdisc add dev w0 parent 1:1 pfifo limit 100000"));
-        // It goes on to look after its work: what it tells is not from before.
+        // The process is not blocked: its status is new.
         thread::sleep(Duration::from_secs(1));
         ask_until(&socket, "a status of now", |report| report.age_seconds < 0.5);
         kill(Pid::from_raw(worker.0.id() as i32), Signal::SIGTERM).unwrap();

@@ -25,11 +25,11 @@ fn figures_are_printed_although_the_chart_cannot_be_written() {
         ("emulate mesh4.yaml --schemes optimized --rounds 1 --update 4KB --chart /dev/full", "schemes"),
     ] {
         let output = bench.inart(&[&["--json"], &words(line)[..]].concat());
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{line}: {told}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {errors}");
         assert!(
-            told.contains("error: --chart /dev/full") && told.contains("No space left"),
-            "{line}: {told}"
+            errors.contains("error: --chart /dev/full") && errors.contains("No space left"),
+            "{line}: {errors}"
         );
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(document.get(figure).is_some(), "{line}: {document}");

@@ -1,4 +1,4 @@
-//! What people who try the command for the first time get wrong: tables of documents and flags, each with
+//! Mistakes of users who try the command for the first time: tables of documents and flags, each with
 //! what the one line of the error has to name.
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +33,7 @@ fn broken_documents_of_every_kind_name_the_error_and_its_line() {
             (good.clone() + "name: twice\n", [&*twice, "duplicate mapping key: name", "write it once"]),
             (format!("{good}---\n{good}"), ["line ", "a second document begins here", "write one per file"]),
             (good.replace("jobs:\n", "jobs:\n\t"), [&*job, "tab", "looks like"]),
-            (good.replace("jobs:\n", "jobs:\n  - *nobody\n"), [&*job, "unknown anchor", "looks like"]),
+            (good.replace("jobs:\n", "jobs:\n  - *missing\n"), [&*job, "unknown anchor", "looks like"]),
             (
                 good.replace("jobs:\n  - {", "jobs:\n  - {name: a, "),
                 [&*job, "duplicate mapping key: name", "once"],
@@ -236,8 +236,8 @@ fn events_after_the_end_of_a_run_are_named() {
         ("simulate ps16.yaml --sync bsp --iterations 2 --absent w1=1s..2s", ""),
     ] {
         let output = bench.inart(&words(line));
-        let told = String::from_utf8_lossy(&output.stderr);
+        let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && !output.stdout.is_empty(), "{line}: {output:?}");
-        assert!(told.contains(named) && told.is_empty() == named.is_empty(), "{line}: {told}");
+        assert!(errors.contains(named) && errors.is_empty() == named.is_empty(), "{line}: {errors}");
     }
 }

@@ -61,7 +61,7 @@ fn trees_of_ones_own_are_completed_checked_and_simulated() {
     assert_eq!((run["scheme"].as_str(), run["rounds"].as_array().unwrap().len()), (Some("own"), 4));
 }
 
-/// What `inart plan --json` prints, for every scheme, is a plan to simulate.
+/// `inart simulate` runs the output of `inart plan --json` of every scheme.
 #[test]
 fn printed_plans_of_sites_are_read_back() {
     let bench = bench();

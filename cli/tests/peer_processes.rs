@@ -65,9 +65,9 @@ impl Mesh {
 /// By sender and round: the digest of what it sent.
 type Sent = BTreeMap<(String, u64), String>;
 
-fn sent(told: &BTreeMap<&str, Vec<Value>>) -> Sent {
+fn sent(printed: &BTreeMap<&str, Vec<Value>>) -> Sent {
     let mut sent = Sent::new();
-    for (name, lines) in told {
+    for (name, lines) in printed {
         for line in lines.iter().filter(|line| line.get("sent").is_some()) {
             let key = ((*name).to_owned(), line["round"].as_u64().unwrap());
             let is_new = sent.insert(key, line["sent"].as_str().unwrap().to_owned()).is_none();
@@ -78,9 +78,9 @@ fn sent(told: &BTreeMap<&str, Vec<Value>>) -> Sent {
 }
 
 /// Every update that anybody received is what was sent; how many there were.
-fn compare(told: &BTreeMap<&str, Vec<Value>>, sent: &Sent) -> usize {
+fn compare(printed: &BTreeMap<&str, Vec<Value>>, sent: &Sent) -> usize {
     let mut received = 0;
-    for (name, lines) in told {
+    for (name, lines) in printed {
         for line in lines.iter().filter(|line| line.get("received").is_some()) {
             let key = (line["from"].as_str().unwrap().to_owned(), line["round"].as_u64().unwrap());
             assert_eq!(line["received"].as_str(), sent.get(&key).map(String::as_str), "{name}: {line}");
@@ -93,22 +93,22 @@ fn compare(told: &BTreeMap<&str, Vec<Value>>, sent: &Sent) -> usize {
 fn run_all(mesh: &Mesh, flags: &str, coordinator: &str) -> BTreeMap<&'static str, Vec<Value>> {
     let _coordinator = mesh.start("c", coordinator);
     let peers = PEERS.map(|name| (name, mesh.start(name, flags)));
-    let told = peers.iter().map(|(name, peer)| (*name, peer.until("accuracy"))).collect();
+    let printed = peers.iter().map(|(name, peer)| (*name, peer.until("accuracy"))).collect();
     for (name, mut peer) in peers {
         assert!(peer.child.wait().unwrap().success(), "{name}");
     }
-    told
+    printed
 }
 
 #[test]
 fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
     let _turn = turn();
     let mesh = Mesh::new();
-    let told = run_all(&mesh, "--rounds 40 --batch 64", "--rounds 40 --scheme selmcast");
-    let sent = sent(&told);
+    let printed = run_all(&mesh, "--rounds 40 --batch 64", "--rounds 40 --scheme selmcast");
+    let sent = sent(&printed);
     assert_eq!(sent.len(), 4 * 40);
-    assert!(compare(&told, &sent) >= 4 * 40 * 2);
-    for (name, lines) in &told {
+    assert!(compare(&printed, &sent) >= 4 * 40 * 2);
+    for (name, lines) in &printed {
         let last = lines.last().unwrap();
         let count = |key: &str| last[key].as_u64().unwrap();
         assert!(last["accuracy"].as_f64().unwrap() > 0.7, "{name}: {last}");
@@ -131,10 +131,10 @@ fn stale_synchronous_peers_follow_their_rule_of_k() {
     let flags = "--sync ssp --staleness 2 --fairness-bound 3 --rounds 20 --synthetic";
     let coordinator =
         "--sync ssp --staleness 2 --fairness-bound 3 --rounds 20 --scheme optimized --guard-all";
-    let told = run_all(&mesh, flags, coordinator);
-    let sent = sent(&told);
-    assert!(compare(&told, &sent) > 0);
-    for (name, lines) in &told {
+    let printed = run_all(&mesh, flags, coordinator);
+    let sent = sent(&printed);
+    assert!(compare(&printed, &sent) > 0);
+    for (name, lines) in &printed {
         let rounds: Vec<&Value> =
             lines.iter().filter(|line| line.get("complete").is_some_and(Value::is_array)).collect();
         assert_eq!(rounds.len(), 20, "{name}");

@@ -210,7 +210,7 @@ fn the_figures_of_the_paper_come_with_its_numbers() {
     assert_eq!(ours, 11);
 }
 
-/// What `inart peer` and `inart coordinator` run, in virtual time: a round takes what the plan says.
+/// The processes of peers and coordinator in virtual time: a round takes the planned time.
 #[test]
 fn the_processes_code_runs_in_virtual_time() {
     let bench = bench();

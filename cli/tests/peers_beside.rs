@@ -174,7 +174,7 @@ impl World {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// What a command prints.
+    /// Returns the output of a command.
     fn said(&self, words: &str) -> String {
         let output = self.bench.inart(&words.split(' ').collect::<Vec<_>>());
         assert!(output.status.success(), "{words}: {output:?}");
@@ -199,7 +199,7 @@ impl World {
         self.sum_for(ROUNDS, from)
     }
 
-    /// Starts them for so many rounds.
+    /// Starts the hosts for this number of rounds.
     fn sum_for(&self, rounds: u32, from: &str) -> Vec<Child> {
         let host = |name: &str, words: &str| {
             let words = format!("host net.yaml --name {name} {from} --interface {words}");

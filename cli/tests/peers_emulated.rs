@@ -19,7 +19,7 @@ jobs:
   - {name: all, receivers: 2, update: 200 KB}
 ";
 
-/// The same with links that delay and lose frames, and times to compute.
+/// A network whose links delay and lose frames, with compute times.
 fn lossy() -> String {
     let lossy = SLOWER.replace("rate: 40 Mbps}", "rate: 40 Mbps, delay: 2 ms, loss: 1%}");
     let timed = lossy.replace("update: 200 KB}", "update: 200 KB, compute: {mean: 50 ms, cv: 0.5}}");
@@ -70,7 +70,7 @@ fn rounds_of_all_schemes_follow_their_ports() {
     }
 }
 
-/// What is planned and simulated of updates ten times as long does not depend on how much smaller they are.
+/// Plans and simulations of updates ten times as long do not depend on the emulation's scale.
 #[test]
 fn times_of_peers_are_those_of_the_document() {
     let bench = Workbench::new();

@@ -1,5 +1,5 @@
 //! `inart switch`, `inart apply`, `inart coordinator` and `inart peer --multicast switch` as processes on
-//! veth links, as somebody would start them: a peer that dies in the middle of its multicast, and frames of
+//! veth links, as users start them: a peer that dies in the middle of its multicast, and frames of
 //! strangers. Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -124,12 +124,12 @@ fn common(name: &str) -> String {
     format!("--name {name} --multicast switch --tls-ca ca.pem --tls-cert {name}.pem --tls-key {name}.key")
 }
 
-/// By sender and round, what was sent; each copy that was received has to be that, and be told once. Whoever
-/// is said to have an update has to have told so, if it lives.
-fn compare(told: &BTreeMap<String, Vec<Value>>, alive: &[&str]) -> usize {
+/// Compares updates by sender and round. Each received copy must equal the sent update and be printed once.
+/// A living receiver in the list of a sender must have printed the update.
+fn compare(printed: &BTreeMap<String, Vec<Value>>, alive: &[&str]) -> usize {
     let mut sent = BTreeMap::new();
     let mut received = BTreeMap::new();
-    for (name, lines) in told {
+    for (name, lines) in printed {
         for line in lines {
             let round = || line["round"].as_u64().unwrap();
             if let Some(digest) = line["sent"].as_str() {
@@ -144,7 +144,7 @@ fn compare(told: &BTreeMap<String, Vec<Value>>, alive: &[&str]) -> usize {
     for ((to, from, round), digest) in &received {
         assert_eq!(sent.get(&(from.clone(), *round)), Some(digest), "{to} received of {from} in {round}");
     }
-    for (name, lines) in told {
+    for (name, lines) in printed {
         for line in lines.iter().filter(|line| line.get("given_up").is_some_and(Value::is_array)) {
             let complete = line["complete"].as_array().unwrap().iter().map(|to| to.as_str().unwrap());
             for to in complete.filter(|to| alive.contains(to)) {
@@ -176,9 +176,9 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
         thread::sleep(Duration::from_millis(300));
         of_dying.extend(dying.killed());
         // What a peer has counted is what it tells last.
-        let mut told: BTreeMap<_, _> =
+        let mut printed: BTreeMap<_, _> =
             peers.iter().map(|(name, peer)| (name.clone(), peer.until("misdelivered"))).collect();
-        for (name, lines) in &told {
+        for (name, lines) in &printed {
             let ended = |round: u32| {
                 let is_it = |line: &&Value| line["round"] == round && line["complete"].is_array();
                 lines.iter().find(is_it).unwrap_or_else(|| panic!("{name} has not ended round {round}"))
@@ -192,9 +192,9 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
             let last = lines.last().unwrap();
             assert_eq!((&last["gone"], &last["misdelivered"]), (&1.into(), &0.into()), "{name}: {last}");
         }
-        told.insert("p4".to_owned(), of_dying);
+        printed.insert("p4".to_owned(), of_dying);
         // Two rounds of four peers to three others at least, and three of three to two.
-        assert!(compare(&told, &["p1", "p2", "p3"]) >= 2 * 9 + 3 * 6);
+        assert!(compare(&printed, &["p1", "p2", "p3"]) >= 2 * 9 + 3 * 6);
         drop(world.switch);
     });
 }
@@ -202,7 +202,7 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
 /// p4's port down carries a tenth of what goes there, and drops the rest: its chunks are sent again, after
 /// all have left once. The others have their updates while it still lacks some of the same round.
 #[test]
-fn a_receiver_that_is_slow_slows_nobody_else() {
+fn a_slow_receiver_slows_no_other_receiver() {
     in_namespace(|| {
         const ROUNDS: u32 = 2;
         run("tc", "qdisc add dev d4 root tbf rate 800kbit burst 4kb latency 30ms");
@@ -213,31 +213,32 @@ fn a_receiver_that_is_slow_slows_nobody_else() {
             (1..=4).map(|peer| (format!("p{peer}"), world.peer(peer, ROUNDS, "60s"))).collect();
         let slow = peers.remove("p4").unwrap();
         let is_in = |line: &Value, round: u32| line.get("received").is_some() && line["round"] == round;
-        let mut told = BTreeMap::new();
+        let mut printed = BTreeMap::new();
         for (name, peer) in &peers {
             let mut lines = Vec::new();
             while lines.iter().filter(|line| is_in(line, 1)).count() < 3 {
                 lines.push(peer.next());
             }
-            // Nobody goes on before all have what they are to have.
+            // No peer starts the next round before all receivers have their updates.
             assert!(lines.iter().all(|line| line["round"] == 1), "{name}: {lines:?}");
-            told.insert(name.clone(), lines);
+            printed.insert(name.clone(), lines);
         }
         let mut lines = slow.so_far();
         let arrived = lines.iter().filter(|line| is_in(line, 1)).count();
         assert_eq!(arrived, 0, "p4 has what takes ten times as long: {lines:?}");
         lines.extend(slow.until("misdelivered"));
-        told.insert("p4".to_owned(), lines);
+        printed.insert("p4".to_owned(), lines);
         for (name, peer) in &peers {
-            told.get_mut(name).unwrap().extend(peer.until("misdelivered"));
+            printed.get_mut(name).unwrap().extend(peer.until("misdelivered"));
         }
-        for (name, lines) in &told {
+        for (name, lines) in &printed {
             let ended = lines.iter().filter(|line| line["complete"].is_array());
             let whole = ended.filter(|line| line["complete"].as_array().unwrap().len() == 3);
             assert_eq!(whole.count(), ROUNDS as usize, "{name}: {lines:?}");
         }
-        assert_eq!(compare(&told, &NAMES), 4 * 3 * ROUNDS as usize);
-        let again: u64 = told.values().map(|lines| lines.last().unwrap()["repairs"].as_u64().unwrap()).sum();
+        assert_eq!(compare(&printed, &NAMES), 4 * 3 * ROUNDS as usize);
+        let again: u64 =
+            printed.values().map(|lines| lines.last().unwrap()["repairs"].as_u64().unwrap()).sum();
         assert!(again > 100, "{again} chunks were sent again");
         drop(world.switch);
     });
@@ -301,13 +302,13 @@ fn frames_of_strangers_die_in_the_switch_and_what_is_unknown_is_counted_by_peers
         send(&mut inside, &frame(|frame| frame.header.plan_version = 2.into()), 7);
         send(&mut inside, &frame(|frame| frame.header.worker = bitmap_index(40)), 8);
         send(&mut inside, &frame(|_| {})[..200], 9);
-        let mut told: BTreeMap<String, Vec<Value>> = (1..=3)
+        let mut printed: BTreeMap<String, Vec<Value>> = (1..=3)
             .zip(&peers)
             .map(|(peer, running)| (format!("p{peer}"), running.until("misdelivered")))
             .collect();
-        told.get_mut("p1").unwrap().insert(0, first);
-        assert_eq!(compare(&told, &["p1", "p2", "p3"]), 3 * 2 * ROUNDS as usize);
-        let last = told["p1"].last().unwrap();
+        printed.get_mut("p1").unwrap().insert(0, first);
+        assert_eq!(compare(&printed, &["p1", "p2", "p3"]), 3 * 2 * ROUNDS as usize);
+        let last = printed["p1"].last().unwrap();
         let of = |key: &str| last[key].as_u64().unwrap();
         assert_eq!(
             [of("other_job"), of("other_plan_version"), of("unknown"), of("malformed")],
@@ -315,7 +316,7 @@ fn frames_of_strangers_die_in_the_switch_and_what_is_unknown_is_counted_by_peers
             "{last}"
         );
         assert!(of("stale_incarnation") >= 5, "{last}");
-        for lines in told.values() {
+        for lines in printed.values() {
             assert_eq!(lines.last().unwrap()["misdelivered"], 0);
         }
         assert_eq!(world.drops(Reason::NoUpdateRoute), 13);

@@ -118,7 +118,7 @@ fn take(port: &mut BatchedPort, came: &mut Came) {
     .unwrap();
 }
 
-/// Copies that died in a switch since nobody behind the port wanted them, by the port's number.
+/// Returns the copies that a switch pruned (no receiver behind the port), by the port's number.
 fn unwanted(address: &str) -> BTreeMap<usize, i64> {
     let program = DEFAULT.program(VALUES, None).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -144,7 +144,7 @@ fn a_copy_crosses_the_link_between_switches_only_for_who_is_behind_it() {
         let mut sender = open("u1");
         // What s sends to t is what comes in at y.
         let mut watched: Vec<BatchedPort> = ["y", "u2", "u3", "u70"].into_iter().map(open).collect();
-        // To p2 alone; to p3 alone; to p2 and p3; to p70, of the second block; to p1 itself and nobody else.
+        // To p2 alone; to p3 alone; to p2 and p3; to p70, of the second block; to p1 itself alone.
         for (block, bitmap, times) in [(0, 0b10, 10), (0, 0b100, 7), (0, 0b110, 5), (1, 1 << 5, 4), (0, 1, 3)]
         {
             send(&mut sender, &frame(block, bitmap), times);
@@ -165,8 +165,8 @@ fn a_copy_crosses_the_link_between_switches_only_for_who_is_behind_it() {
         thread::sleep(Duration::from_millis(200));
         watched.iter_mut().zip(&mut came).for_each(|(port, came)| take(port, came));
         assert_eq!(came, expected, "at the link, p2, p3, p70");
-        // Of block 0: p2's port is in the way of what is for p3 or nobody, the link of what is for p2 or
-        // nobody. Block 1 has no port but the link.
+        // Block 0: p2's port prunes copies for p3 or for no receiver, the link those for p2 or for no
+        // receiver. Block 1 has no port but the link.
         assert_eq!(unwanted(&at_s), [(2, 7 + 3), (3, 10 + 3)].into());
         // p3's port and 60 others, which are not wired, are block 0's at t.
         let of_t = unwanted(&at_t);

@@ -97,8 +97,8 @@ fn switches_of_other_kinds_copy_as_well() {
     bench.refused(&["emulate", "four.yaml", "--target", "tofino"], &["give --multicast switch"]);
 }
 
-/// After a second three quarters of p1's port down are others'. The document's trace is not what the
-/// coordinator goes by: it is told by peers what they lacked and when.
+/// After a second, other traffic takes three quarters of p1's port down. The coordinator does not read the
+/// document's trace: peers report which chunks they lacked, and when.
 #[test]
 fn the_coordinator_follows_other_traffic_by_what_peers_measure() {
     let bench = Workbench::new();
@@ -157,7 +157,7 @@ fn both_ways_are_run_one_after_the_other() {
 }
 
 #[test]
-fn several_switches_copy_and_no_copy_crosses_a_link_for_nobody() {
+fn several_switches_copy_and_no_copy_crosses_a_link_without_a_receiver() {
     let _turn = turn();
     let bench = Workbench::new();
     std::fs::copy(root().join("topologies/mesh8-two-switches.yaml"), bench.path("two.yaml")).unwrap();
@@ -182,7 +182,7 @@ fn several_switches_copy_and_no_copy_crosses_a_link_for_nobody() {
     assert_eq!(switches.iter().map(|switch| &switch["switch"]).collect::<Vec<_>>(), ["s1", "s2"]);
     let chunks = 60_000_u64.div_ceil(4 * 256);
     for switch in switches {
-        // A chunk comes to all ports but the one it came in by; two at most of seven are for somebody.
+        // A chunk leaves by all ports but its input port; at most two of seven have a receiver.
         let unwanted = switch["unwanted"].as_u64().unwrap();
         assert!(unwanted >= 2 * 4 * 4 * chunks, "{switch}");
         let kept_off = switch["pruned_at_trunks"].as_u64().unwrap();

@@ -1,4 +1,4 @@
-//! `inart ports` against `inart switch --bfrt`: what is listed, brought up, and told by the doctor. The
+//! `inart ports` against `inart switch --bfrt`: listing, bring-up, and the doctor's problems. The
 //! program is the v1model one, whose tables are the same.
 #![allow(clippy::unwrap_used)]
 
@@ -75,7 +75,7 @@ fn workbench() -> Workbench {
     bench
 }
 
-/// What the doctor says of the switch's ports.
+/// Returns the doctor's problems of the switch's ports.
 fn diagnosis(bench: &Workbench, switch: &Switch) -> Vec<String> {
     let arguments =
         [vec!["doctor", "--watch", "100ms", "--json", "--state", "state"], switch.reach()].concat();
@@ -86,7 +86,7 @@ fn diagnosis(bench: &Workbench, switch: &Switch) -> Vec<String> {
 }
 
 #[test]
-fn ports_are_listed_brought_up_once_and_told_of() {
+fn ports_are_listed_brought_up_once_and_diagnosed() {
     let bench = workbench();
     let switch = Switch::start(&bench, &["--board", "wedge100bf-32x"]);
     let with = |command: &[&'static str], more: &[&'static str]| {
@@ -104,9 +104,9 @@ fn ports_are_listed_brought_up_once_and_told_of() {
         found["ports"][0],
         json!({"port": 1, "peer": "w1", "front": "9/0", "dev_port": 56, "pipe": 0, "added": false})
     );
-    let told = diagnosis(&bench, &switch);
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[0].contains("port 1 (9/0, dev_port 56) to w1 has not been added"), "{told:?}");
+    let problems = diagnosis(&bench, &switch);
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    assert!(problems[0].contains("port 1 (9/0, dev_port 56) to w1 has not been added"), "{problems:?}");
 
     let found = ports(&["--bring-up"]);
     assert_eq!(found["changed"], 3);

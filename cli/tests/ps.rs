@@ -95,8 +95,8 @@ fn a_thousand_clients() {
 fn participants_vanish_and_return() {
     let bench = bench();
     let line = "simulate ps16.yaml --sync r2sp --iterations 40 --absent w3=30s..60s --absent w5=50s..";
-    let told = json(&bench, line);
-    assert_eq!(told["given_up"], 0);
+    let run = json(&bench, line);
+    assert_eq!(run["given_up"], 0);
     let found_out = json(&bench, &format!("{line} --push-timeout 20s"));
     assert_eq!(found_out["given_up"], 2, "{found_out}");
     let clients =

@@ -112,10 +112,10 @@ fn clients_with_few_digits_learn_in_groups_and_each_model_counts_once() {
     ] {
         let server = cluster.start("s1", flags);
         let clients = cluster.clients("--local-steps 10 --data-shards 4");
-        let told: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
+        let printed: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
         let said = server.until("accuracy");
         let last = said.last().unwrap();
-        let count = merged(&said, &told, groups);
+        let count = merged(&said, &printed, groups);
         assert!(last["applied_updates"] == count && count >= 40 * 2 * groups, "{count}: {last}");
         assert!(last["version"].as_u64().unwrap() >= 40 * groups as u64, "{last}");
         assert!(last["accuracy"].as_f64().unwrap() > 0.6, "{last}");
@@ -129,39 +129,39 @@ fn groups_of_one_client_each() {
     let cluster = Cluster::new();
     let server = cluster.start("s1", "--sync fl-r2sp --groups 6 --fraction 0.1 --rounds 12");
     let clients = cluster.clients("");
-    let told: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
+    let printed: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
     let said = server.until("accuracy");
     let updates = said.iter().filter_map(|line| line["updates"].as_array());
     assert!(updates.clone().all(|updates| updates.len() == 1), "each is a group of its own");
     let stale = updates.flatten().filter_map(|update| update["staleness"].as_u64()).max().unwrap();
     assert!(stale <= 5, "{stale}: groups come in turn");
-    assert!(merged(&said, &told, 6) >= 12 * 6);
+    assert!(merged(&said, &printed, 6) >= 12 * 6);
 }
 
 #[test]
-fn a_client_that_is_killed_stops_nobody_and_comes_back() {
+fn a_killed_client_stops_no_other_client_and_rejoins() {
     let _turn = turn();
     let cluster = Cluster::new();
     // The others' connections are silent for less, however busy the machine is: only c3 is evicted.
     let flags = "--sync fl-r2sp --groups 2 --fraction 1 --rounds 60 --reconnect-grace 8s";
     let server = cluster.start("s1", flags);
     let mut clients = cluster.clients("--simulate-compute");
-    let mut told = Vec::new();
-    let until = |told: &mut Vec<Value>, is_it: &dyn Fn(&Value) -> bool| {
-        while !told.last().is_some_and(is_it) {
-            told.push(server.next());
+    let mut printed = Vec::new();
+    let until = |printed: &mut Vec<Value>, is_it: &dyn Fn(&Value) -> bool| {
+        while !printed.last().is_some_and(is_it) {
+            printed.push(server.next());
         }
     };
-    until(&mut told, &|line| line["applied"].as_u64() >= Some(10));
+    until(&mut printed, &|line| line["applied"].as_u64() >= Some(10));
     clients.remove(2);
-    until(&mut told, &|line| line["gone"] == "c3");
-    let gone_at = told.len();
+    until(&mut printed, &|line| line["gone"] == "c3");
+    let gone_at = printed.len();
     clients.insert(2, cluster.start("c3", "--simulate-compute"));
-    until(&mut told, &|line| line["joined"] == "c3");
-    told.extend(server.until("accuracy"));
-    let back = told[gone_at..].iter().filter_map(|line| line["updates"].as_array()).flatten();
+    until(&mut printed, &|line| line["joined"] == "c3");
+    printed.extend(server.until("accuracy"));
+    let back = printed[gone_at..].iter().filter_map(|line| line["updates"].as_array()).flatten();
     assert!(back.clone().any(|update| update["worker"] == "c3"), "it counts again");
-    let last = told.last().unwrap();
+    let last = printed.last().unwrap();
     assert_eq!(last["given_up"], 1, "{last}");
     assert!(last["version"].as_u64().unwrap() >= 120, "{last}");
 }
@@ -182,14 +182,14 @@ fn a_server_that_is_killed_amid_pushes_goes_on_from_its_last_version() {
     drop(server);
     let server = cluster.start("s1", flags);
     let said = server.until("accuracy");
-    let told: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
+    let printed: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
     let first = said.iter().find_map(|line| line["applied"].as_u64()).unwrap();
-    assert!(first > version, "it began anew: version {first} after {version}");
-    assert!(merged(&said, &told, 3) >= 15 * 6);
+    assert!(first > version, "it restarted from scratch: version {first} after {version}");
+    assert!(merged(&said, &printed, 3) >= 15 * 6);
 }
 
 #[test]
-fn who_pushes_the_opposite_of_what_it_learns_is_left_out_and_nobody_else() {
+fn only_the_client_that_pushes_negated_updates_is_excluded() {
     let _turn = turn();
     let cluster = Cluster::new();
     // In a group of three the mean that it is compared with is too much its own.
@@ -268,7 +268,7 @@ fn an_emulation_trains_clients_in_groups_and_trains_every_model_again() {
         assert!(scheme["simulated"]["iteration_s"].as_f64().unwrap() > 0.0, "{scheme}");
         assert!(scheme["iteration_s"].as_f64().unwrap() > 0.0, "{scheme}");
     }
-    // All in one group, five of six go one way; in a group of two, nobody is more than half.
+    // All in one group, five of six go one way; in a group of two, no client is more than half.
     assert_eq!(schemes[0]["left_out"], serde_json::json!(["c5"]), "{}", schemes[0]);
     assert!(cluster.bench.read("out/c.svg").contains("fl-r2sp"));
     let refused =

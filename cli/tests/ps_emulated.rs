@@ -145,7 +145,7 @@ fn times_of_orders_are_those_of_the_document() {
 }
 
 #[test]
-fn frames_serve_every_order_and_clients_whoever_is_killed() {
+fn frames_serve_every_order_and_clients_while_processes_are_killed() {
     let bench = bench();
     let line = "three.yaml --sync bsp,asp,ssp,safa,r2sp --iterations 8 --transport frames --dtype float16";
     let Some(schemes) = emulated(&bench, line) else { return };

@@ -71,10 +71,10 @@ fn workers_learn_in_turn_and_every_update_is_applied_once() {
     for flags in ["--sync r2sp --iterations 40", "--sync bsp --iterations 40 --dtype float16"] {
         let server = cluster.start("s1", flags);
         let workers = WORKERS.map(|name| (name, cluster.start(name, "--learning-rate 0.3")));
-        let told = workers.iter().map(|(name, worker)| (*name, worker.until("iterations")));
-        let told: Vec<_> = told.collect();
+        let printed = workers.iter().map(|(name, worker)| (*name, worker.until("iterations")));
+        let printed: Vec<_> = printed.collect();
         let said = server.until("accuracy");
-        let count = applied(&said, &sent(&told));
+        let count = applied(&said, &sent(&printed));
         let last = said.last().unwrap();
         assert!(count >= 3 * 40 && last["applied_updates"] == count, "{count}: {last}");
         // Under load updates come in another order, and some runs end at 79 %.
@@ -95,9 +95,9 @@ fn one_worker_meets_the_server_alone_under_every_order() {
     for order in orders {
         let server = cluster.start("s1", &format!("--sync {order} --iterations 8"));
         let worker = cluster.start("w1", "");
-        let told = [("w1", worker.until("iterations"))];
+        let printed = [("w1", worker.until("iterations"))];
         let said = server.until("accuracy");
-        assert!(applied(&said, &sent(&told)) >= 8, "{order}: {said:?}");
+        assert!(applied(&said, &sent(&printed)) >= 8, "{order}: {said:?}");
         let updates = said.iter().filter_map(|line| line["updates"].as_array()).flatten();
         assert!(updates.into_iter().all(|update| update["staleness"] == 0), "{order}: {said:?}");
     }

@@ -35,7 +35,7 @@ fn piped(bench: &Workbench, arguments: &[&str], text: &[u8]) -> Output {
     output
 }
 
-/// What the command gives, unless it hangs.
+/// Returns the output of the command, unless the command hangs.
 fn ended(bench: &Workbench, arguments: &[&str]) -> Output {
     let mut command = bench.command(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,5 +1,5 @@
-//! What happens to `inart site` and `inart scheduler` as processes (docs/reference/sites.md, "Failures"):
-//! each fault, and that sums are those of a run without it.
+//! Faults of `inart site` and `inart scheduler` as processes (docs/sites.md, "Running sites"): each
+//! fault, and that sums are those of a run without it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -9,24 +9,24 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 
-use crate::support::ring::{Lines, NETWORK, Ring, Running, SITES, STRANGER, TIMEOUT, Told, certify};
+use crate::support::ring::{Lines, NETWORK, Reports, Ring, Running, SITES, STRANGER, TIMEOUT, certify};
 use crate::support::{doctor, turn};
 
 /// The longest run here.
 const ROUNDS: u32 = 60;
 
-/// The digest of each round's sum when nothing happens: sums hang on no tree, and on no time.
+/// Returns the digest of each round's sum without faults. Sums depend on no tree and on no time.
 fn calm_sums() -> &'static [String] {
     static SUMS: OnceLock<Vec<String>> = OnceLock::new();
     SUMS.get_or_init(|| {
         let ring = Ring::new(ROUNDS);
         let sites = ring.all_sites();
-        let mut told = Told::default();
+        let mut reports = Reports::default();
         for (name, site) in &sites {
-            let end = told.rest_of(name, site);
+            let end = reports.rest_of(name, site);
             assert_eq!(end["dropped"], serde_json::json!({}), "{name}: {end}");
         }
-        let sums = told.sums();
+        let sums = reports.sums();
         assert_eq!(sums.len(), ROUNDS as usize);
         assert_eq!(sums.iter().collect::<BTreeSet<_>>().len(), sums.len(), "each round has a sum of its own");
         sums
@@ -46,12 +46,12 @@ fn number(line: &str) -> u64 {
 }
 
 #[test]
-fn a_site_that_is_killed_goes_on_where_the_others_are_and_a_scheduler_that_is_gone_stops_nobody() {
+fn a_killed_site_resumes_where_the_others_are_and_a_failed_scheduler_stops_no_site() {
     let _turn = turn();
     let ring = Ring::new(ROUNDS);
     let scheduler = ring.scheduler(&["--json"]);
     let mut sites = ring.all_sites();
-    let mut told = Told::default();
+    let mut reports = Reports::default();
     sites["n1"].wait_for_round(5);
     let offer = scheduler.next();
     assert_eq!(offer["event"], "offered", "{offer}");
@@ -61,11 +61,11 @@ fn a_site_that_is_killed_goes_on_where_the_others_are_and_a_scheduler_that_is_go
     std::thread::sleep(Duration::from_millis(300));
     sites.insert("n2", ring.site("n2"));
     drop(scheduler);
-    let ends: Vec<_> = sites.iter().map(|(name, site)| told.rest_of(name, site)).collect();
-    // Nobody has missed a round, and all have come to the same as without faults.
-    assert!(told.0.values().all(|sites| sites.contains_key("n3")));
-    assert_eq!(told.sums(), calm_sums());
-    assert_eq!(told.0[&u64::from(ROUNDS)].len(), 3, "all ended the last round");
+    let ends: Vec<_> = sites.iter().map(|(name, site)| reports.rest_of(name, site)).collect();
+    // No site has missed a round, and all sums are those without faults.
+    assert!(reports.0.values().all(|sites| sites.contains_key("n3")));
+    assert_eq!(reports.sums(), calm_sums());
+    assert_eq!(reports.0[&u64::from(ROUNDS)].len(), 3, "all ended the last round");
     assert!(ends.iter().all(|end| end["accuracy"] == ends[0]["accuracy"]), "{ends:?}");
 }
 
@@ -76,10 +76,10 @@ fn a_dead_link_is_planned_without_within_two_rounds_also_by_a_scheduler_that_has
     let ring = Ring::with_slow_links(rounds);
     let scheduler = ring.scheduler(&[]);
     let sites = ring.all_sites();
-    let mut told = Told::default();
+    let mut reports = Reports::default();
     // The first scheduler plans several times by what sites measure.
     let in_force = loop {
-        let plan = told.next_of("n1", &sites["n1"])["version"].as_u64().unwrap() >> 32;
+        let plan = reports.next_of("n1", &sites["n1"])["version"].as_u64().unwrap() >> 32;
         if plan >= 2 {
             break plan;
         }
@@ -88,21 +88,21 @@ fn a_dead_link_is_planned_without_within_two_rounds_also_by_a_scheduler_that_has
     // The second one counts from 1, and plans for rates that stay.
     let scheduler = ring.scheduler(&["--knowledge", "static"]);
     number(&scheduler.line());
-    told.next_of("n1", &sites["n1"]);
-    told.next_of("n1", &sites["n1"]);
+    reports.next_of("n1", &sites["n1"]);
+    reports.next_of("n1", &sites["n1"]);
     ring.cut(("n1", "n3"), true);
     let without_it = number(&scheduler.line());
     let offered_ns = now_ns();
     assert!(without_it > in_force, "plan {without_it} after {in_force}");
     let mut ends = Vec::new();
     for (name, site) in &sites {
-        ends.push(told.rest_of(name, site));
+        ends.push(reports.rest_of(name, site));
     }
-    assert_eq!(told.sums(), calm_sums()[..rounds as usize]);
+    assert_eq!(reports.sums(), calm_sums()[..rounds as usize]);
     // One plan for all sites in every round; the new one in one of the two rounds after those under way.
-    let plans = told.plans();
+    let plans = reports.plans();
     let begun = |sites: &Lines| sites.values().any(|line| line["began_ns"].as_u64().unwrap() < offered_ns);
-    let newest = *told.0.iter().rfind(|(_, sites)| begun(sites)).unwrap().0;
+    let newest = *reports.0.iter().rfind(|(_, sites)| begun(sites)).unwrap().0;
     let first = *plans.iter().find(|(_, plan)| **plan == without_it).unwrap().0;
     assert!(first <= newest + 2, "round {first}, and {newest} was under way: {plans:?}");
     assert!(plans.range(first..).all(|(_, plan)| *plan == without_it), "{plans:?}");
@@ -117,7 +117,7 @@ fn strangers_are_refused_counted_and_logged_while_rounds_go_on() {
     let mut command = ring.site_command("n2");
     command.env("INART_LOG", "info");
     let n2 = Running::start(command);
-    // Somebody who says that it is n1, by another authority.
+    // A process with the name n1 and a certificate of another authority.
     std::fs::create_dir(ring.bench.path("theirs")).unwrap();
     certify(&ring.bench.path("theirs"), &["n1"]);
     let stranger = |name: &str, network: &str, folder: &str| {
@@ -134,7 +134,7 @@ fn strangers_are_refused_counted_and_logged_while_rounds_go_on() {
     impostor.args(["--peer", &format!("n3={}", ring.at("n3"))]);
     let _impostor = Running::start(impostor);
     n2.wait_for_words("was refused: ");
-    // Somebody of our authority that the network does not have.
+    // A process with a certificate of our authority whose name is not in the network.
     let other = NETWORK.replace("name: ring", "name: other").replace("n1", STRANGER).replace("n3", "n2x");
     ring.bench.write("other.yaml", other);
     let mut unknown = stranger(STRANGER, "other.yaml", "");
@@ -142,16 +142,16 @@ fn strangers_are_refused_counted_and_logged_while_rounds_go_on() {
     let _unknown = Running::start(unknown);
     n2.wait_for_words("a1 at 127.0.0.1:");
     let sites = [("n1", ring.site("n1")), ("n2", n2), ("n3", ring.site("n3"))];
-    let mut told = Told::default();
-    let ends: Vec<_> = sites.iter().map(|(name, site)| told.rest_of(name, site)).collect();
-    assert_eq!(told.sums(), calm_sums()[..20]);
+    let mut reports = Reports::default();
+    let ends: Vec<_> = sites.iter().map(|(name, site)| reports.rest_of(name, site)).collect();
+    assert_eq!(reports.sums(), calm_sums()[..20]);
     for counter in ["connections_of_strangers", "connections_refused"] {
         assert!(ends[1]["dropped"][counter].as_u64().unwrap() > 0, "{counter}: {}", ends[1]);
     }
 }
 
 #[test]
-fn a_neighbour_with_another_network_is_named() {
+fn a_neighbor_with_another_network_is_named() {
     let _turn = turn();
     let ring = Ring::new(20);
     ring.bench.write("other.yaml", NETWORK.replace("name: job", "name: other"));
@@ -163,7 +163,7 @@ fn a_neighbour_with_another_network_is_named() {
         if let Some(ended) = ended {
             break ended;
         }
-        assert!(Instant::now() < until, "nobody refuses");
+        assert!(Instant::now() < until, "no site refuses");
         std::thread::sleep(Duration::from_millis(20));
     };
     let (site, other) = running.into_iter().nth(ended).unwrap();
@@ -189,10 +189,10 @@ fn a_scheduler_with_another_network_is_named_at_both_ends_and_rounds_go_on() {
     sites["n1"].wait_for_words(
         "the scheduler has no link n1-n3, this site has link n1-n3 5 Mbps there, 5 Mbps back; its plans",
     );
-    let mut told = Told::default();
-    sites.iter().for_each(|(name, site)| drop(told.rest_of(name, site)));
-    assert_eq!(told.sums(), calm_sums()[..20]);
-    assert!(told.plans().values().all(|plan| *plan == 0), "the sites' own plan stays");
+    let mut reports = Reports::default();
+    sites.iter().for_each(|(name, site)| drop(reports.rest_of(name, site)));
+    assert_eq!(reports.sums(), calm_sums()[..20]);
+    assert!(reports.plans().values().all(|plan| *plan == 0), "the sites' own plan stays");
 }
 
 /// Each end names the setting and both values; neither begins.
@@ -265,10 +265,10 @@ fn a_clock_that_jumps_changes_nothing() {
     };
     let scheduler = jumping(ring.command("net.yaml", "scheduler", &["scheduler"]));
     let sites = SITES.map(|name| (name, jumping(ring.site_command(name))));
-    let mut told = Told::default();
+    let mut reports = Reports::default();
     for (name, site) in &sites {
-        let end = told.rest_of(name, site);
-        // A site asks when somebody connects while a round goes on, and otherwise after 5 s of silence.
+        let end = reports.rest_of(name, site);
+        // A site asks when a process connects during a round, and otherwise after 5 s of silence.
         assert!(end["asks"].as_u64().unwrap() <= 3, "{name}: {end}");
         // A scheduler repeats its newest plan to a site that says hello; the repeat counts as refused.
         let mut dropped = end["dropped"].clone();
@@ -276,8 +276,8 @@ fn a_clock_that_jumps_changes_nothing() {
         assert!(repeats.is_none_or(|repeats| repeats == 1), "{name}: {end}");
         assert_eq!((&end["failed"], &dropped), (&0.into(), &serde_json::json!({})), "{name}: {end}");
     }
-    assert_eq!(told.sums(), calm_sums()[..16]);
-    assert!(told.plans()[&16] > 0, "a plan of the scheduler's was followed: {:?}", told.plans());
+    assert_eq!(reports.sums(), calm_sums()[..16]);
+    assert!(reports.plans()[&16] > 0, "a plan of the scheduler's was followed: {:?}", reports.plans());
     // The log's lines have the wall clock's years.
     let said = scheduler.wait_for_words("n3 is connected");
     let years: BTreeSet<&str> = said.lines().filter_map(|line| line.get(..4)).collect();

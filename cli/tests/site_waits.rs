@@ -1,4 +1,4 @@
-//! What `inart site` prints while it waits, and how it ends, as processes.
+//! Output of `inart site` while it waits and at its end, as processes.
 #![allow(clippy::unwrap_used)]
 
 use std::process::Command;

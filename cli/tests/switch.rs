@@ -68,7 +68,7 @@ fn one_line(text: &str) {
 }
 
 #[test]
-fn bad_input_is_told_in_one_line() {
+fn bad_input_is_refused_in_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let text = refusal(&["switch", "--no-p4", "--", "--grpc-server-addr", &address]);

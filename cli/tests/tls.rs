@@ -215,7 +215,7 @@ fn the_controller_answers_only_who_is_known() {
 fn plain_connections_stay_on_this_machine() {
     let bench = Workbench::new();
     let push = ["apply", "plan.json", "fig1.yaml", "--switch", "v2=127.0.0.1:1", "--switch"];
-    // An address for documentation (RFC 5737): nobody is there.
+    // An address for documentation (RFC 5737): no process listens there.
     let remote = "v1=192.0.2.1:9559";
     bench.refused(
         &[&push[..], &[remote]].concat(),

@@ -57,7 +57,7 @@ fn a_plan_is_pushed_over_bfruntime_compared_and_rolled_back() {
     assert!(updates(&rollback) > 0);
     assert_eq!(updates(&command("diff", "plan.json", &[])), 0);
 
-    // A P4Runtime client finds no P4Runtime there, and is told so in one line.
+    // A P4Runtime client is refused in one line: the switch serves no P4Runtime.
     let wrong = ["diff", "plan.json", "fig1.yaml", "--state", "state", "--values", "32"];
     is_refusal(&bench.inart(&wrong), &wrong, &["switch v1"]);
     let missing =

@@ -111,7 +111,7 @@ impl Controller {
     }
 }
 
-/// What is printed once the controller has installed its plans.
+/// Returns the output of a command once the controller has installed its plans.
 fn ask(bench: &Workbench, arguments: &[&str]) -> Output {
     let begun = Instant::now();
     loop {

@@ -15,7 +15,7 @@ pub struct ControllerArgs {
 }
 
 impl ControllerArgs {
-    /// Connects.
+    /// Connects to the controller.
     ///
     /// # Errors
     /// A wrong TLS file, no controller at the address, or one that does not accept this client.

@@ -1,5 +1,5 @@
-//! What `inart apply`, `diff`, `rollback` and `remove` have in common: where the switches are, what they run,
-//! and what to print.
+//! Parts that `inart apply`, `diff`, `rollback` and `remove` share: addresses of switches, their program, and
+//! printed reports.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -118,18 +118,18 @@ pub fn place(text: &str, security: Security) -> anyhow::Result<Place> {
     Ok(Place { security, ..Place::local(address, device) })
 }
 
-/// The kind of switch of that name.
+/// Returns the kind of switch that has this name.
 pub fn parse_target(name: &str) -> Result<&'static dyn Target, String> {
     let names = || inart_targets::ALL.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ");
     inart_targets::named(name).ok_or_else(|| format!("give one of {}", names()))
 }
 
-/// What a command does with the switches.
+/// Access of a command to the switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Looks.
+    /// Read only.
     Read,
-    /// Installs.
+    /// Install or remove entries.
     Write,
 }
 
@@ -142,7 +142,7 @@ enum SwitchEntry {
 }
 
 impl ControlArgs {
-    /// Where the records are.
+    /// Returns the folder of the records.
     pub fn state(&self) -> PathBuf {
         let default = || match std::env::var_os("XDG_STATE_HOME").filter(|home| !home.is_empty()) {
             Some(home) => Path::new(&home).join("inart"),
@@ -151,7 +151,7 @@ impl ControlArgs {
         self.state.clone().unwrap_or_else(default)
     }
 
-    /// The addresses on the command line and in the file; the records' if there are none.
+    /// Returns the addresses on the command line and in the file; without any, those of the records.
     fn addresses(&self, records: &Records) -> anyhow::Result<BTreeMap<String, String>> {
         let mut addresses = BTreeMap::new();
         if let Some(file) = &self.switches {
@@ -180,13 +180,13 @@ impl ControlArgs {
         Ok(if addresses.is_empty() { records.switches.clone() } else { addresses })
     }
 
-    /// How connections are protected.
+    /// Returns the protection of connections.
     pub fn security(&self) -> anyhow::Result<Security> {
         self.security.security()
     }
 
-    /// Returns the compiled program for that many values: the one that copies updates where switches do not
-    /// sum.
+    /// Returns the compiled program for this number of values. On switches that do not sum, the program
+    /// copies updates.
     ///
     /// # Errors
     /// A number of values without a program.
@@ -207,7 +207,7 @@ impl ControlArgs {
         }
     }
 
-    /// The compiled program for that many values.
+    /// Returns the compiled program for this number of values.
     pub fn program(&self, values: ValuesPerFrame) -> anyhow::Result<Arc<dyn Program>> {
         let program = self.target.program(values, self.p4.as_deref());
         match &self.p4 {
@@ -216,8 +216,9 @@ impl ControlArgs {
         }
     }
 
-    /// How many values frames on the topology carry. What `records` say is installed stays, unless the
-    /// program may be replaced. A network of peers has [`PEERS_VALUES`] if `choice` leaves the number open.
+    /// Returns the number of values per frame on the topology. The number of the installed program, which
+    /// `records` have, stays unless the program may be replaced. A network of peers has [`PEERS_VALUES`] if
+    /// `choice` leaves the number open.
     pub fn values(
         &self,
         choice: ValuesChoice,
@@ -241,7 +242,7 @@ impl ControlArgs {
         choice.of(topology, running, is_preferred).context("--values")
     }
 
-    /// Where the topology's switches are, which `records` are told.
+    /// Returns the places of the topology's switches, and notes their addresses in `records`.
     pub fn places(
         &self,
         topology: &Topology,
@@ -306,14 +307,14 @@ pub fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::R
     tokio::runtime::Builder::new_current_thread().enable_all().build().context("starting")?.block_on(future)
 }
 
-/// Makes the folder of the assignments before the switches are touched: one that cannot be is wrong input.
+/// Creates the folder of the assignments before the command writes to switches, so that a wrong path is
+/// refused first.
 pub fn prepare_assignments(dir: &Path) -> anyhow::Result<()> {
     let made = std::fs::create_dir_all(dir);
     made.with_context(|| format!("--assignments {}: choose another folder", dir.display()))
 }
 
-/// Writes one assignment per job, for the hosts: `DIR/JOB.json`. A disk that is full loses no assignment that
-/// was there.
+/// Writes one assignment per job, for the hosts: `DIR/JOB.json`. If the disk is full, the old files stay.
 pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Result<()> {
     for assignment in assignments {
         let path = dir.join(inart_controller::file_name(&assignment.name));
@@ -333,7 +334,7 @@ pub fn program_word(running: &Running) -> &'static str {
     }
 }
 
-/// What was done, as a table.
+/// Returns the changes of an installation as a table.
 pub fn table(report: &InstallReport) -> String {
     let mut out = String::new();
     let done = |job, was: &str| match report.updates_of(job) {
@@ -377,12 +378,12 @@ fn counts(change: &SwitchChange) -> serde_json::Value {
     })
 }
 
-/// What was done, as JSON.
+/// Returns the changes of an installation as JSON text.
 pub fn json(report: &InstallReport) -> String {
     format!("{}\n", document(report))
 }
 
-/// What was done, to be added to.
+/// Returns the changes of an installation as a document that callers extend.
 pub fn document(report: &InstallReport) -> serde_json::Value {
     let switches: BTreeMap<_, _> =
         report.switches.iter().map(|(name, change)| (name, counts(change))).collect();
@@ -393,7 +394,7 @@ pub fn document(report: &InstallReport) -> serde_json::Value {
     })
 }
 
-/// What would be done, line by line.
+/// Returns the planned changes, one per line.
 pub fn lines(controller: &Controller<Box<dyn Session>>, jobs: &[JobPlan], report: &InstallReport) -> String {
     let names = controller.names(jobs);
     let mut out = String::new();
@@ -416,7 +417,7 @@ pub fn lines(controller: &Controller<Box<dyn Session>>, jobs: &[JobPlan], report
     out
 }
 
-/// What would be done, as JSON: as after a push, with the updates in words.
+/// Returns the planned changes as JSON: the document of an installation, with each update as text.
 pub fn lines_json(
     controller: &Controller<Box<dyn Session>>,
     jobs: &[JobPlan],
@@ -433,7 +434,7 @@ pub fn lines_json(
     format!("{}\n", serde_json::json!({"updates": report.updates(), "switches": switches}))
 }
 
-/// Names the flag that gives what is missing.
+/// Adds the flag that supplies the missing ports to an error.
 fn with_flag(error: PortsError) -> anyhow::Error {
     match &error {
         PortsError::MissingSwitch { switch, .. } => anyhow!("{error}; add --switch {switch}=HOST:PORT"),
@@ -441,7 +442,7 @@ fn with_flag(error: PortsError) -> anyhow::Error {
     }
 }
 
-/// The records of a network in the folder that `--state` names.
+/// Opens the records of a network in the folder of `--state`.
 pub fn open_records(state: &Path, network: &str) -> anyhow::Result<Records> {
     Records::open(state, network).with_context(|| format!("--state {}", state.display()))
 }

@@ -93,7 +93,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     let peers = args.peers(network.peers)?;
     let topology = network.topology;
     let mut records = crate::commands::control::open_records(&args.control.state(), topology.name())?;
-    // What is soon checked comes before the plans, which may take minutes.
+    // Quick checks run before the planner, which may take minutes.
     let precedence =
         args.control.election_id.map_or_else(daemon::precedence_of_now, |id| Precedence(id.into()));
     let switches = args.control.places(&topology, &mut records)?;
@@ -137,7 +137,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// The network of peers to install: the one of `--peers`, or else the controller's own network.
+    /// Returns the network of peers to install: the one of `--peers`, or else the controller's own network.
     fn peers(&self, own: Option<Mesh>) -> anyhow::Result<Option<Mesh>> {
         match &self.peers {
             Some(path) => {
@@ -152,7 +152,7 @@ impl Args {
         }
     }
 
-    /// The plans to install: those given, those in force, or new ones.
+    /// Returns the plans to install: the given ones, the active ones, or new ones.
     fn jobs(&self, topology: &Topology, records: &Records) -> anyhow::Result<Vec<JobPlan>> {
         let mut read = Vec::new();
         for file in &self.plan {
@@ -170,11 +170,11 @@ impl Args {
         read.into_iter().map(|(plan, place)| self.settings.job_plan(topology, plan, &place)).collect()
     }
 
-    /// The plans that an earlier controller installed as this one would, if there is one for every job.
+    /// Returns the plans that an earlier controller installed with these settings, if every job has one.
     fn in_force(&self, topology: &Topology, records: &Records) -> Option<Vec<Plan>> {
         let document = topology.to_yaml();
         let live = topology.jobs().iter().map(|job| {
-            // A job that was moved to other plans since goes on with the last of them.
+            // A job whose plan has changed since resumes with the last plan.
             let pushes = records.jobs.values().filter_map(|record| record.began());
             let mut same = pushes.filter(|push| {
                 let plan = &push.plan;
@@ -194,7 +194,7 @@ impl Args {
     }
 }
 
-/// The first line on standard output: those who asked for port 0 read the address from it.
+/// Prints the address as the first line on standard output, for users that chose port 0.
 #[allow(clippy::print_stdout)]
 fn announce(address: &str, json: bool) {
     match json {

@@ -24,7 +24,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Decisions, one per line, or as a JSON document.
+/// Returns decisions, one per line, or as a JSON document.
 fn text(decisions: &[Decision], json: bool) -> String {
     if json {
         let all: Vec<&str> = decisions.iter().map(|decision| &*decision.json).collect();

@@ -28,7 +28,7 @@ pub struct Args {
     values: bool,
 }
 
-/// Runs the command: one line per INART frame, then what else was in the file.
+/// Runs the command: prints one line per INART frame, then the counts of other frames.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let place = || format!("{}", args.file.display());
     let file: Box<dyn Read + Send> = match args.file.to_str() {
@@ -41,7 +41,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let mut out = BufWriter::new(io::stdout().lock());
     match decode(file, args.values, json, &mut out).and_then(|()| Ok(out.flush()?)) {
-        // Whoever reads has seen enough, as `head` does.
+        // The reader has closed the pipe, as `head` does.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         result => result.with_context(place).map(|()| ExitCode::SUCCESS),
     }
@@ -51,16 +51,16 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// What was in a capture.
+/// Counts of a capture's frames.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 struct Counts {
-    /// INART frames, whole and right.
+    /// Valid INART frames.
     inart: u64,
     /// Frames of other protocols.
     other: u64,
-    /// Frames of which the capture kept a part.
+    /// Frames that the capture truncated.
     cut: u64,
-    /// INART frames that break the rules, by the first field that does.
+    /// Malformed INART frames, by the first malformed field.
     malformed: BTreeMap<String, u64>,
     /// Whether the file ends in the middle of a frame.
     file_cut: bool,
@@ -72,7 +72,7 @@ struct FrameJson {
     seconds: Option<f64>,
     source: String,
     destination: String,
-    /// Which run of the plan version, or 0.
+    /// Run of the plan version, or 0.
     incarnation: u32,
     kind: String,
     flags: Vec<&'static str>,
@@ -81,7 +81,7 @@ struct FrameJson {
     shard: u16,
     worker: u16,
     sequence: u32,
-    /// Of an update: its receivers.
+    /// Ranks of an update's receivers.
     contributors: Vec<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     feedback: Option<String>,
@@ -94,17 +94,17 @@ struct FrameJson {
     values: Option<Values>,
 }
 
-/// A frame's values. The floats that integers stand for take the number of workers, too, which no frame has.
+/// A frame's values, as integers: frames lack the number of workers, which the floats need.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Values {
-    /// Scaled by the exponent of their block; or a message.
+    /// Integers scaled by the exponent of their block, or the words of a message.
     Scaled(Vec<i32>),
-    /// Of exact sums; or, in results of a job that is part of a larger one, the bits of floats.
+    /// Digits of exact sums, or the bits of floats in results of a job inside a site.
     Digits(Vec<i32>),
-    /// The largest of blocks, without their signs.
+    /// Largest absolute value of each block.
     Maxima(Vec<f32>),
-    /// A peer's.
+    /// Values of a peer's update.
     Floats(Vec<f32>),
 }
 

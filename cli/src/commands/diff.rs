@@ -13,7 +13,7 @@ use crate::commands::apply::aggregation::{File, PlanArgs};
 use crate::commands::apply::peers::PeersArgs;
 use crate::commands::control::{self, Purpose};
 use crate::line::section::{self, PEERS, SWITCHES, Section};
-use crate::line::{Asked, ByNetwork, Entry, Given, OnNetwork, Words};
+use crate::line::{ByNetwork, Entry, Given, Invocation, OnNetwork, Words};
 
 /// The command.
 pub struct Diff;
@@ -23,7 +23,7 @@ impl ByNetwork for Diff {
     const WORDS: Words = Words::PlanAndNetwork;
 
     fn entries() -> Vec<Entry> {
-        vec![Entry::of::<OfSwitches>(), Entry::of::<OfPeers>()]
+        vec![Entry::of::<PlansDiff>(), Entry::of::<PeersDiff>()]
     }
 
     fn section(network: &Network, _: &Given<'_>) -> anyhow::Result<&'static Section> {
@@ -33,7 +33,7 @@ impl ByNetwork for Diff {
 
 /// Arguments of `inart diff` on a network of switches.
 #[derive(clap::Args)]
-struct OfSwitches {
+struct PlansDiff {
     /// The plan or network of peers, as for `inart apply`.
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
@@ -41,37 +41,37 @@ struct OfSwitches {
     how: PlanArgs,
 }
 
-impl OnNetwork for OfSwitches {
+impl OnNetwork for PlansDiff {
     type Network = Switched;
     const SECTION: &'static Section = &SWITCHES;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
         let plan = self.plan.as_deref();
         let plan = plan
             .context("PLAN is missing; name the plan (JSON) before the network: inart diff PLAN NETWORK")?;
         control::block_on(async {
             let file = File::read(plan)?;
             let (controller, jobs) = self.how.prepare(file, network.topology, Purpose::Read).await?;
-            show(controller, &jobs, asked.json).await
+            show(controller, &jobs, invocation.json).await
         })
     }
 }
 
 /// Arguments of `inart diff` on a network of peers.
 #[derive(clap::Args)]
-struct OfPeers {
+struct PeersDiff {
     #[command(flatten)]
     how: PeersArgs,
 }
 
-impl OnNetwork for OfPeers {
+impl OnNetwork for PeersDiff {
     type Network = Mesh;
     const SECTION: &'static Section = &PEERS;
 
-    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
+    fn run(self, network: Mesh, invocation: &Invocation) -> anyhow::Result<ExitCode> {
         control::block_on(async {
             let controller = self.how.prepare(network, Purpose::Read).await?;
-            show(controller, &[], asked.json).await
+            show(controller, &[], invocation.json).await
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `inart doctor`: why nothing moves.
+//! `inart doctor`: diagnoses a stalled job.
 
 pub mod answers;
 mod ports;
@@ -21,8 +21,8 @@ use serde::Serialize;
 
 use crate::commands::control::{ControlArgs, SwitchNetwork};
 use crate::commands::values::duration;
-use answers::{Heard, ask_all, hosts};
-use switches::{Came, Counters, TIMEOUT, Tables, connect, differences, read_all, watched_ports};
+use answers::{Answers, ask_all, hosts};
+use switches::{Arrivals, Counters, TIMEOUT, Tables, connect, differences, read_all, watched_ports};
 
 /// Arguments of `inart doctor`.
 #[derive(clap::Args)]
@@ -55,15 +55,15 @@ fn parse_host(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// All that was found.
+/// Findings of the doctor.
 #[derive(Serialize)]
 struct Report {
-    /// What is wrong with switches, hosts or the controller, whatever the jobs do.
+    /// Problems of switches, hosts or the controller, independent of jobs.
     problems: Vec<String>,
     jobs: Vec<JobFinding>,
     /// Jobs of peers whose updates switches copy.
     peers: Vec<PeersFinding>,
-    /// Why processes of sites, peers and parameter servers wait.
+    /// Causes for which processes of sites, peers and parameter servers wait.
     processes: Vec<processes::Finding>,
     /// Processes of sites, peers and parameter servers that answered, and how many of them made progress.
     answered: Option<(usize, usize)>,
@@ -73,7 +73,7 @@ struct Report {
 }
 
 impl Report {
-    /// Whether there is nothing to repair.
+    /// Whether the doctor found no problem.
     fn is_fine(&self) -> bool {
         self.problems.is_empty()
             && self.processes.is_empty()
@@ -84,7 +84,7 @@ impl Report {
     }
 }
 
-/// Runs the command: exit status 1 if something is wrong.
+/// Runs the command. Exit status: 1 if the doctor found a problem.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let report = crate::commands::control::block_on(args.look())?;
     let text = if json {
@@ -156,25 +156,25 @@ impl Args {
         let mut problems = no_longer_in(&network, &left);
         let mut sessions = connect(places.clone(), &*program).await;
         let watched = watched_ports(&ports, program.limits().ports);
-        let came_before = read_all(&mut sessions, Came(&watched)).await;
+        let arrivals_before = read_all(&mut sessions, Arrivals(&watched)).await;
         let before = read_all(&mut sessions, Counters).await;
         let hosts_before = ask_all(&addresses).await;
         tokio::time::sleep(self.watch).await;
         let after = read_all(&mut sessions, Counters).await;
-        let came = read_all(&mut sessions, Came(&watched)).await;
+        let arrivals = read_all(&mut sessions, Arrivals(&watched)).await;
         let hosts_after = ask_all(&addresses).await;
         let (processes, answered) = self.processes(&hosts_before, &hosts_after, false);
         let mut hosts = hosts(&hosts_before, hosts_after);
         hosts.all_asked = self.hosts.is_some();
         let tables = read_all(&mut sessions, Tables).await;
 
-        // Of switches that do not answer that is told already.
+        // A switch that does not answer is listed already.
         let answering = places.into_iter().filter(|(name, _)| sessions[name].is_ok());
         problems.extend(ports::problems(&topology, &ports, self.control.target, answering, TIMEOUT).await);
         let mut switches = BTreeMap::new();
         for (name, counted) in before {
-            // Not every kind of switch counts by port.
-            let arrived = match (&came_before[&name], &came[&name]) {
+            // Some kinds of switch have no counters per port.
+            let arrived = match (&arrivals_before[&name], &arrivals[&name]) {
                 (Ok(before), Ok(after)) => Arrived::between(before, after),
                 _ => BTreeMap::new(),
             };
@@ -201,7 +201,7 @@ impl Args {
         Ok(Report { problems, jobs, peers, processes, answered, notes: Vec::new() })
     }
 
-    /// The waits that status sockets report, without the plans.
+    /// Reports the waits that status sockets show, without plans.
     async fn without_records(&self, addresses: &[(String, String)], state: &Path) -> Report {
         let before = ask_all(addresses).await;
         tokio::time::sleep(self.watch).await;
@@ -217,12 +217,12 @@ impl Args {
         Report { problems, jobs, peers, processes, answered, notes }
     }
 
-    /// Why processes wait; how many answered, and how many moved. Hosts of workers whose gradients switches
-    /// sum are looked at `with_hosts` only, and so is silence where no other process answers.
+    /// Returns the causes of waits, and the numbers of processes that answered and that made progress. Hosts
+    /// of aggregated jobs, and silence where no other process answers, are examined `with_hosts` only.
     fn processes(
         &self,
-        before: &Heard,
-        after: &Heard,
+        before: &Answers,
+        after: &Answers,
         with_hosts: bool,
     ) -> (Vec<processes::Finding>, Option<(usize, usize)>) {
         let seconds = self.watch.as_secs_f64();
@@ -230,8 +230,8 @@ impl Args {
         let moved: Vec<_> = heard
             .values()
             .filter_map(|heard| match heard {
-                processes::Heard::Status(_, moved) => Some(*moved),
-                processes::Heard::Beginning | processes::Heard::Silent(_) => None,
+                processes::Answer::Status(_, moved) => Some(*moved),
+                processes::Answer::NotStarted | processes::Answer::Silent(_) => None,
             })
             .collect();
         if moved.is_empty() && !with_hosts {
@@ -241,7 +241,7 @@ impl Args {
         (processes::examine(&heard, seconds), Some(answered))
     }
 
-    /// Where the hosts' status sockets are.
+    /// Returns the addresses of the hosts' status sockets.
     fn host_addresses(&self) -> anyhow::Result<Vec<(String, String)>> {
         let mut addresses = self.host.clone();
         if let Some(folder) = &self.hosts {
@@ -249,7 +249,7 @@ impl Args {
             for file in std::fs::read_dir(folder).with_context(place)? {
                 let path = file.with_context(place)?.path();
                 if let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".sock")) {
-                    // One that serves several jobs has a socket for each: w1.2.sock.
+                    // A host that serves several jobs has a socket for each: w1.2.sock.
                     let node = name.rsplit_once('.').filter(|(_, job)| job.parse::<u16>().is_ok());
                     let node = node.map_or(name, |(node, _)| node);
                     addresses.push((node.to_owned(), path.display().to_string()));
@@ -260,7 +260,7 @@ impl Args {
         Ok(addresses)
     }
 
-    /// What the controller has to complain about.
+    /// Returns the problems that the controller reports.
     async fn ask_controller(&self, address: &str) -> anyhow::Result<Vec<String>> {
         let security = self.control.security()?;
         let status = async { api::Client::connect(address, &security).await?.status().await };

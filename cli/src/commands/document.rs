@@ -11,7 +11,7 @@ use inart_topologies::{Network, ReadError, read};
 
 static READ: Mutex<Option<HashMap<PathBuf, String>>> = Mutex::new(None);
 
-/// Returns what says, every few seconds, that the command waits for a pipe or a terminal.
+/// Returns a printer of the notice that the command waits for a pipe or a terminal, every few seconds.
 pub fn waiting(path: &Path) -> impl FnMut(Duration) {
     move |_| eprintln!("waiting for the text of {}", path.display())
 }
@@ -28,7 +28,7 @@ pub fn read(path: &Path) -> io::Result<String> {
     }
     drop(known);
     let text = match read::text(path, &mut waiting(path)) {
-        // An empty document is refused by its own reader, which knows what it should be.
+        // The document's own reader refuses an empty document and names its kind.
         Err(ReadError::File { problem, .. }) if problem.starts_with("it is empty") => String::new(),
         read => read.map_err(problem)?,
     };
@@ -67,7 +67,7 @@ pub fn is_plan(text: &str) -> bool {
     document.is_some_and(|document| has(&document))
 }
 
-/// The error without the path: callers name the flag and the path.
+/// Returns the error without the path: callers name the flag and the path.
 fn problem(error: ReadError) -> io::Error {
     io::Error::other(match error {
         ReadError::File { problem, .. } => problem,

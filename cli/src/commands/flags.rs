@@ -2,7 +2,7 @@
 
 use inart_tls::advice;
 
-/// What a library advises, and the flags that do it.
+/// Advice of libraries, and the flags that follow it.
 const FLAGS: [(&str, &str); 17] = [
     (advice::USE_TLS, "--tls-ca, --tls-cert, --tls-key"),
     (advice::ALLOW_PLAIN, "--insecure"),
@@ -23,7 +23,7 @@ const FLAGS: [(&str, &str); 17] = [
     ("restart the controller with following", "--follow"),
 ];
 
-/// The message, with the flags behind each piece of advice.
+/// Returns the message with the flags behind each piece of advice.
 pub fn with_flags(message: &str) -> String {
     let line = FLAGS.iter().fold(message.to_owned(), |line, (advice, flags)| {
         line.replacen(advice, &format!("{advice} ({flags})"), 1)
@@ -34,7 +34,7 @@ pub fn with_flags(message: &str) -> String {
     }
 }
 
-/// The device that a switch has, where it says so because it was asked for another.
+/// Returns the device number that a switch has, if the message names it in place of the requested one.
 fn other_device(message: &str) -> Option<u64> {
     let (_, known) = message.split_once("there is no device ")?.1.split_once(" here, only ")?;
     known.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -46,8 +46,8 @@ mod tests {
 
     #[test]
     fn another_device_is_named_with_its_flag() {
-        let told = "switch v1: StreamChannel on device 0 at 127.0.0.1:9559: NOT_FOUND: there is no device 0 here, only 1";
-        assert!(with_flags(told).ends_with("only 1; name the device: --switch NAME=HOST:PORT,device=1"));
+        let message = "switch v1: StreamChannel on device 0 at 127.0.0.1:9559: NOT_FOUND: there is no device 0 here, only 1";
+        assert!(with_flags(message).ends_with("only 1; name the device: --switch NAME=HOST:PORT,device=1"));
         assert!(with_flags("there is no device 0 here, only 7, 9").ends_with(",device=7"));
     }
 

@@ -21,11 +21,11 @@ pub struct Args {
     client: ClientArgs,
     /// Action [default: list].
     #[command(subcommand)]
-    what: Option<What>,
+    action: Option<Action>,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum Action {
     /// List the jobs on the controller's switches: kind, plan version, switches, and for how long.
     List,
     /// Plan and install a job next to the running ones.
@@ -65,9 +65,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let security = args.client.security()?;
     let text = crate::commands::control::block_on(async {
         let controller = Client::connect(&args.controller, &security).await.context("--controller")?;
-        match args.what.unwrap_or(What::List) {
-            What::List => Ok(list(&controller.status().await?, json)?),
-            What::Submit { topology, job, window } => {
+        match args.action.unwrap_or(Action::List) {
+            Action::List => Ok(list(&controller.status().await?, json)?),
+            Action::Submit { topology, job, window } => {
                 let read = crate::commands::topology::read(&topology)?;
                 let job = match job {
                     Some(job) => job,
@@ -76,16 +76,16 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
                 let number = controller.create_job(read.to_yaml(), &job, window).await?;
                 ended(&controller, number, json).await
             }
-            What::Pause { job } => {
-                controller.pause_job(&job).await?;
+            Action::Pause { job } => {
+                controller.pause(&job).await?;
                 Ok(said(&job, "pauses at the next boundary", "paused", json))
             }
-            What::Resume { job } => {
-                controller.resume_job(&job).await?;
+            Action::Resume { job } => {
+                controller.resume(&job).await?;
                 Ok(said(&job, "resumes", "resumed", json))
             }
-            What::Delete { job, force } => {
-                let number = controller.delete_job(&job, force).await?;
+            Action::Delete { job, force } => {
+                let number = controller.delete(&job, force).await?;
                 ended(&controller, number, json).await
             }
         }
@@ -94,7 +94,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The one job of the document that the controller does not run.
+/// Returns the only job of the document that the controller does not run.
 fn only_new(topology: &inart_topologies::switched::Topology, status: &Status) -> anyhow::Result<String> {
     let runs = |name: &str| status.jobs.iter().any(|job| job.name == name);
     let new: Vec<_> =
@@ -108,7 +108,7 @@ fn only_new(topology: &inart_topologies::switched::Topology, status: &Status) ->
     }
 }
 
-/// What came of a submission or a deletion.
+/// Waits for the end of a submission or a deletion, and returns its report.
 async fn ended(controller: &Client, number: u32, json: bool) -> anyhow::Result<String> {
     let change: ChangeStatus = change_ended(controller, number).await?;
     if change.stage() != ChangeStage::Done {
@@ -138,7 +138,7 @@ fn said(job: &str, words: &str, state: &str, json: bool) -> String {
     }
 }
 
-/// The jobs, one per line or as a document.
+/// Returns the jobs, one per line or as a document.
 fn list(status: &Status, json: bool) -> anyhow::Result<String> {
     match json {
         true => Ok(serde_json::to_string(&serde_json::json!({ "jobs": status.jobs }))? + "\n"),

@@ -37,7 +37,7 @@ pub mod switch;
 pub mod topology;
 pub mod values;
 
-/// The commands that run on networks of several kinds, for tests of all their flags.
+/// Returns the commands that run on networks of several kinds, for tests of all their flags.
 #[cfg(test)]
 pub fn by_network() -> [(&'static str, Vec<crate::line::Entry>); 6] {
     use crate::line::ByNetwork;

@@ -1,4 +1,4 @@
-//! What commands print: documents on standard output, one line for an error.
+//! Output of commands: documents on standard output, one line for an error.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use inart_report::Line;
 use crate::commands::flags::with_flags;
 use crate::renamed;
 
-/// Writes to standard output; a reader that has gone away is no error.
+/// Writes to standard output. A closed pipe is not an error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -17,7 +17,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a line at once, as other processes may wait for it.
+/// Prints a line and flushes it, as other processes may wait for the line.
 pub fn print_line(line: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).context("standard output")
@@ -28,8 +28,8 @@ pub fn print_event(event: &Line) -> anyhow::Result<()> {
     print_line(&event.to_json())
 }
 
-/// An error and its causes in one line, with the flags for what it advises; a cause that the error before it
-/// quotes already is left out.
+/// Returns an error and its causes in one line, with the flags that follow its advice. A cause that the
+/// error before it quotes is left out.
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     let mut before = String::new();
@@ -43,13 +43,13 @@ pub fn one_line(error: &anyhow::Error) -> String {
     with_flags(&line)
 }
 
-/// The parser's message about wrong usage, less the usage itself: `inart COMMAND --help` has that.
+/// Returns the parser's message about wrong usage, without the synopsis, which `inart COMMAND --help` prints.
 pub fn usage_line(message: &str) -> String {
     if let Some(line) = renamed::explained(message) {
         return line;
     }
     let about = |paragraph: &&str| !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more");
-    // To pass a flag as a value is never what was meant.
+    // The advice to pass a flag as a value is never right.
     let advice = |line: &&str| !line.trim_start().starts_with("tip: to pass ");
     let lines = |paragraph: &str| flat(&paragraph.lines().filter(advice).collect::<Vec<_>>().join("\n"));
     let paragraphs = message.split("\n\n").map(str::trim).filter(about).map(lines);
@@ -67,7 +67,7 @@ const NUMBERS: [(&str, &str); 6] = [
     (": cannot parse float from empty string", ": give a number"),
 ];
 
-/// The line with the fix for a number that is wrong.
+/// Returns the line with the fix for a wrong number.
 fn with_fix(line: &str) -> String {
     let line = NUMBERS.iter().fold(line.to_owned(), |line, (problem, fix)| line.replace(problem, fix));
     let range = line.split_once(" is not in ").and_then(|(before, range)| {
@@ -84,7 +84,7 @@ fn with_fix(line: &str) -> String {
     }
 }
 
-/// Without line breaks.
+/// Returns the text without line breaks.
 fn flat(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -94,11 +94,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_are_printed_once() {
         let quoted = anyhow::anyhow!("no such file").context("net.yaml: no such file");
         assert_eq!(one_line(&quoted), "net.yaml: no such file");
-        let told_apart = anyhow::anyhow!("no such\nfile").context("net.yaml");
-        assert_eq!(one_line(&told_apart), "net.yaml: no such file");
+        let broken = anyhow::anyhow!("no such\nfile").context("net.yaml");
+        assert_eq!(one_line(&broken), "net.yaml: no such file");
     }
 
     #[test]
@@ -124,9 +124,9 @@ mod tests {
         }
         let tips = "error: unexpected argument '--job' found\n\n  tip: a similar argument exists: '--jobs'\n  tip: to \
                     pass '--job' as a value, use '-- --job'\n\nUsage: inart\n";
-        let told =
+        let printed =
             "error: unexpected argument '--job' found; tip: a similar argument exists: '--jobs'; see --help";
-        assert_eq!(usage_line(tips), told);
+        assert_eq!(usage_line(tips), printed);
     }
 
     #[test]

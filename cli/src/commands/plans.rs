@@ -1,5 +1,4 @@
-//! A plan of a user's own, in a file: whole, as `inart plan --json` prints plans, or only what a user
-//! chooses of one.
+//! A user's own plan in a file: whole, as `inart plan --json` prints plans, or only the user's choices.
 
 use std::path::Path;
 
@@ -8,12 +7,12 @@ use serde::de::DeserializeOwned;
 
 use crate::commands::document;
 
-/// What a user names for a plan.
+/// Description of a plan's file in errors.
 pub const PLAN: &str = "a plan, as `inart plan --json` prints it";
 
 /// Contents of a plan's file.
 pub enum Given<Whole, Chosen> {
-    /// All fields, those that follow from others, too.
+    /// All fields, derived ones included.
     Whole(Whole),
     /// The user's choices; the rest is derived.
     Chosen(Chosen),
@@ -39,7 +38,7 @@ pub fn read<Whole: DeserializeOwned, Chosen: DeserializeOwned>(
     })
 }
 
-/// Reads what a user chooses, whether the rest is in the file or not.
+/// Reads the user's choices; further fields are optional.
 pub fn read_chosen<Chosen: DeserializeOwned>(place: &str, path: &Path, form: &str) -> anyhow::Result<Chosen> {
     // No field has an empty name.
     match read::<Chosen, Chosen>(place, path, "", form)? {
@@ -47,7 +46,7 @@ pub fn read_chosen<Chosen: DeserializeOwned>(place: &str, path: &Path, form: &st
     }
 }
 
-/// Says what is wrong with a whole plan, and how it is derived again.
+/// Returns the error of a whole plan, with the way to derive the plan again.
 pub fn refused(place: &str, wrong: &str, network: &Path) -> anyhow::Error {
     let network = network.display();
     anyhow!("{place}: {wrong}; derive what follows again with `inart plan {network} --complete FILE`")

@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 /// A switch's ports.
-struct Found {
+struct SwitchPorts {
     wanted: Vec<LinkPort>,
     ports: BTreeMap<u64, PortStatus>,
     pipes: Vec<u64>,
@@ -63,14 +63,14 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    /// Looks at the ports of one switch, and brings them up if that is asked.
+    /// Reads the ports of one switch, and brings them up if requested.
     async fn look(
         &self,
         topology: &Topology,
         map: &PortMap,
         switch: &str,
         place: Place,
-    ) -> anyhow::Result<Found> {
+    ) -> anyhow::Result<SwitchPorts> {
         let target = self.control.target;
         let Some(mut table) = target.open_ports(place).await? else {
             bail!("ports of target {} need no setting up: give --target tofino", target.name())
@@ -87,7 +87,7 @@ impl Args {
             table.set_up(&setups).await?;
             changed = setups.len();
             ports = table.read().await?;
-            // What the switch took but did not do.
+            // Settings that the switch accepted but did not apply.
             let left = to_set_up(&wanted, &ports, self.fec)?;
             let first = wanted.iter().find(|link| left.contains_key(&link.number));
             ensure!(
@@ -97,18 +97,18 @@ impl Args {
             );
         }
         let pipes = wanted.iter().map(|link| table.pipe(link.number)).collect();
-        Ok(Found { wanted, ports, pipes, changed, elsewhere })
+        Ok(SwitchPorts { wanted, ports, pipes, changed, elsewhere })
     }
 }
 
-impl Found {
+impl SwitchPorts {
     fn rows(&self) -> impl Iterator<Item = (&LinkPort, u64, Option<&PortStatus>)> {
         let rows = self.wanted.iter().zip(&self.pipes);
         rows.map(|(link, pipe)| (link, *pipe, self.ports.get(&link.number)))
     }
 }
 
-/// The front port: the switch's word, else the topology's.
+/// Returns the front port that the switch reports, else the topology's.
 fn front(link: &LinkPort, status: Option<&PortStatus>) -> Option<String> {
     let theirs = status.and_then(|status| status.front).map(|(front, lane)| format!("{front}/{lane}"));
     theirs.or_else(|| match link.stated {
@@ -117,7 +117,7 @@ fn front(link: &LinkPort, status: Option<&PortStatus>) -> Option<String> {
     })
 }
 
-fn table(all: &BTreeMap<String, Found>) -> String {
+fn table(all: &BTreeMap<String, SwitchPorts>) -> String {
     let mut out = String::new();
     for (switch, found) in all {
         let _ = match found.changed {
@@ -157,7 +157,7 @@ fn yes(flag: bool) -> &'static str {
     if flag { "yes" } else { "no" }
 }
 
-fn document(all: &BTreeMap<String, Found>) -> String {
+fn document(all: &BTreeMap<String, SwitchPorts>) -> String {
     let port = |(link, pipe, status): (&LinkPort, u64, Option<&PortStatus>)| {
         let mut entry = json!({
             "port": link.port.get(), "peer": link.peer, "front": front(link, status), "dev_port": link.number,
@@ -175,7 +175,7 @@ fn document(all: &BTreeMap<String, Found>) -> String {
         }
         entry
     };
-    let of_switch = |(switch, found): (&String, &Found)| {
+    let of_switch = |(switch, found): (&String, &SwitchPorts)| {
         let ports: Vec<Value> = found.rows().map(port).collect();
         (switch.clone(), json!({"changed": found.changed, "ports": ports}))
     };

@@ -79,7 +79,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// An error if hosts of a job may still run.
+/// Refuses jobs whose hosts may still run.
 async fn unused(controller: &mut Controller<Box<dyn Session>>, jobs: &[&HeldJob]) -> anyhow::Result<()> {
     if let Some(job) = jobs.iter().find(|job| !job.claimed.is_empty()) {
         let (roles, live) = (&job.claimed, job.live.map_or(0, |plan_version| plan_version.get()));
@@ -97,7 +97,7 @@ async fn unused(controller: &mut Controller<Box<dyn Session>>, jobs: &[&HeldJob]
     Ok(())
 }
 
-/// Which jobs there are, as a table.
+/// Returns the jobs on the switches as a table.
 fn list(held: &[HeldJob]) -> String {
     if held.is_empty() {
         return "the switches hold no job\n".to_owned();

@@ -59,7 +59,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The topology that the tables of all jobs follow.
+/// Returns the topology that the tables of all jobs follow.
 fn newest(records: &Records, network: &str) -> anyhow::Result<SwitchNetwork> {
     let document = records.newest_topology().with_context(|| {
         format!(
@@ -81,7 +81,7 @@ fn job(records: &Records, name: Option<&str>) -> anyhow::Result<JobId> {
     Ok(numbers[at])
 }
 
-/// The one that is named, or the only one.
+/// Returns the named one of the known names, or the only one.
 pub fn choose(what: &str, name: Option<&str>, known: &[String]) -> anyhow::Result<String> {
     match (name, known) {
         (_, []) => bail!("nothing was pushed yet, so there is nothing to go back to"),

@@ -1,4 +1,4 @@
-//! How a command's gRPC connections are protected.
+//! Protection of a command's gRPC connections.
 
 use std::path::PathBuf;
 
@@ -26,13 +26,14 @@ pub struct ClientArgs {
 }
 
 impl ClientArgs {
-    /// By TLS with these files.
+    /// Returns arguments for TLS with these files.
     pub fn by_tls(ca: PathBuf, certificate: PathBuf, key: PathBuf) -> Self {
         let (tls_ca, tls_cert, tls_key) = (Some(ca), Some(certificate), Some(key));
         Self { tls_ca, tls_cert, tls_key, ..Self::default() }
     }
 
-    /// What was asked for; plain connections stay on this machine unless told otherwise.
+    /// Returns the protection that the flags ask for. Without --insecure, plain connections stay on this
+    /// machine.
     pub fn security(&self) -> anyhow::Result<Security> {
         let Some(ca) = &self.tls_ca else {
             return Ok(if self.insecure { Security::Plain } else { Security::Local });
@@ -48,7 +49,7 @@ impl ClientArgs {
     }
 }
 
-/// Arguments of the controller's own server. It always wants to know its clients: TLS here is mutual.
+/// Arguments of the controller's own server. TLS is mutual here: the controller authenticates its clients.
 #[derive(clap::Args)]
 pub struct ListenArgs {
     /// Accept TLS connections only, from clients with a certificate of this authority (PEM).
@@ -66,7 +67,7 @@ pub struct ListenArgs {
 }
 
 impl ListenArgs {
-    /// What to serve with; `None` is plain.
+    /// Returns the server's TLS files; `None` for plain connections.
     pub fn tls(&self) -> anyhow::Result<Option<ServerTls>> {
         let (Some(ca), Some(certificate), Some(key)) = (&self.listen_ca, &self.listen_cert, &self.listen_key)
         else {
@@ -76,7 +77,7 @@ impl ListenArgs {
         Ok(Some(ServerTls::load(&identity, Some(ca)).context("TLS")?))
     }
 
-    /// Whether any address will do.
+    /// Whether the server may listen on addresses that other machines reach.
     pub fn allows_any_address(&self) -> bool {
         self.insecure_listen || self.listen_ca.is_some()
     }
@@ -105,7 +106,7 @@ pub struct ServerArgs {
 }
 
 impl ServerArgs {
-    /// These, where given; the other's where not.
+    /// Returns these options; options that are not set come from `other`.
     pub fn or(self, other: Self) -> Self {
         Self {
             grpc_server_ssl: self.grpc_server_ssl || other.grpc_server_ssl,
@@ -117,7 +118,7 @@ impl ServerArgs {
         }
     }
 
-    /// What the options do not do, though they look as if they did.
+    /// Returns a note on an option that has no effect.
     pub fn note(&self) -> Option<&'static str> {
         let is_unused =
             self.grpc_server_ssl && self.grpc_server_cacert.is_some() && !self.grpc_server_with_client_auth;
@@ -126,7 +127,7 @@ impl ServerArgs {
         )
     }
 
-    /// What to serve with; `None` is plain.
+    /// Returns the server's TLS files; `None` for plain connections.
     pub fn tls(self) -> anyhow::Result<Option<ServerTls>> {
         if !self.grpc_server_ssl {
             let parts = [&self.grpc_server_cacert, &self.grpc_server_cert, &self.grpc_server_key];
@@ -140,7 +141,7 @@ impl ServerArgs {
         let client_ca = match (self.grpc_server_with_client_auth, self.grpc_server_cacert) {
             (true, None) => bail!("--grpc-server-with-client-auth needs --grpc-server-cacert FILE"),
             (true, ca) => ca,
-            // As simple_switch_grpc: without client authentication nobody's certificate is looked at.
+            // As simple_switch_grpc does: without client authentication, no client's certificate is examined.
             (false, _) => None,
         };
         let identity = IdentityFiles { certificate, key };

@@ -14,7 +14,7 @@ pub struct StatusArgs {
 }
 
 impl StatusArgs {
-    /// Listens, if there is an address.
+    /// Listens on the socket; `None` without the flag.
     pub fn listen(&self) -> anyhow::Result<Option<StatusSocket<AnyStatus>>> {
         self.status.as_deref().map(listen).transpose()
     }

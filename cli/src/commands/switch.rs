@@ -24,8 +24,8 @@ use tokio::sync::mpsc;
 use crate::commands::security::ServerArgs;
 use ignored::Ignored;
 
-/// Where P4Runtime listens unless told otherwise. `simple_switch_grpc` takes every interface; whoever wants
-/// that says so.
+/// Default address of P4Runtime. `simple_switch_grpc` listens on every interface by default; here users must
+/// name such an address.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 
 /// Packets and digests for controllers that wait while those are slow; more are dropped.
@@ -111,10 +111,10 @@ struct Target {
     security: ServerArgs,
 }
 
-/// What follows the `--`.
+/// Options behind the `--`.
 #[derive(Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-struct After {
+struct TrailingOptions {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
@@ -135,7 +135,7 @@ fn board(text: &str) -> Result<Board, String> {
     found.ok_or_else(|| format!("the front ports of this one are known: {known}"))
 }
 
-/// The front ports of a board.
+/// Returns the front ports of a board.
 fn front_ports(board: Board) -> FrontPorts {
     let lane = |number| Some((number, board.front_port(number)?));
     let ports = (0..DEVICE_PORTS).filter_map(lane);
@@ -158,7 +158,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         args.program.is_some() || args.no_p4,
         "PROGRAM: none is given; name a compiled program, or give --no-p4 to get one from a controller"
     );
-    let after = After::try_parse_from(&args.after)
+    let after = TrailingOptions::try_parse_from(&args.after)
         .map_err(|error| anyhow::anyhow!("after `--`: {}", first_line(&error.to_string())))?;
     let address = after.target.grpc_server_addr.or(args.target.grpc_server_addr);
     let cpu_port = after.target.cpu_port.or(args.target.cpu_port);
@@ -198,7 +198,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What controllers speak, and the number by which they know the device.
+/// Protocol of controllers, and the device's number in it.
 #[derive(Clone, Copy)]
 enum Protocol {
     P4Runtime(DeviceId),
@@ -269,7 +269,7 @@ async fn serve(
     let started = Instant::now();
     let handle = Arc::new(ports::start(Arc::new(Mutex::new(switch)), &options, tell)?);
     announce(listener.local_addr()?, protocol.device(), &options, json);
-    // A controller would take a switch that forwards nothing for one in order.
+    // To a controller, a switch that forwards nothing would look healthy.
     let (failed, mut failure) = (handle.failed(), None);
     let stop = async {
         tokio::select! {
@@ -287,7 +287,7 @@ async fn serve(
             server.add(device, Wiring { switch: handle.switch().clone(), started, packet_out, events });
             server.serve(listener, stop).await?;
         }
-        // What the program tells its controller has no place in BFRuntime: `events` goes unheard.
+        // BFRuntime has no messages from the program to its controller, so `events` is not read.
         Protocol::BfRuntime(device, board) => {
             let mut server = bfrt::Server::new(device, handle.switch().clone());
             server.set_interfaces(handle.clone());
@@ -302,7 +302,7 @@ async fn serve(
     }
 }
 
-/// The first line on standard output: those who asked for port 0 read the address from it.
+/// Prints the address as the first line on standard output, for users that chose port 0.
 #[allow(clippy::print_stdout)]
 fn announce(address: std::net::SocketAddr, device: u64, options: &Options, json: bool) {
     if json {

@@ -59,11 +59,11 @@ pub trait OnNetwork: clap::Args {
     ///
     /// # Errors
     /// The first thing that is wrong with the flags, the network or a file.
-    fn run(self, network: Self::Network, asked: &Asked) -> anyhow::Result<ExitCode>;
+    fn run(self, network: Self::Network, invocation: &Invocation) -> anyhow::Result<ExitCode>;
 }
 
 /// Arguments of a command besides its own flags.
-pub struct Asked {
+pub struct Invocation {
     /// The network's file, as it was named; empty without one.
     pub path: PathBuf,
     /// Whether to print one JSON document instead of text.
@@ -75,7 +75,7 @@ pub struct Entry {
     /// The section of its flags.
     pub section: &'static Section,
     flags: fn(clap::Command) -> clap::Command,
-    run: fn(&ArgMatches, Option<Network>, &Asked) -> anyhow::Result<ExitCode>,
+    run: fn(&ArgMatches, Option<Network>, &Invocation) -> anyhow::Result<ExitCode>,
 }
 
 impl Entry {
@@ -89,7 +89,7 @@ impl Entry {
         (self.flags)(clap::Command::new("inart").no_binary_name(true))
     }
 
-    /// Runs the command with what [`Entry::parser`] has read.
+    /// Runs the command with the arguments that [`Entry::parser`] has read.
     ///
     /// # Errors
     /// As of [`OnNetwork::run`].
@@ -97,20 +97,20 @@ impl Entry {
         &self,
         given: &ArgMatches,
         network: Option<Network>,
-        asked: &Asked,
+        invocation: &Invocation,
     ) -> anyhow::Result<ExitCode> {
-        (self.run)(given, network, asked)
+        (self.run)(given, network, invocation)
     }
 }
 
 fn run_as<A: OnNetwork>(
     given: &ArgMatches,
     network: Option<Network>,
-    asked: &Asked,
+    invocation: &Invocation,
 ) -> anyhow::Result<ExitCode> {
     let arguments = A::from_arg_matches(given)?;
     let network = A::Network::of(network).ok_or_else(|| {
         anyhow!("the network: it is missing, or of another kind; name a network of {}", A::SECTION.is_for)
     })?;
-    arguments.run(network, asked)
+    arguments.run(network, invocation)
 }

@@ -1,5 +1,4 @@
-//! The one list of which flags belong to which sections. The sections' own arguments are its source, so no
-//! flag can be missing from it.
+//! The list of flags by section. The sections' own arguments are its source, so no flag can be missing.
 
 use clap::{Arg, ArgAction};
 
@@ -34,7 +33,7 @@ pub fn flags_of(entries: &[Entry]) -> Vec<Flag> {
     flags
 }
 
-/// A text that lives as long as the process, as the parser wants its names.
+/// Returns a text that incarnations as long as the process, as the parser needs for names.
 fn kept(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
@@ -50,7 +49,8 @@ impl Flag {
         self.takers[0].1.get_action().takes_values()
     }
 
-    /// The argument of the command's parser. Values are text: the network's kind decides what they may be.
+    /// Returns the argument of the command's parser. Values are text: the network's kind decides what they
+    /// may be.
     pub fn argument(&self) -> Arg {
         let first = &self.takers[0].1;
         let argument = Arg::new(self.name).long(self.name).help(self.short()).long_help(self.long());
@@ -75,7 +75,7 @@ impl Flag {
         }
     }
 
-    /// The sections whose help shows the flag.
+    /// Returns the sections whose help shows the flag.
     fn shown(&self) -> Vec<&(&'static Section, Arg)> {
         let is_shown =
             |(_, argument): &&(_, Arg)| !argument.is_hide_set() && argument.get_long() == Some(self.name);
@@ -87,7 +87,7 @@ impl Flag {
         first.map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Help that names each section whose flag means something else.
+    /// Returns help that names each section in which the flag has another meaning.
     fn long(&self) -> String {
         let mut texts: Vec<(String, Vec<&str>)> = Vec::new();
         for (section, argument) in self.shown() {
@@ -106,13 +106,13 @@ impl Flag {
     }
 }
 
-/// All paragraphs about an argument, as one.
+/// Returns all paragraphs about an argument, as one.
 fn about(argument: &Arg) -> String {
     let help = argument.get_long_help().or_else(|| argument.get_help());
     help.map(|help| help.to_string().replace("\n\n", " ")).unwrap_or_default()
 }
 
-/// The default of an argument and the values that it may have.
+/// Returns the default of an argument and the values that it may have.
 fn values(argument: &Arg) -> String {
     if !argument.get_action().takes_values() {
         return String::new();
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// A flag that had a value for one section only would take the word behind it from the others.
+    /// A flag with a value in one section only would take the next word in other sections.
     #[test]
     fn a_flag_has_a_value_in_all_sections_or_in_none() {
         for (command, entries) in all() {

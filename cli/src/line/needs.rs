@@ -1,16 +1,16 @@
-//! Flags that mean something beside another flag only. Given without it they are refused: a run that ignores
-//! a flag measures something else than its user believes.
+//! Flags that need another flag. Without that flag they are refused: a run that ignores a flag measures
+//! something else than its user believes.
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::section::{PEERS, SITES, SWITCHES, Section};
 
-/// A flag, and what has to be given beside it.
+/// A flag, and the other flag that it needs.
 struct Need {
     flag: &'static str,
     other: &'static str,
-    /// Values of the other flag, one of which is needed; none if any is enough.
+    /// Values of the other flag, one of which is needed; empty if any value is enough.
     values: &'static [&'static str],
 }
 
@@ -78,7 +78,7 @@ fn of(section: &Section, command: &str) -> Vec<&'static Need> {
     own.map_or(&[][..], |(_, _, needs)| needs).iter().copied().flatten().collect()
 }
 
-/// Checks that each flag has what it needs beside it.
+/// Checks that each flag has the other flag that it needs.
 ///
 /// # Errors
 /// The first flag that would be ignored, and the fix.

@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use inart_topologies::Network;
 
-use super::entry::{Asked, Entry};
+use super::entry::{Entry, Invocation};
 use super::flags::{Flag, flags_of};
 use super::needs;
 use super::section::Section;
@@ -26,7 +26,7 @@ const COMMAND: &str = "COMMAND";
 pub enum Words {
     /// A network.
     Network,
-    /// A network, which random trials do without.
+    /// A network; random trials need none.
     NetworkOrTrials,
     /// A network, and behind `--` a program of the user's.
     NetworkAndProgram,
@@ -38,7 +38,7 @@ pub enum Words {
 pub trait ByNetwork {
     /// The command's name.
     const NAME: &'static str;
-    /// Its words.
+    /// Words that the command takes besides flags.
     const WORDS: Words;
 
     /// Returns the command on each kind of network.
@@ -47,10 +47,10 @@ pub trait ByNetwork {
     /// Returns the section that runs on this network with these flags.
     ///
     /// # Errors
-    /// If flags and network leave open which one it is.
+    /// Flags and network that do not determine the section.
     fn section(network: &Network, given: &Given<'_>) -> anyhow::Result<&'static Section>;
 
-    /// Returns what has the section, as refusals name it.
+    /// Returns the name of the host or network that has the section, for refusals.
     fn place(network: Option<&Path>, _given: &Given<'_>) -> String {
         network.map_or_else(|| "a run without a network".to_owned(), |path| path.display().to_string())
     }
@@ -167,7 +167,7 @@ impl Given<'_> {
         Ok(())
     }
 
-    /// The words for the parser of one section.
+    /// Returns the words for the parser of one section.
     fn words(&self) -> Vec<OsString> {
         let mut words = Vec::new();
         for flag in &self.flags {
@@ -204,14 +204,14 @@ impl<C: ByNetwork> Line<C> {
     /// Opens the network and runs the command on it.
     ///
     /// # Errors
-    /// The network's file; a flag of another kind; what the command itself refuses.
+    /// The network's file, a flag of another kind, or an error of the command itself.
     pub fn run(self, json: bool) -> anyhow::Result<ExitCode> {
         let entries = C::entries();
         let given = Given { matches: &self.given, flags: flags_of(&entries) };
         let path = given.path(NETWORK).map(Path::to_owned);
         let network = path.as_deref().map(network::read).transpose()?;
         let (entry, typed) = choose::<C>(&entries, &given, path.as_deref(), network.as_ref())?;
-        let asked = Asked { path: path.unwrap_or_default(), json };
+        let asked = Invocation { path: path.unwrap_or_default(), json };
         entry.run(&typed, network, &asked)
     }
 }
@@ -245,7 +245,7 @@ fn typed(entries: &[Entry], entry: &Entry, given: &Given<'_>, place: &str) -> an
     entry.parser().try_get_matches_from(given.words()).map_err(|error| wrong(&error))
 }
 
-/// Wrong usage as one line.
+/// Returns wrong usage as one line.
 fn wrong(error: &clap::Error) -> anyhow::Error {
     debug_assert_ne!(error.kind(), ErrorKind::DisplayHelp, "the command's parser prints help");
     let line = usage_line(&error.to_string());

@@ -9,7 +9,7 @@ pub struct Section {
     pub heading: &'static str,
     /// Networks or hosts that its flags are for, as in "--knowledge is for networks of sites".
     pub is_for: &'static str,
-    /// What a network or a host has or is that takes these flags, as in "fig1.yaml has switches".
+    /// Property of a network or a host that takes these flags, as in "fig1.yaml has switches".
     pub has: &'static str,
 }
 
@@ -25,14 +25,14 @@ pub static SITES: Section =
 pub static PEERS: Section =
     Section { heading: "Networks of peers", is_for: "networks of peers", has: "has peers" };
 
-/// Training at a parameter server, in the order that `--sync` names.
+/// Training at a parameter server, with the synchronization of `--sync`.
 pub static SERVERS: Section = Section {
     heading: "Parameter servers (--sync)",
     is_for: "parameter servers (--sync)",
     has: "trains at a parameter server, by --sync",
 };
 
-/// Groups of workers that meet the parameter servers in turn.
+/// Groups of workers in round-robin order at the parameter servers.
 pub static GROUPS: Section = Section {
     heading: "Groups at parameter servers (--sync r2sp --aggregated-groups)",
     is_for: "groups at parameter servers (--sync r2sp --aggregated-groups)",

@@ -46,7 +46,7 @@ fn row(one: &Arg) -> String {
     format!("| {} | {default} | {}{} |\n", code(&name(one)), cell(text), values(one))
 }
 
-/// The flag with the names of its values, and its short name.
+/// Returns the flag with the names of its values, and its short name.
 fn name(one: &Arg) -> String {
     let name = one.to_string();
     match one.get_short() {
@@ -63,7 +63,7 @@ fn help(one: &Arg) -> String {
     one.get_long_help().or_else(|| one.get_help()).map(ToString::to_string).unwrap_or_default()
 }
 
-/// The values that the flag may have, where those are listed.
+/// Returns the values that the flag may have, where those are listed.
 fn values(one: &Arg) -> String {
     if !takes_values(one) {
         return String::new();

@@ -27,7 +27,7 @@ const HOW: &str = "print them with INART_WRITE=1 cargo test --workspace --bin in
 /// Where `docs/SUMMARY.md` lists the pages.
 const LISTED: &str = "- [Command line](reference/cli/README.md)\n";
 
-/// The entries of commands whose flags depend on the kind of network.
+/// Returns the entries of commands whose flags depend on the kind of network.
 fn entries(command: &str) -> Vec<Entry> {
     match command {
         Plan::NAME => Plan::entries(),
@@ -46,7 +46,7 @@ fn root() -> clap::Command {
     root
 }
 
-/// The pages of commands and the index, by file names.
+/// Returns the pages of commands and the index, by file names.
 fn pages(root: &clap::Command) -> BTreeMap<String, String> {
     let of = |command: &clap::Command| {
         let name = command.get_name();
@@ -57,7 +57,7 @@ fn pages(root: &clap::Command) -> BTreeMap<String, String> {
     pages
 }
 
-/// The files of the folder with their texts.
+/// Returns the files of the folder with their texts.
 fn printed(folder: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     let read = |path: std::path::PathBuf| {
@@ -67,7 +67,7 @@ fn printed(folder: &Path) -> BTreeMap<String, String> {
     entries.map(read).collect()
 }
 
-/// The summary with the commands below their index.
+/// Returns the summary with the commands below their index.
 fn with_commands(summary: &str, root: &clap::Command) -> String {
     let (before, after) = summary.split_once(LISTED).expect("docs/SUMMARY.md lists the command line");
     let others = after.lines().skip_while(|line| line.starts_with("  ")).map(|line| format!("{line}\n"));

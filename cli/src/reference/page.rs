@@ -37,7 +37,7 @@ pub fn commands(command: &clap::Command) -> impl Iterator<Item = &clap::Command>
     command.get_subcommands().filter(|one| !one.is_hide_set() && one.get_name() != "help")
 }
 
-/// A command's description, synopsis, arguments and flags, and its subcommands below.
+/// Writes a command's description, synopsis, arguments and flags, and its subcommands below.
 fn body(out: &mut String, command: &clap::Command, path: &str, level: usize) {
     start(out, command, path, level);
     let headings = command.get_arguments().map(|one| one.get_help_heading().unwrap_or(FLAGS));
@@ -57,7 +57,7 @@ fn body(out: &mut String, command: &clap::Command, path: &str, level: usize) {
     }
 }
 
-/// Description, synopsis and arguments.
+/// Writes description, synopsis and arguments.
 fn start(out: &mut String, command: &clap::Command, path: &str, level: usize) {
     let about = command.get_long_about().or_else(|| command.get_about());
     if let Some(about) = about {

@@ -14,12 +14,12 @@ pub fn cell(help: &str) -> String {
     escaped.collect::<Vec<_>>().join("`")
 }
 
-/// A code span in a cell.
+/// Returns a code span in a cell.
 pub fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
 
-/// The text with links for `docs/….md`.
+/// Returns the text with links for `docs/….md`.
 fn linked(text: &str) -> String {
     const DOCS: &str = "docs/";
     let (mut out, mut rest) = (String::new(), text);

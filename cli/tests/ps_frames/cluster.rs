@@ -95,9 +95,9 @@ pub fn are_clean(last: &Value) {
 pub fn trained(cluster: &Cluster, flags: &str, of_all: &str) -> (Value, Value) {
     let server = cluster.start("s1", &format!("{flags} {of_all}"));
     let workers = WORKERS.map(|name| (name, cluster.start(name, of_all)));
-    let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
+    let printed: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
     let said = server.until("accuracy");
-    let count = applied(&said, &sent(&told));
+    let count = applied(&said, &sent(&printed));
     let last = said.last().unwrap();
     assert!(count >= 3 * 40 && last["applied_updates"] == count, "{count}: {last}");
     // Under load updates come in another order, and some runs end at 79 %.
@@ -107,5 +107,5 @@ pub fn trained(cluster: &Cluster, flags: &str, of_all: &str) -> (Value, Value) {
     let most = most.filter_map(|update| update["staleness"].as_u64()).max().unwrap();
     assert!(most <= 2, "{flags}: {most}");
     are_clean(last);
-    (last.clone(), told[0].1.last().unwrap().clone())
+    (last.clone(), printed[0].1.last().unwrap().clone())
 }

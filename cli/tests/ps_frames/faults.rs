@@ -34,8 +34,8 @@ fn a_worker_that_is_killed_comes_back() {
         until(&mut said, &|line| line["worker"] == "w2" && line.get("pushed").is_some());
         until(&mut said, &|line| line.get("accuracy").is_some());
         second.extend(back.until("iterations"));
-        let told = [("w1", first.until("iterations")), ("w2", second), ("w3", third.until("iterations"))];
-        assert!(applied(&said, &sent(&told)) > 300 * 2);
+        let printed = [("w1", first.until("iterations")), ("w2", second), ("w3", third.until("iterations"))];
+        assert!(applied(&said, &sent(&printed)) > 300 * 2);
         let last = said.last().unwrap();
         assert!(last["given_up"].as_u64() >= Some(1) && last["accuracy"].as_f64() > Some(0.8), "{last}");
     });
@@ -79,13 +79,14 @@ fn a_link_that_is_cut_for_a_while_ends_nothing() {
         sleep(Duration::from_secs(4));
         run("ip", "link set at-w2 up");
         said.extend(server.until("accuracy"));
-        let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
+        let printed: Vec<_> =
+            workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
         let last = said.last().unwrap();
-        assert!(applied(&said, &sent(&told)) >= 120, "{last}");
+        assert!(applied(&said, &sent(&printed)) >= 120, "{last}");
         assert_eq!(last["given_up"], 0, "{last}");
         // Both sides heard nothing for too long.
         let ended = |last: &Value| last["connections"]["ended"].as_u64().unwrap();
-        assert!(ended(last) >= 1 && ended(told[1].1.last().unwrap()) >= 1, "{told:?}, {last}");
-        assert_eq!(ended(told[0].1.last().unwrap()), 0);
+        assert!(ended(last) >= 1 && ended(printed[1].1.last().unwrap()) >= 1, "{printed:?}, {last}");
+        assert_eq!(ended(printed[0].1.last().unwrap()), 0);
     });
 }

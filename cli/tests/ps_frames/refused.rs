@@ -1,4 +1,4 @@
-//! What is refused before anything is sent.
+//! Refusals before the first frame is sent.
 
 use std::process::Stdio;
 

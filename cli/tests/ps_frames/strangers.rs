@@ -44,7 +44,7 @@ fn frames_of_strangers_and_frames_without_sense_are_dropped_and_counted() {
         let at = |name: &str| address(name).parse::<MacAddr>().unwrap();
         let is_new = [34, 7, 0, 0];
         let mut wrong = vec![
-            // Nobody's address; a worker's with another bitmap index; with another job. Each would end a
+            // An unused address; a worker's with another bitmap index; with another job. Each would end a
             // connection.
             hello(at("x"), 0, 1, &is_new),
             hello(at("w1"), 1, 1, &is_new),
@@ -68,14 +68,15 @@ fn frames_of_strangers_and_frames_without_sense_are_dropped_and_counted() {
         })
         .unwrap();
         said.extend(server.until("accuracy"));
-        let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
-        assert!(applied(&said, &sent(&told)) >= 120);
+        let printed: Vec<_> =
+            workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
+        assert!(applied(&said, &sent(&printed)) >= 120);
         let connections = &said.last().unwrap()["connections"];
         assert_eq!(
             (&connections["unknown_senders"], &connections["malformed"]),
             (&3.into(), &4.into()),
             "{count}"
         );
-        assert!(said.iter().all(|line| line.get("gone").is_none()), "nobody was given up");
+        assert!(said.iter().all(|line| line.get("gone").is_none()), "a worker was evicted");
     });
 }

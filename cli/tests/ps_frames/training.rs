@@ -10,7 +10,7 @@ fn workers_learn_by_frames_and_every_update_is_applied_once() {
     in_namespace(1500, || {
         let cluster = Cluster::new();
         let (server, worker) = trained(&cluster, "--sync r2sp --iterations 40", "");
-        // Also at the end nobody was lost without a word.
+        // Also at the end no process vanished without a message.
         let ended = |last: &Value| last["connections"]["ended"].as_u64().unwrap();
         assert_eq!((ended(&server), ended(&worker)), (0, 0), "{server}, {worker}");
         trained(&cluster, "--sync bsp --iterations 40 --dtype float16", "--pace");

@@ -51,11 +51,11 @@ impl Drop for Running {
 impl Running {
     pub fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let (told, lines) = channel();
+        let (sender, lines) = channel();
         let output = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
-                if told.send(line).is_err() {
+                if sender.send(line).is_err() {
                     return;
                 }
             }
@@ -63,7 +63,7 @@ impl Running {
         Self { child, lines }
     }
 
-    /// The next line as it is.
+    /// Returns the next line unparsed.
     pub fn line(&self) -> String {
         self.lines.recv_timeout(TIMEOUT).unwrap()
     }
@@ -72,7 +72,7 @@ impl Running {
         event(&self.line())
     }
 
-    /// Waits until it has ended by itself, and its port is free.
+    /// Waits until the process has ended by itself, and its port is free.
     pub fn ended(mut self) {
         let until = Instant::now() + TIMEOUT;
         while self.child.try_wait().unwrap().is_none() {
@@ -81,7 +81,7 @@ impl Running {
         }
     }
 
-    /// Kills it; all that it had told and nobody has read yet.
+    /// Kills the process. Returns its lines that were not read before.
     pub fn killed(mut self) -> Vec<Value> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -89,17 +89,17 @@ impl Running {
         self.lines.iter().map(|line| event(&line)).collect()
     }
 
-    /// What it has told by now and nobody has read yet.
+    /// Returns the lines up to now that were not read before.
     pub fn so_far(&self) -> Vec<Value> {
         self.lines.try_iter().map(|line| event(&line)).collect()
     }
 
-    /// All that it tells up to a line with that key, that one included.
+    /// Returns all lines up to the first one with this key, which is included.
     pub fn until(&self, key: &str) -> Vec<Value> {
-        let mut told = vec![self.next()];
-        while told.last().unwrap().get(key).is_none() {
-            told.push(self.next());
+        let mut printed = vec![self.next()];
+        while printed.last().unwrap().get(key).is_none() {
+            printed.push(self.next());
         }
-        told
+        printed
     }
 }

@@ -32,9 +32,9 @@ jobs:
 ";
 
 /// By worker and iteration: digests of what workers sent.
-pub fn sent(told: &[(&str, Vec<Value>)]) -> BTreeMap<(String, u64), Vec<String>> {
+pub fn sent(printed: &[(&str, Vec<Value>)]) -> BTreeMap<(String, u64), Vec<String>> {
     let mut sent = BTreeMap::<_, Vec<String>>::new();
-    for (name, lines) in told {
+    for (name, lines) in printed {
         for line in lines.iter().filter(|line| line.get("sent").is_some()) {
             let key = ((*name).to_owned(), line["iteration"].as_u64().unwrap());
             sent.entry(key).or_default().push(line["sent"].as_str().unwrap().to_owned());
@@ -71,10 +71,9 @@ fn iterations(server: &[Value]) -> BTreeMap<&str, Vec<u64>> {
     all
 }
 
-/// A server that keeps its model is killed and started again while three workers train: it goes on from the
-/// version that it told last, applies nothing twice, and leaves no iteration of any worker out. `start`: a
-/// process by its name and further flags.
-/// Returns the server's.
+/// Kills and restarts a server with a checkpoint while three workers train. The server resumes from the last
+/// version that it printed, applies no update twice, and leaves out no iteration of any worker. `start`:
+/// starts a process by its name and further flags. Returns the server's.
 pub fn server_is_killed(start: &dyn Fn(&str, &str) -> Running) -> &'static str {
     let flags = "--sync r2sp --iterations 30 --checkpoint model.kept";
     let server = start("s1", flags);
@@ -86,10 +85,10 @@ pub fn server_is_killed(start: &dyn Fn(&str, &str) -> Running) -> &'static str {
     drop(server);
     let server = start("s1", flags);
     let said = server.until("accuracy");
-    let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
+    let printed: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
     let first = said.iter().find_map(|line| line["applied"].as_u64()).unwrap();
-    assert!(first > version, "it began anew: version {first} after {version}");
-    assert!(applied(&said, &sent(&told)) > 0);
+    assert!(first > version, "it restarted from scratch: version {first} after {version}");
+    assert!(applied(&said, &sent(&printed)) > 0);
     let iterations = iterations(&said);
     // In turn a version has one update: the counts of all workers are those of the version that was kept.
     assert_eq!(iterations.values().map(|own| own[0]).sum::<u64>(), first - 1, "{iterations:?}");

@@ -56,11 +56,11 @@ impl Drop for Running {
 impl Running {
     pub fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (told, lines) = channel();
+        let (sender, lines) = channel();
         let output = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
-                if told.send(line).is_err() {
+                if sender.send(line).is_err() {
                     return;
                 }
             }
@@ -144,7 +144,7 @@ struct Relay {
 pub struct Pace {
     /// From one end to the other.
     pub delay: Duration,
-    /// One long datagram follows the other in so long.
+    /// Time between two long datagrams.
     pub gap: Duration,
 }
 
@@ -165,7 +165,7 @@ impl Relay {
             if last.replace(from) != Some(from) {
                 let _ = came_from.send(from); // the other way may have ended with the test
             }
-            let _ = back_out.send(data); // nobody may listen there
+            let _ = back_out.send(data); // no process may listen there
         });
         let mut front_peer = None;
         carry(back, pace, is_cut.clone(), move |_, data| {
@@ -189,7 +189,7 @@ fn carry(
     std::thread::spawn(move || {
         let mut data = vec![0; 65_536];
         loop {
-            // An end that does not listen yet is told as an error.
+            // An end that does not listen yet is reported as an error.
             let Ok((length, from)) = socket.recv_from(&mut data) else { continue };
             if held.send((Instant::now() + pace.delay, from, data[..length].to_vec())).is_err() {
                 return;
@@ -280,7 +280,7 @@ impl Ring {
         self.site_command_of("net.yaml", name)
     }
 
-    /// The same with another network document.
+    /// Returns the command of a site with another network document.
     pub fn site_command_of(&self, network: &str, name: &str) -> Command {
         let mut command = self.command(network, name, &["--json", "site"]);
         let scheduler = format!("{SCHEDULER}={}", self.at(SCHEDULER));
@@ -297,22 +297,22 @@ impl Ring {
     }
 }
 
-/// What sites have told of a round.
+/// Lines of sites about one round.
 pub type Lines = BTreeMap<&'static str, Value>;
 
-/// Rounds as sites have told them.
+/// Lines of sites by round.
 #[derive(Default)]
-pub struct Told(pub BTreeMap<u64, Lines>);
+pub struct Reports(pub BTreeMap<u64, Lines>);
 
-impl Told {
-    /// Takes the next round that a site tells of.
+impl Reports {
+    /// Takes the next round's line of a site.
     pub fn next_of(&mut self, name: &'static str, site: &Running) -> &Value {
         let line = site.next();
         let round = self.0.entry(line["round"].as_u64().unwrap()).or_default();
         round.entry(name).or_insert(line)
     }
 
-    /// Takes all that a site tells until it ends; what it says then.
+    /// Takes all lines of a site. Returns the line of its end.
     pub fn rest_of(&mut self, name: &'static str, site: &Running) -> Value {
         let (rounds, end) = site.rest();
         for line in rounds {
@@ -321,7 +321,7 @@ impl Told {
         end
     }
 
-    /// The digest of each round's sum, which is one at all sites.
+    /// Returns the digest of each round's sum, which is equal at all sites.
     pub fn sums(&self) -> Vec<String> {
         let one = |sites: &Lines| {
             let all: Vec<_> = sites.values().map(|line| line["sum"].as_str().unwrap()).collect();
@@ -331,7 +331,7 @@ impl Told {
         self.0.values().map(one).collect()
     }
 
-    /// How many plans there had been when each round's was made, by round: one at all sites.
+    /// Returns the number of the plan of each round, which is equal at all sites.
     pub fn plans(&self) -> BTreeMap<u64, u64> {
         let one = |(round, sites): (&u64, &Lines)| {
             let all: Vec<_> = sites.values().map(|line| line["version"].as_u64().unwrap()).collect();

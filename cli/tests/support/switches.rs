@@ -30,7 +30,7 @@ pub fn start(bench: &Workbench, address: &str) -> Switch {
     Switch { process, address }
 }
 
-/// What a command prints with --json.
+/// Returns the JSON output of a command.
 pub fn document(bench: &Workbench, arguments: &[&str]) -> Value {
     let output = bench.inart(&[arguments, &["--json", "--state", "state"]].concat());
     assert!(output.status.success(), "{arguments:?}: {output:?}");

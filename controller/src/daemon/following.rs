@@ -238,7 +238,8 @@ impl State {
         hosts.filter(|(who, _)| streams.contains(who)).map(|(_, (_, host))| host).collect()
     }
 
-    /// Returns the hosts of each job that is followed: number of the job and role, then names of job and host.
+    /// Returns the hosts of each job that is followed: number of the job and role, then names of job and
+    /// host.
     fn hosts_by_role(&self) -> Vec<((JobId, String), (String, String))> {
         let inner = self.inner();
         let followed = inner.installed.iter().flatten().filter(|hosts| hosts.is_followed());

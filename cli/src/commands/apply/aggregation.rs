@@ -17,7 +17,7 @@ use inart_topologies::{Network, Switched};
 use crate::commands::control::{ControlArgs, Purpose};
 use crate::commands::{control, document};
 use crate::line::section::{SWITCHES, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 pub use live::{document as change_document, ended as change_ended, line as change_line};
 
 /// The default number of chunks in flight.
@@ -65,7 +65,7 @@ impl Settings {
         }
     }
 
-    /// A plan of the topology with these settings; `place` is where it was read.
+    /// Returns a plan of the topology with these settings; `place` is where it was read.
     pub fn job_plan(&self, topology: &Topology, plan: Plan, place: &str) -> anyhow::Result<JobPlan> {
         let job = job_number(topology, &plan.job).with_context(|| {
             format!("{place}: job {} is not among the first 32767 of the topology", plan.job)
@@ -170,8 +170,8 @@ impl OnNetwork for Args {
     type Network = Switched;
     const SECTION: &'static Section = &SWITCHES;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, network.topology, asked.json)
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, network.topology, invocation.json)
     }
 }
 

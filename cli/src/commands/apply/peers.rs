@@ -8,7 +8,7 @@ use inart_topologies::peers::Mesh;
 
 use crate::commands::control::{self, ControlArgs, Purpose};
 use crate::line::section::{PEERS, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
 /// How to install a network of peers, and where.
 #[derive(clap::Args)]
@@ -47,11 +47,11 @@ impl OnNetwork for Args {
     type Network = Mesh;
     const SECTION: &'static Section = &PEERS;
 
-    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
+    fn run(self, network: Mesh, invocation: &Invocation) -> anyhow::Result<ExitCode> {
         control::block_on(async {
             let mut controller = self.how.prepare(network, Purpose::Write).await?;
             let report = controller.install(&[]).await?;
-            let text = if asked.json { control::json(&report) } else { control::table(&report) };
+            let text = if invocation.json { control::json(&report) } else { control::table(&report) };
             crate::commands::output::print(&text)?;
             Ok(ExitCode::SUCCESS)
         })

@@ -1,4 +1,4 @@
-//! `inart controller --follow`: when another plan is worth a change.
+//! `inart controller --follow`: thresholds for changes of plans.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use inart_steering::ReplanThresholds;
 
 use crate::commands::values::duration;
 
-/// Arguments that say whether and how the network is watched and followed.
+/// Arguments of watching the network and of following it with plan changes.
 #[derive(clap::Args)]
 #[group(id = "following")]
 pub struct FollowArgs {
@@ -63,8 +63,8 @@ fn parse_part(text: &str) -> Result<f64, String> {
 }
 
 impl FollowArgs {
-    /// How the daemon watches and decides, if it does. Plans are made by `scheme` where that can start from
-    /// those in force, else by ours.
+    /// Returns how the daemon watches and decides; `None` if it does not. Plans are made by `scheme` if it
+    /// can start from the active plans, else by scheme optimized.
     pub fn steer(&self, scheme: &'static dyn Scheme) -> Option<Steer> {
         let thresholds = ReplanThresholds {
             gain: self.gain,

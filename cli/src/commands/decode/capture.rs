@@ -11,11 +11,11 @@ pub struct Captured<'a> {
     /// Seconds and nanoseconds; a capture without times has none.
     pub time: Option<(u64, u32)>,
     pub bytes: &'a [u8],
-    /// Whether the capture kept a part of the frame only.
+    /// Whether the capture truncated the frame.
     pub is_cut: bool,
 }
 
-/// What a capture is besides its frames.
+/// End of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Complete,

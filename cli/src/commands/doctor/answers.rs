@@ -10,13 +10,13 @@ use inart_wire::JobId;
 
 use crate::commands::doctor::processes;
 
-/// How long a process may take to answer.
+/// Longest time until a process answers.
 pub const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Answers of hosts, by name; a host that serves several jobs answers several times.
-pub type Heard = Vec<(String, std::io::Result<Option<StatusReport<AnyStatus>>>)>;
+pub type Answers = Vec<(String, std::io::Result<Option<StatusReport<AnyStatus>>>)>;
 
-/// Whether a host of workers whose gradients switches sum has answered.
+/// Whether a host of an aggregated job has answered.
 pub fn is_host(answer: &std::io::Result<Option<StatusReport<AnyStatus>>>) -> bool {
     let report = answer.as_ref().ok().and_then(Option::as_ref);
     report.is_some_and(|report| matches!(report.status, AnyStatus::Worker(_) | AnyStatus::Server(_)))
@@ -33,7 +33,7 @@ pub fn silence(error: &std::io::Error) -> String {
 }
 
 /// Asks all hosts at once.
-pub async fn ask_all(addresses: &[(String, String)]) -> Heard {
+pub async fn ask_all(addresses: &[(String, String)]) -> Answers {
     let all = addresses.iter().map(async |(name, address)| {
         let address = address.clone();
         let answer = tokio::task::spawn_blocking(move || ask(&address, TIMEOUT)).await;
@@ -42,7 +42,7 @@ pub async fn ask_all(addresses: &[(String, String)]) -> Heard {
     futures::future::join_all(all).await
 }
 
-/// Status of a process as the parameter server of workers whose gradients switches sum.
+/// Returns the statuses of a process as the parameter server of aggregated jobs.
 fn servers_of(status: &AnyStatus) -> &[ServerStatus] {
     match status {
         AnyStatus::Worker(_) => &[],
@@ -51,8 +51,8 @@ fn servers_of(status: &AnyStatus) -> &[ServerStatus] {
     }
 }
 
-/// Jobs and hosts for which a process answers.
-fn parts(heard: &Heard) -> BTreeSet<(JobId, String)> {
+/// Returns the jobs and hosts for which processes answer.
+fn parts(heard: &Answers) -> BTreeSet<(JobId, String)> {
     let statuses = heard.iter().filter_map(|(_, answer)| Some(&answer.as_ref().ok()?.as_ref()?.status));
     let parts = statuses.flat_map(|status| {
         let worker = match status {
@@ -65,8 +65,9 @@ fn parts(heard: &Heard) -> BTreeSet<(JobId, String)> {
     parts.collect()
 }
 
-/// Sorts what hosts answered, and says which shards moved and which hosts started between the two times.
-pub fn hosts(before: &Heard, after: Heard) -> Hosts {
+/// Sorts the answers of hosts by kind. Notes which shards made progress and which hosts started between the
+/// two times.
+pub fn hosts(before: &Answers, after: Answers) -> Hosts {
     let completed = |job, shard| {
         before.iter().find_map(|(_, answer)| {
             let mut servers = servers_of(&answer.as_ref().ok()?.as_ref()?.status).iter();
@@ -115,8 +116,8 @@ pub fn hosts(before: &Heard, after: Heard) -> Hosts {
     hosts
 }
 
-/// A worker as a process that waits for others. A worker that is in no round computes: for `watched` seconds
-/// at least, if it made no progress meanwhile.
+/// Returns a worker's status as that of a process that waits for others. A worker outside a round is
+/// computing: for at least `watched` seconds, if it made no progress in that time.
 fn of_worker(status: &WorkerStatus, age: f64, watched: f64) -> ProcessStatus {
     let shards = status.shards.iter().filter(|shard| status.in_round && shard.in_flight > 0);
     let wait = |shard: &inart_protocol_aggregation::FlowStatus| {
@@ -144,7 +145,7 @@ fn of_worker(status: &WorkerStatus, age: f64, watched: f64) -> ProcessStatus {
     }
 }
 
-/// A parameter server of workers as a process that waits for others.
+/// Returns a parameter server's status as that of a process that waits for workers.
 fn of_server(status: &ServerStatus, age: f64) -> ProcessStatus {
     ProcessStatus {
         name: status.server.clone(),
@@ -155,7 +156,7 @@ fn of_server(status: &ServerStatus, age: f64) -> ProcessStatus {
     }
 }
 
-/// Any process as one that waits for others; `None` for hosts, unless `with_hosts`.
+/// Returns the status of a process; `None` for hosts of aggregated jobs, unless `with_hosts`.
 pub fn as_process(report: &StatusReport<AnyStatus>, with_hosts: bool, watched: f64) -> Option<ProcessStatus> {
     match &report.status {
         AnyStatus::Process(status) => Some(status.clone()),
@@ -165,15 +166,15 @@ pub fn as_process(report: &StatusReport<AnyStatus>, with_hosts: bool, watched: f
     }
 }
 
-/// Sums up what processes did between two times that are `watched` seconds apart. Hosts of workers whose
-/// gradients switches sum count `with_hosts` only: who knows their plan knows more.
+/// Compares the statuses of processes at two times that are `watched` seconds apart. Hosts of aggregated jobs
+/// are included only `with_hosts`: callers that know their plan examine them in more detail.
 pub fn processes(
-    before: &Heard,
-    after: &Heard,
+    before: &Answers,
+    after: &Answers,
     with_hosts: bool,
     watched: f64,
-) -> BTreeMap<String, processes::Heard> {
-    let statuses = |heard: &Heard| {
+) -> BTreeMap<String, processes::Answer> {
+    let statuses = |heard: &Answers| {
         let mut all: BTreeMap<String, ProcessStatus> = BTreeMap::new();
         for (name, answer) in heard {
             let report = answer.as_ref().ok().and_then(Option::as_ref);
@@ -196,21 +197,21 @@ pub fn processes(
     let mut all = BTreeMap::new();
     for (name, answer) in after {
         let heard = match answer {
-            Err(error) => processes::Heard::Silent(silence(error)),
-            Ok(None) => processes::Heard::Beginning,
+            Err(error) => processes::Answer::Silent(silence(error)),
+            Ok(None) => processes::Answer::NotStarted,
             Ok(Some(_)) => continue,
         };
         all.insert(name.clone(), heard);
     }
     all.extend(last.into_iter().map(|(name, status)| {
         let moved = first.get(&name).is_some_and(|before| before.progress < status.progress);
-        (name, processes::Heard::Status(status, moved))
+        (name, processes::Answer::Status(status, moved))
     }));
     all
 }
 
 /// Interfaces of hosts without a carrier, in words.
-pub fn without_carrier(heard: &Heard) -> Vec<String> {
+pub fn without_carrier(heard: &Answers) -> Vec<String> {
     let report = |answer: &std::io::Result<Option<StatusReport<AnyStatus>>>| {
         answer.as_ref().ok()?.as_ref()?.interface.clone()
     };

@@ -1,4 +1,4 @@
-//! What is wrong with the ports of switches.
+//! Problems with the ports of switches.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use inart_controller::link_ports::{LinkPort, elsewhere, link_ports, problems as 
 use inart_targets::{Place, SwitchError, Target};
 use inart_topologies::switched::Topology;
 
-/// What is wrong with the ports of these switches, where ports have to be set up. Each may take so long to
-/// connect, and twice as long in all.
+/// Returns the problems of these switches' ports, for kinds of switch whose ports a controller sets up.
+/// `timeout`: for the connection to one switch; its whole answer may take twice as long.
 pub async fn problems(
     topology: &Topology,
     ports: &PortMap,

@@ -11,12 +11,12 @@ const COMPUTES_SECONDS: f64 = 2.0;
 
 /// Answer of a process to the doctor, or its silence.
 #[derive(Debug, Clone)]
-pub enum Heard {
-    /// Its status, and whether it made progress while the doctor watched.
+pub enum Answer {
+    /// Status of the process, and whether it made progress while the doctor watched.
     Status(ProcessStatus, bool),
-    /// An answer without a status: its process has not begun.
-    Beginning,
-    /// No answer, for this reason.
+    /// Answer without a status: the process has not started its work.
+    NotStarted,
+    /// No answer, with the reason.
     Silent(String),
 }
 
@@ -36,7 +36,7 @@ pub enum Cause {
         /// The process.
         process: String,
     },
-    /// A process that runs and has not begun.
+    /// A process that is running and has not started its work.
     NotBegun {
         /// The process.
         process: String,
@@ -45,23 +45,23 @@ pub enum Cause {
     Disconnected {
         /// The process that waits.
         process: String,
-        /// The other one.
+        /// The process at the other end.
         other: String,
         /// Reason of the last failure.
         why: String,
     },
-    /// A process whose training program computes.
+    /// A process whose training program is computing.
     Computing {
         /// The process.
         process: String,
-        /// For how many seconds.
+        /// Duration in seconds.
         seconds: u64,
     },
-    /// A process that is awaited and waits for no other one.
+    /// An awaited process that waits for no process.
     Idle {
         /// The process.
         process: String,
-        /// Messages that the others lack.
+        /// Messages that the waiting processes lack.
         why: String,
     },
     /// Processes that wait for each other.
@@ -80,7 +80,7 @@ impl fmt::Display for Cause {
             Cause::Unknown { process } => {
                 write!(f, "{process} has no status socket here: start it, or give its socket to the doctor")
             }
-            Cause::NotBegun { process } => write!(f, "{process} runs and has not begun"),
+            Cause::NotBegun { process } => write!(f, "{process} is running and has not started its work"),
             Cause::Disconnected { process, other, why } => {
                 write!(f, "{process} has no connection to {other}, which runs: {why}")
             }
@@ -118,11 +118,11 @@ impl fmt::Display for Finding {
 
 /// Finds the causes for which processes wait. `watch_seconds`: for how long the doctor watched. Waits of a
 /// process that made progress in that time are left out.
-pub fn examine(heard: &BTreeMap<String, Heard>, watch_seconds: f64) -> Vec<Finding> {
-    let examiner = Examiner { heard, computes: COMPUTES_SECONDS.min(watch_seconds) };
+pub fn examine(answers: &BTreeMap<String, Answer>, watch_seconds: f64) -> Vec<Finding> {
+    let examiner = Examiner { answers, computes: COMPUTES_SECONDS.min(watch_seconds) };
     let mut found: BTreeMap<Cause, BTreeSet<String>> = BTreeMap::new();
-    for (name, one) in heard {
-        let Heard::Status(status, false) = one else { continue };
+    for (name, one) in answers {
+        let Answer::Status(status, false) = one else { continue };
         if status.waits.is_empty() {
             continue;
         }
@@ -136,8 +136,8 @@ pub fn examine(heard: &BTreeMap<String, Heard>, watch_seconds: f64) -> Vec<Findi
             found.entry(cause).or_default().insert(name.clone());
         }
     }
-    for (name, one) in heard {
-        if let Heard::Silent(why) = one {
+    for (name, one) in answers {
+        if let Answer::Silent(why) = one {
             found.entry(Cause::Silent { process: name.clone(), why: why.clone() }).or_default();
         }
     }
@@ -148,18 +148,18 @@ pub fn examine(heard: &BTreeMap<String, Heard>, watch_seconds: f64) -> Vec<Findi
 }
 
 struct Examiner<'a> {
-    heard: &'a BTreeMap<String, Heard>,
-    /// A program that has computed for less is not the cause, in seconds.
+    answers: &'a BTreeMap<String, Answer>,
+    /// Shortest computation that counts as a cause, in seconds.
     computes: f64,
 }
 
 impl Examiner<'_> {
-    /// Adds the causes for which `name` waits. `seen`: the processes on the way.
+    /// Adds the causes for which `name` waits. `seen`: processes that were visited before.
     fn follow(&self, name: &str, seen: &mut BTreeSet<String>, causes: &mut Vec<Cause>) {
         if !seen.insert(name.to_owned()) {
             return;
         }
-        let Some(Heard::Status(status, _)) = self.heard.get(name) else { return };
+        let Some(Answer::Status(status, _)) = self.answers.get(name) else { return };
         for wait in &status.waits {
             match self.cause(name, wait) {
                 Some(cause) => causes.push(cause),
@@ -171,11 +171,11 @@ impl Examiner<'_> {
     /// Returns the cause of one wait; `None` if the awaited process waits itself.
     fn cause(&self, name: &str, wait: &ProcessWait) -> Option<Cause> {
         let process = wait.on.clone();
-        let status = match self.heard.get(&wait.on) {
+        let status = match self.answers.get(&wait.on) {
             None => return Some(Cause::Unknown { process }),
-            Some(Heard::Silent(why)) => return Some(Cause::Silent { process, why: why.clone() }),
-            Some(Heard::Beginning) => return Some(Cause::NotBegun { process }),
-            Some(Heard::Status(status, _)) => status,
+            Some(Answer::Silent(why)) => return Some(Cause::Silent { process, why: why.clone() }),
+            Some(Answer::NotStarted) => return Some(Cause::NotBegun { process }),
+            Some(Answer::Status(status, _)) => status,
         };
         if wait.disconnected {
             let why = wait.why.clone();
@@ -195,34 +195,34 @@ impl Examiner<'_> {
 mod tests {
     use super::*;
 
-    fn waits(on: &[&str]) -> Heard {
+    fn waits(on: &[&str]) -> Answer {
         let waits = on.iter().map(|on| ProcessWait {
             on: (*on).into(),
             why: "no chunks of round 7".into(),
             seconds: 9.0,
             disconnected: false,
         });
-        Heard::Status(ProcessStatus { waits: waits.collect(), ..ProcessStatus::default() }, false)
+        Answer::Status(ProcessStatus { waits: waits.collect(), ..ProcessStatus::default() }, false)
     }
 
-    fn computes(seconds: f64) -> Heard {
-        Heard::Status(ProcessStatus { computing_seconds: Some(seconds), ..ProcessStatus::default() }, false)
+    fn computes(seconds: f64) -> Answer {
+        Answer::Status(ProcessStatus { computing_seconds: Some(seconds), ..ProcessStatus::default() }, false)
     }
 
-    fn found(heard: &[(&str, Heard)]) -> Vec<String> {
-        let heard = heard.iter().map(|(name, heard)| ((*name).to_owned(), heard.clone())).collect();
-        examine(&heard, 2.0).iter().map(Finding::to_string).collect()
+    fn found(answers: &[(&str, Answer)]) -> Vec<String> {
+        let answers = answers.iter().map(|(name, answers)| ((*name).to_owned(), answers.clone())).collect();
+        examine(&answers, 2.0).iter().map(Finding::to_string).collect()
     }
 
     #[test]
     fn waits_are_followed_to_the_process_that_does_not_answer() {
-        let heard = [
+        let answers = [
             ("n1", waits(&["n2"])),
             ("n2", waits(&["n3"])),
-            ("n3", Heard::Silent("no answer within 1s".into())),
+            ("n3", Answer::Silent("no answer within 1s".into())),
         ];
         assert_eq!(
-            found(&heard),
+            found(&answers),
             ["n3 does not answer (no answer within 1s): its process is stopped, stuck or dead; n1, n2 wait"]
         );
     }
@@ -239,10 +239,10 @@ mod tests {
     #[test]
     fn a_process_that_has_not_begun_is_named_if_others_wait_for_it() {
         assert_eq!(
-            found(&[("w1", waits(&["s"])), ("s", Heard::Beginning)]),
-            ["s runs and has not begun; w1 waits"]
+            found(&[("w1", waits(&["s"])), ("s", Answer::NotStarted)]),
+            ["s is running and has not started its work; w1 waits"]
         );
-        assert!(found(&[("s", Heard::Beginning)]).is_empty());
+        assert!(found(&[("s", Answer::NotStarted)]).is_empty());
     }
 
     #[test]
@@ -255,10 +255,10 @@ mod tests {
 
     #[test]
     fn processes_that_run_without_a_connection_are_both_named() {
-        let Heard::Status(mut status, _) = waits(&["n2"]) else { unreachable!() };
+        let Answer::Status(mut status, _) = waits(&["n2"]) else { unreachable!() };
         status.waits[0].disconnected = true;
         status.waits[0].why = "the certificate has expired".into();
-        let said = found(&[("n1", Heard::Status(status, false)), ("n2", waits(&["n1"]))]);
+        let said = found(&[("n1", Answer::Status(status, false)), ("n2", waits(&["n1"]))]);
         assert_eq!(
             said,
             ["n1 has no connection to n2, which runs: the certificate has expired; n1, n2 wait"]
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_process_that_makes_progress_is_not_reported() {
-        let Heard::Status(status, _) = waits(&["n2"]) else { unreachable!() };
-        assert!(found(&[("n1", Heard::Status(status, true)), ("n2", computes(40.0))]).is_empty());
+        let Answer::Status(status, _) = waits(&["n2"]) else { unreachable!() };
+        assert!(found(&[("n1", Answer::Status(status, true)), ("n2", computes(40.0))]).is_empty());
     }
 }

@@ -14,7 +14,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(1);
 
 pub type Answers<T> = BTreeMap<String, Result<T, String>>;
 
-/// Read-only sessions with switches that run our program.
+/// Opens read-only sessions with the switches that run our program.
 pub async fn connect(places: BTreeMap<String, Place>, program: &dyn Program) -> Answers<Box<dyn Session>> {
     let all = places.into_iter().map(async |(name, place)| {
         let place = Place { timeout: TIMEOUT, ..place };
@@ -37,7 +37,7 @@ pub async fn connect(places: BTreeMap<String, Place>, program: &dyn Program) -> 
     futures::future::join_all(all).await.into_iter().collect()
 }
 
-/// Something to read from a switch.
+/// Data to read from a switch.
 pub trait Reading {
     type Output;
     async fn read(&self, session: &mut dyn Session) -> Result<Self::Output, SwitchError>;
@@ -47,10 +47,10 @@ pub trait Reading {
 pub struct Counters;
 /// The tables.
 pub struct Tables;
-/// Frames that came in by these ports.
-pub struct Came<'a>(pub &'a [PortNo]);
+/// Frames that arrived at these ports.
+pub struct Arrivals<'a>(pub &'a [PortNo]);
 
-impl Reading for Came<'_> {
+impl Reading for Arrivals<'_> {
     type Output = Traffic;
     async fn read(&self, session: &mut dyn Session) -> Result<Traffic, SwitchError> {
         session.traffic(self.0).await
@@ -60,7 +60,7 @@ impl Reading for Came<'_> {
 /// Ports beyond the last one of the topology that are watched, too: a cable may be in one of them.
 const MORE_PORTS: usize = 16;
 
-/// The ports by which frames may come to a switch.
+/// Returns the ports at which frames may arrive.
 pub fn watched_ports(ports: &PortMap, most: u16) -> Vec<PortNo> {
     let last = ports.switches().flat_map(|switch| ports.ports(switch)).map(|(port, _)| port.get()).max();
     let count = (usize::from(last.unwrap_or(0)) + MORE_PORTS).min(usize::from(most));

@@ -31,7 +31,7 @@ use crate::commands::drawing::{try_file, write_file};
 use crate::commands::output::print;
 use crate::commands::values::duration;
 use crate::line::section::{SWITCHES, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 use progress::{progress_bar, show};
 use refused::with_flag;
 
@@ -126,21 +126,21 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// Rounds per job and scheme, unless others are asked for.
+/// Default number of rounds per job and scheme.
 const ROUNDS: u32 = 100;
-/// Changes of plans for which the most rounds suffice.
+/// Largest number of plan changes, for which the largest number of rounds suffices.
 const MOST_CHANGES: i64 = 20_000;
-/// Rounds for each change of plans, unless others are asked for: small gradients take this many meanwhile.
+/// Default number of rounds per plan change: small gradients need this many during a change.
 const ROUNDS_PER_CHANGE: u32 = 5;
-/// Images per worker and round, unless others are asked for.
+/// Default number of images per worker and round.
 const BATCH: usize = 32;
 
 impl OnNetwork for Args {
     type Network = Switched;
     const SECTION: &'static Section = &SWITCHES;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(self, network.topology, asked.json)
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(self, network.topology, invocation.json)
     }
 }
 
@@ -223,7 +223,7 @@ fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Prints what was measured, and draws it.
+/// Prints the measurements, and draws the chart.
 fn present(
     measured: &Measured<Summary>,
     chart: Option<&Path>,
@@ -259,7 +259,7 @@ fn present(
         eprintln!("error: {problem}");
         return Ok(ExitCode::FAILURE);
     }
-    // What was measured is printed; fewer changes than asked for are a failure all the same.
+    // The measurements are printed even if fewer changes than requested were made, which is a failure.
     Ok(match summary.changes.as_ref().and_then(|changes| changes.problem.as_ref()) {
         Some(problem) => {
             eprintln!("error: {problem}");
@@ -269,7 +269,7 @@ fn present(
     })
 }
 
-/// A run that failed.
+/// Prints the error of a failed run.
 fn show_failure(error: &inart_emulator::Error, json: bool) -> anyhow::Result<()> {
     eprintln!("error: {error}");
     if json {
@@ -283,7 +283,7 @@ fn show_failure(error: &inart_emulator::Error, json: bool) -> anyhow::Result<()>
     Ok(())
 }
 
-/// A program decides itself what it sums, and draws its own charts.
+/// Refuses flags that a user's program decides itself: its sums and its charts.
 fn refuse_what_the_program_decides(args: &Args) -> anyhow::Result<()> {
     let given = [
         ("rounds", args.rounds.is_some()),

@@ -25,17 +25,17 @@ use crate::commands::ps::no_plan::NoPlan;
 use crate::commands::simulate::ps::groups::BY_RULE;
 use crate::commands::values::{batch, duration};
 use crate::line::section::{GROUPS, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
-/// Iterations, unless others are asked for.
+/// Default number of iterations.
 const ITERATIONS: u32 = 30;
 const MOST_ITERATIONS: u32 = 100_000;
 /// More processes than are of use on one machine.
 const MOST_WORKERS: usize = 64;
-/// A mean time to compute that is shorter is lost in what the machine's processes take from each other.
+/// Shortest mean compute time. Shorter times vanish in the processes' competition for the machine.
 const LEAST_COMPUTE_S: f64 = 0.4;
 
-/// Groups of workers whose gradients switches add up, in turn at the servers, on this machine.
+/// Groups of workers whose gradients switches sum, in round-robin order at the servers, on this machine.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -88,16 +88,16 @@ impl OnNetwork for Args {
     type Network = Switched;
     const SECTION: &'static Section = &GROUPS;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, network, asked)
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, network, invocation)
     }
 }
 
-fn run(args: &Args, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let json = asked.json;
+fn run(args: &Args, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let json = invocation.json;
     args.no_plan.refuse(true)?;
     args.check()?;
-    let cluster = network.training().with_context(|| asked.path.display().to_string())?;
+    let cluster = network.training().with_context(|| invocation.path.display().to_string())?;
     let topology = network.topology;
     let job = training_job(&cluster, args.job.as_deref())?;
     ensure!(
@@ -153,7 +153,7 @@ impl Args {
         Ok(())
     }
 
-    /// The job in each number of groups that is asked for; one that comes twice, once.
+    /// Returns the job in each requested number of groups, without repetitions.
     fn divisions(
         &self,
         topology: &Topology,
@@ -196,7 +196,7 @@ impl Args {
             None => {
                 let carried = fitting_scale(all, self.values)?;
                 let slow = Scale::fitting(1.0, mean_s * bits / job.bits / LEAST_COMPUTE_S);
-                // Nobody computes: only what the machine carries counts.
+                // Processes do not compute here: only the machine's capacity counts.
                 let is_slower = mean_s > 0.0 && 1.0 / slow.factor() > 1.0 / carried.factor();
                 if is_slower { slow } else { carried }
             }

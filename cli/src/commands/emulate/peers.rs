@@ -30,9 +30,9 @@ use crate::commands::plan::peers::scheme;
 use crate::commands::simulate::peers::{Limit, number_or_none};
 use crate::commands::values::{batch, emulated_size};
 use crate::line::section::{PEERS, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
-/// What the ports of all peers together carry on one machine of two cores, in bit/s up.
+/// Capacity of the ports of all peers together on one machine of two cores, in bit/s upstream.
 const CAPACITY_BPS: f64 = 200e6;
 /// Where hosts make the copies, every pair of peers has two connections.
 const MOST_CONNECTED: usize = 64;
@@ -120,15 +120,15 @@ impl OnNetwork for Args {
     type Network = Mesh;
     const SECTION: &'static Section = &PEERS;
 
-    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Mesh, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, mesh: &Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let json = asked.json;
+fn run(args: &Args, mesh: &Mesh, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let json = invocation.json;
     let own_bytes = network::peer_job(mesh, args.job.as_deref())?.update_bytes[0];
-    let mut setting = args.setting(mesh, &asked.path)?;
+    let mut setting = args.setting(mesh, &invocation.path)?;
     let changes = setting.mesh.next_change(&setting.mesh.jobs()[0], 0.0).is_some();
     args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     for way in &args.multicast {
@@ -205,7 +205,7 @@ impl Args {
         let job = network::peer_job(mesh, self.job.as_deref())?;
         let peers = job.peers.len();
         self.check_peers(job)?;
-        // What processes would refuse.
+        // Settings that processes would refuse.
         let schedule = Schedule { sync: inart_peers_agent::Sync::Bsp, force_after: None, rounds };
         Job::new(mesh, job, schedule)?;
         let bytes = self.update_bytes(peers)?;
@@ -265,7 +265,7 @@ impl Args {
         Ok(())
     }
 
-    /// The size of an update: the model's, unless another is given.
+    /// Returns the size of an update: the model's, unless another is given.
     fn update_bytes(&self, workers: usize) -> anyhow::Result<f64> {
         let config = Config { seed: self.seed, rank: 0, workers, batch: self.batch };
         let model = 4 * Trainer::new(config)?.gradient_len() as u64;
@@ -319,7 +319,7 @@ fn table(report: &Report, own_bytes: f64) -> String {
     out + &copied(report)
 }
 
-/// What the switches that make the copies counted, over all schemes.
+/// Returns the counters of the switches that copy updates, over all schemes.
 fn copied(report: &Report) -> String {
     let mut switches: Vec<SwitchReport> = Vec::new();
     for switch in report.schemes.iter().flat_map(|scheme| &scheme.switches) {
@@ -348,8 +348,8 @@ fn copied(report: &Report) -> String {
     switches.iter().map(line).collect()
 }
 
-/// Of ports whose rates have changed: what the coordinator planned at first, by the document, and in the end,
-/// by what it had learnt.
+/// Returns the ports whose rates changed: the rates of the coordinator's first plan, from the document, and
+/// of its last plan, from measurements.
 fn followed(report: &Report, changes: bool) -> String {
     let line = |scheme: &SchemeReport| {
         let Figures::Bsp(figures) = &scheme.figures else { return None };

@@ -33,9 +33,9 @@ use crate::commands::ps::no_plan::NoPlan;
 use crate::commands::ps::workers::WorkerArgs;
 use crate::commands::values::{batch, seconds};
 use crate::line::section::{SERVERS, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
-/// What the server's port carries in each direction on a machine of two cores, in bit/s.
+/// Capacity of the server's port in each direction on a machine of two cores, in bit/s.
 const CAPACITY_BPS: f64 = 50e6;
 /// More processes than are of use on one machine.
 const MOST_WORKERS: usize = 64;
@@ -118,9 +118,9 @@ pub struct Args {
     chart: Option<PathBuf>,
 }
 
-/// Iterations, unless others are asked for.
+/// Default number of iterations.
 const ITERATIONS: u32 = 30;
-/// Rounds of each group, unless others are asked for.
+/// Default number of rounds of each group.
 const ROUNDS: u32 = 12;
 const MOST_ITERATIONS: u32 = 100_000;
 
@@ -128,15 +128,15 @@ impl OnNetwork for Args {
     type Network = Switched;
     const SECTION: &'static Section = &SERVERS;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let json = asked.json;
+fn run(args: &Args, network: &Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let json = invocation.json;
     args.no_plan.refuse(false)?;
-    let cluster = network.training().with_context(|| asked.path.display().to_string())?;
+    let cluster = network.training().with_context(|| invocation.path.display().to_string())?;
     let (setting, own_bits) = args.setting(&network.topology, &cluster)?;
     args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     let bar = ProgressBar::new(1000);
@@ -159,7 +159,7 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
     problem.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
-/// The job's only server.
+/// Returns the job's only server.
 fn server_of(topology: &Topology, job: &str) -> anyhow::Result<String> {
     let servers = topology.jobs().iter().find(|other| other.name == job).map(|job| job.servers.as_slice());
     match servers {
@@ -253,7 +253,7 @@ impl Args {
         ProcessFaults::new(topology, &job.name, &faults).with_context(place)
     }
 
-    /// Iterations, or rounds.
+    /// Returns the number of iterations or rounds.
     fn length(&self, kind: Kind) -> anyhow::Result<u32> {
         if kind == Kind::Clients {
             let rounds = self.clients.rounds()?.unwrap_or(ROUNDS);
@@ -268,7 +268,7 @@ impl Args {
         Ok(iterations)
     }
 
-    /// How clients train, in a job of clients.
+    /// Returns how clients train; `None` for a job of workers.
     fn trained(&self, job: &Job) -> anyhow::Result<Option<Clients>> {
         if job.kind == Kind::Workers {
             refuse(!self.opposite.is_empty(), "sign-flip", "fl-r2sp")?;

@@ -26,7 +26,7 @@ use crate::commands::output::print;
 use crate::commands::sites::own;
 use crate::commands::values::{Time, batch, emulated_size, link_rate};
 use crate::line::section::{SITES, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
 /// Arguments of `inart emulate` on a network of sites.
 #[derive(clap::Args)]
@@ -85,7 +85,7 @@ pub struct Args {
     chart: Option<PathBuf>,
 }
 
-/// The schemes that are compared, unless others are named.
+/// Default schemes of a comparison.
 const SCHEMES: [&str; 7] = ["optimized", "netstorm", "netstorm+", "fapt", "mst", "bkt", "star"];
 
 /// Rounds take this part of their time, unless a scale is given.
@@ -111,7 +111,7 @@ fn variant(name: &str, python: &Path) -> anyhow::Result<Variant> {
     Ok(Variant { name: name.to_owned(), method: Method::Planned { plan, flags } })
 }
 
-/// The user's own plan on the scaled network. Processes are started with the plan in place of flags.
+/// Returns the user's own plan on the scaled network. Processes start with the plan in place of flags.
 fn own_variant(plan: &Plan, scaled: &Overlay, size: f64) -> anyhow::Result<Variant> {
     let plan = Options::following(own::for_scaled(plan, scaled, size)?)?;
     Ok(Variant { name: "own".to_owned(), method: Method::Planned { plan, flags: Vec::new() } })
@@ -121,15 +121,15 @@ impl OnNetwork for Args {
     type Network = Hierarchy;
     const SECTION: &'static Section = &SITES;
 
-    fn run(self, network: Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Hierarchy, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let (overlay, json) = (&hierarchy.overlay, asked.json);
+fn run(args: &Args, hierarchy: &Hierarchy, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let (overlay, json) = (&hierarchy.overlay, invocation.json);
     let has_insides = !hierarchy.insides.is_empty();
-    let given = args.given(overlay, has_insides, &asked.path)?;
+    let given = args.given(overlay, has_insides, &invocation.path)?;
     let named = given.as_ref().map(|plan| plan.job.clone()).or_else(|| args.job.clone());
     let job = network::site_job(overlay, named.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");

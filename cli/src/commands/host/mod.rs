@@ -1,10 +1,10 @@
-//! `inart host`: the process of any host. The network's document says which role the host of a name has.
+//! `inart host`: the process of any host. The network's document has the role of each name.
 
 pub mod aggregation;
+pub mod attachment;
 mod connections;
 mod named;
 pub mod peers;
-pub mod place;
 pub mod ps;
 pub mod role;
 pub mod sites;
@@ -66,7 +66,7 @@ impl ByNetwork for Host {
     }
 }
 
-/// The role of a worker or a server, by its node and by the flags that only one of its roles has.
+/// Returns the role of a worker or a server, by its node and by the flags that only one of its roles has.
 fn of_node(topology: &Topology, name: &str, given: &Given<'_>) -> anyhow::Result<&'static Section> {
     let hosts = || {
         let hosts = topology.nodes().iter().filter(|node| node.kind != NodeKind::Switch);

@@ -13,7 +13,7 @@ use crate::commands::{network, plans};
 /// An example of a plan.
 const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/reference/peers.md)";
 
-/// Receivers to keep to.
+/// Receivers of a user's plan.
 #[derive(clap::Args)]
 pub struct OwnArgs {
     /// Plan (JSON) of the receivers in every round, in place of a scheme.
@@ -24,7 +24,7 @@ pub struct OwnArgs {
 }
 
 impl OwnArgs {
-    /// The receivers by rank, if a plan is given.
+    /// Returns the receivers by rank; `None` without a plan.
     pub fn read(&self, topology: &Path, mesh: &Mesh, job: &PeerJob) -> anyhow::Result<Option<Arc<Pairs>>> {
         self.plan.as_ref().map(|path| read(path, topology, mesh, job)).transpose()
     }

@@ -19,7 +19,7 @@ use inart_topologies::units::Seconds;
 use crate::commands::scheme;
 use crate::commands::values::time;
 use crate::line::section::{SWITCHES, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 pub use check::{read, read_all};
 use chosen::jobs;
 pub use given::read_given;
@@ -92,8 +92,8 @@ impl OnNetwork for Args {
     type Network = Switched;
     const SECTION: &'static Section = &SWITCHES;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(self, network.topology, asked.json)
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(self, network.topology, invocation.json)
     }
 }
 
@@ -116,7 +116,7 @@ fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
         "--from: it starts one job from its running plan; give one --job"
     );
     let start = Instant::now();
-    // A budget too long for a duration is none.
+    // A budget that is too long for a `Duration` is no limit.
     let budget = args.budget.and_then(|budget| Duration::try_from_secs_f64(budget.0).ok());
     let time_left = || budget.map_or(f64::INFINITY, |b| b.as_secs_f64() - start.elapsed().as_secs_f64());
     let options = Options {

@@ -15,7 +15,7 @@ use crate::commands::peers::own;
 use crate::commands::plans::PLAN;
 use crate::commands::{document, network};
 use crate::line::section::{PEERS, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
 /// Arguments of `inart plan` on a network of peers.
 #[derive(clap::Args)]
@@ -60,7 +60,7 @@ pub struct Receivers {
     pub first_pass_only: bool,
 }
 
-/// Who may choose receivers.
+/// Returns the parser of schemes that choose receivers.
 pub fn scheme() -> impl TypedValueParser<Value = Scheme> {
     let known = Scheme::ALL.map(|scheme| PossibleValue::new(scheme.name()).help(scheme.summary()));
     PossibleValuesParser::new(known).map(|name| Scheme::named(&name).expect("one of the possible values"))
@@ -86,8 +86,8 @@ impl OnNetwork for Args {
     type Network = Mesh;
     const SECTION: &'static Section = &PEERS;
 
-    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked.json)
+    fn run(self, network: Mesh, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation.json)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::commands::plans::PLAN;
 use crate::commands::sites::{both_levels, own};
 use crate::commands::{document, network};
 use crate::line::section::{SITES, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
 /// Arguments of `inart plan` on a network of sites.
 #[derive(clap::Args)]
@@ -77,7 +77,7 @@ fn auxiliary() -> impl TypedValueParser<Value = Auxiliary> {
 }
 
 impl Trees {
-    /// Names turned into sites of this network.
+    /// Returns the options with names resolved to sites of this network.
     pub fn options(&self, overlay: &Overlay) -> anyhow::Result<Options> {
         let known = |name: &String| {
             let all = || overlay.sites().join(", ");
@@ -100,13 +100,13 @@ impl OnNetwork for Args {
     type Network = Hierarchy;
     const SECTION: &'static Section = &SITES;
 
-    fn run(self, network: Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, network, asked)
+    fn run(self, network: Hierarchy, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, network, invocation)
     }
 }
 
-fn run(args: &Args, hierarchy: Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let json = asked.json;
+fn run(args: &Args, hierarchy: Hierarchy, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let json = invocation.json;
     if args.check.is_none() && args.complete.is_none() && !hierarchy.insides.is_empty() {
         let trees = |overlay: &Overlay| args.trees.options(overlay);
         let between = |job: &SiteJob, plan: &Plan| table(&hierarchy.overlay, job, plan);
@@ -115,7 +115,7 @@ fn run(args: &Args, hierarchy: Hierarchy, asked: &Asked) -> anyhow::Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     let flag = if args.complete.is_some() { "--complete" } else { "--check" };
-    both_levels::refuse(&hierarchy, &asked.path, flag)?;
+    both_levels::refuse(&hierarchy, &invocation.path, flag)?;
     let overlay = hierarchy.overlay;
     if let Some(path) = &args.complete {
         let plan = own::complete_file(&overlay, args.job.as_deref(), path)?;

@@ -9,7 +9,7 @@ use inart_topologies::switched::{NodeId, Topology};
 
 use crate::commands::values::seconds;
 
-/// What `--absent` says: who, from when, until when.
+/// An absence of `--absent`: name, start and end.
 #[derive(Debug, Clone)]
 pub struct Absent {
     name: String,
@@ -35,18 +35,18 @@ impl std::str::FromStr for Absent {
     }
 }
 
-/// Warns of absences that begin after the end of the run, which no participant had.
+/// Warns of absences that begin after the end of the run.
 pub fn warn_late(absent: &[Absent], end_s: f64) {
     crate::commands::late::warn("absent", absent.iter().filter(|one| one.from_s > end_s).count(), end_s);
 }
 
 impl Absent {
-    /// Whose absence it is.
+    /// Returns the name of the absent participant.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// As an event of a fault schedule.
+    /// Returns the absence as an event of a fault schedule.
     pub fn event(&self) -> FaultEvent {
         let span = |seconds: f64| Span((seconds * 1e9).round() as u64);
         let Absent { name, from_s, until_s } = self;

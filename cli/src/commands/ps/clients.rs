@@ -9,23 +9,23 @@ use inart_topologies::ps::Job;
 use crate::commands::ps::absent::warn_late;
 use crate::commands::ps::common::{Common, refuse};
 
-/// Rounds of each group, unless others are asked for.
+/// Default number of rounds of each group.
 const ROUNDS: u32 = 30;
-/// More rounds than anybody waits for.
+/// Largest number of rounds.
 const MOST_ROUNDS: u32 = 100_000;
 
 /// How clients are in groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// M.
+    /// Number of groups, M.
     pub groups: usize,
-    /// C.
+    /// Fraction to wait for, C.
     pub fraction: f64,
-    /// r.
+    /// Relaxation, r.
     pub relaxation: f64,
 }
 
-/// The threshold that an outlier's cosine is below, as `--outliers` says it.
+/// Reads the cosine of `--outliers`, below which an update is an outlier.
 pub fn cosine(text: &str) -> Result<f64, String> {
     let threshold = text.parse().ok().filter(|threshold: &f64| (-1.0..=1.0).contains(threshold));
     threshold.ok_or_else(|| "give a cosine from -1 to 1".to_owned())
@@ -45,13 +45,13 @@ pub struct ClientArgs {
 }
 
 impl ClientArgs {
-    /// Refuses what is for clients only.
+    /// Refuses flags of clients.
     pub fn refused(&self) -> anyhow::Result<()> {
         refuse(self.groups.is_some(), "groups", "fl-r2sp")?;
         refuse(self.rounds.is_some(), "rounds", "fl-r2sp")
     }
 
-    /// How groups of that many clients are made: as flags say, and all together with bsp.
+    /// Returns the groups of this number of clients: as the flags say, or one group with bsp.
     pub fn shape(&self, clients: usize, common: &Common<'_>) -> anyhow::Result<Shape> {
         if common.sync == "bsp" {
             refuse(self.groups.is_some(), "groups", "fl-r2sp")?;
@@ -73,7 +73,7 @@ impl ClientArgs {
         Ok(Shape { groups, fraction, relaxation })
     }
 
-    /// The rounds, if they were given.
+    /// Returns the number of rounds; `None` without the flag.
     pub fn rounds(&self) -> anyhow::Result<Option<u32>> {
         if let Some(rounds) = self.rounds {
             ensure!(
@@ -84,17 +84,17 @@ impl ClientArgs {
         Ok(self.rounds)
     }
 
-    /// How a server's process is told of groups.
+    /// Returns the flags that give the groups to a server's process.
     pub fn flags(&self) -> Vec<String> {
         self.groups.map(|groups| format!("--groups={groups}")).into_iter().collect()
     }
 
-    /// Without what is for other orders than this one.
+    /// Removes the flags of other orders.
     pub fn of(&self, sync: &str) -> ClientArgs {
         ClientArgs { groups: self.groups.filter(|_| sync == "fl-r2sp"), rounds: self.rounds }
     }
 
-    /// Runs a job and says how it went.
+    /// Runs a job and returns the text or the document to print.
     pub fn run(
         &self,
         job: &Job,

@@ -1,10 +1,10 @@
-//! What runs of workers and of clients have in common.
+//! Parts that runs of workers and of clients share.
 
 use anyhow::ensure;
 
 use crate::commands::ps::absent::Absent;
 
-/// What both kinds of run take.
+/// Arguments of both kinds of run.
 pub struct Common<'a> {
     pub sync: &'a str,
     pub relaxation: Option<&'a str>,
@@ -14,7 +14,7 @@ pub struct Common<'a> {
     pub seed: u64,
 }
 
-/// A flag that was given and means nothing here.
+/// Refuses a flag that has no effect here.
 pub fn refuse(is_given: bool, flag: &str, wanted: &str) -> anyhow::Result<()> {
     ensure!(!is_given, "--{flag}: it is for --sync {wanted} only; leave it out");
     Ok(())

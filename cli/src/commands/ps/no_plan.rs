@@ -1,10 +1,10 @@
-//! `--plan` where no plan decides anything.
+//! `--plan` for orders, which have no plan.
 
 use std::path::PathBuf;
 
 use anyhow::bail;
 
-/// A plan of a user's own, which orders refuse by name.
+/// A user's own plan, which orders refuse by name.
 #[derive(clap::Args)]
 pub struct NoPlan {
     /// Not with --sync: the order decides.
@@ -13,7 +13,7 @@ pub struct NoPlan {
 }
 
 impl NoPlan {
-    /// Says why no plan is followed, and what to set in its place.
+    /// Returns the reason why an order follows no plan, and the setting in its place.
     pub fn refuse(&self, in_groups: bool) -> anyhow::Result<()> {
         match (&self.plan, in_groups) {
             (None, _) => Ok(()),

@@ -10,9 +10,9 @@ use inart_topologies::ps::Job;
 use crate::commands::ps::absent::warn_late;
 use crate::commands::ps::common::{Common, refuse};
 
-/// Iterations, unless others are asked for.
+/// Default number of iterations.
 const ITERATIONS: u32 = 100;
-/// More iterations than anybody waits for.
+/// Largest number of iterations.
 const MOST_ITERATIONS: u32 = 1_000_000;
 
 /// Flags of jobs of workers.
@@ -44,7 +44,7 @@ pub struct WorkerArgs {
 }
 
 impl WorkerArgs {
-    /// Refuses what is for workers only.
+    /// Refuses flags of workers.
     pub fn refused(&self) -> anyhow::Result<()> {
         refuse(self.staleness.is_some(), "staleness", "ssp")?;
         refuse(self.block.is_some(), "block", "ssp")?;
@@ -54,7 +54,7 @@ impl WorkerArgs {
         refuse(self.iterations.is_some(), "iterations", "bsp, asp, ssp, safa or r2sp")
     }
 
-    /// The order that flags name.
+    /// Returns the order that the flags name.
     pub fn sync_model(&self, common: &Common<'_>) -> anyhow::Result<SyncModel> {
         let sync = common.sync;
         for (is_given, flag, wanted) in [
@@ -93,7 +93,7 @@ impl WorkerArgs {
         }
     }
 
-    /// Refuses what has no meaning for groups of workers in turn.
+    /// Refuses flags that have no effect on aggregated groups.
     pub fn refused_in_groups(&self) -> anyhow::Result<()> {
         refuse(self.staleness.is_some(), "staleness", "ssp")?;
         refuse(self.block.is_some(), "block", "ssp")?;
@@ -109,7 +109,7 @@ impl WorkerArgs {
         Ok(())
     }
 
-    /// The iterations of a run in virtual time.
+    /// Returns the iterations of a run in virtual time.
     pub fn checked_iterations(&self) -> anyhow::Result<u32> {
         let iterations = self.iterations.unwrap_or(ITERATIONS);
         ensure!(
@@ -119,12 +119,12 @@ impl WorkerArgs {
         Ok(iterations)
     }
 
-    /// The iterations, if they were given.
+    /// Returns the number of iterations; `None` without the flag.
     pub fn iterations(&self) -> Option<u32> {
         self.iterations
     }
 
-    /// How batches are tuned.
+    /// Returns the tuning of batches.
     pub fn tuning(&self) -> Option<BatchRule> {
         self.tune_batches.as_deref().map(|rule| match rule {
             "proportional" => BatchRule::Proportional,
@@ -132,7 +132,7 @@ impl WorkerArgs {
         })
     }
 
-    /// Without what is for other orders than this one.
+    /// Removes the flags of other orders.
     pub fn of(&self, sync: &str) -> WorkerArgs {
         let is = |wanted: &str| sync == wanted;
         WorkerArgs {
@@ -144,7 +144,7 @@ impl WorkerArgs {
         }
     }
 
-    /// How a server's process is told the same, but for the iterations.
+    /// Returns these flags for a server's process, without the iterations.
     pub fn flags(&self) -> Vec<String> {
         let of = |name: &str, value: Option<String>| value.map(|value| format!("--{name}={value}"));
         let all = [
@@ -157,7 +157,7 @@ impl WorkerArgs {
         all.into_iter().flatten().collect()
     }
 
-    /// Runs a job and says how it went.
+    /// Runs a job and returns the text or the document to print.
     pub fn run(
         &self,
         job: &Job,

@@ -3,7 +3,7 @@
 mod args;
 mod changes;
 mod follow;
-mod question;
+mod inputs;
 mod soak;
 
 use std::fs::File;
@@ -18,23 +18,23 @@ use inart_topologies::switched::Topology;
 
 use crate::commands::output::print;
 use crate::line::section::{SWITCHES, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 pub use args::Args;
 use args::with_flag;
-use question::Question;
+use inputs::Inputs;
 
 impl OnNetwork for Args {
     type Network = Option<Switched>;
     const SECTION: &'static Section = &SWITCHES;
 
-    fn run(self, network: Option<Switched>, asked: &Asked) -> anyhow::Result<ExitCode> {
+    fn run(self, network: Option<Switched>, invocation: &Invocation) -> anyhow::Result<ExitCode> {
         match (self.trials, network) {
-            (Some(trials), None) => soak::run(&self, trials, asked.json),
+            (Some(trials), None) => soak::run(&self, trials, invocation.json),
             (Some(trials), Some(_)) => bail!(
                 "--trials {trials}: its trials draw their own networks; leave {} out",
-                asked.path.display()
+                invocation.path.display()
             ),
-            (None, Some(network)) => run(&self, network.topology, asked.json),
+            (None, Some(network)) => run(&self, network.topology, invocation.json),
             (None, None) => bail!("the network is missing; name its document (YAML or JSON)"),
         }
     }
@@ -45,7 +45,7 @@ fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> 
     if args.watches() {
         return follow::run(args, topology, json);
     }
-    let Question { network, faults, options } = Question::new(args, topology)?;
+    let Inputs { network, faults, options } = Inputs::new(args, topology)?;
     if let Some(changes) = &options.changes {
         return changes::run(&network, &options, changes, json);
     }

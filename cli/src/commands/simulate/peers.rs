@@ -19,9 +19,9 @@ use crate::commands::peers::own::OwnArgs;
 use crate::commands::plan::peers::Receivers;
 use crate::commands::values::seconds;
 use crate::line::section::{PEERS, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
-/// More rounds than anybody waits for.
+/// Largest number of rounds.
 const MAX_ROUNDS: u32 = 1_000_000;
 
 /// Arguments of `inart simulate` on a network of peers.
@@ -103,20 +103,20 @@ impl OnNetwork for Args {
     type Network = Mesh;
     const SECTION: &'static Section = &PEERS;
 
-    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Mesh, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, mesh: &Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let json = asked.json;
+fn run(args: &Args, mesh: &Mesh, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let json = invocation.json;
     ensure!(
         args.trials.is_none(),
         "--trials: not on networks of peers; a test draws their random trials: CAMPAIGN_TIMES=25 cargo test --workspace \
          --test peers-agent campaign"
     );
     let job = network::peer_job(mesh, args.job.as_deref())?;
-    let given = args.own.read(&asked.path, mesh, job)?;
+    let given = args.own.read(&invocation.path, mesh, job)?;
     if args.processes {
         let mut options = args.machines()?;
         options.scheme = if given.is_some() { Scheme::Own } else { options.scheme };
@@ -141,7 +141,7 @@ fn run(args: &Args, mesh: &Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The receivers that are given, if any are, in place of those of a scheme.
+/// Replaces the receivers of a scheme by the given ones, if any.
 fn following(options: Options, given: Option<Arc<Pairs>>) -> Options {
     match given {
         Some(_) => Options { scheme: Scheme::Own, given, ..options },

@@ -18,7 +18,7 @@ use crate::commands::ps::no_plan::NoPlan;
 use crate::commands::ps::workers::WorkerArgs;
 use crate::commands::values::seconds;
 use crate::line::section::{SERVERS, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 use agents::{AgentArgs, Run};
 
 /// Arguments of `inart simulate` with `--sync`.
@@ -67,15 +67,15 @@ impl OnNetwork for Args {
     type Network = Switched;
     const SECTION: &'static Section = &SERVERS;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let json = asked.json;
+fn run(args: &Args, network: &Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let json = invocation.json;
     args.no_plan.refuse(args.racks.is_some())?;
-    let cluster = network.training().with_context(|| asked.path.display().to_string())?;
+    let cluster = network.training().with_context(|| invocation.path.display().to_string())?;
     let job = training_job(&cluster, args.job.as_deref())?;
     let common = Common {
         sync: &args.sync,

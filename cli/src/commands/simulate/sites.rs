@@ -20,11 +20,11 @@ use crate::commands::sites::own::OwnArgs;
 use crate::commands::sites::{both_levels, own};
 use crate::commands::values::{link_rate, seconds};
 use crate::line::section::{SITES, Section};
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
-/// Rounds, unless others are asked for.
+/// Default number of rounds.
 const ROUNDS: u32 = 10;
-/// More rounds than anybody waits for.
+/// Largest number of rounds.
 const MAX_ROUNDS: u32 = 1_000_000;
 
 /// Arguments of `inart simulate` on a network of sites.
@@ -169,13 +169,13 @@ impl OnNetwork for Args {
     type Network = Hierarchy;
     const SECTION: &'static Section = &SITES;
 
-    fn run(self, network: Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Hierarchy, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let (overlay, json) = (&hierarchy.overlay, asked.json);
+fn run(args: &Args, hierarchy: &Hierarchy, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let (overlay, json) = (&hierarchy.overlay, invocation.json);
     if !hierarchy.insides.is_empty() {
         args.own.refuse_on_both_levels()?;
         ensure!(
@@ -191,7 +191,7 @@ fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<Exit
         print(&both_levels::simulated(hierarchy, job, options, args.seed, json)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let plan = args.own.read(&asked.path, overlay, args.job.as_deref())?;
+    let plan = args.own.read(&invocation.path, overlay, args.job.as_deref())?;
     let named = plan.as_ref().map(|plan| plan.job.clone()).or_else(|| args.job.clone());
     let job = network::site_job(overlay, named.as_deref())?;
     let mut options = args.options(overlay)?;

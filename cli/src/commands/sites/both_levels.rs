@@ -21,17 +21,17 @@ use crate::commands::network;
 pub const VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 /// Chunks in flight per worker inside sites.
 const WINDOW: u32 = 64;
-/// Of a gradient so many bytes are simulated inside sites: their rate is then known.
+/// Bytes of a gradient that are simulated inside sites: enough to measure the rate.
 const MOST_BYTES: u64 = 4_000_000;
 /// Rounds inside sites.
 const ROUNDS: u32 = 3;
 
-/// How insides are planned: our scheme, up and down counted.
+/// Returns the options of plans inside sites: scheme optimized, with result traffic counted.
 fn inner() -> InnerOptions<'static> {
     InnerOptions::new(schemes::DEFAULT)
 }
 
-/// How much of a frame inside a site is gradient.
+/// Returns the part of a frame inside a site that is gradient.
 fn payload_share() -> f64 {
     VALUES.get() as f64 * 4.0 / VALUES.frame_bytes() as f64
 }
@@ -40,7 +40,7 @@ pub fn make(hierarchy: &Hierarchy, job: &SiteJob, trees: &TreeOptions) -> anyhow
     Ok(plan_two_levels(hierarchy, job, &inner(), trees, payload_share())?)
 }
 
-/// What `inart plan` prints.
+/// Returns the output of `inart plan`.
 pub fn planned(
     hierarchy: &Hierarchy,
     job: Option<&str>,
@@ -78,7 +78,7 @@ pub fn planned(
     Ok(out)
 }
 
-/// What was simulated inside a site.
+/// Simulation inside a site.
 #[derive(Serialize)]
 pub struct InsideRun {
     site: String,
@@ -89,7 +89,7 @@ pub struct InsideRun {
     sums_checked: u64,
 }
 
-/// The real hosts and the compiled switch program in virtual time; every sum is compared.
+/// Runs the real hosts and the compiled switch program in virtual time, and verifies every sum.
 fn run_inside(inside: &Inside, plan: &Plan, job: &SiteJob, seed: u64) -> anyhow::Result<InsideRun> {
     let place = || format!("inside site {}", inside.site);
     let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, VALUES).with_context(place)?);
@@ -112,7 +112,7 @@ fn run_inside(inside: &Inside, plan: &Plan, job: &SiteJob, seed: u64) -> anyhow:
     })
 }
 
-/// All insides, one after the other.
+/// Simulates all insides, one after the other.
 pub fn run_insides(
     hierarchy: &Hierarchy,
     plan: &HierarchyPlan,
@@ -123,7 +123,7 @@ pub fn run_insides(
     runs.map(|(inside, of)| run_inside(inside, &of.plan, job, seed)).collect()
 }
 
-/// What `inart simulate` prints.
+/// Returns the output of `inart simulate`.
 pub fn simulated(
     hierarchy: &Hierarchy,
     job: Option<&str>,

@@ -26,7 +26,7 @@ pub struct OwnArgs {
 }
 
 impl OwnArgs {
-    /// The plan, if one is given; it is for the job that is asked for.
+    /// Reads the plan of the requested job; `None` without the flag.
     pub fn read(
         &self,
         topology: &Path,
@@ -44,7 +44,7 @@ impl OwnArgs {
     }
 }
 
-/// How to plan: by the plan that is given, else as asked.
+/// Returns options that follow the given plan; without one, the requested options.
 pub fn options(given: Option<Plan>, asked: Options) -> anyhow::Result<Options> {
     Ok(match given {
         Some(plan) => Options::following(plan)?,
@@ -93,7 +93,7 @@ fn completed(place: &str, overlay: &Overlay, job: Option<&str>, own: &OwnPlan) -
     complete(overlay, job, own, Scheme::Own).with_context(|| place.to_owned())
 }
 
-/// The plan for a network whose rates and gradient are others.
+/// Returns the plan for a network with scaled rates and gradient.
 pub fn for_scaled(plan: &Plan, scaled: &Overlay, size: f64) -> anyhow::Result<Plan> {
     let job = &scaled.jobs()[0];
     let mut own = OwnPlan::of(plan);

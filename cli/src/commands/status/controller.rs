@@ -84,7 +84,7 @@ fn gathered(rendezvous: &proto::Rendezvous) -> String {
     out
 }
 
-/// A controller's status for people.
+/// Returns a controller's status as text.
 pub fn text(status: &proto::Status) -> String {
     let away = status.switches.iter().filter(|switch| !switch.connected).map(|switch| &switch.name[..]);
     let away: Vec<_> = away.collect();

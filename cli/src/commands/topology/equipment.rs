@@ -1,4 +1,4 @@
-//! What the generated networks are equipped with.
+//! Equipment of generated networks.
 
 use inart_topologies::NetworkError;
 use inart_topologies::switched::generate::{Equipment, deal_jobs};
@@ -8,7 +8,7 @@ use inart_topologies::units::{Rate, Seconds, Size};
 
 use crate::commands::values::time;
 
-/// What the generated networks are equipped with.
+/// Equipment of generated networks.
 #[derive(clap::Args)]
 pub struct Equip {
     /// Number of parameter servers, placed at random by seed.
@@ -55,25 +55,25 @@ pub struct Equip {
     workers_per_job: Option<usize>,
 }
 
-/// An MTU that links may have.
+/// Returns the parser of an MTU of links.
 pub fn mtu() -> clap::builder::RangedI64ValueParser<u16> {
     clap::value_parser!(u16).range(i64::from(*MTUS.start())..=i64::from(*MTUS.end()))
 }
 
-/// A rate above 0.
+/// Reads a rate above 0.
 pub fn positive(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse()?;
     if rate.0 > 0.0 { Ok(rate) } else { Err("give a positive rate like \"20 Mbps\"".to_owned()) }
 }
 
-/// A rate, 0 included.
+/// Reads a rate, 0 included.
 pub fn not_negative(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse()?;
     if rate.0 >= 0.0 { Ok(rate) } else { Err("give a rate, or 0 for switches that only forward".to_owned()) }
 }
 
 impl Equip {
-    /// Makes a network with this equipment, and draws what is to be drawn.
+    /// Returns a network with this equipment and random draws.
     pub fn build(
         &self,
         make: impl FnOnce(&Equipment) -> Result<Topology, NetworkError>,

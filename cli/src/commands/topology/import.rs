@@ -56,7 +56,7 @@ pub struct Import {
     seed: u64,
 }
 
-/// Reads the file; what was merged, assumed or left out goes to standard error.
+/// Reads the file. Merged, assumed and omitted parts are listed on standard error.
 pub fn run(args: &Import) -> anyhow::Result<Topology> {
     let place = || args.file.display().to_string();
     let bytes = crate::commands::document::bytes_of(&args.file).with_context(place)?;

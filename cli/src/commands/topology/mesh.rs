@@ -6,7 +6,7 @@ use inart_topologies::units::{Rate, Seconds, Size};
 
 use crate::commands::values::{link_rate, time};
 
-/// More draws of rates than anybody looks at.
+/// Largest number of draws of rates.
 const MOST_DRAWS: f64 = 10_000.0;
 
 /// Arguments of `inart topology mesh`.
@@ -60,7 +60,7 @@ fn update_size(text: &str) -> Result<Size, String> {
 }
 
 impl Mesher {
-    /// The network.
+    /// Builds the network.
     pub fn build(&self) -> anyhow::Result<Mesh> {
         let (n, p) = (self.peers, self.receivers);
         ensure!((2..=4096).contains(&n), "--peers {n}: give a number from 2 to 4096");
@@ -85,7 +85,7 @@ impl Mesher {
             compute: self.compute.map(|mean| Compute { mean_seconds: mean.0, cv: self.cv }),
             seed: self.seed,
         });
-        // Names and sizes are held against what documents may have.
+        // The reader of documents checks names and sizes.
         Ok(Mesh::from_yaml(&mesh.to_yaml())?)
     }
 

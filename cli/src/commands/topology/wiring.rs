@@ -1,5 +1,4 @@
-//! Which cable goes where: port numbers of the switches and addresses of the hosts, as the tables will have
-//! them.
+//! Cables of a network: port numbers of the switches and addresses of the hosts, as in the switches' tables.
 
 use std::fmt::Write as _;
 
@@ -26,8 +25,8 @@ struct Host<'a> {
 
 #[derive(Serialize)]
 struct Cable<'a> {
-    ends: [End<'a>; 2],
-    /// Of the slower direction.
+    ends: [CableEnd<'a>; 2],
+    /// Rate of the slower direction, in bit/s.
     rate_bps: f64,
     /// From the first end to the second, and back.
     rates_bps: [f64; 2],
@@ -36,11 +35,11 @@ struct Cable<'a> {
 }
 
 #[derive(Serialize)]
-struct End<'a> {
+struct CableEnd<'a> {
     node: &'a str,
     /// `None` at a host, which has one interface.
     port: Option<u16>,
-    /// What the topology calls the port: a front port and lane, or a `dev_port`.
+    /// Port in the topology's document: a front port and lane, or a `dev_port`.
     #[serde(skip_serializing_if = "Option::is_none")]
     stated: Option<String>,
     /// The chip's number of the port, where the topology says the port.
@@ -48,7 +47,7 @@ struct End<'a> {
     dev_port: Option<u32>,
 }
 
-impl std::fmt::Display for End<'_> {
+impl std::fmt::Display for CableEnd<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.port, &self.stated) {
             (Some(port), Some(stated)) => f.pad(&format!("{} port {port} ({stated})", self.node)),
@@ -58,7 +57,7 @@ impl std::fmt::Display for End<'_> {
     }
 }
 
-/// The wiring of a topology, as text or JSON.
+/// Returns the wiring of a topology, as text or JSON.
 pub fn describe(topology: &Topology, json: bool) -> anyhow::Result<String> {
     let ports = PortMap::new(topology).context("no wiring")?;
     ports.check_ports(inart_targets::DEFAULT.ports()).context("no wiring")?;
@@ -82,7 +81,7 @@ pub fn describe(topology: &Topology, json: bool) -> anyhow::Result<String> {
 
 fn wiring<'a>(topology: &'a Topology, ports: &'a PortMap) -> Wiring<'a> {
     let name = |end| topology.node(end).name.as_str();
-    let end = |id, of, to| End {
+    let end = |id, of, to| CableEnd {
         node: name(of),
         port: ports.port(name(of), name(to)).map(|port| port.get()),
         stated: stated(topology.link(id), of),
@@ -112,12 +111,12 @@ fn wiring<'a>(topology: &'a Topology, ports: &'a PortMap) -> Wiring<'a> {
     }
 }
 
-/// What the document calls the port at an end of a link.
+/// Returns the document's name of the port at an end of a link.
 fn stated(link: &Link, end: NodeId) -> Option<String> {
     link.named_ports().find(|(of, _)| *of == end).map(|(_, port)| port.to_string())
 }
 
-/// What a topology document calls it.
+/// Returns the document's name of a kind of node.
 fn role(kind: NodeKind) -> &'static str {
     match kind {
         NodeKind::Switch => "switch",

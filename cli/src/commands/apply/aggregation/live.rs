@@ -1,4 +1,4 @@
-//! `inart apply --controller`: a running controller moves jobs that run to other plans.
+//! `inart apply --controller`: a running controller migrates running jobs to other plans.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,10 +11,10 @@ use inart_tls::Security;
 use inart_topologies::switched::Topology;
 use inart_topologies::units::counted;
 
-/// How often the controller is asked how a change goes.
+/// Time between requests for the status of a change.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Hands the plans to the controller, one after the other, and waits until each is in force.
+/// Sends the plans to the controller, one after the other, and waits until each is active.
 pub async fn push(
     topology: &Topology,
     file: &Path,
@@ -29,7 +29,7 @@ pub async fn push(
         let number = controller.update_plan(plan.to_json()).await.context("--controller")?;
         let change = ended(&controller, number).await.context("--controller")?;
         lines.push(line(&change));
-        // Those before are in force.
+        // Earlier plans are active.
         match change.stage() {
             ChangeStage::Done => changes.push(document(&change)),
             ChangeStage::Undone => bail!("{}; the previous plan is active", lines.join("; ")),
@@ -44,7 +44,7 @@ pub async fn push(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A change as it was when it had ended.
+/// Waits for the end of a change, and returns the change.
 pub async fn ended(controller: &Client, number: u32) -> Result<ChangeStatus, ClientError> {
     loop {
         let status = controller.status().await?;
@@ -61,7 +61,7 @@ pub async fn ended(controller: &Client, number: u32) -> Result<ChangeStatus, Cli
     }
 }
 
-/// A change in one line.
+/// Returns a change in one line.
 pub fn line(change: &ChangeStatus) -> String {
     let ChangeStatus { number, job, from, to, problem, hosts, confirmed, .. } = change;
     let ms = |microseconds: u64| microseconds as f64 / 1e3;
@@ -96,7 +96,7 @@ pub fn line(change: &ChangeStatus) -> String {
     format!("change {number} of job {job}{way}: {what}")
 }
 
-/// A change as JSON.
+/// Returns a change as JSON.
 pub fn document(change: &ChangeStatus) -> serde_json::Value {
     let seconds = |microseconds: u64| microseconds as f64 / 1e6;
     serde_json::json!({

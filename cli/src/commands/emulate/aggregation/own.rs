@@ -29,7 +29,7 @@ impl OwnArgs {
         self.plan.as_ref().map_or_else(|| Ok(Vec::new()), |path| read_given("--plan", topology, path))
     }
 
-    /// Refuses what only plans of schemes follow, where none of them runs.
+    /// Refuses flags of planned schemes if no planned scheme runs.
     pub fn refuse_settings_of_schemes(
         &self,
         schemes: &[&'static dyn Scheme],

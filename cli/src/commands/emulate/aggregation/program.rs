@@ -14,8 +14,8 @@ use crate::commands::emulate::aggregation::progress::{progress_bar, show};
 use crate::commands::emulate::aggregation::refused::with_flag;
 use crate::commands::output::print;
 
-/// What a shell says of a process that a signal has ended: this and the signal's number.
-const SIGNALLED: u8 = 128;
+/// Exit status of a process that a signal ended, as shells report it: this plus the signal's number.
+const BY_SIGNAL: u8 = 128;
 
 /// Runs the program. Its first rank that fails is the command's failure, with status 1.
 pub fn run(
@@ -39,7 +39,7 @@ pub fn run(
     match result {
         Ok(Measured { report, problem: None }) => tell(&report, json),
         Ok(Measured { report, problem: Some(error) }) => {
-            // With JSON the document says what failed.
+            // With JSON, the document has the failure.
             if !json {
                 tell(&report, json)?;
             }
@@ -52,7 +52,7 @@ pub fn run(
 /// Lines go where the ranks printed them; all to standard error where a document is printed.
 fn printer(json: bool) -> Printer {
     Arc::new(move |stream, line| {
-        // Fails only if nobody reads.
+        // Fails only if the reader has closed the pipe.
         let _ = match stream {
             Stream::Output if !json => {
                 let mut out = std::io::stdout().lock();
@@ -74,7 +74,7 @@ fn tell(summary: &ProgramSummary, json: bool) -> anyhow::Result<ExitCode> {
 
 fn failed(error: Error, json: bool, faults_place: &str) -> anyhow::Result<ExitCode> {
     let status = match &error {
-        Error::Interrupted(signal) => SIGNALLED.saturating_add(u8::try_from(*signal).unwrap_or_default()),
+        Error::Interrupted(signal) => BY_SIGNAL.saturating_add(u8::try_from(*signal).unwrap_or_default()),
         error if error.is_failure() => 1,
         Error::Faults(_) => return Err(error).with_context(|| faults_place.to_owned()),
         _ => return Err(with_flag(error)),

@@ -1,4 +1,4 @@
-//! What an emulation refuses, with the flag that said it.
+//! Refusals of an emulation, with the flag that caused each.
 
 use inart_emulator::aggregation::external::EXTERNAL;
 

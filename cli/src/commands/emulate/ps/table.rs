@@ -1,11 +1,11 @@
-//! What `inart emulate TOPOLOGY --sync …` prints.
+//! Output of `inart emulate TOPOLOGY --sync …`.
 
 use std::fmt::Write as _;
 
 use inart_emulator::ps::{Report, SchemeReport};
 use inart_topologies::units::display_size;
 
-/// The table of a report; the document's model has `own_bytes`.
+/// Returns the table of a report; the document's model has `own_bytes`.
 pub fn table(report: &Report, own_bytes: f64) -> String {
     let mut out = format!(
         "{}: {} workers; {}, with a model of {}\n\
@@ -36,7 +36,7 @@ pub fn table(report: &Report, own_bytes: f64) -> String {
     }
     for scheme in report.schemes.iter().filter(|scheme| scheme.late > 0 || !scheme.left_out.is_empty()) {
         let left_out =
-            if scheme.left_out.is_empty() { "nobody".to_owned() } else { scheme.left_out.join(", ") };
+            if scheme.left_out.is_empty() { "no client".to_owned() } else { scheme.left_out.join(", ") };
         let _ = writeln!(
             out,
             "{}: {} models came after their round; left out: {left_out}",
@@ -62,7 +62,7 @@ pub fn table(report: &Report, own_bytes: f64) -> String {
     out
 }
 
-/// r and batches, as they were at the end.
+/// Returns r and the batches at the end of a run.
 fn tuned(scheme: &SchemeReport) -> Option<String> {
     let relaxation = scheme.relaxation.filter(|_| scheme.scheme == "r2sp").map(|r| format!("r {r:.2}"));
     let batches: Vec<_> = scheme.batches.iter().map(|(name, batch)| format!("{name} {batch}")).collect();
@@ -71,7 +71,7 @@ fn tuned(scheme: &SchemeReport) -> Option<String> {
     (!all.is_empty()).then(|| format!("{}, at the end: {}\n", scheme.scheme, all.join("; ")))
 }
 
-/// What became of those that were killed.
+/// Returns the numbers of killed and of restarted processes.
 fn absences(scheme: &SchemeReport) -> Option<String> {
     let SchemeReport {
         scheme: name, killed, returned, server_restarts, given_up, wasted_updates, lost, ..

@@ -17,14 +17,15 @@ use serde::Serialize;
 use crate::commands::sites::both_levels;
 use crate::commands::sites::both_levels::VALUES;
 
-/// Hosts that are silent for so long are gone. Processes of all sites share this machine.
+/// Hosts that are silent for this long have failed. Long, since the processes of all sites share this
+/// machine.
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One way to plan the trees, with what was planned and simulated beside, at the network's own rates.
+/// A variant of planning the trees, with planned and simulated times at the network's own rates.
 #[derive(Serialize)]
 struct SchemeRun {
     scheme: String,
-    /// Of the slowest inside, and of the trees, in seconds.
+    /// Planned time of the slowest inside and of the trees, in seconds.
     planned_inside_s: f64,
     planned_between_s: f64,
     bound_s: f64,
@@ -101,7 +102,7 @@ fn run_variant(
         scheme: trees.scheme,
         rounds,
         values: VALUES,
-        // A whole gradient under way, as far as switches have slots.
+        // A whole gradient in flight, as far as switches have slots.
         window_chunks: frames.next_power_of_two().clamp(64, SLOTS as usize) as u32,
         peer_timeout: PEER_TIMEOUT,
     };
@@ -125,7 +126,7 @@ fn run_variant(
     })
 }
 
-/// The same rounds in virtual time; links between sites carry headers, too.
+/// Simulates the rounds of the emulation in virtual time. Links between sites carry headers, too.
 fn simulate(
     hierarchy: &Hierarchy,
     setting: &Setting,

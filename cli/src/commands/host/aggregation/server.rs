@@ -1,4 +1,4 @@
-//! The process of a server that the network sends sums to.
+//! The process of a parameter server whose gradients switches sum.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use inart_topologies::Network;
 use inart_topologies::units::counted;
 use inart_wire::ShardId;
 
+use crate::commands::host::attachment::{HostArgs, Output};
 use crate::commands::host::named;
-use crate::commands::host::place::{HostArgs, Output};
 use crate::commands::host::role::SERVER;
 use crate::commands::values::duration;
 use crate::line::section::Section;
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
-/// What a server does.
+/// Flags of a server's work.
 #[derive(clap::Args)]
 struct Work {
     #[command(flatten)]
@@ -54,7 +54,7 @@ impl OnNetwork for Named {
     type Network = Network;
     const SECTION: &'static Section = &SERVER;
 
-    fn run(self, network: Network, asked: &Asked) -> anyhow::Result<ExitCode> {
+    fn run(self, network: Network, invocation: &Invocation) -> anyhow::Result<ExitCode> {
         let shard = |assignment: &Assignment, is_elastic: bool| {
             let place = match is_elastic {
                 true => named::server_of_document(&network, &self.name, &assignment.name),
@@ -62,7 +62,7 @@ impl OnNetwork for Named {
             }?;
             Ok(ShardId::from(place))
         };
-        run_work(&self.work, shard, asked.json)
+        run_work(&self.work, shard, invocation.json)
     }
 }
 
@@ -74,7 +74,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     run_work(&args.work, |_, _| Ok(args.shard), json)
 }
 
-/// Serves until the job's workers have left, or until SIGTERM or SIGINT; then prints what was counted.
+/// Serves until the job's workers have left, or until SIGTERM or SIGINT; then prints the counters.
 /// `shard` returns the server's shard by its assignment, and whether the job is elastic.
 fn run_work(
     args: &Work,
@@ -99,7 +99,7 @@ fn run_work(
         let port = args.host.open_port()?;
         let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
         let server = Server::with_transport(assignment.clone(), shard, port, options)?;
-        // Who reads reports ends it as well.
+        // The reader of reports ends the server as well.
         let mut server = match output.is_audited() {
             true => server,
             false => server.ends_with_job().with_patience(args.join_patience),
@@ -120,7 +120,7 @@ fn run_work(
     })
 }
 
-/// Tells what was counted.
+/// Prints the counters.
 fn end(
     shard: ShardId,
     counters: ServerCounters,

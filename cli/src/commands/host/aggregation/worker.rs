@@ -16,18 +16,18 @@ use inart_report::{Line, WorkerEnd};
 use inart_topologies::Network;
 use inart_wire::Rank;
 
+use crate::commands::host::attachment::{HostArgs, Output};
 use crate::commands::host::named;
-use crate::commands::host::place::{HostArgs, Output};
 use crate::commands::host::role::WORKER;
 use crate::line::section::Section;
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 pub use workload::parse_part;
 use workload::{Workload, WorkloadArgs};
 
 /// Progress is printed this often.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-/// What a worker does.
+/// Flags of a worker's work.
 #[derive(clap::Args)]
 struct Work {
     #[command(flatten)]
@@ -63,7 +63,7 @@ impl OnNetwork for Named {
     type Network = Network;
     const SECTION: &'static Section = &WORKER;
 
-    fn run(self, network: Network, asked: &Asked) -> anyhow::Result<ExitCode> {
+    fn run(self, network: Network, invocation: &Invocation) -> anyhow::Result<ExitCode> {
         let rank = |assignment: &Assignment, is_elastic: bool| {
             let place = match is_elastic {
                 true => named::worker_of_document(&network, &self.name, &assignment.name),
@@ -71,7 +71,7 @@ impl OnNetwork for Named {
             }?;
             Ok(Rank::try_from(place)?)
         };
-        run_work(&self.work, rank, asked.json)
+        run_work(&self.work, rank, invocation.json)
     }
 }
 

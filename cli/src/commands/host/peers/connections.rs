@@ -1,4 +1,4 @@
-//! What a peer and a coordinator are told about their connections.
+//! Flags of the connections of a peer and a coordinator.
 
 use std::net::SocketAddr;
 
@@ -29,7 +29,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// With the coordinators of a peer.
+    /// Returns the connection options with the coordinators of a peer.
     pub fn options(&self, coordinators: &[(String, SocketAddr)]) -> anyhow::Result<HostOptions> {
         Ok(HostOptions {
             listen: self.listen,

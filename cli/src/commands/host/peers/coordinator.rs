@@ -93,15 +93,15 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         if let Some(socket) = status {
             host = host.with_status(socket);
         }
-        // Who reads may have gone; peers still need it.
-        host.run(|told| drop(if json { print_event(&line(told)) } else { print_line(&words(&told)) }))
+        // Peers need the coordinator even after the reader of its output has closed the pipe.
+        host.run(|event| drop(if json { print_event(&line(event)) } else { print_line(&words(&event)) }))
             .await?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
-fn line(told: CoordinatorEvent) -> Line {
-    match told {
+fn line(event: CoordinatorEvent) -> Line {
+    match event {
         CoordinatorEvent::InCharge { term, peers } => Line::InCharge { term: term.number, peers },
         CoordinatorEvent::Chosen { from, round, to, rate_bps } => {
             Line::Chosen(Chosen { from, round, to, rate_bps })
@@ -111,8 +111,8 @@ fn line(told: CoordinatorEvent) -> Line {
     }
 }
 
-fn words(told: &CoordinatorEvent) -> String {
-    match told {
+fn words(event: &CoordinatorEvent) -> String {
+    match event {
         CoordinatorEvent::InCharge { term, peers } => format!("in charge ({term}): {}", peers.join(" ")),
         CoordinatorEvent::Chosen { from, round, to, rate_bps } => {
             format!("round {round} of {from}: to {} at {:.1} Mbps", to.join(" "), rate_bps / 1e6)

@@ -1,4 +1,4 @@
-//! The process of a peer of decentralised training.
+//! The process of a peer in decentralized training.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ use crate::commands::output::{print_event, print_line};
 use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 use crate::line::section::Section;
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
 /// Longest time from a signal until the training returns.
 const LONGEST_STOP: Duration = Duration::from_secs(2);
@@ -79,8 +79,8 @@ impl OnNetwork for Args {
     type Network = Mesh;
     const SECTION: &'static Section = &PEER;
 
-    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked.json)
+    fn run(self, network: Mesh, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation.json)
     }
 }
 
@@ -141,7 +141,7 @@ impl Args {
         })
     }
 
-    /// What peers have to share, and the coordinator does not know.
+    /// Returns the terms that all peers must share and the coordinator does not know.
     fn terms(&self, job: &Job) -> anyhow::Result<Terms> {
         let workers = job.peers().len();
         let mut all = vec![("seed", self.seed.to_string())];
@@ -173,14 +173,14 @@ impl Args {
     }
 }
 
-/// What a peer computes: a trainer, of so many; or nothing.
+/// Computation of a peer: a trainer with the number of peers, or none.
 enum Work {
     Training(Box<Trainer>, usize),
     Random { seed: u64, rank: usize, values: usize },
 }
 
 impl Work {
-    /// Goes on from other weights before a round.
+    /// Loads the weights of another peer before a round.
     fn load(&mut self, weights: &[f32], round: u32) {
         if let Work::Training(trainer, _) = self {
             let mut state = trainer.state();
@@ -189,7 +189,7 @@ impl Work {
         }
     }
 
-    /// A step on one's own images, and the weights behind it.
+    /// Takes a step on the peer's own images, and returns the weights.
     fn step(&mut self, round: u32) -> Vec<f32> {
         match self {
             Work::Training(trainer, workers) => {
@@ -214,10 +214,11 @@ impl Work {
     }
 }
 
-/// Trains, and tells what happens.
+/// Trains, and prints the events.
 struct Program {
     work: Work,
-    /// How long a round's computation is to take, if it is, and what that is drawn from.
+    /// Returns the distribution of a round's compute time and its random source; `None` without simulated
+    /// times.
     stated: Option<(Compute, SplitMix64)>,
     names: Vec<String>,
     json: bool,

@@ -1,4 +1,4 @@
-//! What all processes of a job have to agree on.
+//! Settings that all processes of a job must share.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub struct JobArgs {
 }
 
 impl JobArgs {
-    /// The job, until a last round.
+    /// Returns the job with its number of rounds.
     pub fn job(&self, mesh: &Mesh, rounds: u32) -> anyhow::Result<Job> {
         let job = network::peer_job(mesh, self.job.as_deref())?;
         let is_bsp = self.sync == "bsp";
@@ -59,7 +59,7 @@ impl JobArgs {
         Ok(Job::new(mesh, job, Schedule { sync, force_after, rounds })?.copied_by(copied_by))
     }
 
-    /// The receivers that a user has chosen, by rank, if any are given.
+    /// Returns the receivers that a user has chosen, by rank; `None` without a plan.
     pub fn given(&self, mesh: &Mesh, path: &Path, own: &OwnArgs) -> anyhow::Result<Option<Arc<Pairs>>> {
         own.read(path, mesh, network::peer_job(mesh, self.job.as_deref())?)
     }
@@ -69,7 +69,8 @@ impl JobArgs {
         self.multicast == "switch"
     }
 
-    /// The interface of that name, and the Ethernet addresses that the peers of a job have by the document.
+    /// Returns the interface of that name, and the Ethernet addresses that the peers of a job have by the
+    /// document.
     pub fn interface(&self, mesh: &Mesh, name: &str, job: &Job) -> anyhow::Result<Interface> {
         let ports = PortMap::of_mesh(mesh)?;
         let address = |peer: &String| ports.mac(peer).with_context(|| format!("{peer} has no address"));
@@ -77,7 +78,7 @@ impl JobArgs {
         Ok(Interface { name: name.to_owned(), addresses })
     }
 
-    /// How long a peer computes, as the document states it; its rank.
+    /// Returns the compute time of the document for a peer of this rank.
     pub fn compute(&self, mesh: &Mesh, rank: usize) -> anyhow::Result<Compute> {
         let job = network::peer_job(mesh, self.job.as_deref())?;
         job.computes.get(rank).copied().with_context(|| {

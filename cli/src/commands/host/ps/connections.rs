@@ -1,4 +1,4 @@
-//! What a server and a worker are told about their connections and their job.
+//! Flags of the connections and the job of a parameter server and its workers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,13 +16,13 @@ use inart_wire::{JobId, MacAddr, ValuesPerFrame};
 
 use crate::commands::host::connections::place;
 use crate::commands::network::training_job;
-use crate::line::Asked;
+use crate::line::Invocation;
 
-/// Of a link's rate so much is there for packets: of the 1494 bytes of a full frame 1418 are a packet's, and
-/// acknowledgements of what comes in share the link with what goes out.
+/// Part of a link's rate for QUIC packets. A full frame of 1494 bytes carries a packet of 1418 bytes, and
+/// acknowledgements of received packets share the link with sent packets.
 const PACE_SHARE: f64 = 0.92;
-/// Of a link's rate so much is there for frames of 256 values: of 1092 bytes on the wire 1068 are the
-/// frame's, a frame of 172 bytes acknowledges 16 that come in, and something is left for repairs.
+/// Part of a link's rate for frames of 256 values. A frame has 1068 of its 1092 bytes on the wire, a frame of
+/// 172 bytes acknowledges 16 received ones, and a rest is left for retransmissions.
 const FRAMES_SHARE: f64 = 0.95;
 
 /// Flags about connections.
@@ -71,44 +71,49 @@ pub struct Connections {
     pub seed: u64,
 }
 
-/// Who is where, as it was given: by QUIC HOST:PORT, by frames a MAC.
+/// Address of a process, as it was given: HOST:PORT for QUIC, a MAC for frames.
 #[derive(Debug, Clone)]
-pub struct Place {
-    /// Who.
+pub struct ProcessAddress {
+    /// Name of the process.
     pub name: String,
     address: String,
 }
 
-impl std::str::FromStr for Place {
+impl std::str::FromStr for ProcessAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let form = "write NAME=HOST:PORT, or with --interface NAME=MAC";
         let (name, address) = text.split_once('=').ok_or(form)?;
-        Ok(Place { name: name.to_owned(), address: address.to_owned() })
+        Ok(ProcessAddress { name: name.to_owned(), address: address.to_owned() })
     }
 }
 
 impl Connections {
-    /// The network and its job, with one server of that name.
-    pub fn read(&self, network: &Switched, server: &str, asked: &Asked) -> anyhow::Result<(ClusterJob, Job)> {
-        let cluster = network.training().with_context(|| asked.path.display().to_string())?;
+    /// Reads the network and its job, with the one server that has this name.
+    pub fn read(
+        &self,
+        network: &Switched,
+        server: &str,
+        invocation: &Invocation,
+    ) -> anyhow::Result<(ClusterJob, Job)> {
+        let cluster = network.training().with_context(|| invocation.path.display().to_string())?;
         let job = training_job(&cluster, self.job.as_deref())?.clone();
         let own = of_processes(&cluster, &job, server)?;
         Ok((job, own))
     }
 
-    /// The rate at which to send over a link of that rate; none for no limit.
+    /// Returns the sending rate for a link of this rate; `None` for no limit.
     pub fn rate_bps(&self, link_bps: f64) -> Option<f64> {
         let share = if self.interface.is_some() { FRAMES_SHARE } else { PACE_SHARE };
         self.pace.then_some(share * link_bps)
     }
 
-    /// How to reach these.
+    /// Returns the connection options for these addresses.
     pub fn options(
         &self,
         flag: &str,
-        places: &[Place],
+        addresses: &[ProcessAddress],
         (job, topology): (&Job, &Topology),
     ) -> anyhow::Result<HostOptions> {
         match &self.interface {
@@ -116,12 +121,12 @@ impl Connections {
                 self.refuse_quic(interface)?;
                 Ok(HostOptions::Frames(FrameOptions {
                     interface: interface.clone(),
-                    peers: each(flag, places, |place| place.mac(flag))?,
+                    peers: each(flag, addresses, |process| process.mac(flag))?,
                     job: number(job, topology)?,
                     values: self.frame_values,
                 }))
             }
-            None => Ok(HostOptions::Quic(Box::new(self.quic(flag, places)?))),
+            None => Ok(HostOptions::Quic(Box::new(self.quic(flag, addresses)?))),
         }
     }
 
@@ -142,7 +147,7 @@ impl Connections {
         }
     }
 
-    fn quic(&self, flag: &str, places: &[Place]) -> anyhow::Result<QuicOptions> {
+    fn quic(&self, flag: &str, addresses: &[ProcessAddress]) -> anyhow::Result<QuicOptions> {
         if let Some(values) = self.frame_values {
             bail!(
                 "--frame-values {values}: it is for frames; name the interface, --interface, or leave it out"
@@ -159,7 +164,7 @@ impl Connections {
         };
         Ok(QuicOptions {
             listen,
-            peers: each(flag, places, |place| place.socket(flag))?,
+            peers: each(flag, addresses, |process| process.socket(flag))?,
             tls: MutualTls::load(&ca, &identity, PROTOCOL).context("TLS")?,
             congestion: match self.congestion.as_deref() {
                 Some("cubic") => Congestion::Cubic,
@@ -169,21 +174,21 @@ impl Connections {
     }
 }
 
-/// The job's number in frames: its place in the document, as that of all jobs.
+/// Returns the job's number in frames: its index among all jobs of the document.
 fn number(job: &Job, topology: &Topology) -> anyhow::Result<JobId> {
     job_number(topology, &job.name).with_context(|| {
         format!("network {}: job {} has no number; it has too many jobs", topology.name(), job.name)
     })
 }
 
-impl Place {
+impl ProcessAddress {
     fn socket(&self, flag: &str) -> anyhow::Result<SocketAddr> {
         let place = place(&format!("{}={}", self.name, self.address));
         place.map(|(_, address)| address).map_err(|error| anyhow!("{flag} {}: {error}", self.name))
     }
 
     fn mac(&self, flag: &str) -> anyhow::Result<MacAddr> {
-        let Place { name, address } = self;
+        let ProcessAddress { name, address } = self;
         let mac = address.parse();
         mac.map_err(|_| {
             anyhow!("{flag} {name}={address}: with --interface give a MAC address, like 02:00:00:00:00:01")
@@ -191,24 +196,24 @@ impl Place {
     }
 }
 
-/// All by name, each once.
+/// Returns the addresses by name, and refuses a name that was given twice.
 fn each<T>(
     flag: &str,
-    places: &[Place],
-    address: impl Fn(&Place) -> anyhow::Result<T>,
+    addresses: &[ProcessAddress],
+    address: impl Fn(&ProcessAddress) -> anyhow::Result<T>,
 ) -> anyhow::Result<BTreeMap<String, T>> {
     let mut all = BTreeMap::new();
-    for place in places {
-        let name = &place.name;
+    for process in addresses {
+        let name = &process.name;
         ensure!(
-            all.insert(name.clone(), address(place)?).is_none(),
+            all.insert(name.clone(), address(process)?).is_none(),
             "{flag} {name} was given twice; give it once"
         );
     }
     Ok(all)
 }
 
-/// A job as its processes know it.
+/// Returns a job as its processes know it.
 pub fn of_processes(cluster: &Cluster, job: &ClusterJob, server: &str) -> anyhow::Result<Job> {
     let values = job.bits / 32.0;
     ensure!(

@@ -7,33 +7,33 @@ use inart_ps_agent::{InGroups, InOrder, Sequencer, ServerCounters};
 use inart_ps_host::{Connections, Job};
 use inart_report::{ConnectionCounts, Line, PsServerEnd};
 
-/// What the server's agent and its connections have counted.
+/// Counters of the server's agent and of its connections.
 pub type Host = (ServerCounters, Connections);
 
-/// Where a server went on from what it had kept.
+/// Checkpoint from which a server resumed.
 #[derive(Debug, Clone)]
 pub struct Resumed {
     pub path: PathBuf,
     pub version: u64,
-    /// Updates that were applied, or discarded, by then.
+    /// Updates that the checkpoint includes, applied or discarded.
     pub updates: u64,
 }
 
 impl Resumed {
-    /// As a sentence.
+    /// Returns the text for people.
     pub fn text(&self) -> String {
         let Resumed { path, version, updates } = self;
         format!("resumed from {} at version {version}: {updates} updates applied", path.display())
     }
 
-    /// As an event.
+    /// Returns the event of a line.
     pub fn event(&self) -> Line {
         let Resumed { path, version, updates } = self;
         Line::Resumed { resumed: path.display().to_string(), from_version: *version, updates: *updates }
     }
 }
 
-/// What a server says in the end.
+/// Summary of a server at its end.
 pub struct Ended {
     host: Host,
     resumed: Option<Resumed>,
@@ -47,7 +47,7 @@ pub struct Ended {
     groups: Option<Groups>,
 }
 
-/// What only groups count.
+/// Counters of groups.
 struct Groups {
     late: u64,
     repeated: u64,
@@ -73,7 +73,7 @@ impl Ended {
         }
     }
 
-    /// Of clients in groups.
+    /// Returns the summary of a job of clients in groups.
     pub fn in_groups(sequencer: &InGroups, host: Host, job: &Job, accuracy: f64) -> Self {
         let counters = sequencer.server().counters();
         let left_out = sequencer.left_out().iter().filter_map(|client| job.workers.get(client.index()));
@@ -96,7 +96,7 @@ impl Ended {
         }
     }
 
-    /// With where it went on.
+    /// Adds the checkpoint from which the server resumed.
     pub fn resumed(self, resumed: Option<Resumed>) -> Self {
         Ended { resumed, ..self }
     }
@@ -114,7 +114,7 @@ impl Ended {
         repeated + unasked + malformed + stale_incarnation + pulls_repeated + not_permitted
     }
 
-    /// As an event.
+    /// Returns the event of a line.
     pub fn event(&self) -> Line {
         let ((agent, connections), groups) = (&self.host, self.groups.as_ref());
         Line::PsServerEnded(Box::new(PsServerEnd {
@@ -141,7 +141,7 @@ impl Ended {
         }))
     }
 
-    /// As a sentence.
+    /// Returns the text for people.
     pub fn text(&self) -> String {
         let what = if self.groups.is_some() { "models of clients" } else { "updates" };
         let mut out = format!(

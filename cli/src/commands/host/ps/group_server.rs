@@ -14,17 +14,17 @@ use inart_topologies::Switched;
 use inart_training::{Config, Stepper};
 use inart_wire::{Incarnation, ShardId};
 
+use crate::commands::host::attachment::{Attachment, HostArgs, parse_port};
 use crate::commands::host::named;
-use crate::commands::host::place::{HostArgs, Place, parse_port};
 use crate::commands::host::role::GROUP_SERVER;
 use crate::commands::output::{print_event, print_line};
 use crate::commands::security::ClientArgs;
 use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 use crate::line::section::Section;
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
-/// What a server of groups does.
+/// Flags of the work of a server of groups.
 #[derive(clap::Args)]
 struct Work {
     /// Assignment of a group's job (JSON), as `inart apply --assignments` writes it.
@@ -65,7 +65,7 @@ struct Work {
     status: StatusArgs,
 }
 
-/// A group's host, and what its controller is told of it.
+/// A group's host, with its connection and reports to the controller.
 struct Host {
     args: HostArgs,
     assignment: Assignment,
@@ -97,10 +97,10 @@ impl OnNetwork for Named {
     type Network = Switched;
     const SECTION: &'static Section = &GROUP_SERVER;
 
-    fn run(self, _: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+    fn run(self, _: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
         let shard =
             |assignment: &Assignment| named::server_of_assignment(assignment, &self.name).map(ShardId::from);
-        run_work(&self.work, shard, asked.json)
+        run_work(&self.work, shard, invocation.json)
     }
 }
 
@@ -190,9 +190,9 @@ fn run_work(
 }
 
 impl Work {
-    /// Where each group's assignment is.
-    fn places(&self) -> Vec<Place> {
-        let place = |assignment: Option<PathBuf>, job: String| Place {
+    /// Returns the source of each group's assignment.
+    fn places(&self) -> Vec<Attachment> {
+        let place = |assignment: Option<PathBuf>, job: String| Attachment {
             assignment,
             controller: self.controller.clone(),
             job,

@@ -1,4 +1,4 @@
-//! The process of a worker of a group whose gradients switches add up, in turn with other groups.
+//! The process of a worker in a group whose gradients switches sum, in round-robin order with other groups.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -16,14 +16,14 @@ use inart_training::{Config, Stepper};
 use inart_wire::Rank;
 
 use crate::commands::host::aggregation::worker::parse_part;
+use crate::commands::host::attachment::{HostArgs, Output};
 use crate::commands::host::named;
-use crate::commands::host::place::{HostArgs, Output};
 use crate::commands::host::role::GROUP_WORKER;
 use crate::commands::values::seconds;
 use crate::line::section::Section;
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
-/// What a worker of a group does.
+/// Flags of the work of a worker in a group.
 #[derive(clap::Args)]
 struct Work {
     #[command(flatten)]
@@ -78,11 +78,11 @@ impl OnNetwork for Named {
     type Network = Switched;
     const SECTION: &'static Section = &GROUP_WORKER;
 
-    fn run(self, _: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+    fn run(self, _: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
         let rank = |assignment: &Assignment| {
             Ok(Rank::try_from(named::worker_of_assignment(assignment, &self.name)?)?)
         };
-        run_work(&self.work, rank, asked.json)
+        run_work(&self.work, rank, invocation.json)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a worker's or a client's process trains.
+//! Training of a worker's or a client's process.
 
 use anyhow::ensure;
 use inart_ps_host::Start;
@@ -42,7 +42,7 @@ pub fn shared_terms(cluster: &Job, seed: u64, first: &[f32]) -> Vec<(&'static st
 const MOST_STEPS: usize = 10_000;
 
 impl LearnerArgs {
-    /// Refuses what a job of this kind does not know.
+    /// Refuses flags that jobs of this kind lack.
     pub fn check(&self, kind: Kind) -> anyhow::Result<()> {
         ensure!(
             self.step.is_finite() && self.step > 0.0,
@@ -65,7 +65,7 @@ impl LearnerArgs {
         Ok(())
     }
 
-    /// How a client trains.
+    /// Returns how a client trains.
     pub fn local(&self) -> Local {
         let (shards, steps) = (self.shards.unwrap_or(2), self.local_steps.unwrap_or(5));
         Local { shards, steps, step: self.step as f32 }
@@ -84,8 +84,8 @@ impl LearnerArgs {
         all
     }
 
-    /// What the participant of that number trains. `is_opposite`: a client that pushes the opposite of what
-    /// it has learnt.
+    /// Returns the learner of the participant with this rank. `is_opposite`: a client that pushes its negated
+    /// update.
     pub fn learner(&self, job: &Job, seed: u64, rank: usize, is_opposite: bool) -> anyhow::Result<Learner> {
         self.check(job.kind)?;
         ensure!(
@@ -102,16 +102,16 @@ impl LearnerArgs {
     }
 }
 
-/// What is trained.
+/// A training.
 pub enum Learner {
-    /// Pushes what it adds to the model.
+    /// A worker, which pushes its change of the model.
     Worker(Stepper),
-    /// Pushes the model that it has trained.
+    /// A client, which pushes its trained model.
     Client { client: Client, is_opposite: bool },
 }
 
 impl Learner {
-    /// What is pushed.
+    /// Computes the values to push.
     pub fn push(&mut self, start: &Start) -> Vec<f32> {
         match self {
             Learner::Worker(stepper) => {

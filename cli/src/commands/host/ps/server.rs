@@ -1,4 +1,4 @@
-//! The process of a parameter server that workers meet in an order.
+//! The process of a parameter server with BSP, ASP, SSP, SAFA or R²SP synchronization.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use inart_topologies::ps::{Job as ClusterJob, Kind};
 use inart_topologies::switched::Topology;
 use inart_training::{Config, PARAMETERS, Stepper};
 
-use crate::commands::host::ps::connections::{Connections, Place};
+use crate::commands::host::ps::connections::{Connections, ProcessAddress};
 use crate::commands::host::ps::ended::{Ended, Host, Resumed};
 use crate::commands::host::ps::learner::shared_terms;
 use crate::commands::host::role::PS_SERVER;
@@ -28,7 +28,7 @@ use crate::commands::ps::workers::WorkerArgs;
 use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 use crate::line::section::Section;
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
 /// Arguments of `inart host` for a parameter server.
 #[derive(clap::Args)]
@@ -39,7 +39,7 @@ pub struct Args {
     ///
     /// NAME=HOST:PORT, or NAME=MAC with --interface.
     #[arg(long = "worker", value_name = "NAME=ADDRESS", required = true)]
-    workers: Vec<Place>,
+    workers: Vec<ProcessAddress>,
     /// Synchronization: bsp, asp, ssp, safa or r2sp; with clients: bsp or fl-r2sp.
     #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
     sync: String,
@@ -84,14 +84,14 @@ impl OnNetwork for Args {
     type Network = Switched;
     const SECTION: &'static Section = &PS_SERVER;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let json = asked.json;
-    let (cluster, job) = args.connections.read(network, &args.connections.name, asked)?;
+fn run(args: &Args, network: &Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let json = invocation.json;
+    let (cluster, job) = args.connections.read(network, &args.connections.name, invocation)?;
     let topology = &network.topology;
     ensure!(
         job.values == PARAMETERS,
@@ -163,8 +163,8 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
 }
 
 impl Args {
-    /// What is trained: the training's number and terms, and where it goes on if `--checkpoint` names a file
-    /// of it.
+    /// Returns the training's number and terms, and the state from which it resumes if the file of
+    /// `--checkpoint` exists.
     fn own_training(
         &self,
         cluster: &ClusterJob,
@@ -231,7 +231,7 @@ impl Args {
         })
     }
 
-    /// Serves until the training is over: what decided the order, and what was counted.
+    /// Serves until the training is over. Returns the sequencer and the counters.
     fn serve<S: Sequencer + Clone>(
         &self,
         cluster: &ClusterJob,
@@ -263,14 +263,14 @@ impl Args {
             if let Some(socket) = status {
                 host = host.with_status(socket);
             }
-            let ended = host.run(|told| {
-                warn(&told, job);
+            let ended = host.run(|happened| {
+                warn(&happened, job);
                 if printed.is_err() {
                     return;
                 }
                 printed = match json {
-                    true => event(&told, job).map_or(Ok(()), |event| print_event(&event)),
-                    false => sentence(&told, job).map_or(Ok(()), |sentence| print_line(&sentence)),
+                    true => event(&happened, job).map_or(Ok(()), |event| print_event(&event)),
+                    false => sentence(&happened, job).map_or(Ok(()), |sentence| print_line(&sentence)),
                 };
             });
             anyhow::Ok(ended.await?)
@@ -281,7 +281,7 @@ impl Args {
     }
 }
 
-/// Which training a server holds, and where it goes on.
+/// Training of a server, and the checkpoint from which it resumes.
 struct OwnTraining {
     number: u64,
     terms: Terms,
@@ -294,9 +294,9 @@ fn name(job: &Job, worker: &WorkerNo) -> String {
     job.workers.get(worker.index()).cloned().unwrap_or_default()
 }
 
-/// Logs what an operator may have to look at.
-fn warn(told: &ServerEvent, job: &Job) {
-    let ServerEvent::News(news) = told else { return };
+/// Logs events that an operator may have to examine.
+fn warn(event: &ServerEvent, job: &Job) {
+    let ServerEvent::News(news) = event else { return };
     match news {
         ServerNews::Pushed { worker, iteration, refusal: Some(refusal), .. } => {
             tracing::warn!("{}, iteration {iteration}: {refusal}", name(job, worker));
@@ -314,10 +314,10 @@ fn warn(told: &ServerEvent, job: &Job) {
 }
 
 /// Returns the event of a line, if it is one.
-fn event(told: &ServerEvent, job: &Job) -> Option<Line> {
+fn event(happened: &ServerEvent, job: &Job) -> Option<Line> {
     let at_ns = monotonic_ns();
     let name = |worker: &WorkerNo| name(job, worker);
-    let news = match told {
+    let news = match happened {
         ServerEvent::Applied { applied, model } => {
             let updates = applied.updates.iter().map(|update| AppliedUpdate {
                 worker: name(&update.worker),
@@ -354,8 +354,8 @@ fn event(told: &ServerEvent, job: &Job) -> Option<Line> {
 }
 
 /// Returns the sentence for people, if there is one.
-fn sentence(told: &ServerEvent, job: &Job) -> Option<String> {
-    match told {
+fn sentence(event: &ServerEvent, job: &Job) -> Option<String> {
+    match event {
         ServerEvent::News(ServerNews::Joined { worker }) => Some(format!("{} takes part", name(job, worker))),
         ServerEvent::Applied { applied, .. } if applied.version.is_multiple_of(job.workers.len() as u64) => {
             Some(format!("version {}", applied.version))

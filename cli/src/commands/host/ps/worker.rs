@@ -11,7 +11,7 @@ use inart_topologies::Switched;
 use inart_topologies::ps::{Participant, Time};
 use inart_training::{Config, PARAMETERS, Stepper};
 
-use crate::commands::host::ps::connections::{Connections, Place};
+use crate::commands::host::ps::connections::{Connections, ProcessAddress};
 use crate::commands::host::ps::ended::counted;
 use crate::commands::host::ps::learner::{Learner, LearnerArgs};
 use crate::commands::host::role::PS_WORKER;
@@ -20,7 +20,7 @@ use crate::commands::output::{print_event, print_line};
 use crate::commands::status_socket::StatusArgs;
 use crate::commands::values::duration;
 use crate::line::section::Section;
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
 /// Longest time from a signal until the training returns.
 const LONGEST_STOP: Duration = Duration::from_secs(2);
@@ -32,7 +32,7 @@ pub struct Args {
     connections: Connections,
     /// Address of the server: NAME=HOST:PORT, or NAME=MAC with --interface.
     #[arg(long, value_name = "NAME=ADDRESS")]
-    server: Place,
+    server: ProcessAddress,
     #[command(flatten)]
     learner: LearnerArgs,
     /// With clients: send negated updates (simulates a malicious client).
@@ -54,16 +54,16 @@ impl OnNetwork for Args {
     type Network = Switched;
     const SECTION: &'static Section = &PS_WORKER;
 
-    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let json = asked.json;
+fn run(args: &Args, network: &Switched, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let json = invocation.json;
     let Connections { name, seed, .. } = &args.connections;
     let signal = stopping::catch()?;
-    let (cluster, job) = args.connections.read(network, &args.server.name, asked)?;
+    let (cluster, job) = args.connections.read(network, &args.server.name, invocation)?;
     ensure!(
         job.values == PARAMETERS,
         "job {}: its model has {} values and the one that is trained {PARAMETERS}; set gradient: {} B",
@@ -127,7 +127,7 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
 
 struct Program {
     learner: Learner,
-    /// How long it is to compute, if it is, and what that is drawn from.
+    /// Returns the distribution of the compute time and its random source; `None` without simulated times.
     stated: Option<(Participant, Time, SplitMix64)>,
     iterations: u64,
     json: bool,

@@ -12,7 +12,7 @@ use inart_sites_agent::Setup;
 use inart_sites_host::{GatewayEnding, GatewayRound, SiteHost};
 use inart_topologies::sites::Inside;
 
-use crate::commands::host::place::{HostArgs, Place, parse_port};
+use crate::commands::host::attachment::{Attachment, HostArgs, parse_port};
 use crate::commands::security::ClientArgs;
 use crate::commands::status_socket;
 use crate::commands::values::duration;
@@ -46,7 +46,7 @@ pub struct InsideArgs {
 }
 
 impl InsideArgs {
-    /// Whether they fit a site that has an inside, or has none.
+    /// Checks that the flags fit a site with or without workers inside.
     pub fn check(&self, site: &str, inside: Option<&Inside>) -> anyhow::Result<()> {
         let given = [
             ("--interface", self.interface.is_some()),
@@ -75,7 +75,7 @@ impl InsideArgs {
 
     fn host(&self, inside: &Inside, tls: [&PathBuf; 3]) -> HostArgs {
         let [ca, certificate, key] = tls.map(PathBuf::clone);
-        HostArgs::at(Place {
+        HostArgs::at(Attachment {
             assignment: self.assignment.clone(),
             controller: self.controller.clone(),
             job: self.controller.iter().map(|_| inside.topology.jobs()[0].name.clone()).collect(),
@@ -98,7 +98,7 @@ impl InsideArgs {
         setup: &Setup,
         open: impl FnOnce() -> anyhow::Result<SiteHost>,
         rounds: u32,
-        told: &mut dyn FnMut(GatewayRound),
+        on_round: &mut dyn FnMut(GatewayRound),
     ) -> anyhow::Result<GatewayEnding> {
         let mut ending = None;
         let host = self.host(inside, tls);
@@ -116,20 +116,21 @@ impl InsideArgs {
             site.watch_inside(workers, watch.clone());
             status.take().into_iter().for_each(|socket| site.publish(socket));
             if let Err(error) = host.claim(&assignment, who, incarnation) {
-                // It was restarted: the others would wait, and it cannot go back to its workers.
+                // The site was restarted: the other sites would wait, and the site cannot repeat rounds with
+                // its workers.
                 site.end(format!("site {}: {error:#}", inside.site));
                 return Err(error);
             }
             let _following = host.follow(&assignment, who, incarnation, server.migrator())?;
             let _reporting = host.report_to_controller(&assignment, who, incarnation, Some(watch))?;
-            ending = Some(site.serve(frames, server, rounds, told)?);
+            ending = Some(site.serve(frames, server, rounds, on_round)?);
             Ok(())
         })?;
         ending.context("the rounds have not ended")
     }
 }
 
-/// Whether an assignment is that of the inside's job.
+/// Checks that an assignment is that of the inside's job.
 fn is_of(assignment: &Assignment, inside: &Inside) -> anyhow::Result<()> {
     assignment.validate().map_err(inart_host_agent::Error::from)?;
     let (site, topology) = (&inside.site, &inside.topology);

@@ -33,12 +33,12 @@ use crate::commands::sites::own::OwnArgs;
 use crate::commands::status_socket::{self, StatusArgs};
 use crate::commands::values::{duration, link_rate};
 use crate::line::section::Section;
-use crate::line::{Asked, OnNetwork};
+use crate::line::{Invocation, OnNetwork};
 
 /// Longest time from a signal until the training returns: the site first ends the job at its neighbors.
 const LONGEST_STOP: Duration = Duration::from_secs(15);
 
-/// What a site and a scheduler are told about their connections.
+/// Flags of the connections of a site and a scheduler.
 #[derive(clap::Args)]
 pub struct Connections {
     /// Name of the site or scheduler, as in the network and in its certificate (DNS name).
@@ -134,7 +134,7 @@ impl Connections {
     }
 }
 
-/// What a site trains.
+/// Computation of a site.
 enum Work {
     Training(Box<Trainer>),
     Random { seed: u64, site: usize, values: usize },
@@ -159,7 +159,7 @@ impl Work {
         }
     }
 
-    /// Goes on from another site's state before a round.
+    /// Resumes from another site's state before a round.
     fn load(&mut self, state: &[u8], round: u32) -> anyhow::Result<()> {
         let Work::Training(trainer) = self else { return Ok(()) };
         let values: Vec<f32> =
@@ -181,18 +181,18 @@ impl OnNetwork for Args {
     type Network = Hierarchy;
     const SECTION: &'static Section = &SITE;
 
-    fn run(self, network: Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
-        run(&self, &network, asked)
+    fn run(self, network: Hierarchy, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+        run(&self, &network, invocation)
     }
 }
 
-fn run(args: &Args, network: &Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
-    let (overlay, json) = (&network.overlay, asked.json);
+fn run(args: &Args, network: &Hierarchy, invocation: &Invocation) -> anyhow::Result<ExitCode> {
+    let (overlay, json) = (&network.overlay, invocation.json);
     let both = (!network.insides.is_empty()).then_some(network);
     let name = &args.connections.name;
     let job = network::site_job(overlay, args.job.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
-    let given = args.own.read(&asked.path, overlay, Some(&job.name))?;
+    let given = args.own.read(&invocation.path, overlay, Some(&job.name))?;
     if both.is_some() {
         args.own.refuse_on_both_levels()?;
     }
@@ -225,18 +225,18 @@ fn run(args: &Args, network: &Hierarchy, asked: &Asked) -> anyhow::Result<ExitCo
     let setup = Arc::new(setup);
     let tls = args.connections.tls.paths();
     let mut printed = Ok(());
-    let mut told = |round: GatewayRound| {
+    let mut on_round = |round: GatewayRound| {
         if printed.is_ok() {
-            printed = tell_gateway(&round, json);
+            printed = print_gateway(&round, json);
         }
     };
-    let ending = args.inside.run(inside, tls, &setup, || open(&setup), args.rounds, &mut told)?;
+    let ending = args.inside.run(inside, tls, &setup, || open(&setup), args.rounds, &mut on_round)?;
     printed?;
-    tell_gateway_end(&ending, json)?;
+    print_gateway_end(&ending, json)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A site's place among all who give a gradient, and how many those are.
+/// Returns a site's rank among all hosts that send gradients, and the number of these hosts.
 fn rank_of(
     both: Option<&Hierarchy>,
     overlay: &Overlay,
@@ -253,7 +253,7 @@ fn rank_of(
 }
 
 impl Args {
-    /// What sites that train by themselves must share.
+    /// Returns the terms that sites without workers must share.
     fn terms(&self, work: &Work) -> Vec<(&'static str, String)> {
         let program = match work {
             Work::Training(_) => "digits",
@@ -267,7 +267,7 @@ impl Args {
         terms
     }
 
-    /// What a site without workers does itself, in its place among so many.
+    /// Returns the computation of a site without workers, with its rank and the number of workers.
     fn work(&self, job: &SiteJob, &(rank, workers): &(usize, usize), values: usize) -> anyhow::Result<Work> {
         if self.random {
             return Ok(Work::Random { seed: self.seed, site: rank, values });
@@ -300,14 +300,14 @@ fn train(mut host: SiteHost, work: &mut Work, rounds: u32, json: bool) -> anyhow
                 let reduced = host.all_reduce(work.gradient(round), &|| work.state())?;
                 if let Some(sum) = &reduced.sum {
                     work.apply(sum);
-                    tell(round, &reduced, sum, json)?;
+                    print_round(round, &reduced, sum, json)?;
                 }
                 reduced.next
             }
         };
     }
     let ending = host.finish(work.state())?;
-    tell_end(work, &ending, json)?;
+    print_end(work, &ending, json)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -316,7 +316,7 @@ fn nanoseconds(at: Instant) -> u64 {
     monotonic_ns().saturating_sub(at.elapsed().as_nanos() as u64)
 }
 
-fn tell_gateway(round: &GatewayRound, json: bool) -> anyhow::Result<()> {
+fn print_gateway(round: &GatewayRound, json: bool) -> anyhow::Result<()> {
     let GatewayRound { round: number, began, own, ended, version, sum } = round;
     if !json {
         let seconds = |from: &Instant, to: &Instant| to.saturating_duration_since(*from).as_secs_f64();
@@ -337,7 +337,7 @@ fn tell_gateway(round: &GatewayRound, json: bool) -> anyhow::Result<()> {
     }))
 }
 
-fn tell_gateway_end(ending: &GatewayEnding, json: bool) -> anyhow::Result<()> {
+fn print_gateway_end(ending: &GatewayEnding, json: bool) -> anyhow::Result<()> {
     let GatewayEnding { site: ending @ Ending { site, agent, .. }, server } = ending;
     let summed = server.summed_in_network;
     if json {
@@ -379,7 +379,7 @@ fn dropped_in_words(ending: &Ending) -> String {
     if all.is_empty() { String::new() } else { format!("; dropped: {}", all.join(", ")) }
 }
 
-fn tell(round: u32, reduced: &Reduced, sum: &[f32], json: bool) -> anyhow::Result<()> {
+fn print_round(round: u32, reduced: &Reduced, sum: &[f32], json: bool) -> anyhow::Result<()> {
     if !json {
         let took = reduced.ended.saturating_duration_since(reduced.began).as_secs_f64();
         return print_line(&format!("round {round}: {took:.3} s, plan {}", reduced.version >> 32));
@@ -394,7 +394,7 @@ fn tell(round: u32, reduced: &Reduced, sum: &[f32], json: bool) -> anyhow::Resul
     }))
 }
 
-fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> {
+fn print_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> {
     let accuracy = match work {
         Work::Training(trainer) => Some(trainer.evaluate().accuracy),
         Work::Random { .. } => None,
@@ -440,14 +440,14 @@ pub fn run_scheduler(args: &SchedulerArgs, json: bool) -> anyhow::Result<ExitCod
         if let Some(socket) = status {
             host = host.with_status(socket);
         }
-        // Sites still need the scheduler after its reader closed.
-        let told = |Offered { version, trees }: Offered| {
+        // Sites need the scheduler even after the reader of its output has closed the pipe.
+        let on_offer = |Offered { version, trees }: Offered| {
             drop(match json {
                 true => print_event(&Line::Offered { version, trees }),
                 false => print_line(&format!("plan {} offered: {}", version >> 32, counted(trees, "tree"))),
             });
         };
-        Ok::<_, anyhow::Error>(host.run(told).await?)
+        Ok::<_, anyhow::Error>(host.run(on_offer).await?)
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,46 +11,46 @@ use inart_topologies::units::display_rate;
 use crate::commands::document;
 use crate::commands::plans::PLAN;
 
-/// What a plan file holds.
-enum File {
+/// Contents of a plan file.
+enum PlanFile {
     One(Box<Plan>),
     Several(JobPlans),
 }
 
-impl File {
-    fn read(path: &Path) -> anyhow::Result<File> {
+impl PlanFile {
+    fn read(path: &Path) -> anyhow::Result<PlanFile> {
         let place = || path.display().to_string();
         let text = document::read(path).with_context(place)?;
         document::refuse_network(&text, PLAN).with_context(place)?;
         let several = serde_json::from_str::<serde_json::Value>(&text)
             .is_ok_and(|document| document.get("plans").is_some());
         if several {
-            Ok(File::Several(JobPlans::from_json(&text).with_context(place)?))
+            Ok(PlanFile::Several(JobPlans::from_json(&text).with_context(place)?))
         } else {
-            Ok(File::One(Box::new(Plan::from_json(&text).with_context(place)?)))
+            Ok(PlanFile::One(Box::new(Plan::from_json(&text).with_context(place)?)))
         }
     }
 
     fn check(&self, topology: &Topology) -> Vec<Violation> {
         match self {
-            File::One(plan) => inart_planner_aggregation::check(topology, plan).err(),
-            File::Several(plans) => inart_planner_aggregation::check_jobs(topology, plans).err(),
+            PlanFile::One(plan) => inart_planner_aggregation::check(topology, plan).err(),
+            PlanFile::Several(plans) => inart_planner_aggregation::check_jobs(topology, plans).err(),
         }
         .unwrap_or_default()
     }
 
     fn into_plans(self) -> Vec<Plan> {
         match self {
-            File::One(plan) => vec![*plan],
-            File::Several(plans) => plans.plans,
+            PlanFile::One(plan) => vec![*plan],
+            PlanFile::Several(plans) => plans.plans,
         }
     }
 }
 
-/// Says what is wrong with a plan file, or that it holds: exit status 0 or 1.
+/// Prints the violated constraints of a plan file. Exit status: 0 if the plan holds, else 1.
 pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let place = || path.display().to_string();
-    let file = File::read(path)?;
+    let file = PlanFile::read(path)?;
     let violations = file.check(topology);
     if let Some(other @ Violation::OtherTopology(_)) = violations.first() {
         bail!("{}: {other}", place());
@@ -86,7 +86,7 @@ pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitC
     Ok(if lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// What a plan that does not count results does not say of its rate.
+/// Returns a note on the rate of a plan that does not count results.
 fn results_note(topology: &Topology, plan: &Plan) -> Option<String> {
     let held = inart_planner_aggregation::held_by_results(topology, plan)?;
     let (job, rate) = (&plan.job, display_rate(held.rate_bps));
@@ -98,7 +98,7 @@ fn results_note(topology: &Topology, plan: &Plan) -> Option<String> {
 
 /// Reads a plan that is for this topology; errors name the file.
 pub fn read(topology: &Topology, path: &Path) -> anyhow::Result<Plan> {
-    let file = File::read(path)?;
+    let file = PlanFile::read(path)?;
     let place = || path.display().to_string();
     if let Some(other @ Violation::OtherTopology(_)) = file.check(topology).first() {
         bail!("{}: {other}", place());
@@ -108,10 +108,10 @@ pub fn read(topology: &Topology, path: &Path) -> anyhow::Result<Plan> {
     Ok(plans.remove(0))
 }
 
-/// Reads the plan to start from. It may be of a network that has changed since: the planner says what of it
-/// is left. Errors name the file.
+/// Reads the plan to start from. The network may have changed since: the planner keeps the parts that still
+/// exist. Errors name the file.
 pub fn read_running(path: &Path) -> anyhow::Result<Plan> {
-    let mut plans = File::read(path)?.into_plans();
+    let mut plans = PlanFile::read(path)?.into_plans();
     let (place, count) = (path.display(), plans.len());
     ensure!(
         count == 1,
@@ -122,7 +122,7 @@ pub fn read_running(path: &Path) -> anyhow::Result<Plan> {
 
 /// Reads plans that hold on this topology; errors name the file.
 pub fn read_all(topology: &Topology, path: &Path) -> anyhow::Result<Vec<Plan>> {
-    let file = File::read(path)?;
+    let file = PlanFile::read(path)?;
     if let Some(violation) = file.check(topology).first() {
         let fix = match violation {
             Violation::OtherTopology(_) => "",

@@ -3,7 +3,7 @@
 use anyhow::{Context, ensure};
 use inart_topologies::switched::{Job, Topology};
 
-/// The jobs of these names, in this order; all jobs if there are none.
+/// Returns the jobs of these names, in this order; all jobs if there are none.
 pub fn jobs<'t>(topology: &'t Topology, names: &[String]) -> anyhow::Result<Vec<&'t Job>> {
     if names.is_empty() {
         return Ok(topology.jobs().iter().collect());

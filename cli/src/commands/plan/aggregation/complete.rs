@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::commands::document;
 
-/// What of a plan is not derived. A plan has more fields, which are derived again.
+/// Fields of a plan that are not derived. Further fields of a plan are derived again.
 #[derive(Deserialize)]
 struct Routes {
     /// Needed where the topology has several jobs.
@@ -51,14 +51,14 @@ struct Results {
 }
 
 /// Routes with the nodes of a topology in place of names.
-struct Own {
+struct NamedRoutes {
     flows: Vec<(NodeId, NodeId, Vec<NodeId>)>,
     trunks: Vec<(NodeId, NodeId, Vec<NodeId>)>,
     results: Vec<(NodeId, Vec<[NodeId; 2]>)>,
     shares: Option<Vec<f64>>,
 }
 
-impl Scheme for Own {
+impl Scheme for NamedRoutes {
     fn name(&self) -> &'static str {
         "own"
     }
@@ -117,14 +117,14 @@ pub fn run<'t>(
     Ok((plan, job))
 }
 
-fn own(topology: &Topology, job: &Job, routes: &Routes) -> anyhow::Result<Own> {
+fn own(topology: &Topology, job: &Job, routes: &Routes) -> anyhow::Result<NamedRoutes> {
     let node = |name: &String| {
         topology
             .node_named(name)
             .with_context(|| format!("topology {} has no node {name:?}", topology.name()))
     };
     let nodes = |names: &[String]| names.iter().map(node).collect::<anyhow::Result<Vec<_>>>();
-    let mut own = Own { flows: Vec::new(), trunks: Vec::new(), results: Vec::new(), shares: None };
+    let mut own = NamedRoutes { flows: Vec::new(), trunks: Vec::new(), results: Vec::new(), shares: None };
     for Flow { worker, server, path } in &routes.flows {
         let place = || format!("flow {worker} to {server}");
         let ends = nodes(&[worker.clone(), server.clone()]).with_context(place)?;

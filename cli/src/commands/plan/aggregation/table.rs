@@ -9,12 +9,12 @@ use inart_protocol_aggregation::exact_sum::Digits;
 use inart_topologies::switched::Job;
 use inart_topologies::units::{display_rate, display_seconds, display_size};
 
-/// How many words of a frame each value takes.
+/// Returns the words of a frame that each value takes.
 fn words_per_value(job: &Job) -> f64 {
     if job.exact { Digits::for_workers(job.workers.len()).per_float() as f64 } else { 1.0 }
 }
 
-/// The plan as a person reads it: rate and bound, the servers, the groups, and what is full.
+/// Returns the table of a plan: rate and bound, servers, groups, and the fullest resources.
 pub fn of_plan(plan: &Plan, job: &Job) -> String {
     let mut out = String::new();
     let bound = plan.bound_bps();
@@ -90,7 +90,7 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
     out
 }
 
-/// Several jobs: what each gets and could get, then what is full.
+/// Returns the table of several jobs: rate and possible rate of each, then the fullest resources.
 pub fn of_jobs(plans: &JobPlans, jobs: &[&Job]) -> String {
     let mut out = String::new();
     let proven = if plans.is_proven_optimal() { " (proven optimal)" } else { "" };
@@ -134,7 +134,7 @@ pub fn of_jobs(plans: &JobPlans, jobs: &[&Job]) -> String {
     let mut full: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for plan in &plans.plans {
         for load in &plan.load {
-            // A plan's capacities leave out what the other jobs use.
+            // A plan's capacities exclude the load of other jobs.
             let others = plan.other_jobs.iter().find(|taken| taken.resource == load.resource);
             let others = others.map_or(0.0, |taken| taken.used_bps);
             full.insert(&load.resource, (load.used_bps + others, load.capacity_bps + others));
@@ -146,7 +146,7 @@ pub fn of_jobs(plans: &JobPlans, jobs: &[&Job]) -> String {
     out
 }
 
-/// The first five resources, with bars.
+/// Returns the first five resources, with bars.
 fn fullest<'a>(loads: impl Iterator<Item = (&'a str, f64, f64)>) -> String {
     let loads: Vec<_> = loads.take(5).collect();
     let width = loads.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
@@ -160,7 +160,7 @@ fn fullest<'a>(loads: impl Iterator<Item = (&'a str, f64, f64)>) -> String {
     out
 }
 
-/// A group as `v1 x4`, or `v1 x4 > v2` if its sum is added up again at v2.
+/// Returns a group as `v1 x4`, or `v1 x4 > v2` if v2 aggregates the sum again.
 fn group(trunk: &Trunk) -> String {
     let group = format!("{} x{}", trunk.aggregator, trunk.workers.len());
     match trunk.path.last() {

@@ -144,7 +144,7 @@ pub fn with_flag(error: inart_simulator_aggregation::Error) -> anyhow::Error {
 }
 
 impl Args {
-    /// How many values frames have.
+    /// Returns the number of values per frame.
     pub fn values(&self) -> ValuesChoice {
         self.values.unwrap_or_else(|| ValuesChoice::Exactly(self.target.least_values()))
     }

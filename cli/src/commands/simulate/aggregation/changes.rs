@@ -1,4 +1,4 @@
-//! `inart simulate --changes`: what changes of plans cost.
+//! `inart simulate --changes`: the cost of plan changes.
 
 use std::process::ExitCode;
 
@@ -18,10 +18,10 @@ use crate::commands::simulate::aggregation::args::{Args, with_flag};
 /// and what the start did to rates is over.
 const FIRST: Span = Span(5_000_000);
 const WINDOWS_BEFORE: f64 = 4.0;
-/// Other plans that take turns with those in force.
+/// Other plans that alternate with the active ones.
 const SETS: usize = 2;
 
-/// The changes that the flags ask for, between `plans` and others that all have the same rates.
+/// Returns the changes of the flags, between `plans` and other plans with equal rates.
 pub fn of(args: &Args, count: u32, topology: &Topology, plans: &[Plan]) -> anyhow::Result<Changes> {
     let sets = alternatives(topology, plans, args.seed, SETS);
     ensure!(
@@ -41,7 +41,7 @@ pub fn of(args: &Args, count: u32, topology: &Topology, plans: &[Plan]) -> anyho
     })
 }
 
-/// The time that the slowest flow takes to send those windows that come before anything is measured.
+/// Returns the time in which the slowest flow sends the windows before the measurement.
 pub fn warm_up(network: &InstalledNetwork) -> Span {
     let shards = network.assignments().iter().flat_map(|job| {
         let bits = 8.0 * job.values_per_frame.frame_bytes() as f64 * f64::from(job.window_chunks);

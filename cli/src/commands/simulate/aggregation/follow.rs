@@ -1,5 +1,4 @@
-//! `inart simulate --background` and `--follow`: other traffic on a link, and what it is worth that plans
-//! follow.
+//! `inart simulate --background` and `--follow`: other traffic on a link, and the gain of plans that follow.
 
 use std::process::ExitCode;
 
@@ -16,18 +15,18 @@ use inart_topologies::units::display_rate;
 
 use crate::commands::output::print;
 use crate::commands::simulate::aggregation::args::{Args, with_flag};
-use crate::commands::simulate::aggregation::question::{Question, plan};
+use crate::commands::simulate::aggregation::inputs::{Inputs, plan};
 
-/// Hosts are told of a change within this time.
-const TOLD_WITHIN: Span = Span(2_000_000);
+/// Longest delay until a host is notified of a change.
+const NOTIFIED_WITHIN: Span = Span(2_000_000);
 /// Time after the traffic begins, or the first fault, in which plans may settle.
 const SETTLES: Span = Span(2_000_000_000);
-/// What is measured after that.
+/// Time after that in which the run is measured.
 const MEASURED: Span = Span(4_000_000_000);
 
 /// The moments of a run.
 struct Moments {
-    /// When the traffic begins, or what goes wrong first does.
+    /// Start of the traffic, or of the first fault.
     begin: Span,
     settled: Span,
     end: Span,
@@ -35,38 +34,38 @@ struct Moments {
 
 /// Runs the jobs under the traffic: with plans that follow, without, and with plans that knew of it.
 pub fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
-    let mut question = Question::new(args, topology)?;
+    let mut inputs = Inputs::new(args, topology)?;
     let begin =
-        args.background_at.max(crate::commands::simulate::aggregation::changes::warm_up(&question.network));
+        args.background_at.max(crate::commands::simulate::aggregation::changes::warm_up(&inputs.network));
     let settled = Span(begin.0 + SETTLES.0);
     let moments = Moments { begin, settled, end: Span(settled.0 + MEASURED.0) };
-    let plans = question.network.plans();
-    let topology = question.network.topology().clone();
+    let plans = inputs.network.plans();
+    let topology = inputs.network.topology().clone();
     let traffic =
         args.background.map(|part| traffic(args, part.get(), &topology, &plans, begin)).transpose()?;
-    question.options.others.extend(traffic.clone());
+    inputs.options.others.extend(traffic.clone());
     let once = |network: &InstalledNetwork, follows: bool| {
         let follow = follows.then(|| Follow {
             thresholds: ReplanThresholds::default(),
-            told_within: TOLD_WITHIN,
+            told_within: NOTIFIED_WITHIN,
             quick: false,
         });
         let watch = Some(Watch { every: args.watch_every, until: Some(moments.end), follow });
-        let options = Options { watch, ..question.options.clone() };
-        simulate(network, &question.faults, &options, None).map_err(with_flag)
+        let options = Options { watch, ..inputs.options.clone() };
+        simulate(network, &inputs.faults, &options, None).map_err(with_flag)
     };
-    let report = once(&question.network, args.follow)?;
+    let report = once(&inputs.network, args.follow)?;
     let mut compared = Vec::new();
     if args.follow {
-        compared.push(("goodput_ratio", once(&question.network, false)?));
+        compared.push(("goodput_ratio", once(&inputs.network, false)?));
         if let Some(traffic) = &traffic {
             let known = with_traffic(&topology, traffic);
-            let network = question.network.another(&known, &plan(&known, args)?, args.window)?;
+            let network = inputs.network.another(&known, &plan(&known, args)?, args.window)?;
             compared.push(("vs_oracle", once(&network, false)?));
         }
     }
     let document =
-        document(&report, &compared, traffic.as_ref(), &moments, question.faults == Faults::default())?;
+        document(&report, &compared, traffic.as_ref(), &moments, inputs.faults == Faults::default())?;
     print(&if json { format!("{}\n", serde_json::to_string(&document)?) } else { text(&report, &document) })?;
     let failures = compared.iter().filter(|(name, _)| *name == "vs_oracle");
     let failure = failures.map(|(_, run)| run).chain([&report]).find_map(|run| run.failure.as_ref());
@@ -79,7 +78,8 @@ pub fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCo
     })
 }
 
-/// Other traffic on the link that is asked for, or on that between two switches which the plans load most.
+/// Returns the other traffic: on the requested link, or on the link between two switches with the largest
+/// load.
 fn traffic(
     args: &Args,
     part: f64,
@@ -104,7 +104,7 @@ fn traffic(
     Ok(LinkTraffic { rate_bps: part * rate_bps, from, to, at })
 }
 
-/// The direction of a link between two switches of which all plans together use the greatest part.
+/// Returns the direction of a link between two switches with the largest load of all plans together.
 fn busiest(topology: &Topology, plans: &[Plan]) -> Option<[String; 2]> {
     let is_switch =
         |name: &str| topology.node_named(name).is_some_and(|id| topology.node(id).kind == NodeKind::Switch);
@@ -125,7 +125,7 @@ fn busiest(topology: &Topology, plans: &[Plan]) -> Option<[String; 2]> {
     Some([most.0.0.to_owned(), most.0.1.to_owned()])
 }
 
-/// The topology, with the traffic as what others use.
+/// Returns the topology with the traffic as background load.
 fn with_traffic(topology: &Topology, traffic: &LinkTraffic) -> Topology {
     let mut background = topology.background();
     let [from, to] = [&traffic.from, &traffic.to].map(|name| topology.node_named(name));

@@ -23,7 +23,7 @@ use crate::commands::simulate::aggregation::args::{Args, with_flag};
 /// Trials that a thread runs before all threads compare notes.
 const BATCH: u64 = 16;
 
-/// What came of the trials so far.
+/// Outcomes of the trials so far.
 #[derive(Default)]
 struct Soak {
     done: u64,
@@ -32,9 +32,9 @@ struct Soak {
     sums: u64,
     hops: u64,
     tally: Tally,
-    /// By what happened: in how many trials.
+    /// Number of trials by event.
     trials: BTreeMap<&'static str, u64>,
-    /// The seed that failed, which of its trials, and how.
+    /// First failed seed, with the trial and its failure.
     failed: Option<(u64, Part, String)>,
 }
 
@@ -48,7 +48,7 @@ enum Part {
 }
 
 /// Outcomes of a seed's two trials.
-struct Both {
+struct SeedOutcomes {
     network: Result<Report, Error>,
     controllers: Result<Outcome, Error>,
 }
@@ -90,7 +90,7 @@ pub fn run(args: &Args, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs the next of these trials, some on each processor.
-fn batch(first: u64, trials: Range<u64>, dataplane: &Arc<Dataplane>) -> Vec<(u64, Both)> {
+fn batch(first: u64, trials: Range<u64>, dataplane: &Arc<Dataplane>) -> Vec<(u64, SeedOutcomes)> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let seeds = |thread| {
         let from = trials.start + thread * BATCH;
@@ -112,7 +112,7 @@ fn batch(first: u64, trials: Range<u64>, dataplane: &Arc<Dataplane>) -> Vec<(u64
 }
 
 impl Soak {
-    fn add(&mut self, seed: u64, both: Both) -> anyhow::Result<()> {
+    fn add(&mut self, seed: u64, both: SeedOutcomes) -> anyhow::Result<()> {
         self.done += 1;
         let mut tally = Tally::default();
         if let Some(report) = self.unless_refused(seed, both.network)? {
@@ -135,7 +135,7 @@ impl Soak {
         Ok(())
     }
 
-    /// What came of a trial, unless the controller refuses its plans.
+    /// Returns the outcome of a trial; `None` if the controller refuses the trial's plans.
     fn unless_refused<T>(&mut self, seed: u64, outcome: Result<T, Error>) -> anyhow::Result<Option<T>> {
         match outcome {
             // Two ways of a flow that a switch could not tell apart: no run, and nothing wrong.
@@ -181,15 +181,15 @@ impl Soak {
     }
 }
 
-fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Both {
-    Both {
+fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> SeedOutcomes {
+    SeedOutcomes {
         network: Trial::of_seed(seed).run(dataplane),
         controllers: controllers::Trial::of_seed(seed).run(dataplane),
     }
 }
 
-/// Writes the least that fails into files; the command that runs it. What happens to controllers has no
-/// files: the command runs the whole seed, and the least is listed behind it.
+/// Writes the smallest failing trial into files. Returns the command that repeats it. Trials of controllers
+/// have no files: the command repeats the whole seed, and the smallest failing list of events follows.
 fn replay(seed: u64, part: Part, dataplane: &Arc<Dataplane>) -> anyhow::Result<String> {
     let again = format!("inart simulate --trials 1 --first-seed {seed} {}", switches(dataplane));
     let trial = match part {
@@ -212,20 +212,20 @@ fn replay(seed: u64, part: Part, dataplane: &Arc<Dataplane>) -> anyhow::Result<S
     Ok(format!("inart simulate {} {}", arguments(&trial, &topology, &faults), switches(dataplane)))
 }
 
-/// The arguments that say which switches a trial has.
+/// Returns the arguments for the switches of a trial.
 fn switches(dataplane: &Dataplane) -> String {
     format!("--target {} --values {}", dataplane.kind(), dataplane.values())
 }
 
-/// Whether arguments of `inart simulate` can say what happens in a trial: not what changes to what, which is
-/// drawn from the seed.
+/// Whether arguments of `inart simulate` can describe a trial. They cannot name the plans of changes, which
+/// the seed draws.
 fn has_arguments(trial: &Trial) -> bool {
     let Options { changes, watch, live, onward, others, spoilt, .. } = &trial.options;
     let alone = live.is_none() && onward.is_none() && spoilt.is_none();
     alone && changes.is_none() && watch.is_none() && others.is_empty()
 }
 
-/// The arguments of `inart simulate` that run it again, given its topology and faults as files.
+/// Returns the arguments of `inart simulate` that repeat a trial from files of its topology and faults.
 fn arguments(trial: &Trial, topology: &str, faults: &str) -> String {
     let Options {
         rounds,
@@ -277,7 +277,7 @@ mod tests {
 
     use super::*;
     use crate::commands::network::switched;
-    use crate::commands::simulate::aggregation::question::Question;
+    use crate::commands::simulate::aggregation::inputs::Inputs;
 
     #[test]
     fn a_trial_is_the_same_run_from_its_command_line() {
@@ -293,8 +293,8 @@ mod tests {
             let parsed = Args::augment_args(Command::new("simulate"))
                 .get_matches_from(line.split(' ').filter(|word| *word != topology));
             let args = Args::from_arg_matches(&parsed).unwrap();
-            let Question { network, faults, options } =
-                Question::new(&args, switched(Path::new(&topology)).unwrap().topology).unwrap();
+            let Inputs { network, faults, options } =
+                Inputs::new(&args, switched(Path::new(&topology)).unwrap().topology).unwrap();
             let again = inart_simulator_aggregation::simulate(&network, &faults, &options, None).unwrap();
             let report = trial.run(&dataplane).unwrap();
             assert_eq!(serde_json::to_value(again).unwrap(), serde_json::to_value(report).unwrap(), "{line}");

@@ -1,11 +1,11 @@
-//! What a run of peers' machines in virtual time is told as.
+//! Output of a run of peers' processes in virtual time.
 
 use inart_simulator_peers::{Figures, Outcome};
 
-/// More chunks of an update than anybody waits for.
+/// Largest number of chunks per update.
 pub const MOST_CHUNKS: u32 = 100_000;
 
-/// The outcome in words.
+/// Returns the outcome as text.
 pub fn table(outcome: &Outcome) -> String {
     let Outcome { scheme, multicast, .. } = outcome;
     let figures = match &outcome.figures {

@@ -19,10 +19,10 @@ use crate::commands::ps::clients::{ClientArgs, Shape};
 use crate::commands::ps::common::Common;
 use crate::commands::ps::workers::WorkerArgs;
 
-/// Chunks that stand for a model, unless others are asked for, and the most.
+/// Default and largest number of chunks of a model.
 const CHUNKS: u32 = 32;
 const MOST_CHUNKS: u32 = 100_000;
-/// Rounds of each group, unless others are asked for.
+/// Default number of rounds of each group.
 const ROUNDS: u32 = 30;
 
 /// Flags of runs of agents.
@@ -51,7 +51,7 @@ pub struct Run<'a> {
 }
 
 impl AgentArgs {
-    /// Runs the job's agents if that is asked for: what to print.
+    /// Runs the job's agents if requested. Returns the text or the document to print.
     pub fn run(&self, asked: &Run<'_>, json: bool) -> anyhow::Result<Option<String>> {
         if self.faults.is_none() && self.trials.is_none() {
             ensure!(
@@ -69,7 +69,7 @@ impl AgentArgs {
         Ok(Some(text))
     }
 
-    /// How agents are run, and what an iteration is predicted to take without faults, in seconds.
+    /// Returns the options of the run, and the predicted time of an iteration without faults, in seconds.
     fn options(&self, asked: &Run<'_>) -> anyhow::Result<(AgentOptions, f64)> {
         let Run { job, common, workers, clients, .. } = asked;
         let seed = common.seed;

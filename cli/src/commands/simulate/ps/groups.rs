@@ -1,5 +1,5 @@
-//! Groups whose gradients switches add up, in turn: `inart simulate TOPOLOGY --sync r2sp
-//! --aggregated-groups`, and the processes of the same.
+//! Groups whose gradients switches sum, in round-robin order: `inart simulate TOPOLOGY --sync r2sp
+//! --aggregated-groups`, and the predictions for their processes.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use inart_topologies::units::display_rate;
 use crate::commands::ps::common::Common;
 use crate::commands::ps::workers::WorkerArgs;
 
-/// What is told instead of a number of groups.
+/// Value in place of a number of groups.
 pub const BY_RULE: &str = "auto";
 
-/// Runs a job in groups and says how it went. `groups` is a number, or [`BY_RULE`].
+/// Runs a job in groups and returns the text or the document to print. `groups` is a number, or [`BY_RULE`].
 pub fn run(
     topology: &Topology,
     job: &Job,
@@ -73,7 +73,7 @@ fn table(run: &RackRun, considered: &[Considered]) -> String {
         "{} between {} groups, at most {} at once: {:.4} s per iteration{alone}\n\
          no iteration of these groups is shorter than {:.4} s; groups wait {:.4} s for their turn\n\
          staleness: mean {:.2}, at most {}\n\
-         somebody pushes {:.1}% of the time; {} sums in {:.1} s\n",
+         a group pushes {:.1}% of the time; {} sums in {:.1} s\n",
         run.sync,
         run.groups.len(),
         run.concurrent_groups,

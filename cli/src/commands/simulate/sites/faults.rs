@@ -25,7 +25,7 @@ pub fn read(overlay: &Overlay, path: &Path) -> anyhow::Result<Vec<PlannedFault>>
     resolve(overlay, &faults).with_context(place)
 }
 
-/// The network with this job alone, whose gradient is short.
+/// Returns the network with this job alone and a short gradient.
 pub fn sample(overlay: &Overlay, job: &SiteJob) -> anyhow::Result<Overlay> {
     ensure!(
         job.sites.len() == overlay.sites().len(),
@@ -119,7 +119,7 @@ fn table(outcome: &Outcome) -> String {
     out
 }
 
-/// What the scheduler knows, as the two ways to know that it really has.
+/// Returns the scheduler's knowledge, as one of the two that the process has.
 pub fn knowledge(asked: Option<ideal::Knowledge>) -> anyhow::Result<Knowledge> {
     match asked {
         None | Some(ideal::Knowledge::Static) => Ok(Knowledge::Static),

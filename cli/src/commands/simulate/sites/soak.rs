@@ -22,7 +22,7 @@ struct Soak {
     asks: u64,
     faults: usize,
     ended_early: u32,
-    /// By what happened: how often, and in how many runs.
+    /// Occurrences by event, and the number of runs that had each.
     seen: BTreeMap<&'static str, (u64, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! A worker of an elastic job: its workers may become others while it runs.
+//! A worker of an elastic job, whose set of workers may change while it runs.
 
 use anyhow::Context;
 use inart_elastic::{ElasticWorker, Event, Host};
@@ -8,9 +8,10 @@ use inart_wire::{JobId, Rank};
 
 use crate::commands::host::aggregation::worker::summary;
 use crate::commands::host::aggregation::worker::workload::{Workload, WorkloadArgs};
-use crate::commands::host::place::Output;
+use crate::commands::host::attachment::Output;
 
-/// Runs the workload's rounds with whoever is there, as the worker in that place of the job's list.
+/// Runs the workload's rounds with the workers that are connected. `place`: the worker's name in the job's
+/// list.
 pub fn run(
     host: Host,
     workload: &WorkloadArgs,
@@ -59,7 +60,7 @@ pub fn run(
     output.end(&Line::WorkerEnded(end), || text)
 }
 
-/// Loads the newest state, and takes this worker's place among those that are there.
+/// Loads the newest state, and notes this worker's rank among the connected workers.
 fn load(worker: &mut ElasticWorker, workload: &mut Workload, output: &mut Output) -> anyhow::Result<()> {
     let mut state = workload.state();
     worker.load(&mut state)?;
@@ -69,7 +70,7 @@ fn load(worker: &mut ElasticWorker, workload: &mut Workload, output: &mut Output
     workload.set_place(member.rank.index(), member.workers.len())
 }
 
-/// Reports the runs that began and the sums that were there since the last time.
+/// Reports the runs that began and the sums that were complete since the last report.
 fn tell(worker: &mut ElasticWorker, output: &mut Output) -> anyhow::Result<()> {
     for event in worker.events() {
         output.report(|| match event {

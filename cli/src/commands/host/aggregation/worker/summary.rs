@@ -1,11 +1,11 @@
-//! What a worker prints in the end.
+//! Summary that a worker prints at its end.
 
 use inart_report::WorkerEnd;
 use inart_topologies::units::counted;
 
 /// Returns the end of a worker as a sentence.
 pub fn text(end: &WorkerEnd) -> String {
-    // Hosts meet in the first round, however long others take to start.
+    // The first round includes the time until all hosts have started.
     let (first, others) = match end.comm_seconds.split_first() {
         Some((first, others)) if !others.is_empty() => (Some(1e3 * first), others),
         _ => (None, &end.comm_seconds[..]),

@@ -1,4 +1,4 @@
-//! What a worker computes between all-reduces.
+//! Computation of a worker between all-reduces.
 
 use anyhow::bail;
 use inart_protocol_aggregation::Assignment;
@@ -10,7 +10,7 @@ use inart_training::{Config, Trainer};
 use inart_virtual::{GAMMA, SplitMix64};
 use inart_wire::Rank;
 
-/// Which workload to run.
+/// Flags of a worker's computation.
 #[derive(clap::Args)]
 pub struct WorkloadArgs {
     /// Data set to train a model on.
@@ -32,7 +32,7 @@ pub struct WorkloadArgs {
     part: Option<(usize, usize)>,
 }
 
-/// `K/N` with K below N.
+/// Reads `K/N` with K below N.
 pub fn parse_part(text: &str) -> Result<(usize, usize), String> {
     let numbers = text.split_once('/').and_then(|(at, of)| Some((at.parse().ok()?, of.parse().ok()?)));
     numbers.filter(|(at, of)| at < of).ok_or_else(|| "write K/N, with K from 0 to N - 1".into())
@@ -46,12 +46,12 @@ enum DataSet {
 }
 
 impl WorkloadArgs {
-    /// Whether this worker's place is given.
+    /// Whether this worker's index is given.
     pub fn has_part(&self) -> bool {
         self.part.is_some()
     }
 
-    /// The workload of one worker.
+    /// Returns the workload of one worker.
     pub fn build(&self, workers: usize, rank: Rank) -> anyhow::Result<Workload> {
         let (rank, workers) = self.part.unwrap_or((rank.index(), workers));
         let is_whole = self.part.is_none();
@@ -85,7 +85,7 @@ impl Workload {
         }
     }
 
-    /// From now on this is the worker of that rank, of so many.
+    /// Sets the worker's rank and the number of workers.
     pub fn set_place(&mut self, new_rank: usize, workers: usize) -> anyhow::Result<()> {
         match self {
             Self::Train(trainer) => trainer.set_place(new_rank, workers)?,
@@ -94,7 +94,7 @@ impl Workload {
         Ok(())
     }
 
-    /// What another worker has to know to go on here; of random gradients, only that there is something.
+    /// Returns the state from which another worker resumes. Random gradients have a state of one value.
     pub fn state(&self) -> Vec<f32> {
         match self {
             Self::Train(trainer) => trainer.state(),
@@ -102,14 +102,14 @@ impl Workload {
         }
     }
 
-    /// Goes on where another worker was after so many rounds.
+    /// Resumes from another worker's state after `rounds` rounds.
     pub fn load(&mut self, state: &[f32], rounds: u64) {
         if let Self::Train(trainer) = self {
             trainer.load(state, rounds);
         }
     }
 
-    /// Computes this round's gradient; a training also tells its loss.
+    /// Computes this round's gradient; a training also returns its loss.
     pub fn gradient(&mut self, round: u32, gradient: &mut [f32]) -> Option<f32> {
         match self {
             Self::Train(trainer) => Some(trainer.gradient(gradient)),
@@ -122,8 +122,9 @@ impl Workload {
         }
     }
 
-    /// Uses the sum: a training steps, random gradients are checked, unless somebody else does (`audited`):
-    /// it takes as long as computing all workers' gradients.
+    /// Uses the sum: a training takes a step, and random gradients are verified. Verification takes as long
+    /// as computing all workers' gradients, so it is left to the reader of reports if there is one
+    /// (`audited`).
     pub fn apply(
         &mut self,
         round: u32,
@@ -139,7 +140,7 @@ impl Workload {
         Ok(())
     }
 
-    /// How good a training ended.
+    /// Returns the accuracy of a training.
     pub fn finish(&mut self) -> Option<Trained> {
         let Self::Train(trainer) = self else { return None };
         let evaluation = trainer.evaluate();
@@ -147,9 +148,9 @@ impl Workload {
     }
 }
 
-/// A value from -1 to 1 that every worker can compute for every other. Every hundred values of a worker are
-/// scaled by another power of two, from 2^-40 to 1: so blocks have steps of their own, and values are
-/// rounded.
+/// Returns a value from -1 to 1 that every worker can compute for every other. Every hundred values of a
+/// worker have a scale of their own, a power of two from 2^-40 to 1, so blocks have different steps and
+/// values are rounded.
 fn random_value(seed: u64, rank: usize, round: u32, index: usize) -> f32 {
     let place = |index: usize| seed ^ (rank as u64) << 48 ^ u64::from(round) << 32 ^ index as u64;
     let value = (mixed(place(index)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0;
@@ -157,12 +158,12 @@ fn random_value(seed: u64, rank: usize, round: u32, index: usize) -> f32 {
     value / (1u64 << power) as f32
 }
 
-/// The draw of SplitMix64 at a place.
+/// Returns the value of SplitMix64 at an index.
 fn mixed(place: u64) -> u64 {
     SplitMix64::new(place.wrapping_mul(GAMMA)).next_u64()
 }
 
-/// Computes all workers' gradients and compares what their sum has to be with what came back, bit for bit.
+/// Computes all workers' gradients, and compares their sum with the received one bit for bit.
 fn check_sum(seed: u64, len: usize, round: u32, assignment: &Assignment, sum: &[f32]) -> anyhow::Result<()> {
     if sum.len() != len {
         bail!("round {round}: the sum has {} values instead of {len}", sum.len());

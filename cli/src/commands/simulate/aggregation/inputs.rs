@@ -1,4 +1,4 @@
-//! What the flags ask for: a network, faults and what hosts do.
+//! The run that the flags ask for: a network, faults and the work of hosts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::commands::plan::aggregation as plans;
 use crate::commands::simulate::aggregation::args::{Args, with_flag};
 use crate::commands::simulate::aggregation::changes;
 
-/// Rounds, unless others are asked for.
+/// Default number of rounds.
 const ROUNDS: u32 = 10;
-/// Most bytes of a gradient where runs are compared, unless more are asked for.
+/// Default limit of a gradient in comparisons of runs, in bytes.
 const MEASURED_BYTES: f64 = 1e6;
-/// More rounds than anybody waits for.
+/// Largest number of rounds.
 const MAX_ROUNDS: u32 = 1_000_000;
 
-/// What one run simulates.
-pub struct Question {
+/// Inputs of one run.
+pub struct Inputs {
     pub network: InstalledNetwork,
     pub faults: Faults,
     pub options: Options,
 }
 
-impl Question {
+impl Inputs {
     /// Reads files and plans.
     pub fn new(args: &Args, topology: Topology) -> anyhow::Result<Self> {
         let faults =
@@ -57,7 +57,7 @@ impl Question {
     }
 }
 
-/// The faults of a file, which fit the topology and what the simulator can do.
+/// Reads the faults of a file. Refuses faults that the topology does not have or the simulator cannot run.
 fn read_faults(path: &Path, topology: &Topology) -> anyhow::Result<Faults> {
     let place = path.display().to_string();
     let text = crate::commands::document::read(path).with_context(|| place.clone())?;
@@ -68,7 +68,7 @@ fn read_faults(path: &Path, topology: &Topology) -> anyhow::Result<Faults> {
     Ok(faults)
 }
 
-/// What the flags say of the run.
+/// Returns the options of the run.
 fn options(args: &Args, topology: &Topology) -> anyhow::Result<Options> {
     let compares = args.changes.is_some() || args.watches();
     let rounds = args.rounds.unwrap_or(if compares { 1 } else { ROUNDS });
@@ -81,7 +81,7 @@ fn options(args: &Args, topology: &Topology) -> anyhow::Result<Options> {
     );
     ensure!(args.peer_timeout > Span(0), "--peer-timeout: hosts need some time; give one like 2 s");
     let default = topology.jobs()[0].gradient_bytes.map_or(200e3, |bytes| bytes as f64);
-    // Where rounds go on for as long as something is measured, their size only has to be more than a window.
+    // If rounds continue until the end of a measurement, a gradient only has to exceed a window.
     let default = if compares { default.min(MEASURED_BYTES) } else { default };
     let gradient_bytes = args.gradient.map_or(default, |size| size.0);
     ensure!(
@@ -104,10 +104,10 @@ fn options(args: &Args, topology: &Topology) -> anyhow::Result<Options> {
     })
 }
 
-/// Plans of all jobs, as the flags say.
+/// Returns the plans of all jobs, by the flags.
 ///
 /// # Errors
-/// Why there are none.
+/// Errors of the planner.
 pub fn plan(topology: &Topology, args: &Args) -> anyhow::Result<Vec<Plan>> {
     let start = Instant::now();
     let time_left =

@@ -56,7 +56,7 @@ pub struct HostArgs {
     report: Option<PathBuf>,
 }
 
-/// A kind of port that was built.
+/// Reads a kind of port that this build has.
 pub fn parse_port(text: &str) -> Result<PortKind, String> {
     if let Some(kind) = PortKind::ALL.iter().find(|kind| kind.name() == text) {
         return Ok(*kind);
@@ -68,8 +68,8 @@ pub fn parse_port(text: &str) -> Result<PortKind, String> {
     Err(format!("expected one of {}", names.join(", ")))
 }
 
-/// Where a host's assignment is from, how it is reached, and by which interface.
-pub struct Place {
+/// How a host gets its assignment and sends frames.
+pub struct Attachment {
     pub assignment: Option<PathBuf>,
     pub controller: Option<String>,
     pub job: String,
@@ -81,15 +81,15 @@ pub struct Place {
 }
 
 impl HostArgs {
-    /// A host that is told where it is by other arguments.
-    pub fn at(place: Place) -> Self {
-        let Place { assignment, controller, job, security, interface, port, peer_timeout, status } = place;
+    /// Returns the arguments of a host whose place comes from other arguments.
+    pub fn at(place: Attachment) -> Self {
+        let Attachment { assignment, controller, job, security, interface, port, peer_timeout, status } =
+            place;
         let report = None;
         Self { assignment, controller, job, security, interface, port, peer_timeout, status, report }
     }
 
-    /// Runs a host: reads its files, catches signals, and sees to it that whoever it reports to hears of its
-    /// failure.
+    /// Runs a host: reads its files, catches signals, and reports a failure to the reader of its reports.
     pub fn run(
         &self,
         json: bool,
@@ -110,13 +110,13 @@ impl HostArgs {
             anyhow::Ok(socket.on_interface(&self.interface))
         };
         let status = self.status.as_ref().map(listen).transpose()?;
-        // What a controller hears of the host is taken from there.
+        // Reports to the controller are made from the status.
         let status = status.or_else(|| self.controller.is_some().then(StatusSocket::quiet));
         let options =
             Options { peer_timeout: self.peer_timeout, stop: Some(stop), status, ..Options::default() };
         let result = self.assignment().and_then(|read| body(read, options, &mut output));
         if let (Err(error), Output::Report(reporter)) = (&result, &mut output) {
-            // The error is printed too; whoever the report was for may be gone.
+            // The error is printed too; the reader may have closed the socket.
             let _ = reporter.send(&Report::Failed { error: crate::commands::output::one_line(error) });
         }
         result.map(|()| ExitCode::SUCCESS)
@@ -129,11 +129,11 @@ impl HostArgs {
         Ok(self.port.open(&self.interface).map_err(inart_host_agent::Error::from)?)
     }
 
-    /// Notes that `who` runs with the assignment, and refuses a second run ([`Source::claim`]).
+    /// Claims the role `who` of the assignment; a second run is refused ([`Source::claim`]).
     pub fn claim(&self, assignment: &Assignment, who: &str, incarnation: Incarnation) -> anyhow::Result<()> {
         let source = self.source()?;
         crate::commands::control::block_on(async {
-            source.claim(assignment, who, incarnation).await.map_err(told)
+            source.claim(assignment, who, incarnation).await.map_err(with_flag)
         })
     }
 
@@ -146,24 +146,24 @@ impl HostArgs {
         incarnation: Incarnation,
         migrator: Migrator,
     ) -> anyhow::Result<Option<Following>> {
-        let follow = self.source()?.follow(assignment.job, who, incarnation, move |told| {
-            migrator.take(told.step, told.assignment.clone(), told.previous_plan_version).map_err(|error| {
-                match error {
+        let follow = self.source()?.follow(assignment.job, who, incarnation, move |instruction| {
+            migrator.take(instruction.step, instruction.assignment.clone(), instruction.beside).map_err(
+                |error| match error {
                     MigrationError::Refused(why) => NotDone::Refused(why.to_string()),
                     MigrationError::Ended => NotDone::Ended,
-                }
-            })
+                },
+            )
         });
         follow.context("a thread that follows the controller")
     }
 
-    /// Whether the job's hosts may come and go.
+    /// Whether the job is elastic: its hosts may join and leave.
     pub fn is_elastic(&self) -> anyhow::Result<bool> {
         let source = self.source()?;
-        crate::commands::control::block_on(async { source.is_elastic().await.map_err(told) })
+        crate::commands::control::block_on(async { source.is_elastic().await.map_err(with_flag) })
     }
 
-    /// A host of an elastic job, in that place of the topology's list. What tells its `status` does so in all
+    /// Returns a host of an elastic job. `place`: name in the topology's list. `status` stays in use over all
     /// runs.
     pub fn elastic(&self, place: String, status: Option<StatusSocket>) -> anyhow::Result<Host> {
         let (port, interface, peer_timeout) = (self.port, self.interface.clone(), self.peer_timeout);
@@ -180,8 +180,8 @@ impl HostArgs {
         Ok(host.options(options).stopped_by(is_stopped))
     }
 
-    /// Reports to the controller how the host is whose role `who` was claimed; a host with a file reports
-    /// to nobody.
+    /// Reports the status of the host in role `who`, which was claimed, to the controller. A host with an
+    /// assignment file sends no reports.
     pub fn report_to_controller(
         &self,
         assignment: &Assignment,
@@ -203,7 +203,7 @@ impl HostArgs {
     /// Reads the assignment, or asks the controller for it.
     pub fn assignment(&self) -> anyhow::Result<Assignment> {
         let source = self.source()?;
-        crate::commands::control::block_on(async { source.assignment().await.map_err(told) })
+        crate::commands::control::block_on(async { source.assignment().await.map_err(with_flag) })
     }
 
     fn source(&self) -> anyhow::Result<Source> {
@@ -215,8 +215,8 @@ impl HostArgs {
     }
 }
 
-/// The error with the flags that it is about.
-fn told(error: SourceError) -> anyhow::Error {
+/// Adds the flag that named the source to an error.
+fn with_flag(error: SourceError) -> anyhow::Error {
     let (file, problem) = match error {
         SourceError::File { file, problem } => (file, problem),
         SourceError::Controller(error) => return anyhow::Error::new(error).context("--controller"),
@@ -234,7 +234,7 @@ fn told(error: SourceError) -> anyhow::Error {
     problem.context(format!("--assignment {}", file.display()))
 }
 
-/// Where a host tells what it does.
+/// Destination of a host's reports.
 pub enum Output {
     Report(Reporter),
     Json,
@@ -242,12 +242,12 @@ pub enum Output {
 }
 
 impl Output {
-    /// Says who is speaking.
+    /// Sends the host's role.
     pub fn hello(&mut self, role: Role) -> anyhow::Result<()> {
         self.report(|| Report::Hello(role))
     }
 
-    /// Waits until whoever is reported to lets this worker begin.
+    /// Waits until the reader of the reports lets this worker start.
     pub fn wait_for_start(&mut self) -> anyhow::Result<()> {
         match self {
             Self::Report(reporter) => {
@@ -257,7 +257,7 @@ impl Output {
         }
     }
 
-    /// Whether somebody is reported to, who checks the sums.
+    /// Whether reports are sent, whose reader verifies the sums.
     pub fn is_audited(&self) -> bool {
         matches!(self, Self::Report(_))
     }
