@@ -45,7 +45,7 @@ fn flags_of_runs_do_what_they_say() {
         (
             "simulate fig1.yaml --gradient 4KB --changes 1 --notify-jitter 1ms --change-interval 5ms --uncoordinated",
             0,
-            "1 changes of plans",
+            "1 change of plans",
         ),
         ("simulate fig1.yaml --background 0.5 --background-link v1-s1", 2, "no link joins v1 and s1"),
         (

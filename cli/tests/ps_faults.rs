@@ -58,7 +58,7 @@ fn random_schedules() {
     let text = printed(&bench, "simulate ps16.yaml --sync r2sp --iterations 4 --trials 3 --seed 7");
     assert!(text.starts_with("3 runs, ") && text.contains("all equal"), "{text}");
     let text = printed(&bench, "simulate fl64.yaml --sync fl-r2sp --groups 4 --rounds 4 --trials 1");
-    assert!(text.starts_with("1 runs, "), "{text}");
+    assert!(text.starts_with("1 run, "), "{text}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use inart_topologies::units::counted;
 use inart_wire::{Group, JobId, PlanVersion, ShardId};
 
 use crate::ports::PortMap;
@@ -43,7 +44,7 @@ impl NoRoom {
         let NoRoom::Slots { ranges, window, available, .. } = self else { return None };
         // What is free may be in pieces that are too small, so half the window at most.
         let fits = available.checked_div(*ranges).map_or(0, |fits| fits.min(window / 2));
-        (fits > 0).then(|| format!("take a window of {} chunks or less", 1u32 << fits.ilog2()))
+        (fits > 0).then(|| format!("take a window of {} or less", counted(1u32 << fits.ilog2(), "chunk")))
     }
 
     /// How the switch could be made larger, if nothing smaller fits.

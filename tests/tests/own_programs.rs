@@ -233,7 +233,7 @@ fn several_jobs_and_schemes_run_the_program_each() {
     for job in
         ["digits under optimized", "digits-2 under optimized", "digits under lbmm", "digits-2 under lbmm"]
     {
-        let line = format!("{job}: 3 ranks succeeded; 6 sums of 1 tensors compared bit for bit, all equal.");
+        let line = format!("{job}: 3 ranks succeeded; 6 sums of 1 tensor compared bit for bit, all equal.");
         assert!(said.contains(&line), "{job}: {said}");
     }
 }

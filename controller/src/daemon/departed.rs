@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use inart_targets::Session;
+use inart_topologies::units::counted;
 use inart_wire::JobId;
 
 use crate::counters::LISTEN;
@@ -81,7 +82,8 @@ fn what(job: &HeldJob) -> String {
     match job.slots.is_empty() {
         true => "entries".to_owned(),
         false => {
-            let slots = job.slots.iter().map(|(switch, slots)| format!("{slots} slots of {switch}"));
+            let slots =
+                job.slots.iter().map(|(switch, slots)| format!("{} of {switch}", counted(*slots, "slot")));
             slots.collect::<Vec<_>>().join(", ")
         }
     }

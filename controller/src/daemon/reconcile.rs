@@ -3,6 +3,7 @@
 use inart_tables::SwitchTables;
 use inart_tables::diff;
 use inart_targets::{Running, Session, SwitchError};
+use inart_topologies::units::counted;
 
 /// What had to be done to a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,10 @@ pub enum ReconcileError {
     #[error("{0}")]
     Taken(String),
     /// It took the updates but does not hold them.
-    #[error("read back, it still differs in {0} entries; does another controller write to it?")]
+    #[error(
+        "read back, it still differs in {}; does another controller write to it?",
+        counted(*.0, "entry")
+    )]
     Differs(usize),
 }
 

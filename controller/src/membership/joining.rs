@@ -1,5 +1,6 @@
 //! What hosts that ask for a view say, and what they are answered.
 
+use inart_topologies::units::counted;
 use inart_wire::{Incarnation, PlanVersion};
 
 use super::view::ViewMembership;
@@ -59,7 +60,7 @@ pub enum Refusal {
         host: String,
     },
     /// The host contradicts itself.
-    #[error("{host} reported {now} completed rounds after reporting {before}; restart it")]
+    #[error("{host} reported {} after reporting {before}; restart it", counted(*now, "completed round"))]
     Backwards {
         /// The host.
         host: String,
@@ -70,7 +71,8 @@ pub enum Refusal {
     },
     /// The job is done.
     #[error(
-        "job {job} is done after {rounds} rounds: to run it again, restart the controller with a new plan version, and all hosts"
+        "job {job} is done after {}: to run it again, restart the controller with a new plan version, and all hosts",
+        counted(*rounds, "round")
     )]
     Finished {
         /// The job.

@@ -1,5 +1,6 @@
 //! A job that was aborted because of a fault: the end and the error of each host.
 
+use inart_topologies::units::counted;
 use std::fmt;
 
 use serde::Serialize;
@@ -54,10 +55,11 @@ impl fmt::Display for AbortReport {
         let (culprits, workers) = (self.culprits.join(", "), self.workers().count());
         write!(
             f,
-            "the job was aborted after {} rounds, all sums right, because of {culprits}: {workers} other workers \
+            "the job was aborted after {}, all sums right, because of {culprits}: {workers} \
              ended within {:.1} s",
-            self.rounds_audited,
-            self.seconds()
+            counted(self.rounds_audited, "round"),
+            self.seconds(),
+            workers = counted(workers, "other worker")
         )?;
         match self.workers().find(|end| !end.names_culprit) {
             None => write!(f, ", each with an error that names it")?,

@@ -4,6 +4,7 @@ use inart_host_agent::report::{Report, Role};
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{Assignment, ServerCounters, Split};
 use inart_report::Trained;
+use inart_topologies::units::counted;
 
 use crate::aggregation::auditor::{AuditedSum, Auditor};
 use crate::aggregation::figures::{JobFigures, Pace, Planned};
@@ -208,7 +209,11 @@ impl JobRun {
         };
         // Of a round that some workers of an elastic job have lost, not all have reported.
         if seconds.len() != rounds && self.runs.is_none() || seconds.is_empty() {
-            return Err(failed(format!("ended after {} of {rounds} rounds", seconds.len())));
+            return Err(failed(format!(
+                "ended after {} of {rounds}",
+                seconds.len(),
+                rounds = counted(rounds, "round")
+            )));
         }
         let gone: Vec<_> = (0..self.done.len()).map(|place| self.is_gone(false, place)).collect();
         let left = self.done.into_iter().zip(&gone).filter(|(_, gone)| !**gone).map(|(done, _)| done);

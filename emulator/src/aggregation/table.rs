@@ -3,6 +3,7 @@
 use std::fmt;
 
 use inart_report::Trained;
+use inart_topologies::units::counted;
 
 use crate::aggregation::figures::{SchemeFigures, Summary};
 use crate::aggregation::grid::{Column, grid};
@@ -12,8 +13,10 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{}: {} rounds per scheme; {} sums compared bit for bit, all equal.",
-            self.topology, self.rounds, self.sums_checked
+            "{}: {} per scheme; {} compared bit for bit, all equal.",
+            self.topology,
+            counted(self.rounds, "round"),
+            counted(self.sums_checked, "sum")
         )?;
         writeln!(f, "Emulated {}; the figures below are at the topology's own.", self.scale_phrase())?;
         if self.target != inart_targets::DEFAULT.name() {
@@ -48,7 +51,7 @@ impl fmt::Display for Summary {
                 ("planned rate", &|s| si(s.planned_rate_bps, "bps")),
                 ("sending rate", &|s| si(s.rate_bps, "bps")),
                 ("comm. per round", &|s| si(s.comm_seconds, "s")),
-                ("summed in switches", &|s| format!("{} frames", s.packets_aggregated)),
+                ("summed in switches", &|s| counted(s.packets_aggregated, "frame")),
                 ("PS ingress per round", &ingress),
                 ("retransmitted", &|s| s.retransmissions.to_string()),
             ];
@@ -66,11 +69,11 @@ impl fmt::Display for Summary {
             let part = changes.goodput_ratio.map(|ratio| format!("{:.1} %", 100.0 * ratio));
             writeln!(
                 f,
-                "{} changes of plans, {:.0} ms each, {} rounds lost; goodput while they change {} of that in the pauses \
+                "{} of plans, {:.0} ms each, {} lost; goodput while they change {} of that in the pauses \
                  between\n",
-                changes.changes,
+                counted(changes.changes, "change"),
                 changes.change_ms,
-                changes.lost_rounds,
+                counted(changes.lost_rounds, "round"),
                 part.unwrap_or_else(|| "not known as part".into())
             )?;
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::plan::{Plan, PlanTask};
 use crate::scheme::Scheme;
 use inart_topologies::peers::{Mesh, PeerJob};
+use inart_topologies::units::counted;
 
 /// How far a stated number may be from its own value, relatively.
 const TOLERANCE: f64 = 1e-6;
@@ -107,7 +108,10 @@ impl<'a> Look<'a> {
             }
             if to.len() < self.job.receivers {
                 let (has, least) = (to.len(), self.job.receivers);
-                wrong.push(format!("{place}.to: it has {has} receivers, and the job wants {least}"));
+                wrong.push(format!(
+                    "{place}.to: it has {has}, and the job wants {least}",
+                    has = counted(has, "receiver")
+                ));
             }
             for (name, rank) in &self.ranks {
                 if self.required.contains(&(from, *rank)) && !to.contains(rank) {

@@ -14,6 +14,7 @@ use crate::planning::{Options, plan};
 use crate::problem::Multicast;
 use crate::scheme::Scheme;
 use inart_topologies::peers::{Mesh, PeerJob};
+use inart_topologies::units::counted;
 
 /// The user's choices in a plan. Derived fields may be present; they are derived again.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -127,7 +128,10 @@ impl Look<'_> {
         }
         let (count, least) = (task.to.len(), self.job.receivers);
         if count < least {
-            let problem = format!("{count} receivers; the job asks for at least {least}, so name more");
+            let problem = format!(
+                "{count}; the job asks for at least {least}, so name more",
+                count = counted(count, "receiver")
+            );
             return Err(wrong(place, problem));
         }
         Ok(())

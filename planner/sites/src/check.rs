@@ -7,6 +7,7 @@ use crate::plan::{Plan, PlanTree};
 use crate::proof;
 use crate::scheme::Scheme;
 use inart_topologies::sites::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteJob};
+use inart_topologies::units::counted;
 
 /// How far a stated number may be from its own value, relatively.
 const TOLERANCE: f64 = 1e-6;
@@ -152,11 +153,15 @@ impl Look<'_> {
         let chunks = job.tensors_bytes.iter().map(|bytes| bytes.div_ceil(plan.chunk_bytes));
         let chunks = chunks.fold(0, u64::saturating_add);
         if chunks > MOST_CHUNKS {
-            wrong.push(format!("chunk_bytes: it cuts the gradient into {chunks} chunks"));
+            wrong.push(format!(
+                "chunk_bytes: it cuts the gradient into {chunks}",
+                chunks = counted(chunks, "chunk")
+            ));
         }
         let has = plan.trees.iter().map(|tree| tree.chunks).fold(0, u64::saturating_add);
         if has != chunks {
-            wrong.push(format!("the trees have {has} chunks, and the job has {chunks}"));
+            wrong
+                .push(format!("the trees have {has}, and the job has {chunks}", has = counted(has, "chunk")));
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use inart_protocol_sites::{SiteNo, Tree};
+use inart_topologies::units::counted;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -163,8 +164,9 @@ fn chunk_bytes(job: &SiteJob, own: &OwnPlan, scheme: Scheme) -> Result<u64, Plan
     let count = job.tensors_bytes.iter().fold(0u64, |sum, tensor| sum.saturating_add(tensor.div_ceil(bytes)));
     if longest > MOST_CHUNK_BYTES || count > MOST_CHUNKS {
         let problem = format!(
-            "{bytes} gives {count} chunks of at most {longest} B; give at most {MOST_CHUNKS} chunks of at most \
-             {MOST_CHUNK_BYTES} B"
+            "{bytes} gives {count} of at most {longest} B; give at most {MOST_CHUNKS} chunks of at most \
+             {MOST_CHUNK_BYTES} B",
+            count = counted(count, "chunk")
         );
         return Err(wrong("chunk_bytes", problem));
     }

@@ -1,6 +1,7 @@
 //! Why there is no plan, and why a plan is refused.
 
 use crate::scheme::Scheme;
+use inart_topologies::units::counted;
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +29,11 @@ pub enum PlanError {
         scheme: Scheme,
     },
     /// More roots than sites, or none.
-    #[error("{roots} roots for {sites} sites; give a number of roots from 1 to {sites}")]
+    #[error(
+        "{} for {}; give a number of roots from 1 to {sites}",
+        counted(*roots, "root"),
+        counted(*sites, "site")
+    )]
     Roots {
         /// As asked.
         roots: usize,

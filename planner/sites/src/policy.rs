@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use inart_protocol_sites::{SiteNo, TransmissionPolicy, Tree, TreeNo};
+use inart_topologies::units::counted;
 
 use crate::chunks;
 use crate::graph::{Graph, number, site};
@@ -66,8 +67,11 @@ pub(crate) fn policy_on(
         let chunks = takes.iter().filter(|&&to| to == at).count() as u64;
         if chunks != tree.chunks {
             let place = format!("tree {at} (root {})", tree.root);
-            let problem =
-                format!("its share gives {chunks} chunks of the job, and its list has {}", tree.chunks);
+            let problem = format!(
+                "its share gives {chunks} of the job, and its list has {}",
+                tree.chunks,
+                chunks = counted(chunks, "chunk")
+            );
             return Err(wrong(place, format!("{problem}; plan again")));
         }
     }

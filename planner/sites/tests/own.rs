@@ -181,7 +181,7 @@ fn a_whole_plan_that_does_not_hold_is_refused() {
         (&|plan| plan.trees[0].share = f64::NAN, "trees[0].share: NaN"),
         (&|plan| plan.trees[0].chunks = u64::MAX, "chunks, and the job has 1"),
         (&|plan| plan.chunk_bytes = 2, "chunk_bytes: 2 is not a multiple of 4"),
-        (&|plan| plan.chunk_bytes = 4, "the trees have 1 chunks, and the job has 250000"),
+        (&|plan| plan.chunk_bytes = 4, "the trees have 1 chunk, and the job has 250000"),
         (&|plan| plan.predicted_s = 0.001, "predicted_s"),
         (&|plan| plan.trees[0].quality_mbps = 41.0, "quality_mbps"),
     ];

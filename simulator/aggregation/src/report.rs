@@ -5,7 +5,7 @@ use std::fmt;
 
 use inart_protocol_aggregation::ServerCounters;
 use inart_topologies::faults::quantity::Span;
-use inart_topologies::units::{display_rate, display_seconds};
+use inart_topologies::units::{counted, display_rate, display_seconds};
 use serde::Serialize;
 
 use crate::Tally;
@@ -120,20 +120,20 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{}: {} of virtual time, {} packet-hops, {} frames summed in switches, {} sums compared bit for bit{}.",
+            "{}: {} of virtual time, {}, {} summed in switches, {} compared bit for bit{}.",
             self.topology,
             display_seconds(self.seconds),
-            self.packet_hops,
-            self.summed_in_switches,
-            self.sums_checked,
+            counted(self.packet_hops, "packet-hop"),
+            counted(self.summed_in_switches, "frame"),
+            counted(self.sums_checked, "sum"),
             if self.failure.is_none() { ", all equal" } else { "" }
         )?;
         for job in &self.jobs {
             writeln!(
                 f,
-                "job {}: {} rounds in {}, goodput {} (planned sending rate {}), {} retransmitted, {} by bypass",
+                "job {}: {} in {}, goodput {} (planned sending rate {}), {} retransmitted, {} by bypass",
                 job.job,
-                job.rounds,
+                counted(job.rounds, "round"),
                 display_seconds(job.seconds),
                 display_rate(job.goodput_bps),
                 display_rate(job.planned_bps),

@@ -160,7 +160,7 @@ fn what_cannot_be_is_refused() {
     let racks = in_groups(&topology, 2);
     let job = job(&topology, 1e9, exactly(1.0));
     let options = RackOptions { iterations: 1, seed: 1 };
-    assert!(run_racks(&job, &racks, &options).unwrap_err().to_string().contains("1 iterations"));
+    assert!(run_racks(&job, &racks, &options).unwrap_err().to_string().contains("1 iteration:"));
     let options = RackOptions { iterations: 9, seed: 1 };
     let mut fewer = job.clone();
     fewer.participants.pop();

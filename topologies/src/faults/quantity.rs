@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::units::{Rate, Seconds, Size};
+use crate::units::{Rate, Seconds, Size, counted};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
 
@@ -140,7 +140,7 @@ impl fmt::Display for QueueLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bytes(bytes) => write!(f, "{bytes} B"),
-            Self::Frames(frames) => write!(f, "{frames} frames"),
+            Self::Frames(frames) => f.write_str(&counted(*frames, "frame")),
         }
     }
 }

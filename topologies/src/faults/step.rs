@@ -1,6 +1,7 @@
 //! The steps of a fault schedule.
 
 use crate::switched::{LinkId, NodeId};
+use crate::units::counted;
 
 use super::place::Place;
 use super::quantity::Span;
@@ -106,8 +107,12 @@ impl<N: Copy, L: Copy + PartialEq> Step<N, L> {
             Step::Slow(id, bps) => format!("link {} at {bps} bit/s", link(id)),
             Step::Fast(id) => format!("link {} at its own rate", link(id)),
             Step::Disconnect(host) => format!("connections of host {} ended", name(host)),
-            Step::Stale(host, count) => format!("the last {count} frames of host {} again", name(host)),
-            Step::Forge(host, count) => format!("{count} forged frames of host {}", name(host)),
+            Step::Stale(host, count) => {
+                format!("the last {count} of host {} again", name(host), count = counted(count, "frame"))
+            }
+            Step::Forge(host, count) => {
+                format!("{count} of host {}", name(host), count = counted(count, "forged frame"))
+            }
         }
     }
 }

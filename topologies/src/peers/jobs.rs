@@ -120,7 +120,8 @@ impl Reader<'_> {
             None => self.wrong("it does not have the least number of receivers of an update", fix),
             Some(receivers) => match usize::try_from(receivers) {
                 Ok(receivers) if (1..n).contains(&receivers) => Ok(receivers),
-                _ => self.wrong(format!("receivers is {receivers}, and it has {n} peers"), fix),
+                _ => self
+                    .wrong(format!("receivers is {receivers}, and it has {n}", n = counted(n, "peer")), fix),
             },
         }
     }

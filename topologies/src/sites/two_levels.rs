@@ -9,7 +9,7 @@ use crate::error::{NetworkError, Result};
 use crate::switched::entries::Detail;
 use crate::switched::validate::build;
 use crate::switched::{Job, Topology};
-use crate::units::display_size;
+use crate::units::{counted, display_size};
 
 /// A data centre's inside: switches, workers, and the site itself as their parameter server.
 #[derive(Debug, Clone)]
@@ -264,7 +264,7 @@ impl Parts {
     ) -> Result<Inside> {
         let Parts { nodes, links, mut jobs } = self;
         if jobs.len() != 1 {
-            let problem = format!("it has {} jobs", jobs.len());
+            let problem = format!("it has {}", counted(jobs.len(), "job"));
             let fix = format!("give it one: `{{name: {site}-inside, workers: [...], servers: [{site}]}}`");
             return Err(NetworkError::new(None, format!("site {site}"), problem, fix));
         }

@@ -9,7 +9,7 @@ use super::network::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteId, SiteJob};
 use crate::document::{At, Document, JobEntry, NodeEntry, needed, required, unknown, usable};
 use crate::error::{NetworkError, Result};
 use crate::kind::Kind;
-use crate::units::{Size, display_size};
+use crate::units::{Size, counted, display_size};
 
 /// Longest chunk of a job that states none, in bytes.
 const CHUNK_BYTES: u64 = 4_000_000;
@@ -38,7 +38,7 @@ pub(super) fn build(document: Document) -> Result<Overlay> {
         overlay.add_site(entry)?;
     }
     if overlay.sites.len() > MOST_SITES {
-        let problem = format!("it has {} sites", overlay.sites.len());
+        let problem = format!("it has {}", counted(overlay.sites.len(), "site"));
         return Err(NetworkError::new(at, "document", problem, format!("at most {MOST_SITES} are planned")));
     }
     for entry in document.links.into_iter().flat_map(|links| links.value) {
@@ -111,7 +111,11 @@ impl Overlay {
         let chunks = tensors_bytes.iter().map(|bytes| bytes.div_ceil(chunk_bytes));
         let chunks = chunks.fold(0u64, u64::saturating_add);
         if chunks > MOST_CHUNKS {
-            let problem = format!("chunk {} cuts it into {chunks} chunks", display_size(chunk_bytes as f64));
+            let problem = format!(
+                "chunk {} cuts it into {chunks}",
+                display_size(chunk_bytes as f64),
+                chunks = counted(chunks, "chunk")
+            );
             let fix = format!("at most {MOST_CHUNKS} are carried; give longer chunks");
             return Err(NetworkError::new(at, place, problem, fix));
         }

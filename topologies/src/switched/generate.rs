@@ -11,7 +11,7 @@ use super::validate::build;
 use super::{Job, NodeId, NodeKind, Topology};
 use crate::NetworkError;
 use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, section};
-use crate::units::{Rate, Seconds, Size};
+use crate::units::{Rate, Seconds, Size, counted};
 
 /// What every generated network is equipped with. Rates in bit/s, sizes in bytes, delays in seconds.
 #[derive(Debug, Clone)]
@@ -118,7 +118,8 @@ pub fn random_regular(
 ) -> Result<Topology, NetworkError> {
     bounded("random", switches.checked_mul(degree))?;
     if switches < 3 || degree < 2 || degree >= switches || !(switches * degree).is_multiple_of(2) {
-        let problem = format!("{switches} switches of degree {degree} cannot be wired");
+        let problem =
+            format!("{switches} of degree {degree} cannot be wired", switches = counted(switches, "switch"));
         return Err(wrong("random", problem, "give degree from 2 to switches - 1, with an even product"));
     }
     let mut net = Drawing::new(format!("random-{switches}x{degree}"), equipment);
@@ -144,7 +145,12 @@ pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Top
     let needed = jobs.checked_mul(workers).filter(|&needed| needed <= all_workers.len());
     if workers == 0 || servers == 0 || needed.is_none() {
         let (has, place) = (all_workers.len(), topology.name());
-        let problem = format!("{jobs} jobs of {workers} workers, of {has} and {} servers", all_servers.len());
+        let problem = format!(
+            "{jobs} of {workers}, of {has} and {}",
+            counted(all_servers.len(), "server"),
+            jobs = counted(jobs, "job"),
+            workers = counted(workers, "worker")
+        );
         return Err(wrong(
             place,
             problem,
@@ -253,8 +259,12 @@ impl<'a> Drawing<'a> {
         let Equipment { servers, workers, ingress_bps, .. } = *self.equipment;
         let places = switches.len().saturating_mul(per_switch);
         if servers.saturating_add(workers) > places {
-            let problem =
-                format!("{servers} servers and {workers} workers do not fit on {places} host ports");
+            let problem = format!(
+                "{servers} and {workers} do not fit on {places}",
+                servers = counted(servers, "server"),
+                workers = counted(workers, "worker"),
+                places = counted(places, "host port")
+            );
             return Err(wrong(
                 &self.name,
                 problem,

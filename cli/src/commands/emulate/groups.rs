@@ -14,7 +14,7 @@ use inart_planner_ps::{RackError, Racks, candidate_racks, choose_racks};
 use inart_topologies::Switched;
 use inart_topologies::ps::{Job, Kind};
 use inart_topologies::switched::Topology;
-use inart_topologies::units::display_size;
+use inart_topologies::units::{counted, display_size};
 use inart_training::PARAMETERS;
 use inart_wire::ValuesPerFrame;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -225,12 +225,12 @@ impl Args {
 
 fn text_of(table: &RackTable, own_bytes: f64) -> String {
     let mut out = format!(
-        "{}: {} workers; {}, with a model of {}\n\
+        "{}: {}; {}, with a model of {}\n\
          Times are the network's own: at its rates, with its model of {}, which takes {:.3} s to compute.\n\
          groups  at once  iteration  simulated s  waiting  simulated s  pushing  staleness  most  90% after  \
          accuracy\n",
         table.network,
-        table.workers,
+        counted(table.workers, "worker"),
         table.scale,
         display_size(table.model_bytes),
         display_size(own_bytes),
@@ -256,13 +256,15 @@ fn text_of(table: &RackTable, own_bytes: f64) -> String {
     }
     for one in table.divisions.iter().filter(|one| one.groups.len() > 1) {
         let groups: Vec<_> = one.groups.iter().map(|workers| workers.join(" ")).collect();
-        let _ = writeln!(out, "{} groups: {}", groups.len(), groups.join(", "));
+        let _ = writeln!(out, "{}: {}", counted(groups.len(), "group"), groups.join(", "));
     }
     let turns: u64 = table.divisions.iter().map(|one| one.turns_checked).sum();
     let summed: u64 = table.divisions.iter().map(|one| one.summed_in_switches).sum();
     let _ = writeln!(
         out,
-        "{turns} turns computed again and compared bit for bit; switches have summed {summed} gradients"
+        "{turns} computed again and compared bit for bit; switches have summed {summed}",
+        turns = counted(turns, "turn"),
+        summed = counted(summed, "gradient")
     );
     let alone = table.divisions.iter().find(|one| one.groups.len() == 1);
     for one in table.divisions.iter().filter(|one| one.groups.len() > 1) {

@@ -16,7 +16,7 @@ use inart_peers_host::{Job, Schedule};
 use inart_planner_peers::{Guard, Multicast, Reading, Scheme};
 use inart_targets::Target;
 use inart_topologies::peers::{Mesh, PeerJob};
-use inart_topologies::units::{Size, display_size};
+use inart_topologies::units::{Size, counted, display_size};
 use inart_training::{Config, Trainer};
 use inart_wire::ValuesPerFrame;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -310,11 +310,11 @@ fn table(report: &Report, own_bytes: f64) -> String {
     let sum = |of: fn(&SchemeReport) -> u64| report.schemes.iter().map(of).sum::<u64>();
     let _ = writeln!(
         out,
-        "{} updates arrived, each as it was sent; {} receivers timed out, {} choices late, {} chunks retransmitted",
-        sum(|scheme| scheme.updates_checked),
-        sum(|scheme| scheme.given_up),
-        sum(|scheme| scheme.rounds_with_previous_receivers),
-        sum(|scheme| scheme.sent_again),
+        "{} arrived, each as it was sent; {} timed out, {} late, {} retransmitted",
+        counted(sum(|scheme| scheme.updates_checked), "update"),
+        counted(sum(|scheme| scheme.given_up), "receiver"),
+        counted(sum(|scheme| scheme.rounds_with_previous_receivers), "choice"),
+        counted(sum(|scheme| scheme.sent_again), "chunk"),
     );
     out + &copied(report)
 }
@@ -335,8 +335,10 @@ fn copied(report: &Report) -> String {
         }
     }
     let line = |switch: &SwitchReport| {
-        let dropped =
-            switch.dropped.iter().map(|(reason, count)| format!(", {count} frames dropped: {reason}"));
+        let dropped = switch
+            .dropped
+            .iter()
+            .map(|(reason, count)| format!(", {count} dropped: {reason}", count = counted(*count, "frame")));
         format!(
             "switch {}: {} copies were pruned (no receiver behind the port), {} of them at ports to other switches{}\n",
             switch.switch,

@@ -15,7 +15,7 @@ use inart_planner_sites::{Disjoint, Options, Plan, Scheme};
 use inart_quic::Congestion;
 use inart_simulator_sites::ideal::Knowledge;
 use inart_topologies::sites::{Hierarchy, Overlay};
-use inart_topologies::units::{Rate, Size, display_size};
+use inart_topologies::units::{Rate, Size, counted, display_size};
 use inart_training::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -265,7 +265,8 @@ fn table(report: &Report, own_bytes: u64, args: &Args) -> String {
     let lost: u64 = report.schemes.iter().map(|scheme| scheme.frames_lost).sum();
     let _ = writeln!(
         out,
-        "{checked} values of sums compared bit for bit, all equal; the network lost {lost} frames"
+        "{checked} values of sums compared bit for bit, all equal; the network lost {lost}",
+        lost = counted(lost, "frame")
     );
     if let Some(path) = &args.chart {
         let _ = writeln!(out, "chart: {}", path.display());

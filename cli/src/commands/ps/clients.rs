@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{anyhow, ensure};
 use inart_simulator_ps::{Absence, ClientOptions, ClientRun, run_clients};
 use inart_topologies::ps::Job;
+use inart_topologies::units::counted;
 
 use crate::commands::ps::absent::warn_late;
 use crate::commands::ps::common::{Common, refuse};
@@ -130,22 +131,24 @@ impl ClientArgs {
 
 fn table(clients: usize, groups: usize, run: &ClientRun) -> String {
     let mut out = format!(
-        "{}: {clients} clients in {groups} groups, {:.3} s per round of a group\n\
+        "{}: {clients} in {groups}, {:.3} s per round of a group\n\
          push {:.3} s, wait {:.3} s, pull {:.3} s; the server's port is used {:.1}% outwards\n\
-         {} aggregations of {} updates in {:.1} s; {} pushes came after their round\n",
+         {} of {} in {:.1} s; {} came after their round\n",
         run.sync,
         run.round_s,
         run.push_s,
         run.wait_s,
         run.pull_s,
         run.utilisation_out * 100.0,
-        run.rounds,
-        run.aggregated,
+        counted(run.rounds, "aggregation"),
+        counted(run.aggregated, "update"),
         run.seconds,
-        run.late
+        counted(run.late, "push"),
+        clients = counted(clients, "client"),
+        groups = counted(groups, "group")
     );
     if run.given_up > 0 {
-        let _ = writeln!(out, "{} evictions of clients", run.given_up);
+        let _ = writeln!(out, "{} of clients", counted(run.given_up, "eviction"));
     }
     out
 }

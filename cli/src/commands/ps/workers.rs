@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow, ensure};
 use inart_protocol_ps::{Applied, BatchRule, Blocking, Spacing, SyncModel};
 use inart_simulator_ps::{Absence, WorkerOptions, WorkerRun, run_workers};
 use inart_topologies::ps::Job;
+use inart_topologies::units::counted;
 
 use crate::commands::ps::absent::warn_late;
 use crate::commands::ps::common::{Common, refuse};
@@ -191,12 +192,12 @@ fn table(job: &Job, sync_model: &SyncModel, is_tuned: bool, run: &WorkerRun) -> 
         _ => String::new(),
     };
     let mut out = format!(
-        "{}: {} workers, {:.4} s per iteration{relaxation}, {:.4} s of it blocked\n\
+        "{}: {}, {:.4} s per iteration{relaxation}, {:.4} s of it blocked\n\
          gaps between pushes: {:.1}% zero, median {:.4} s, 5% above {:.4} s\n\
          staleness: mean {:.2}, at most {}\n\
-         the server's port is used {:.1}% inwards and {:.1}% outwards; {} pushes in {:.1} s\n",
+         the server's port is used {:.1}% inwards and {:.1}% outwards; {} in {:.1} s\n",
         run.sync,
-        job.participants.len(),
+        counted(job.participants.len(), "worker"),
         run.iteration_s,
         run.blocking_s,
         run.bunched_arrivals * 100.0,
@@ -206,7 +207,7 @@ fn table(job: &Job, sync_model: &SyncModel, is_tuned: bool, run: &WorkerRun) -> 
         run.staleness.max,
         run.utilisation_in * 100.0,
         run.utilisation_out * 100.0,
-        run.pushes,
+        counted(run.pushes, "push"),
         run.seconds
     );
     if is_tuned {
@@ -216,7 +217,7 @@ fn table(job: &Job, sync_model: &SyncModel, is_tuned: bool, run: &WorkerRun) -> 
         let _ = writeln!(out, "batches: {}", texts.join(", "));
     }
     if run.given_up > 0 {
-        let _ = writeln!(out, "{} evictions of workers", run.given_up);
+        let _ = writeln!(out, "{} of workers", counted(run.given_up, "eviction"));
     }
     out
 }

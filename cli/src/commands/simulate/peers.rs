@@ -12,6 +12,7 @@ use inart_planner_peers::{Guard, Options, Pairs, Reading, Scheme, Sharing};
 use inart_simulator_peers::Until;
 use inart_simulator_peers::ideal::{Draw, Rounds, Ssp, SspOptions, run_rounds, run_ssp};
 use inart_topologies::peers::Mesh;
+use inart_topologies::units::counted;
 
 use crate::commands::network;
 use crate::commands::output::print;
@@ -226,22 +227,27 @@ impl Args {
 
 fn rounds_table(run: &Rounds) -> String {
     format!(
-        "{}, copies by {}: {} rounds, {:.6} s of communication each, {:.2} receivers on average\n\
-         no receiver was left out for more than {} rounds\n",
-        run.scheme, run.multicast, run.rounds, run.seconds, run.receivers_mean, run.longest_wait
+        "{}, copies by {}: {}, {:.6} s of communication each, {:.2} receivers on average\n\
+         no receiver was left out for more than {}\n",
+        run.scheme,
+        run.multicast,
+        counted(run.rounds, "round"),
+        run.seconds,
+        run.receivers_mean,
+        counted(run.longest_wait, "round")
     )
 }
 
 fn ssp_table(run: &Ssp) -> String {
     format!(
-        "{}, copies by {}: peers computed {:.1}% of the time, {} updates each reached {:.1}% of the peers\n\
-         the first is {} rounds ahead of the last; no receiver was left out for more than {} rounds\n",
+        "{}, copies by {}: peers computed {:.1}% of the time, {} each reached {:.1}% of the peers\n\
+         the first is {} ahead of the last; no receiver was left out for more than {}\n",
         run.scheme,
         run.multicast,
         run.utilisation * 100.0,
-        run.rounds,
+        counted(run.rounds, "update"),
         run.scale * 100.0,
-        run.max_gap,
-        run.longest_wait
+        counted(run.max_gap, "round"),
+        counted(run.longest_wait, "round")
     )
 }

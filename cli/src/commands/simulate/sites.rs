@@ -11,7 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_planner_sites::{AuxiliaryChoice, AuxiliaryUse, Sharing, Tuning};
 use inart_simulator_sites::ideal::{self, Knowledge, Run, RunOptions, Until};
 use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
-use inart_topologies::units::Rate;
+use inart_topologies::units::{Rate, counted};
 
 use crate::commands::network;
 use crate::commands::output::print;
@@ -211,14 +211,14 @@ fn table(run: &Run) -> String {
         |pick: fn(f64, f64) -> f64, start| run.rounds.iter().map(|round| round.seconds).fold(start, pick);
     let (least, most) = (seconds(f64::min, f64::INFINITY), seconds(f64::max, 0.0));
     format!(
-        "{}: {} rounds, mean {:.3} s, from {least:.3} s to {most:.3} s\n\
-         what the scheduler believed of links was {:.1}% off; sites passed {} chunks on for others\n\
-         {} sums compared bit for bit, all equal\n",
+        "{}: {}, mean {:.3} s, from {least:.3} s to {most:.3} s\n\
+         what the scheduler believed of links was {:.1}% off; sites passed {} on for others\n\
+         {} compared bit for bit, all equal\n",
         run.scheme,
-        run.rounds.len(),
+        counted(run.rounds.len(), "round"),
         run.mean_s,
         run.table_error * 100.0,
-        run.relayed,
-        run.sums
+        counted(run.relayed, "chunk"),
+        counted(run.sums, "sum")
     )
 }

@@ -11,7 +11,7 @@ use inart_simulator_aggregation::{Dataplane, InstalledNetwork, Options, SwitchKi
 use inart_simulator_sites::ideal::{RunOptions, Timeline, timeline};
 use inart_topologies::faults::Faults;
 use inart_topologies::sites::{Hierarchy, Inside, SiteJob};
-use inart_topologies::units::{display_rate, display_size};
+use inart_topologies::units::{counted, display_rate, display_size};
 use inart_wire::ValuesPerFrame;
 use serde::Serialize;
 
@@ -184,8 +184,9 @@ fn table(job: &SiteJob, insides: &[InsideRun], times: &Timeline, bound_s: f64) -
     let inside: u64 = insides.iter().map(|inside| inside.sums_checked).sum();
     let _ = writeln!(
         out,
-        "{inside} sums inside and {} between sites compared bit for bit, all equal",
-        times.sums
+        "{inside} inside and {} between sites compared bit for bit, all equal",
+        times.sums,
+        inside = counted(inside, "sum")
     );
     out
 }

@@ -6,6 +6,7 @@ use crate::aggregation::grid::{Column, grid};
 use crate::aggregation::program::figures::{ProgramJob, ProgramScheme, ProgramSummary, WorkerFigures};
 use crate::aggregation::si::si;
 use crate::machine::scale::Scale;
+use inart_topologies::units::counted;
 
 impl fmt::Display for ProgramSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,21 +47,21 @@ impl fmt::Display for ProgramSummary {
 fn what_was_compared(job: &ProgramJob) -> String {
     if !job.audited {
         return format!(
-            "{} ranks succeeded. None was a worker of InArt's, so no sum was verified.",
-            job.workers.len()
+            "{} succeeded. None was a worker of InArt's, so no sum was verified.",
+            counted(job.workers.len(), "rank")
         );
     }
     if job.tensors == 0 && job.tensors_not_compared == 0 {
         return format!(
-            "{} ranks succeeded. No tensor was summed on switches: they sum float32, and Gloo has all else.",
-            job.workers.len()
+            "{} succeeded. No tensor was summed on switches: they sum float32, and Gloo has all else.",
+            counted(job.workers.len(), "rank")
         );
     }
     let mut line = format!(
-        "{} ranks succeeded; {} sums of {} tensors compared bit for bit, all equal.",
-        job.workers.len(),
-        job.sums_checked,
-        job.tensors
+        "{} succeeded; {} of {} compared bit for bit, all equal.",
+        counted(job.workers.len(), "rank"),
+        counted(job.sums_checked, "sum"),
+        counted(job.tensors, "tensor")
     );
     if job.tensors_not_compared > 0 {
         line += &format!(
@@ -84,8 +85,8 @@ fn workers_of(
     let planned = si(job.planned_rate_bps, "bps");
     writeln!(
         f,
-        "{of}: planned rate {planned}, {} frames summed in switches, {} into the servers",
-        scheme.packets_aggregated,
+        "{of}: planned rate {planned}, {} summed in switches, {} into the servers",
+        counted(scheme.packets_aggregated, "frame"),
         si(job.ps_ingress_bytes as f64, "B")
     )?;
     let columns: [Column<'_, WorkerFigures>; 6] = [

@@ -9,6 +9,7 @@ use inart_planner_ps::Racks;
 use inart_protocol_aggregation::audit::sum_of;
 use inart_protocol_aggregation::{Assignment, Split};
 use inart_report::{Line, TurnEnd, digest};
+use inart_topologies::units::counted;
 use inart_training::{Evaluation, Stepper};
 use inart_wire::Rank;
 
@@ -154,7 +155,7 @@ impl Audit {
                 })
                 .collect();
             if ends.len() as u64 != all {
-                return Err(wrong(&who, format!("it has ended {} turns of {all}", ends.len())));
+                return Err(wrong(&who, format!("it has ended {} of {all}", counted(ends.len(), "turn"))));
             }
             for (at, (group, turn, staleness, digest)) in (0..).zip(ends) {
                 if (group as u64, turn, staleness) != (at % groups, at, at.min(groups - 1)) {

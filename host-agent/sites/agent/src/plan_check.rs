@@ -1,6 +1,7 @@
 //! What a site looks at before it takes a plan: nothing of it may lead outside the site's own network.
 
 use inart_protocol_sites::{PolicyError, SiteNo, TransmissionPolicy};
+use inart_topologies::units::counted;
 
 use crate::setup::Setup;
 use crate::version::fingerprint;
@@ -9,7 +10,7 @@ use crate::version::fingerprint;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFault {
     /// Another number of chunks.
-    #[error("it has {given} chunks, and this site's job has {expected}")]
+    #[error("it has {}, and this site's job has {expected}", counted(*given, "chunk"))]
     Chunks {
         /// As given.
         given: usize,
@@ -31,7 +32,7 @@ pub enum PlanFault {
         site: u16,
     },
     /// A tree with parents of more sites than the network has.
-    #[error("tree {tree} has parents of {given} sites, and this site's network has {sites}")]
+    #[error("tree {tree} has parents of {}, and this site's network has {sites}", counted(*given, "site"))]
     Parents {
         /// The tree.
         tree: usize,

@@ -1,6 +1,7 @@
 //! Why groups have no plan.
 
 use inart_planner_aggregation::PlanError;
+use inart_topologies::units::counted;
 
 /// What is wrong.
 #[derive(Debug, thiserror::Error)]
@@ -9,7 +10,11 @@ pub enum RackError {
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// Too few or too many groups.
-    #[error("job {job}: {groups} groups of {workers} workers; give a number from 1 to {workers}")]
+    #[error(
+        "job {job}: {} of {}; give a number from 1 to {workers}",
+        counted(*groups, "group"),
+        counted(*workers, "worker")
+    )]
     Groups {
         /// The job.
         job: String,

@@ -24,6 +24,7 @@ mod start;
 mod tests;
 mod tree;
 
+use inart_topologies::units::counted;
 use std::collections::BTreeMap;
 
 use columns::Graph;
@@ -92,7 +93,7 @@ fn merge(
     rates_bps: &[f64],
 ) -> Result<BTreeMap<(usize, usize), f64>, String> {
     if sites < 2 {
-        return Err(format!("{sites} sites have no trees between them"));
+        return Err(format!("{}: trees connect at least 2", counted(sites, "site")));
     }
     if arcs.len() != rates_bps.len() {
         return Err(format!("{} arcs with {} rates", arcs.len(), rates_bps.len()));
@@ -100,7 +101,10 @@ fn merge(
     let mut merged = BTreeMap::new();
     for (&(tail, head), &rate) in arcs.iter().zip(rates_bps) {
         if tail >= sites || head >= sites {
-            return Err(format!("an arc from {tail} to {head} among {sites} sites"));
+            return Err(format!(
+                "an arc from {tail} to {head} among {sites}",
+                sites = counted(sites, "site")
+            ));
         }
         if !rate.is_finite() {
             return Err(format!("a rate of {rate} bit/s from {tail} to {head}"));

@@ -227,7 +227,7 @@ fn what_cannot_be_packed() {
     assert_eq!(error(2, &[(0, 1), (1, 0)], &[1.0, 0.0]), "the overlay is not strongly connected");
     let halves = [(0, 1), (1, 0), (2, 3), (3, 2), (1, 2)];
     assert_eq!(error(4, &halves, &[1.0; 5]), "the overlay is not strongly connected");
-    assert_eq!(error(1, &[], &[]), "1 sites have no trees between them");
+    assert_eq!(error(1, &[], &[]), "1 site: trees connect at least 2");
     assert_eq!(error(2, &[(0, 1)], &[]), "1 arcs with 0 rates");
     assert_eq!(error(2, &[(0, 2)], &[1.0]), "an arc from 0 to 2 among 2 sites");
     assert_eq!(error(2, &[(0, 1)], &[f64::INFINITY]), "a rate of inf bit/s from 0 to 1");

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inart_protocol_ps::{Applied as When, Blocking, SyncModel, Update};
 use inart_ps_agent::{Kept, Start};
+use inart_topologies::units::counted;
 
 /// A finding: whose, and what is wrong.
 pub type Wrong = (usize, String);
@@ -280,10 +281,17 @@ impl Audit {
         }
         let stale = self.version - held.base;
         if stale != update.staleness {
-            return Err(wrong(format!("is {stale} versions old, and counts as {}", update.staleness)));
+            return Err(wrong(format!(
+                "is {stale} old, and counts as {}",
+                update.staleness,
+                stale = counted(stale, "version")
+            )));
         }
         if let Some(most) = self.most_staleness.filter(|most| stale > *most) {
-            return Err(wrong(format!("is {stale} versions old, and at most {most} are allowed")));
+            return Err(wrong(format!(
+                "is {stale} old, and at most {most} are allowed",
+                stale = counted(stale, "version")
+            )));
         }
         self.stalenesses.push(stale);
         Ok(held)

@@ -1,6 +1,7 @@
 //! Why a run has no result.
 
 use inart_protocol_ps::{GroupError, SyncModelError};
+use inart_topologies::units::counted;
 
 /// What is wrong with a run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -16,10 +17,13 @@ pub enum RunError {
         wanted: &'static str,
     },
     /// Nothing can be said of so few.
-    #[error("{0} iterations: give at least 2, of which the first third is not counted")]
+    #[error("{}: give at least 2, of which the first third is not counted", counted(*.0, "iteration"))]
     Iterations(u32),
     /// Nothing can be said of so few.
-    #[error("{0} rounds of each group: give at least 4, of which the first three are not counted")]
+    #[error(
+        "{} of each group: give at least 4, of which the first three are not counted",
+        counted(*.0, "round")
+    )]
     Rounds(u32),
     /// A policy's numbers are wrong.
     #[error(transparent)]

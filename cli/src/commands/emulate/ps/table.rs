@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 
 use inart_emulator::ps::{Report, SchemeReport};
-use inart_topologies::units::display_size;
+use inart_topologies::units::{counted, display_size};
 
 /// Returns the table of a report; the document's model has `own_bytes`.
 pub fn table(report: &Report, own_bytes: f64) -> String {
     let mut out = format!(
-        "{}: {} workers; {}, with a model of {}\n\
+        "{}: {}; {}, with a model of {}\n\
          Times are the network's own: at its rates, with its model of {}.\n\
          order    iteration  simulated s   port in  port out  zero gaps  staleness  most  90% after  \
          accuracy\n",
         report.network,
-        report.workers,
+        counted(report.workers, "worker"),
         report.scale,
         display_size(report.model_bytes),
         display_size(own_bytes),
@@ -39,8 +39,9 @@ pub fn table(report: &Report, own_bytes: f64) -> String {
             if scheme.left_out.is_empty() { "no client".to_owned() } else { scheme.left_out.join(", ") };
         let _ = writeln!(
             out,
-            "{}: {} models came after their round; left out: {left_out}",
-            scheme.scheme, scheme.late
+            "{}: {} came after their round; left out: {left_out}",
+            scheme.scheme,
+            counted(scheme.late, "model")
         );
     }
     report.schemes.iter().filter_map(tuned).for_each(|line| out.push_str(&line));
@@ -50,7 +51,11 @@ pub fn table(report: &Report, own_bytes: f64) -> String {
     report.schemes.iter().filter_map(absences).for_each(|line| out.push_str(&line));
     let checked: u64 = report.schemes.iter().map(|scheme| scheme.updates_checked).sum();
     let of = |name: &str| report.schemes.iter().find(|scheme| scheme.scheme == name);
-    let _ = writeln!(out, "{checked} updates computed again and compared bit for bit, each applied once");
+    let _ = writeln!(
+        out,
+        "{checked} computed again and compared bit for bit, each applied once",
+        checked = counted(checked, "update")
+    );
     if let (Some(bsp), Some(r2sp)) = (of("bsp"), of("r2sp")) {
         let ratio = bsp.iteration_s / r2sp.iteration_s;
         let _ = writeln!(out, "r2sp is {ratio:.2} times as fast per iteration as bsp");
@@ -79,7 +84,9 @@ fn absences(scheme: &SchemeReport) -> Option<String> {
     (killed + server_restarts > 0 || *given_up > 0).then(|| {
         format!(
             "{name}: {killed} processes were killed, {returned} started again, the server {server_restarts} \
-             times; {given_up} evictions; {wasted_updates} wasted updates, {lost} lost with the server\n"
+             times; {given_up}; {wasted_updates}, {lost} lost with the server\n",
+            given_up = counted(*given_up, "eviction"),
+            wasted_updates = counted(*wasted_updates, "wasted update")
         )
     })
 }

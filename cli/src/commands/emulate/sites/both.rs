@@ -10,7 +10,7 @@ use inart_p4::SLOTS;
 use inart_planner_sites::{AuxiliaryUse, HierarchyPlan, Sharing, Tuning};
 use inart_simulator_sites::ideal::{RunOptions, Timeline, Until, timeline};
 use inart_topologies::sites::Hierarchy;
-use inart_topologies::units::display_size;
+use inart_topologies::units::{counted, display_size};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -156,17 +156,18 @@ fn table(hierarchy: &Hierarchy, setting: &Setting, own_bytes: u64, runs: &[Schem
     let workers =
         hierarchy.insides.iter().map(|inside| inside.topology.jobs()[0].workers.len()).sum::<usize>();
     let mut out = format!(
-        "{}: {} sites, {workers} workers inside {} of them\n\
+        "{}: {}, {workers} inside {} of them\n\
          {}, with a gradient of {}, {}\n\
          Times are the network's own: at its rates, with its gradient of {}; with computing, which takes \
          what it takes on this machine.\n",
         hierarchy.overlay.name(),
-        hierarchy.overlay.sites().len(),
+        counted(hierarchy.overlay.sites().len(), "site"),
         hierarchy.insides.len(),
         setting.scale,
         display_size(hierarchy.overlay.jobs()[0].gradient_bytes() as f64),
         if setting.workload == Workload::Random { "random" } else { "a model in training" },
         display_size(own_bytes as f64),
+        workers = counted(workers, "worker")
     );
     for run in runs {
         let BothRound { inside_s, between_s, back_s, seconds } = run.real.mean;
@@ -181,8 +182,8 @@ fn table(hierarchy: &Hierarchy, setting: &Setting, own_bytes: u64, runs: &[Schem
              {:>9.3} s ({:>3.0}%)  {:>9.3} s  {:>11.3} s  \
              from then until every site has the sum of all sites\n\
              {:>9.3} s ({:>3.0}%)  {:>9.3} s                 from then until every worker has it\n\
-             {} gradients summed in switches; sites passed {} chunks on for others and asked {} times; \
-             {} frames lost \
+             {} summed in switches; sites passed {} on for others and asked {} times; \
+             {} lost \
              between sites\n",
             run.scheme,
             run.real.rounds.len(),
@@ -200,10 +201,10 @@ fn table(hierarchy: &Hierarchy, setting: &Setting, own_bytes: u64, runs: &[Schem
             back_s,
             share(back_s),
             simulated.back_s,
-            run.real.summed_in_switches,
-            run.real.relayed,
+            counted(run.real.summed_in_switches, "gradient"),
+            counted(run.real.relayed, "chunk"),
             run.real.asks,
-            run.real.frames_lost,
+            counted(run.real.frames_lost, "frame"),
         );
         if let Some(accuracy) = run.real.accuracy {
             let _ = writeln!(out, "test accuracy {:.1}%", accuracy * 100.0);

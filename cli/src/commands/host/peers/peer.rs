@@ -15,6 +15,7 @@ use inart_report::{
 };
 use inart_terms::{Terms, digest_of_values};
 use inart_topologies::peers::{Compute, Mesh};
+use inart_topologies::units::counted;
 use inart_training::{Config, Trainer};
 
 use crate::commands::host::connections::place;
@@ -342,11 +343,10 @@ fn last_words(accuracy: Option<f64>, ending: &Ending) -> String {
         _ => "restarted without a model from another peer, with the first weights; ",
     };
     format!(
-        "{learnt}{restarted}{} updates received, {} rounds to the last receivers, {} peers declared failed, {} \
-         chunks retransmitted",
-        receiver.complete,
-        peer.rounds_with_previous_receivers,
-        peer.gone,
-        sender.failed + sender.repairs
+        "{learnt}{restarted}{} received, {} to the last receivers, {} declared failed, {} retransmitted",
+        counted(receiver.complete, "update"),
+        counted(peer.rounds_with_previous_receivers, "round"),
+        counted(peer.gone, "peer"),
+        counted(sender.failed + sender.repairs, "chunk")
     )
 }

@@ -6,6 +6,7 @@ use inart_protocol_ps::SyncModel;
 use inart_ps_agent::{InGroups, InOrder, Sequencer, ServerCounters};
 use inart_ps_host::{Connections, Job};
 use inart_report::{ConnectionCounts, Line, PsServerEnd};
+use inart_topologies::units::counted;
 
 /// Counters of the server's agent and of its connections.
 pub type Host = (ServerCounters, Connections);
@@ -23,7 +24,11 @@ impl Resumed {
     /// Returns the text for people.
     pub fn text(&self) -> String {
         let Resumed { path, version, updates } = self;
-        format!("resumed from {} at version {version}: {updates} updates applied", path.display())
+        format!(
+            "resumed from {} at version {version}: {updates} applied",
+            path.display(),
+            updates = counted(*updates, "update")
+        )
     }
 
     /// Returns the event of a line.
@@ -131,7 +136,7 @@ impl Ended {
             stale_incarnation: agent.stale_incarnation,
             other_model: agent.other_model,
             unknown_senders: connections.unknown_senders,
-            connections: counted(connections),
+            connections: connection_counts(connections),
             resumed_from_version: self.resumed.as_ref().map(|resumed| resumed.version),
             late: groups.map(|groups| groups.late),
             repeated_rounds: groups.map(|groups| groups.repeated),
@@ -145,13 +150,13 @@ impl Ended {
     pub fn text(&self) -> String {
         let what = if self.groups.is_some() { "models of clients" } else { "updates" };
         let mut out = format!(
-            "accuracy {:.1}%; version {}, {} {what} applied, {} refused, {} evictions, {} packets dropped",
+            "accuracy {:.1}%; version {}, {} {what} applied, {} refused, {}, {} dropped",
             self.accuracy * 100.0,
             self.version,
             self.applied,
             self.refused,
-            self.given_up,
-            self.dropped()
+            counted(self.given_up, "eviction"),
+            counted(self.dropped(), "packet")
         );
         if let Some(resumed) = &self.resumed {
             out += &format!("; {}", resumed.text());
@@ -167,7 +172,7 @@ impl Ended {
 }
 
 /// Returns the counts of connections, as lines have them.
-pub fn counted(connections: &Connections) -> ConnectionCounts {
+pub fn connection_counts(connections: &Connections) -> ConnectionCounts {
     let Connections { unknown_senders, malformed, ended, frames, .. } = connections;
     ConnectionCounts {
         ended: *ended,

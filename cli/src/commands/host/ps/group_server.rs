@@ -11,6 +11,7 @@ use inart_protocol_aggregation::Assignment;
 use inart_ps_groups::{News, RackGroup, RackServer};
 use inart_report::{Line, TurnEnd, digest, monotonic_ns};
 use inart_topologies::Switched;
+use inart_topologies::units::counted;
 use inart_training::{Config, Stepper};
 use inart_wire::{Incarnation, ShardId};
 
@@ -117,9 +118,9 @@ fn run_work(
     let places = args.places();
     ensure!(
         usize::from(args.concurrent_groups) <= places.len(),
-        "--concurrent-groups {}: there are {} groups; give at most as many",
+        "--concurrent-groups {}: there are {}; give at most as many",
         args.concurrent_groups,
-        places.len()
+        counted(places.len(), "group")
     );
     let own_status = args.status.listen()?;
     let (mut hosts, mut groups) = (Vec::new(), Vec::new());
@@ -180,10 +181,12 @@ fn run_work(
     match json {
         true => print_event(&Line::Over { frames })?,
         false => print_line(&format!(
-            "over: {} iterations of {} groups; {frames} frames of gradients, in which switches had summed \
-             those of {summed} workers",
-            args.iterations,
-            ending.servers.len()
+            "over: {} of {}; {frames} of gradients, in which switches had summed \
+             those of {summed}",
+            counted(args.iterations, "iteration"),
+            counted(ending.servers.len(), "group"),
+            frames = counted(frames, "frame"),
+            summed = counted(summed, "worker")
         ))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -232,5 +235,9 @@ fn event(news: &News, version: &[f32]) -> Line {
 
 fn sentence(news: &News) -> Option<String> {
     let News::Ends { group, turn, staleness } = news else { return None };
-    Some(format!("turn {turn}: the sum of group {} is applied, {staleness} versions stale", group + 1))
+    Some(format!(
+        "turn {turn}: the sum of group {} is applied, {staleness} stale",
+        group + 1,
+        staleness = counted(*staleness, "version")
+    ))
 }

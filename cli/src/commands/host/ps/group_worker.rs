@@ -12,6 +12,7 @@ use inart_ps_groups::RackWorker;
 use inart_report::{GroupWorkerEnd, Line, Trained, digest};
 use inart_topologies::Switched;
 use inart_topologies::ps::Time;
+use inart_topologies::units::counted;
 use inart_training::{Config, Stepper};
 use inart_wire::Rank;
 
@@ -177,11 +178,11 @@ fn train(
     };
     output.end(&Line::GroupWorkerEnded(end), || {
         format!(
-            "worker {} of job {}: {} iterations, {:.1} ms until its turn and {:.1} ms to push each; \
+            "worker {} of job {}: {}, {:.1} ms until its turn and {:.1} ms to push each; \
              loss {:.4}, accuracy {:.2} %",
             rank,
             assignment.name,
-            args.iterations,
+            counted(args.iterations, "iteration"),
             1e3 * waiting_s / each,
             1e3 * push_s / each,
             trained.loss,

@@ -9,10 +9,11 @@ use inart_ps_host::{Start, Training, WorkerHost};
 use inart_report::{Line, PsWorkerEnd, WorkerSent, digest, monotonic_ns};
 use inart_topologies::Switched;
 use inart_topologies::ps::{Participant, Time};
+use inart_topologies::units::counted;
 use inart_training::{Config, PARAMETERS, Stepper};
 
 use crate::commands::host::ps::connections::{Connections, ProcessAddress};
-use crate::commands::host::ps::ended::counted;
+use crate::commands::host::ps::ended::connection_counts;
 use crate::commands::host::ps::learner::{Learner, LearnerArgs};
 use crate::commands::host::role::PS_WORKER;
 use crate::commands::host::stopping;
@@ -111,15 +112,15 @@ fn run(args: &Args, network: &Switched, invocation: &Invocation) -> anyhow::Resu
             malformed: counters.malformed,
             stale_incarnation: counters.stale_incarnation,
             left_out: ending.left_out,
-            connections: counted(&ending.connections),
+            connections: connection_counts(&ending.connections),
         })))?,
         false => print_line(&format!(
-            "{} at version {}: {} iterations, {} chunks retransmitted, {} wasted updates",
+            "{} at version {}: {}, {} retransmitted, {}",
             ending.left_out.as_ref().map_or_else(|| "over".to_owned(), |why| format!("left out for {why},")),
             ending.version,
-            program.iterations,
-            counters.sent_again,
-            counters.superseded + counters.unasked
+            counted(program.iterations, "iteration"),
+            counted(counters.sent_again, "chunk"),
+            counted(counters.superseded + counters.unasked, "wasted update")
         ))?,
     }
     Ok(ExitCode::SUCCESS)

@@ -345,14 +345,13 @@ fn print_gateway_end(ending: &GatewayEnding, json: bool) -> anyhow::Result<()> {
         return print_event(&Line::SiteEnded(end));
     }
     print_line(&format!(
-        "{} chunks of workers, {} gradients summed in switches and {} here; {} chunks forwarded, {} repair \
-         requests, {} messages retransmitted{}",
-        server.chunks,
-        summed,
+        "{} of workers, {} summed in switches and {} here; {} forwarded, {}, {} retransmitted{}",
+        counted(server.chunks, "chunk"),
+        counted(summed, "gradient"),
         server.gradients,
-        site.relayed,
-        agent.asks,
-        agent.failed,
+        counted(site.relayed, "chunk"),
+        counted(agent.asks, "repair request"),
+        counted(agent.failed, "message"),
         dropped_in_words(ending)
     ))
 }
@@ -405,10 +404,10 @@ fn print_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()>
     }
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
     print_line(&format!(
-        "{learnt}{} chunks forwarded, {} repair requests, {} messages retransmitted{}",
-        site.relayed,
-        agent.asks,
-        agent.failed,
+        "{learnt}{} forwarded, {}, {} retransmitted{}",
+        counted(site.relayed, "chunk"),
+        counted(agent.asks, "repair request"),
+        counted(agent.failed, "message"),
         dropped_in_words(ending)
     ))
 }

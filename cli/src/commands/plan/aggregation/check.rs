@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use inart_planner_aggregation::{JobPlans, Limit, Plan, Violation};
 use inart_topologies::switched::Topology;
-use inart_topologies::units::display_rate;
+use inart_topologies::units::{counted, display_rate};
 
 use crate::commands::document;
 use crate::commands::plans::PLAN;
@@ -104,7 +104,7 @@ pub fn read(topology: &Topology, path: &Path) -> anyhow::Result<Plan> {
         bail!("{}: {other}", place());
     }
     let mut plans = file.into_plans();
-    ensure!(plans.len() == 1, "{}: it has {} plans; take one of them", place(), plans.len());
+    ensure!(plans.len() == 1, "{}: it has {}; take one of them", place(), counted(plans.len(), "plan"));
     Ok(plans.remove(0))
 }
 
@@ -115,7 +115,8 @@ pub fn read_running(path: &Path) -> anyhow::Result<Plan> {
     let (place, count) = (path.display(), plans.len());
     ensure!(
         count == 1,
-        "{place}: it has {count} plans, and one job starts from one; plan again without --from"
+        "{place}: it has {count}, and one job starts from one; plan again without --from",
+        count = counted(count, "plan")
     );
     Ok(plans.remove(0))
 }

@@ -7,7 +7,7 @@ use inart_planner_aggregation::plan::Trunk;
 use inart_planner_aggregation::{JobPlans, Order, Plan};
 use inart_protocol_aggregation::exact_sum::Digits;
 use inart_topologies::switched::Job;
-use inart_topologies::units::{display_rate, display_seconds, display_size};
+use inart_topologies::units::{counted, display_rate, display_seconds, display_size};
 
 /// Returns the words of a frame that each value takes.
 fn words_per_value(job: &Job) -> f64 {
@@ -95,7 +95,13 @@ pub fn of_jobs(plans: &JobPlans, jobs: &[&Job]) -> String {
     let mut out = String::new();
     let proven = if plans.is_proven_optimal() { " (proven optimal)" } else { "" };
     let scheme = plans.plans.first().map_or("", |plan| plan.scheme.as_str());
-    let _ = writeln!(out, "{scheme} on {}, {} jobs {}", plans.topology, plans.plans.len(), plans.order);
+    let _ = writeln!(
+        out,
+        "{scheme} on {}, {} {}",
+        plans.topology,
+        counted(plans.plans.len(), "job"),
+        plans.order
+    );
     let _ = writeln!(out, "  slowest {} per worker{proven}", display_rate(plans.min_rate_bps));
     if let Some(paths) = plans.plans.first().and_then(|plan| plan.paths) {
         let _ = writeln!(out, "  paths   {paths}");

@@ -10,6 +10,7 @@ use inart_simulator_aggregation::{
 use inart_topologies::faults::Faults;
 use inart_topologies::faults::quantity::{Share, Span};
 use inart_topologies::switched::Topology;
+use inart_topologies::units::counted;
 
 use crate::commands::output::print;
 use crate::commands::simulate::aggregation::args::{Args, with_flag};
@@ -77,8 +78,9 @@ pub fn run(
     } else {
         let part = ratio.map_or("unknown".to_owned(), |ratio| format!("{:.1} %", 100.0 * ratio));
         print(&format!(
-            "{report}{} changes of plans, {} rounds lost, goodput meanwhile {part} of that without changes\n",
-            seen.changes, seen.lost_rounds
+            "{report}{} of plans, {} lost, goodput meanwhile {part} of that without changes\n",
+            counted(seen.changes, "change"),
+            counted(seen.lost_rounds, "round")
         ))?;
     }
     Ok(match failure {

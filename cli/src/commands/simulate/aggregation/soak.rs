@@ -14,7 +14,7 @@ use inart_simulator_aggregation::campaign::Trial;
 use inart_simulator_aggregation::controllers::{self, Outcome};
 use inart_simulator_aggregation::{Dataplane, Error, Options, Report, Tally};
 use inart_topologies::faults::quantity::Span;
-use inart_topologies::units::display_size;
+use inart_topologies::units::{counted, display_size};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::commands::output::print;
@@ -173,10 +173,13 @@ impl Soak {
         let faults = self.tally.by_name();
         let faults: String = faults
             .iter()
-            .map(|(what, count)| format!("  {what}: {count} in {} trials\n", self.trials[what]))
+            .map(|(what, count)| format!("  {what}: {count} in {}\n", counted(self.trials[what], "trial")))
             .collect();
         format!(
-            "{done} trials from seed {first} on, {per_second:.0} seeds/s; {hops} packet-hops, {sums} sums compared bit for bit\n{refused}{faults}"
+            "{done} from seed {first} on, {per_second:.0} seeds/s; {hops}, {sums} compared bit for bit\n{refused}{faults}",
+            done = counted(*done, "trial"),
+            hops = counted(*hops, "packet-hop"),
+            sums = counted(*sums, "sum")
         )
     }
 }

@@ -1,6 +1,7 @@
 //! Output of a run of peers' processes in virtual time.
 
 use inart_simulator_peers::{Figures, Outcome};
+use inart_topologies::units::counted;
 
 /// Largest number of chunks per update.
 pub const MOST_CHUNKS: u32 = 100_000;
@@ -10,17 +11,21 @@ pub fn table(outcome: &Outcome) -> String {
     let Outcome { scheme, multicast, .. } = outcome;
     let figures = match &outcome.figures {
         Figures::Rounds(run) => format!(
-            "{} rounds, the longest multicast of each {:.6} s ({:.6} s planned), {:.6} s from one to the next, \
+            "{}, the longest multicast of each {:.6} s ({:.6} s planned), {:.6} s from one to the next, \
              {:.2} receivers on average",
-            run.rounds, run.seconds, run.planned_s, run.round_s, run.receivers_mean
+            counted(run.rounds, "round"),
+            run.seconds,
+            run.planned_s,
+            run.round_s,
+            run.receivers_mean
         ),
         Figures::Stale(run) => format!(
-            "peers computed {:.1}% of the time, {} updates each reached {:.1}% of the peers; the first is {} rounds \
+            "peers computed {:.1}% of the time, {} each reached {:.1}% of the peers; the first is {} \
              ahead of the last",
             run.utilisation * 100.0,
-            run.rounds,
+            counted(run.rounds, "update"),
             run.scale * 100.0,
-            run.max_gap
+            counted(run.max_gap, "round")
         ),
     };
     let Outcome {

@@ -13,6 +13,7 @@ use inart_simulator_ps::{
 use inart_topologies::faults::{Faults, Schedule};
 use inart_topologies::ps::{Job, Kind};
 use inart_topologies::switched::Topology;
+use inart_topologies::units::counted;
 
 use crate::commands::ps::absent::Absent;
 use crate::commands::ps::clients::{ClientArgs, Shape};
@@ -148,19 +149,19 @@ fn table(job: &Job, predicted_s: f64, run: &AgentRun) -> String {
     let _ = writeln!(
         out,
         "staleness: mean {:.2}, at most {}{bound}\n\
-         {} updates in {} versions, {} wasted; {} evictions of workers\n\
-         {} messages lost, {} connections ended, {} chunks retransmitted, {} messages dropped in {:.1} s\n\
+         {} in {}, {} wasted; {} of workers\n\
+         {} lost, {} ended, {} retransmitted, {} dropped in {:.1} s\n\
          {} values of updates and models compared bit for bit, all equal",
         run.staleness,
         run.staleness_most,
-        run.updates,
-        run.versions,
+        counted(run.updates, "update"),
+        counted(run.versions, "version"),
         run.wasted_updates,
-        run.given_up,
-        run.lost_messages,
-        run.disconnected,
-        run.sent_again,
-        run.dropped,
+        counted(run.given_up, "eviction"),
+        counted(run.lost_messages, "message"),
+        counted(run.disconnected, "connection"),
+        counted(run.sent_again, "chunk"),
+        counted(run.dropped, "message"),
         run.seconds,
         run.values_compared
     );
@@ -198,7 +199,10 @@ fn soak(
             format!("{all}\n")
         }
         false => format!(
-            "{runs} runs, {faults} faults; {updates} updates and {values} values compared bit for bit, all equal\n"
+            "{runs}, {faults}; {updates} and {values} values compared bit for bit, all equal\n",
+            runs = counted(runs, "run"),
+            faults = counted(faults, "fault"),
+            updates = counted(updates, "update")
         ),
     })
 }

@@ -8,7 +8,7 @@ use inart_planner_ps::{Considered, RackError, Racks, candidate_racks, choose_rac
 use inart_simulator_ps::{RackOptions, RackRun, run_racks};
 use inart_topologies::ps::Job;
 use inart_topologies::switched::Topology;
-use inart_topologies::units::display_rate;
+use inart_topologies::units::{counted, display_rate};
 
 use crate::commands::ps::common::Common;
 use crate::commands::ps::workers::WorkerArgs;
@@ -70,12 +70,12 @@ pub fn run(
 fn table(run: &RackRun, considered: &[Considered]) -> String {
     let alone = run.single_group_s.map(|s| format!("; InArt alone {s:.4} s")).unwrap_or_default();
     let mut out = format!(
-        "{} between {} groups, at most {} at once: {:.4} s per iteration{alone}\n\
+        "{} between {}, at most {} at once: {:.4} s per iteration{alone}\n\
          no iteration of these groups is shorter than {:.4} s; groups wait {:.4} s for their turn\n\
          staleness: mean {:.2}, at most {}\n\
-         a group pushes {:.1}% of the time; {} sums in {:.1} s\n",
+         a group pushes {:.1}% of the time; {} in {:.1} s\n",
         run.sync,
-        run.groups.len(),
+        counted(run.groups.len(), "group"),
         run.concurrent_groups,
         run.iteration_s,
         run.bound_s,
@@ -83,7 +83,7 @@ fn table(run: &RackRun, considered: &[Considered]) -> String {
         run.staleness.mean,
         run.staleness.max,
         run.busy * 100.0,
-        run.pushes,
+        counted(run.pushes, "sum"),
         run.seconds,
     );
     for (at, group) in run.groups.iter().enumerate() {

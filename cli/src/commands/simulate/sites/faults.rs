@@ -74,8 +74,12 @@ pub fn run(
 }
 
 fn table(outcome: &Outcome) -> String {
-    let mut out =
-        format!("{}: {} rounds, mean {:.3} s\n", outcome.scheme, outcome.rounds.len(), outcome.mean_s);
+    let mut out = format!(
+        "{}: {}, mean {:.3} s\n",
+        outcome.scheme,
+        counted(outcome.rounds.len(), "round"),
+        outcome.mean_s
+    );
     let first = outcome.rounds.first().map_or(0, |round| round.version);
     let _ = writeln!(out, "round  ended s  seconds  plan");
     let mut plans = vec![first];

@@ -102,8 +102,11 @@ impl Soak {
     fn text(&self, trials: u32) -> String {
         let Soak { faults, joined, asks, values, ended_early, .. } = self;
         let seen = self.seen.iter();
-        let seen: String =
-            seen.map(|(what, (count, runs))| format!("  {what}: {count} in {runs} runs\n")).collect();
+        let seen: String = seen
+            .map(|(what, (count, runs))| {
+                format!("  {what}: {count} in {runs}\n", runs = counted(*runs, "run"))
+            })
+            .collect();
         let over = trials - ended_early;
         format!(
             "{} with {}: all rounds ended in {over}, and {ended_early} ended early at every \
