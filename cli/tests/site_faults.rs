@@ -1,4 +1,4 @@
-//! Faults of `inart site` and `inart scheduler` as processes (docs/sites.md, "Running sites"): each
+//! Faults of `inart site` and `inart scheduler` as processes (docs/reference/sites.md, "Failures"): each
 //! fault, and that sums are those of a run without it.
 #![allow(clippy::unwrap_used)]
 

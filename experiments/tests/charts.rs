@@ -81,16 +81,19 @@ fn figure(experiment: &Experiment) -> RunResult {
 fn compared(name: &str, all: &[Record]) -> Vec<ComparisonPanel> {
     let chart = committed(&format!("experiments/results/{name}.svg"));
     let drawn = texts(&chart);
-    let mut headings = drawn.iter();
+    let mut from = 0;
     let mut panels: Vec<ComparisonPanel> = Vec::new();
     for record in all {
         let column = |name: &str| constant(&record[name]);
         if panels.last().is_none_or(|panel| panel.key != record["panel"]) {
             let heading = format!("{} ({})", record["quantity"], record["unit"]).to_lowercase();
-            let title = headings.find(|text| text.to_lowercase() == heading).and_then(|_| headings.next());
+            // A panel of words is not drawn, and a changed heading fails the comparison of texts.
+            let place = drawn[from..].iter().position(|text| unescaped(text).to_lowercase() == heading);
+            let title = place.and_then(|place| drawn.get(from + place + 1));
+            from += place.map_or(0, |place| place + 2);
             panels.push(ComparisonPanel {
                 key: column("panel"),
-                title: (*title.unwrap_or_else(|| panic!("{name}: no {heading:?}"))).to_owned(),
+                title: title.map_or_else(String::new, |text| unescaped(text)),
                 quantity: column("quantity"),
                 unit: column("unit"),
                 axis: column("x_axis"),
@@ -118,6 +121,11 @@ fn compared(name: &str, all: &[Record]) -> Vec<ComparisonPanel> {
         }
     }
     panels
+}
+
+/// Returns a text of a chart without entities.
+fn unescaped(text: &str) -> String {
+    text.replace("&apos;", "'").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
 /// Returns the texts of a chart, in their order.

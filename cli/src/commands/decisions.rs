@@ -19,7 +19,7 @@ pub struct Args {
 /// # Errors
 /// No controller answers at the address, or it does not accept this client.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
-    let decisions = block_on(async { Ok(args.controller.connect().await?.why().await?) })?;
+    let decisions = block_on(async { Ok(args.controller.connect().await?.list_decisions().await?) })?;
     crate::commands::output::print(&text(&decisions, json))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -35,11 +35,11 @@ pub struct Args {
     measure: measure::MeasureArgs,
 }
 
-/// Default number of seeds of planned experiments.
+/// Default number of seeds of the InArt paper's experiments.
 const SEEDS: u64 = 30;
 
-/// Chosen experiments: figures of the InArt paper, and figures of other papers.
-struct Chosen {
+/// Experiments to run: figures of the InArt paper, and those of other papers.
+struct Selection {
     figures: Vec<Experiment>,
     studies: Vec<&'static Study>,
 }
@@ -83,9 +83,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         );
         return measure::run(&args.measure, &args.out, &chosen.figures, json);
     }
-    // Before the work: a path that cannot be written is wrong input.
-    let names = chosen.names().map(str::to_owned);
-    let mut document = args.tables.as_ref().map(|path| Document::read(path, names)).transpose()?;
+    // A folder that cannot be created is bad input, so it is created before the work.
     make(&args.out)?;
     let mut values = Vec::new();
     for result in figures(&chosen.figures, args.seeds.unwrap_or(SEEDS))? {
@@ -151,7 +149,7 @@ fn list(json: bool) -> anyhow::Result<()> {
     print(&lines.iter().map(|(name, text)| format!("{name:width$}  {text}\n")).collect::<String>())
 }
 
-/// Returns a bar on a terminal's standard error; silent in a pipe.
+/// Creates a progress bar on standard error, which prints nothing in a pipe.
 fn bar(what: &str) -> ProgressBar {
     let bar = ProgressBar::new(0);
     let style = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {what}, {{elapsed}}"))

@@ -77,15 +77,15 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
                 ended(&controller, number, json).await
             }
             Action::Pause { job } => {
-                controller.pause(&job).await?;
-                Ok(said(&job, "pauses at the next boundary", "paused", json))
+                controller.pause_job(&job).await?;
+                Ok(said(&job, "pauses at the next stop point", "paused", json))
             }
             Action::Resume { job } => {
-                controller.resume(&job).await?;
+                controller.resume_job(&job).await?;
                 Ok(said(&job, "resumes", "resumed", json))
             }
             Action::Delete { job, force } => {
-                let number = controller.delete(&job, force).await?;
+                let number = controller.delete_job(&job, force).await?;
                 ended(&controller, number, json).await
             }
         }

@@ -33,7 +33,7 @@ pub fn flags_of(entries: &[Entry]) -> Vec<Flag> {
     flags
 }
 
-/// Returns a text that incarnations as long as the process, as the parser needs for names.
+/// Returns a text that lives as long as the process, as the parser needs for names.
 fn kept(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }

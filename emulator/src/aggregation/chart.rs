@@ -3,7 +3,6 @@
 
 use inart_experiments::palette;
 use inart_planner_aggregation::schemes;
-use inart_topologies::units::counted;
 
 use crate::aggregation::figures::{SchemeFigures, Summary};
 use crate::aggregation::loss_panel;
@@ -75,15 +74,8 @@ pub fn draw(summary: &Summary) -> String {
     svg.finish()
 }
 
-fn heading(svg: &mut Svg, summary: &Summary) {
-    let title = fitted(&format!("InArt on {}", summary.topology), 26.0, WIDTH - 2.0 * MARGIN);
-    svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &title);
-    let line = format!(
-        "{} per scheme; {} checked, all bit-exact.",
-        counted(summary.rounds, "round"),
-        counted(summary.sums_checked, "sum")
-    );
-    svg.text(MARGIN, 78.0, 14.0, FAINT, "start", "400", &line);
+/// The lines below the title: what was checked, at which rates, and the names of published schemes.
+fn subtitle(summary: &Summary) -> Vec<String> {
     let lost = match summary.drop {
         0.0 => String::new(),
         share => format!(" and dropped {}% of all frames on purpose", share * 100.0),

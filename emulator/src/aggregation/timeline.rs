@@ -7,8 +7,11 @@ use serde::Serialize;
 
 use crate::aggregation::flags::{ROW_HEIGHT as FLAG, flags};
 use crate::aggregation::si::si;
-use crate::charts::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH, fitted, width_of, wrap};
-use inart_topologies::units::counted;
+use crate::charts::legend::{Key, Legend};
+use crate::charts::svg::{
+    FAINT, HEADING, INK, LINE, ROW, SERIES, Svg, TEXT, TITLE, WIDTH, fitted, fitted_title, rate_unit, ticks,
+    wrap,
+};
 
 /// One run: all jobs under one scheme.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -156,8 +159,7 @@ impl Timeline {
         svg.text(MARGIN, 52.0, TITLE, INK, "start", "600", &title);
         let rounds: usize = self.jobs.iter().map(|job| job.rounds.len()).sum();
         let line = format!(
-            "Goodput per worker of each round at the topology's own rates, {rounds}, all sums bit-exact. Time by the clock.",
-            rounds = counted(rounds, "round")
+            "{rounds} rounds, all sums bit-exact. Rates are the topology's own; times are wall-clock times."
         );
         svg.text(MARGIN, SUBTITLE, TEXT, FAINT, "start", "400", &line);
     }

@@ -2,7 +2,6 @@
 //! receiver has it.
 
 use inart_report::{digest, random_gradient};
-use inart_topologies::units::counted;
 
 use super::processes::Records;
 use super::setting::{Setting, Workload};
@@ -49,9 +48,9 @@ pub fn check(setting: &Setting, records: &Records) -> Result<u64, Error> {
             }
         }
     }
-    for (&rank, end) in &said.counted {
-        if end.misdelivered > 0 {
-            return Err(failed(rank, format!("{} for others came to it", counted(end.misdelivered, "copy"))));
+    for (&rank, counted) in &records.counted {
+        if counted.misdelivered > 0 {
+            return Err(failed(rank, format!("{} copies for others came to it", counted.misdelivered)));
         }
     }
     Ok(records.received.len() as u64)

@@ -1,4 +1,4 @@
-//! `inart experiment --measure`: emulates the figures' points, one after the other.
+//! Runs `inart experiment --measure`: emulates the points of the figures one by one.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,14 +41,14 @@ pub struct MeasureArgs {
     switch: Option<PathBuf>,
 }
 
-/// Least duration of all rounds of a measurement together, in seconds.
+/// Least duration of all rounds together, in seconds.
 const LEAST_SECONDS: f64 = 6.0;
 const MOST_ROUNDS: f64 = 20.0;
 /// Share of the planned rate below which a measurement may have been disturbed and is repeated.
 const GOOD: f64 = 0.9;
 const MOST_TRIES: u32 = 3;
-/// Time that hosts wait for each other at the topology's own rates, in seconds. Long, so that keepalives are
-/// few compared with frames.
+/// Peer timeout of hosts at the topology's own rates, in seconds. It is long, so that few notices travel
+/// between the frames.
 const PEER_TIMEOUT_SECONDS: f64 = 10.0;
 const VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 
@@ -75,7 +75,7 @@ pub fn run(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let file = out.join("measured.csv");
-    let mut sheet = Measurements::read(&file)?;
+    let mut sheet = Sheet::read(&file)?;
     let chosen: Vec<&Experiment> = experiments.iter().filter(|e| e.measurable_points().count() > 0).collect();
     ensure!(
         !chosen.is_empty(),
@@ -123,12 +123,12 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures the missing points on one network.
+/// Measures missing points on one network.
 fn measure<'p>(
     args: &MeasureArgs,
     network: Network,
     points: impl Iterator<Item = &'p Point>,
-    sheet: &mut Measurements,
+    sheet: &mut Sheet,
 ) -> anyhow::Result<()> {
     let switch = args.switch_name();
     let mut missing = Vec::new();
@@ -159,9 +159,13 @@ fn measure<'p>(
     Ok(())
 }
 
-/// Returns the best of up to three tries. Tries whose job was aborted for want of processor time do not
+/// Returns the best of up to three tries. A try whose job was aborted for lack of processor time does not
 /// count.
-fn measure_best(emulation: &mut Emulation, scheme: &dyn Scheme, place: Place) -> anyhow::Result<Measured> {
+fn measure_best(
+    emulation: &mut Emulation,
+    scheme: &dyn Scheme,
+    key: MeasurementKey,
+) -> anyhow::Result<Measurement> {
     let planned_bps = emulation.planned_rate_bps(scheme).expect("one of the schemes that were planned");
     let bytes = key.gradient_bytes as f64;
     let round_seconds = 8.0 * bytes / planned_bps / emulation.scale();
@@ -187,7 +191,7 @@ fn measure_best(emulation: &mut Emulation, scheme: &dyn Scheme, place: Place) ->
         }
     }
     let figures = best.context("no try came to an end")?;
-    // Significant digits only.
+    // Significant digits.
     let digits = |value: f64, unit: f64| (value / unit).round() * unit;
     let micro = |seconds: f64| (seconds * 1e6).round() / 1e6;
     Ok(Measurement {
@@ -239,22 +243,22 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
     })
 }
 
-/// The file of measurements.
-struct Measurements {
+/// File of measurements.
+struct Sheet {
     file: PathBuf,
     rows: Vec<Measurement>,
 }
 
-impl Measurements {
+impl Sheet {
     const COMMAND: &str = "inart experiment all --measure";
 
-    fn read(file: &Path) -> anyhow::Result<Measurements> {
+    fn read(file: &Path) -> anyhow::Result<Sheet> {
         let rows = match std::fs::read_to_string(file) {
             Ok(text) => read_measured(&text).with_context(|| file.display().to_string())?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error).with_context(|| place("--out", file)),
         };
-        Ok(Measurements { file: file.to_owned(), rows })
+        Ok(Sheet { file: file.to_owned(), rows })
     }
 
     fn has(&self, key: &MeasurementKey) -> bool {

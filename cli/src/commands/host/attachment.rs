@@ -147,12 +147,12 @@ impl HostArgs {
         migrator: Migrator,
     ) -> anyhow::Result<Option<Following>> {
         let follow = self.source()?.follow(assignment.job, who, incarnation, move |instruction| {
-            migrator.take(instruction.step, instruction.assignment.clone(), instruction.beside).map_err(
-                |error| match error {
+            migrator
+                .take(instruction.step, instruction.assignment.clone(), instruction.previous_plan_version)
+                .map_err(|error| match error {
                     MigrationError::Refused(why) => NotDone::Refused(why.to_string()),
                     MigrationError::Ended => NotDone::Ended,
-                },
-            )
+                })
         });
         follow.context("a thread that follows the controller")
     }

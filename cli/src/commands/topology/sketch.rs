@@ -37,7 +37,7 @@ struct Node {
 #[derive(Serialize)]
 struct Link {
     ends: [String; 2],
-    /// Port at the first and at the second end, for switches.
+    /// Ports of the first end and of the second, where the end is a switch.
     ports: [Option<u16>; 2],
     /// Rates from the first end to the second, and back.
     rates_bps: [f64; 2],
@@ -140,7 +140,7 @@ impl Sketch {
         })
     }
 
-    /// Returns the numbers of nodes, links and jobs, as a line or a document.
+    /// Prints the numbers of nodes and links, in a line or a document.
     pub fn summary(&self, json: bool) -> String {
         let count = |kind: &str| self.nodes.iter().filter(|node| node.kind == kind).count();
         if json {
@@ -158,7 +158,7 @@ impl Sketch {
         format!("{}: {nodes}, {links}; jobs: {}\n", self.name, self.jobs.join(", "))
     }
 
-    /// Returns the cables, and the addresses of hosts whose frames switches copy.
+    /// Prints the ends of each cable, and the addresses of hosts whose frames switches copy.
     pub fn wiring(&self, json: bool) -> anyhow::Result<String> {
         if json {
             return Ok(serde_json::to_string(self)? + "\n");
@@ -182,17 +182,19 @@ impl Sketch {
         Ok(out)
     }
 
-    /// Returns a drawing (SVG): nodes with several links stand in a circle, and the others outside, by their
-    /// neighbors.
+    /// Draws the network as an SVG: nodes with several links are in a circle, and the others outside, next to
+    /// their neighbors.
     pub fn svg(&self) -> String {
         let places = self.places();
         let size = 2.0 * CENTER;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {size:.0} {size:.0}\" width=\"{size:.0}\" \
-             height=\"{size:.0}\" font-family=\"sans-serif\" font-size=\"12\" text-anchor=\"middle\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"{CENTER:.0}\" y=\"24\" \
-             font-size=\"15\">{}</text>\n",
-            escaped(&self.name)
+             height=\"{size:.0}\" font-family=\"sans-serif\" font-size=\"18\" text-anchor=\"middle\" \
+             role=\"img\">\n<title>{0}</title>\n<desc>{1}</desc>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"{CENTER:.0}\" y=\"34\" \
+             font-size=\"24\">{0}</text>\n",
+            escaped(&self.name),
+            escaped(self.summary(false).trim_end())
         );
         for link in &self.links {
             let [(x1, y1), (x2, y2)] = [0, 1].map(|end| places[&*link.ends[end]]);
@@ -240,7 +242,7 @@ impl Sketch {
         let (outer, inner): (Vec<_>, Vec<_>) = self.nodes.iter().partition(|node| is_outer(&node.name));
         let at =
             |turn: f64, radius: f64, (x, y): (f64, f64)| (x + radius * turn.sin(), y - radius * turn.cos());
-        let center = (CENTER, CENTER + 15.0);
+        let center = (CENTER, CENTER + 20.0);
         let ring = if inner.len() == 1 {
             0.0
         } else if outer.is_empty() {
@@ -276,7 +278,7 @@ impl Sketch {
 }
 
 /// Half the width and height of a drawing.
-const CENTER: f64 = 320.0;
+const CENTER: f64 = 500.0;
 
 fn rates(link: &Link) -> String {
     let [there, back] = link.rates_bps.map(display_rate);

@@ -5,7 +5,6 @@ use std::fmt;
 use inart_controller::membership::{Ending, Formation};
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Assignment;
-use inart_topologies::units::counted;
 use inart_wire::{Incarnation, PlanVersion};
 
 use crate::event_queue::ProcessId;
@@ -80,12 +79,7 @@ impl fmt::Display for Command {
             Self::Move(job, _) => write!(f, "moves job {job}"),
             Self::Form(job, formation) => {
                 let (workers, servers) = (formation.workers.len(), formation.servers.len());
-                write!(
-                    f,
-                    "forms a run of job {job}: {workers}, {servers}",
-                    workers = counted(workers, "worker"),
-                    servers = counted(servers, "server")
-                )
+                write!(f, "forms a view of job {job}: {workers} workers, {servers} servers")
             }
             Self::Submit(name) => write!(f, "makes room for {name}"),
             Self::Install(plan, _) => write!(f, "installs {}", plan.job),
