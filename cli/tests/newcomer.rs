@@ -221,8 +221,8 @@ fn a_chart_is_a_file() {
 #[test]
 fn events_after_the_end_of_a_run_are_named() {
     let bench = bench();
-    bench.write("late.yaml", "events:\n  - {at: 1 h, pause: w1, for: 1 ms}\n");
-    bench.write("late-sites.yaml", "events:\n  - {at: 100 h, crash: n5, for: 10 s}\n");
+    bench.write("late.yaml", "events:\n  - {at: 1 h, pause: w1, duration: 1 ms}\n");
+    bench.write("late-sites.yaml", "events:\n  - {at: 100 h, crash: n5, duration: 10 s}\n");
     for (line, named) in [
         (
             "simulate fig1.yaml --rounds 1 --gradient 4KB --faults late.yaml",

@@ -127,7 +127,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     bench.refused(&["simulate", "apart.yaml"], &["apart.yaml", "peer p3", "it has no link"]);
     spoiled("zero.yaml", "[47.3 Gbps, 58.8 Gbps]", "[0, 58.8 Gbps]");
     bench.refused(&["plan", "zero.yaml"], &["link p3-s1", "a rate is 0"]);
-    spoiled("required.yaml", "receivers: 5", "receivers: 5, required: [[p1, p17]]");
+    spoiled("required.yaml", "receivers: 5", "receivers: 5, required_pairs: [[p1, p17]]");
     bench.refused(&["plan", "required.yaml"], &["job lstm", "unknown peer \"p17\""]);
     spoiled("untimed.yaml", ", compute: {mean: 1 s, cv: 0.57}", "");
     bench.refused(&["simulate", "untimed.yaml", "--sync", "ssp"], &["job lstm", "add `compute"]);

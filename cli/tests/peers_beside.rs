@@ -30,7 +30,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 const NETWORK: &str = "
 name: shared
 nodes:
-  - {name: s, kind: switch, aggregation: 100 Mbps}
+  - {name: s, kind: switch, aggregation_capacity: 100 Mbps}
   - {name: q1, kind: server}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}

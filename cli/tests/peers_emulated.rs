@@ -160,7 +160,7 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
     refused("mesh4.yaml --congestion reno", &["--congestion", "bbr"]);
     refused("mesh4.yaml --job other", &["--job other", "digits"]);
     let text = bench.read("mesh4.yaml");
-    let pair = text.replacen("receivers: 2", "receivers: 2, required: [[p1, p2]]", 1);
+    let pair = text.replacen("receivers: 2", "receivers: 2, required_pairs: [[p1, p2]]", 1);
     bench.write("pair.yaml", pair);
     refused("pair.yaml", &["job digits", "one round"]);
     let drawn = bench.inart(&["topology", "mesh", "--peers", "65", "--receivers", "2"]);

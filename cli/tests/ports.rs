@@ -17,7 +17,7 @@ use support::{Workbench, is_refusal};
 const PAIR: &str = "\
 name: pair
 nodes:
-  - {name: v1, kind: switch, aggregation: 100 Gbps, board: wedge100bf-32x}
+  - {name: v1, kind: switch, aggregation_capacity: 100 Gbps, board: wedge100bf-32x}
   - {name: s1, kind: server}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}

@@ -26,7 +26,7 @@ fn network() -> String {
     }
     out += "jobs:\n  - name: cnn\n    clients: [c1, c2, c3, c4, c5, c6]\n    servers: [s1]\n";
     out += "    gradient: 203304 B\n    compute: {mean: 20 ms, cv: 0.1}\n";
-    out + "    pause: {mean: 5 ms, cv: 1}\n    batch: 16\n"
+    out + "    upload_delay: {mean: 5 ms, cv: 1}\n    batch: 16\n"
 }
 
 struct Cluster {
@@ -236,7 +236,7 @@ fn what_cannot_be_is_refused() {
     cluster.refused("c1", "--learning-rate NaN", &["--learning-rate NaN"]);
     cluster.bench.write(
         "six.yaml",
-        network().replace("clients:", "workers:").replace("    pause: {mean: 5 ms, cv: 1}\n", ""),
+        network().replace("clients:", "workers:").replace("    upload_delay: {mean: 5 ms, cv: 1}\n", ""),
     );
     cluster.refused("s1", "--sync fl-r2sp", &["job cnn has workers", "r2sp"]);
     cluster.refused("s1", "--sync bsp --outliers", &["--outliers", "fl-r2sp"]);

@@ -17,7 +17,7 @@ fn network(kind: &str, count: usize, link: &str) -> String {
         "name: small\nnodes:\n  - {{name: v, kind: switch}}\n  - {{name: s1, kind: server}}\n{nodes}\
          links:\n  - {{ends: [v, s1], rate: 80 Mbps}}\n{links}\
          jobs:\n  - name: digits\n    {kind}: [{}]\n    servers: [s1]\n    gradient: 203304 B\n    \
-         compute: {{mean: 20 ms, cv: 0.1}}\n    computes: {{w3: {{mean: 120 ms}}}}\n    batch: 16\n",
+         compute: {{default: {{mean: 20 ms, cv: 0.1}}, overrides: {{w3: {{mean: 120 ms}}}}}}\n    batch: 16\n",
         names.join(", ")
     )
 }
@@ -42,8 +42,8 @@ fn bench() -> Workbench {
     bench.write("three.yaml", network("workers", 3, ""));
     bench.write("delayed.yaml", network("workers", 3, ", delay: 2 ms"));
     bench.write("clients.yaml", network("clients", 6, ""));
-    bench.write("server.yaml", "events: [{at: 1500 ms, crash: s1, for: 500 ms}]");
-    bench.write("pause.yaml", "events: [{at: 1 s, pause: w1, for: 1 s}]");
+    bench.write("server.yaml", "events: [{at: 1500 ms, crash: s1, duration: 500 ms}]");
+    bench.write("pause.yaml", "events: [{at: 1 s, pause: w1, duration: 1 s}]");
     bench
 }
 

@@ -17,7 +17,7 @@ fn a_run_repeats_event_for_event_and_tells_its_figures() {
     let bench = Workbench::new();
     bench.write(
         "faults.yaml",
-        "links: [{drop: 1%, duplicate: 1%}]\nevents: [{at: 10 us, restart: v1, for: 1 ms}]\n",
+        "links: [{drop: 1%, duplicate: 1%}]\nevents: [{at: 10 us, restart: v1, duration: 1 ms}]\n",
     );
     for log in ["a.log", "b.log"] {
         let output = bench.inart(&with(&["--faults", "faults.yaml", "--log", log]));

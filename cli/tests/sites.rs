@@ -162,8 +162,8 @@ fn faults_happen_in_virtual_time() {
 fn wrong_faults_are_refused() {
     let bench = Workbench::new();
     let network = root().join("topologies/geo9.yaml").display().to_string();
-    bench.write("no-link.yaml", "events: [{at: 1 s, link_down: [n1, n9], for: 1 s}]");
-    bench.write("other.yaml", "events: [{at: 1 s, restart: n1, for: 1 s}]");
+    bench.write("no-link.yaml", "events: [{at: 1 s, link_down: [n1, n9], duration: 1 s}]");
+    bench.write("other.yaml", "events: [{at: 1 s, restart: n1, duration: 1 s}]");
     let simulate = |rest: &[&'static str]| [&["simulate", &network][..], rest].concat().join("\n");
     let cases: [(&[&'static str], &[&str]); 6] = [
         (&["--faults", "no-link.yaml"], &["--faults no-link.yaml", "events[0]", "no link between n1 and n9"]),

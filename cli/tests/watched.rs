@@ -109,7 +109,7 @@ name: two
 nodes:
   - {name: n1, kind: site}
   - {name: n2, kind: site}
-  - {name: v1, kind: switch, aggregation: 1 Gbps, site: n1}
+  - {name: v1, kind: switch, aggregation_capacity: 1 Gbps, site: n1}
   - {name: w1, kind: worker, site: n1}
 links:
   - {ends: [n1, n2], rate: 80 Mbps, delay: 1 ms}

@@ -8,7 +8,7 @@ use inart_topologies::switched::{Job, Topology};
 use inart_wire::Incarnation;
 
 fn topology() -> Topology {
-    let yaml = "{name: n, nodes: [{name: v, kind: switch, aggregation: 400 Mbps}, {name: s, kind: server, ingress: 100 Mbps},
+    let yaml = "{name: n, nodes: [{name: v, kind: switch, aggregation_capacity: 400 Mbps}, {name: s, kind: server, ingress_capacity: 100 Mbps},
       {name: a, kind: worker}, {name: b, kind: worker}, {name: c, kind: worker}],
       links: [{ends: [a, v], rate: 1 Gbps}, {ends: [b, v], rate: 1 Gbps}, {ends: [c, v], rate: 1 Gbps},
       {ends: [s, v], rate: 1 Gbps}],

@@ -262,7 +262,7 @@ async fn detours() {
     let triangle = |workers: usize, adds: &str, ingress: &str| {
         let hosts: String = (0..workers).map(|w| format!("{{name: w{w}, kind: worker}}, ")).collect();
         let access: String = (0..workers).map(|w| format!("{{ends: [w{w}, v0], rate: 10 Mbps}}, ")).collect();
-        let capacity = |v: &str| if v == adds { ", aggregation: 60 Mbps" } else { "" };
+        let capacity = |v: &str| if v == adds { ", aggregation_capacity: 60 Mbps" } else { "" };
         let switches: String = ["v0", "v1", "v2", "v3"]
             .map(|v| format!("{{name: {v}, kind: switch{}}}, ", capacity(v)))
             .concat();
@@ -275,8 +275,8 @@ async fn detours() {
     };
     for (topology, path) in [
         (triangle(2, "", ""), vec!["w0", "v0", "v1", "v2", "s0"]),
-        (triangle(4, "v1", ", ingress: 10 Mbps"), vec!["w0", "v0", "v1"]),
-        (triangle(4, "v3", ", ingress: 10 Mbps"), vec!["w0", "v0", "v3"]),
+        (triangle(4, "v1", ", ingress_capacity: 10 Mbps"), vec!["w0", "v0", "v1"]),
+        (triangle(4, "v3", ", ingress_capacity: 10 Mbps"), vec!["w0", "v0", "v3"]),
     ] {
         let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
         assert_eq!(

@@ -26,7 +26,7 @@ use support::{LIMITS, job};
 fn topology(second: bool) -> Topology {
     let two = if second { ", {name: two, workers: [c, d], servers: [t]}" } else { "" };
     let text = format!(
-        "{{name: shared, nodes: [{{name: v, kind: switch, aggregation: 6 Mbps}},
+        "{{name: shared, nodes: [{{name: v, kind: switch, aggregation_capacity: 6 Mbps}},
            {{name: s, kind: server}}, {{name: t, kind: server}},
            {{name: a, kind: worker}}, {{name: b, kind: worker}},
            {{name: c, kind: worker}}, {{name: d, kind: worker}}],

@@ -322,9 +322,9 @@ fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
     assert_eq!(told(&["p0", "s1"]), format!("job lstm has peer s1, {stranger}"));
     assert_eq!(told(&["p0", "p1", "p0"]), "job lstm lists peer p0 twice: list each peer once");
     let topology = inart_topologies::switched::Topology::from_yaml(
-        "name: islands\nnodes:\n  - {name: a, kind: switch, aggregation: 1 Gbps}\n  - {name: b, kind: switch, aggregation: 1 Gbps}\n  \
+        "name: islands\nnodes:\n  - {name: a, kind: switch, aggregation_capacity: 1 Gbps}\n  - {name: b, kind: switch, aggregation_capacity: 1 Gbps}\n  \
          - {name: w, kind: worker}\n  - {name: v, kind: worker}\n  \
-         - {name: p, kind: server, ingress: 1 Gbps}\nlinks:\n  \
+         - {name: p, kind: server, ingress_capacity: 1 Gbps}\nlinks:\n  \
          - {ends: [w, a], rate: 1 Gbps}\n  - {ends: [p, a], rate: 1 Gbps}\n  \
          - {ends: [v, b], rate: 1 Gbps}\njobs:\n  \
          - {name: j, workers: [w], servers: [p], gradient: 1 MB}\n",

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 /// One switch, and one server of all jobs, whose link they share; `two` is elastic.
 fn topology(jobs: &str) -> Topology {
     let text = format!(
-        "{{name: shared, nodes: [{{name: v, kind: switch, aggregation: 12 Mbps}},
+        "{{name: shared, nodes: [{{name: v, kind: switch, aggregation_capacity: 12 Mbps}},
            {{name: s, kind: server}},
            {{name: a, kind: worker}}, {{name: b, kind: worker}},
            {{name: c, kind: worker}}, {{name: d, kind: worker}}],

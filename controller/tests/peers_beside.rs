@@ -36,7 +36,7 @@ nodes:
   - {name: q1, kind: server}
   - {name: p1, kind: worker}
   - {name: p2, kind: worker}
-  - {name: s, kind: switch, aggregation: 10 Gbps}
+  - {name: s, kind: switch, aggregation_capacity: 10 Gbps}
   - {name: t, kind: switch}
 links:
   - {ends: [w1, s], rate: 1 Gbps}

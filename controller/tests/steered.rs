@@ -26,8 +26,8 @@ use tempfile::TempDir;
 
 /// Two leaves, two spines: two ways between the workers and the server.
 fn ways() -> Topology {
-    let text = "{name: ways, nodes: [{name: l1, kind: switch, aggregation: 8 Gbps}, {name: l2, kind: switch, aggregation: 8 Gbps},
-        {name: p1, kind: switch}, {name: p2, kind: switch}, {name: s, kind: server, ingress: 4 Gbps},
+    let text = "{name: ways, nodes: [{name: l1, kind: switch, aggregation_capacity: 8 Gbps}, {name: l2, kind: switch, aggregation_capacity: 8 Gbps},
+        {name: p1, kind: switch}, {name: p2, kind: switch}, {name: s, kind: server, ingress_capacity: 4 Gbps},
         {name: w1, kind: worker}, {name: w2, kind: worker}],
         links: [{ends: [w1, l1], rate: 4 Gbps}, {ends: [w2, l1], rate: 4 Gbps}, {ends: [s, l2], rate: 4 Gbps},
         {ends: [l1, p1], rate: 4 Gbps}, {ends: [l1, p2], rate: 4 Gbps}, {ends: [p1, l2], rate: 4 Gbps},

@@ -19,7 +19,7 @@ fn pair(w1: &str, w2: &str, rate: &str) -> Topology {
         "\
 name: pair
 nodes:
-  - {{name: v1, kind: switch, aggregation: 400 Gbps, board: wedge100bf-32x}}
+  - {{name: v1, kind: switch, aggregation_capacity: 400 Gbps, board: wedge100bf-32x}}
   - {{name: s1, kind: server}}
   - {{name: w1, kind: worker}}
   - {{name: w2, kind: worker}}

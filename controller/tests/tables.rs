@@ -73,7 +73,7 @@ fn names(path: &[&str]) -> Vec<String> {
 /// One switch per rack and one above both; w0 and the server share a rack.
 const TREE: &str = "
 name: tree
-nodes: [{name: t1, kind: switch}, {name: t2, kind: switch}, {name: core, kind: switch, aggregation: 1 Gbps},
+nodes: [{name: t1, kind: switch}, {name: t2, kind: switch}, {name: core, kind: switch, aggregation_capacity: 1 Gbps},
   {name: s, kind: server}, {name: w0, kind: worker}, {name: w1, kind: worker}]
 links: [{ends: [t1, core], rate: 1 Gbps}, {ends: [t2, core], rate: 1 Gbps}, {ends: [s, t1], rate: 1 Gbps},
   {ends: [w0, t1], rate: 1 Gbps}, {ends: [w1, t2], rate: 1 Gbps}]
@@ -182,7 +182,7 @@ fn results_that_nobody_hears_are_refused() {
 fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
     let workers = 150;
     let mut text =
-        "name: star\nnodes: [{name: v, kind: switch, aggregation: 1 Tbps}, {name: s, kind: server}"
+        "name: star\nnodes: [{name: v, kind: switch, aggregation_capacity: 1 Tbps}, {name: s, kind: server}"
             .to_owned();
     (0..workers).for_each(|w| text += &format!(", {{name: w{w}, kind: worker}}"));
     text += "]\nlinks: [{ends: [s, v], rate: 1 Gbps}";

@@ -115,7 +115,7 @@ fn the_culprit_is_named_with_the_place() {
     let Some(_turn) = turn() else { return };
     let (mut command, folder) = emulate(&["--rounds", "1000", "--schemes", "optimized", "--scale", "1/1000"]);
     let faults = folder.path().join("faults.yaml");
-    fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 8 s}]").expect("written");
+    fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], duration: 8 s}]").expect("written");
     command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--debug-dir").arg(folder.path());
     let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let mut emulation = Emulation { process, folder };

@@ -30,7 +30,7 @@ fn a_worker_and_a_server_are_killed_and_come_back() {
     assert_ne!(elastic, fig1);
     std::fs::write(&topology, elastic).expect("written");
     let faults = folder.path().join("faults.yaml");
-    let events = "events: [{at: 4 s, crash: w2, for: 6 s}, {at: 15 s, crash: s2, for: 4 s}]";
+    let events = "events: [{at: 4 s, crash: w2, duration: 6 s}, {at: 15 s, crash: s2, duration: 4 s}]";
     std::fs::write(&faults, events).expect("written");
 
     let mut command = Command::new(inart());

@@ -59,10 +59,10 @@ fn switches_and_the_controller_are_killed_and_training_goes_on() {
     let Some(_turn) = turn() else { return };
     let figures = survives(
         "events:
-          - {at: 300 ms, restart: v1, for: 300 ms}
-          - {at: 1 s, restart: controller, for: 300 ms}
-          - {at: 2 s, restart: v2, for: 200 ms}
-          - {at: 2 s, restart: controller, for: 300 ms}",
+          - {at: 300 ms, restart: v1, duration: 300 ms}
+          - {at: 1 s, restart: controller, duration: 300 ms}
+          - {at: 2 s, restart: v2, duration: 200 ms}
+          - {at: 2 s, restart: controller, duration: 300 ms}",
     );
     let done = done(&figures);
     assert_eq!(done.len(), 8, "{done:?}");
@@ -76,8 +76,8 @@ fn links_go_down_and_up_and_training_goes_on() {
     let Some(_turn) = turn() else { return };
     let figures = survives(
         "events:
-          - {at: 300 ms, link_down: [v1, v2], for: 300 ms}
-          - {at: 1500 ms, partition: [w1, s2], for: 200 ms}",
+          - {at: 300 ms, link_down: [v1, v2], duration: 300 ms}
+          - {at: 1500 ms, partition: [w1, s2], duration: 200 ms}",
     );
     assert!(count(&figures, "cut") > 0, "{figures}");
     assert_eq!(done(&figures).len(), 6, "{figures}");
@@ -88,9 +88,9 @@ fn interfaces_of_hosts_go_down_and_up_and_training_goes_on() {
     let Some(_turn) = turn() else { return };
     let figures = survives(
         "events:
-          - {at: 400 ms, bounce: w2, for: 300 ms}
-          - {at: 1200 ms, bounce: s1, for: 300 ms}
-          - {at: 1300 ms, bounce: w6, for: 5 ms}",
+          - {at: 400 ms, interface_down: w2, duration: 300 ms}
+          - {at: 1200 ms, interface_down: s1, duration: 300 ms}
+          - {at: 1300 ms, interface_down: w6, duration: 5 ms}",
     );
     let done = done(&figures);
     assert_eq!(done[..2], ["interface of host w2 down", "interface of host w2 up"], "{done:?}");
@@ -145,14 +145,14 @@ fn every_worker_hears_of_a_worker_that_was_killed() {
 #[test]
 fn every_worker_hears_of_a_server_that_was_killed_even_if_it_comes_back() {
     let Some(_turn) = turn() else { return };
-    is_given_up("events: [{at: 500 ms, crash: s1, for: 300 ms}]", "s1", 6);
+    is_given_up("events: [{at: 500 ms, crash: s1, duration: 300 ms}]", "s1", 6);
 }
 
 #[test]
 fn a_host_that_is_stopped_for_a_moment_is_waited_for() {
     let Some(_turn) = turn() else { return };
     let figures =
-        survives("events: [{at: 500 ms, pause: w2, for: 500 ms}, {at: 1500 ms, pause: s2, for: 500 ms}]");
+        survives("events: [{at: 500 ms, pause: w2, duration: 500 ms}, {at: 1500 ms, pause: s2, duration: 500 ms}]");
     assert_eq!(done(&figures), ["host w2 stopped", "host w2 resumed", "host s2 stopped", "host s2 resumed"]);
 }
 
@@ -161,7 +161,7 @@ fn faults_that_make_no_sense_get_one_line_and_status_2() {
     let folder = tempfile::TempDir::new().expect("a folder");
     for (faults, named) in [
         ("{events: [{at: 1 s, explode: v1}]}", "explode"),
-        ("{events: [{at: 1 s, restart: v9, for: 1 s}]}", "events[0]: topology fig1 has no node v9"),
+        ("{events: [{at: 1 s, restart: v9, duration: 1 s}]}", "events[0]: topology fig1 has no node v9"),
         ("{events: [{at: 1 s, restart: v1}]}", "events[0]: for is missing"),
     ] {
         let mut command = Command::new(inart_tests::inart());

@@ -16,11 +16,11 @@ use tempfile::TempDir;
 /// Two ways between the workers and the server, and rounds of a good second each.
 const TWO_WAYS: &str = "name: ways
 nodes:
-  - {name: l1, kind: switch, aggregation: 8 Gbps}
-  - {name: l2, kind: switch, aggregation: 8 Gbps}
-  - {name: p1, kind: switch, aggregation: 8 Gbps}
-  - {name: p2, kind: switch, aggregation: 8 Gbps}
-  - {name: s1, kind: server, ingress: 4 Gbps}
+  - {name: l1, kind: switch, aggregation_capacity: 8 Gbps}
+  - {name: l2, kind: switch, aggregation_capacity: 8 Gbps}
+  - {name: p1, kind: switch, aggregation_capacity: 8 Gbps}
+  - {name: p2, kind: switch, aggregation_capacity: 8 Gbps}
+  - {name: s1, kind: server, ingress_capacity: 4 Gbps}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}
   - {name: w3, kind: worker}
@@ -137,7 +137,7 @@ fn survives(text: &str, faults: impl FnOnce(&str) -> String) -> Value {
 #[test]
 fn a_link_that_carries_the_plan_fails_and_training_goes_on_round_it() {
     let Some(_turn) = turn() else { return };
-    let faults = |used: &str| format!("events: [{{at: 2 s, link_down: [l1, {used}], for: 3600 s}}]\n");
+    let faults = |used: &str| format!("events: [{{at: 2 s, link_down: [l1, {used}], duration: 3600 s}}]\n");
     let change = survives(TWO_WAYS, faults);
     assert_eq!(change["trigger"]["kind"], "lost");
     assert_eq!(change["jobs"][0]["in_force_bps"], 0.0);
@@ -148,7 +148,7 @@ fn a_link_that_carries_the_plan_fails_and_training_goes_on_round_it() {
 #[test]
 fn a_switch_that_carries_the_plan_is_gone_and_training_goes_on_without_it() {
     let Some(_turn) = turn() else { return };
-    let faults = |used: &str| format!("events: [{{at: 2 s, restart: {used}, for: 6 s}}]\n");
+    let faults = |used: &str| format!("events: [{{at: 2 s, restart: {used}, duration: 6 s}}]\n");
     let change = survives(TWO_WAYS, faults);
     assert_eq!(change["trigger"]["kind"], "lost");
     assert_eq!(change["jobs"][0]["in_force_bps"], 0.0);

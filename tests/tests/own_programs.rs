@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::python::package::{has, package, python};
 
 /// Three workers at one switch, and a server.
-const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation: 100 Mbps},
+const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation_capacity: 100 Mbps},
   {name: s, kind: server}, {name: w1, kind: worker}, {name: w2, kind: worker},
   {name: w3, kind: worker}],
   links: [{ends: [s, v], rate: 50 Mbps}, {ends: [w1, v], rate: 50 Mbps},

@@ -73,10 +73,10 @@ fn switches_and_the_controller_are_killed_and_training_goes_on() {
     let (mut command, folder) = on("tofino", &base);
     let faults = folder.path().join("faults.yaml");
     let events = "events:
-      - {at: 300 ms, restart: v1, for: 300 ms}
-      - {at: 1500 ms, restart: controller, for: 300 ms}
-      - {at: 2500 ms, restart: v2, for: 200 ms}
-      - {at: 2500 ms, restart: controller, for: 300 ms}";
+      - {at: 300 ms, restart: v1, duration: 300 ms}
+      - {at: 1500 ms, restart: controller, duration: 300 ms}
+      - {at: 2500 ms, restart: v2, duration: 200 ms}
+      - {at: 2500 ms, restart: controller, duration: 300 ms}";
     std::fs::write(&faults, events).expect("written");
     let summary = document(&command.arg("--faults").arg(&faults).output().expect("runs"));
     assert_eq!(summary["bit_exact"], true);
@@ -124,7 +124,7 @@ fn the_doctor_finds_a_link_that_was_cut_until_it_is_back() {
         &["--rounds", "1000", "--gradient", "40KB", "--schemes", "optimized", "--scale", "1/2000"],
     );
     let faults = folder.path().join("faults.yaml");
-    std::fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 12 s}]").expect("written");
+    std::fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], duration: 12 s}]").expect("written");
     command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--debug-dir").arg(folder.path());
     let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let mut emulation = Emulation(process);

@@ -39,27 +39,27 @@ fn every_mistake_is_one_line_that_names_the_place_and_the_fix() {
         "queue: 0 frames",
         "queue: long",
         "events: [{at: 1 ms}]",
-        "events: [{at: 1 ms, crash: w1, pause: w2, for: 1 s}]",
+        "events: [{at: 1 ms, crash: w1, pause: w2, duration: 1 s}]",
         "events: [{at: 1 ms, pause: w1}]",
         "events: [{at: soon, crash: w1}]",
-        "events: [{at: 1 ms, restart: w1, for: 1 ms}]",
-        "events: [{at: 1 ms, bounce: v1, for: 1 ms}]",
-        "events: [{at: 1 ms, bounce: w1}]",
+        "events: [{at: 1 ms, restart: w1, duration: 1 ms}]",
+        "events: [{at: 1 ms, interface_down: v1, duration: 1 ms}]",
+        "events: [{at: 1 ms, interface_down: w1}]",
         "events: [{at: 1 ms, crash: v1}]",
-        "events: [{at: 1 ms, crash: w1, for: 1 ms}]",
+        "events: [{at: 1 ms, crash: w1, duration: 1 ms}]",
         "events: [{at: 1 ms, stale: w1}]",
-        "events: [{at: 1 ms, partition: [w1, w9], for: 1 ms}]",
+        "events: [{at: 1 ms, partition: [w1, w9], duration: 1 ms}]",
         "events: [{at: 1 ms, slow: [w1, v1]}]",
         "events: [{at: 1 ms, slow: [w1, v1], rate: 0}]",
         "events: [{at: 1 ms, crash: w1, rate: 1 Gbps}]",
         "events: [{at: 1 ms, disconnect: v1}]",
-        "events: [{at: 1 ms, disconnect: w1, for: 1 s}]",
+        "events: [{at: 1 ms, disconnect: w1, duration: 1 s}]",
         "background: [{from: w1, to: w1, rate: 1 Gbps}]",
         "background: [{from: w1, to: v1, rate: 1 Gbps}]",
         "background: [{from: w1, to: s1, rate: 0}]",
         "background: [{from: w1, to: s1, rate: 1 Gbps, frame_bytes: 20}]",
         "background: [{from: w1, to: s1, rate: 1 Gbps, protocol: sctp}]",
-        "background: [{from: w1, to: s1, rate: 1 Gbps, at: 1 s, for: 0 s}]",
+        "background: [{from: w1, to: s1, rate: 1 Gbps, at: 1 s, duration: 0 s}]",
     ];
     let errors = texts.map(|text| format!("{text}\n    {}", refused(text, &runner)));
     insta::assert_snapshot!(errors.join("\n"));
@@ -71,12 +71,12 @@ fn what_the_runner_cannot_do_is_refused() {
     for (runner, text, named) in [
         (
             Capabilities { controller: false, ..ALL },
-            "events: [{at: 1 s, restart: controller, for: 1 s}]",
+            "events: [{at: 1 s, restart: controller, duration: 1 s}]",
             "events[0]: topology fig1 has no node controller",
         ),
         (
             Capabilities { worker_restart: false, ..ALL },
-            "events: [{at: 1 s, crash: w1, for: 1 s}]",
+            "events: [{at: 1 s, crash: w1, duration: 1 s}]",
             "events[0]: a worker that was killed has lost its job",
         ),
         (
@@ -91,7 +91,7 @@ fn what_the_runner_cannot_do_is_refused() {
         ),
         (
             Capabilities { rates: false, ..ALL },
-            "events: [{at: 1 s, slow: [w1, v1], rate: 1 Mbps, for: 1 s}]",
+            "events: [{at: 1 s, slow: [w1, v1], rate: 1 Mbps, duration: 1 s}]",
             "events[0]: rates change in simulations of parameter servers only",
         ),
         (

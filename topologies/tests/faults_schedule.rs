@@ -43,10 +43,10 @@ fn told(schedule: &Schedule) -> Vec<String> {
 #[test]
 fn names_become_nodes_and_links_in_order_of_time() {
     let schedule = schedule(
-        "{events: [{at: 2 s, restart: v, for: 300 ms}, {at: 1 s, restart: controller, for: 1 s},
-          {at: 0 s, partition: [w], for: 1 ms}, {at: 3 s, bounce: s, for: 100 ms},
-          {at: 4 s, link_down: [v, s], for: 10 ms}, {at: 5 s, pause: w, for: 20 ms},
-          {at: 6 s, crash: s, for: 30 ms}, {at: 7 s, crash: w}, {at: 8 s, stale: w, count: 3},
+        "{events: [{at: 2 s, restart: v, duration: 300 ms}, {at: 1 s, restart: controller, duration: 1 s},
+          {at: 0 s, partition: [w], duration: 1 ms}, {at: 3 s, interface_down: s, duration: 100 ms},
+          {at: 4 s, link_down: [v, s], duration: 10 ms}, {at: 5 s, pause: w, duration: 20 ms},
+          {at: 6 s, crash: s, duration: 30 ms}, {at: 7 s, crash: w}, {at: 8 s, stale: w, count: 3},
           {at: 9 s, forge: s, count: 4}]}",
     );
     let expected = [
@@ -74,7 +74,7 @@ fn names_become_nodes_and_links_in_order_of_time() {
 #[test]
 fn a_partition_cuts_the_links_between_its_nodes_and_the_others() {
     let cut =
-        |nodes: &str| told(&schedule(&format!("{{events: [{{at: 0 s, partition: {nodes}, for: 1 s}}]}}")));
+        |nodes: &str| told(&schedule(&format!("{{events: [{{at: 0 s, partition: {nodes}, duration: 1 s}}]}}")));
     let both = ["0 link w-v down", "0 link s-v down", "1000 link w-v up (end)", "1000 link s-v up (end)"];
     assert_eq!(cut("[v]"), both);
     assert_eq!(cut("[w, s]"), both);
@@ -100,9 +100,9 @@ fn a_schedule_touches_links_if_frames_are_harmed_or_a_link_goes_down() {
         ("", false),
         ("{links: [{drop: 0%, reorder_by: 1 ms}]}", false),
         ("{links: [{link: [v, w], corrupt: 1%}]}", true),
-        ("{events: [{at: 1 s, bounce: w, for: 1 s}]}", false),
-        ("{events: [{at: 1 s, link_down: [w, v], for: 1 s}]}", true),
-        ("{events: [{at: 1 s, partition: [w], for: 1 s}]}", true),
+        ("{events: [{at: 1 s, interface_down: w, duration: 1 s}]}", false),
+        ("{events: [{at: 1 s, link_down: [w, v], duration: 1 s}]}", true),
+        ("{events: [{at: 1 s, partition: [w], duration: 1 s}]}", true),
     ] {
         assert_eq!(schedule(faults).touches_links(), touches, "{faults}");
     }

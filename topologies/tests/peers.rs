@@ -59,8 +59,8 @@ links:
 traces:
   - {link: [s, a], every: 180 s, rates: [8 Gbps, 4 Gbps]}
 jobs:
-  - {name: j, peers: [a, b, c, d], receivers: 2, update: 40 MB, updates: {a: 60 MB}, \
-    required: [[a, b]], waited: [[a, c, 3]], compute: {mean: 1 s, cv: 0.5}, computes: {a: {mean: 2 s}}}
+  - {name: j, peers: [a, b, c, d], receivers: 2, update: {default: 40 MB, overrides: {a: 60 MB}}, \
+    required_pairs: [[a, b]], rounds_since_contact: [[a, c, 3]], compute: {default: {mean: 1 s, cv: 0.5}, overrides: {a: {mean: 2 s}}}}
 ";
     assert!(text.contains(part), "{part}");
     text.replacen(part, by, 1)
@@ -141,7 +141,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         (
             "peers: [a, b, c, d]",
             "peers: [a, b, d]",
-            &["job j", "waited names c, which is not a peer of the job"],
+            &["job j", "rounds_since_contact names c, which is not a peer of the job"],
         ),
         (
             "receivers: 2",
@@ -151,15 +151,15 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("receivers: 2", "receivers: 0", &["job j", "receivers is 0", "from 1 to 3"]),
         ("receivers: 2", "receivers: -1", &["job j", "receivers is -1"]),
         ("receivers: 2, ", "", &["job j", "least number of receivers", "from 1 to 3"]),
-        ("update: 40 MB", "update: 0.5 B", &["job j", "the update of b is 0.5 bytes", "at least a byte"]),
-        ("update: 40 MB", "update: 0", &["job j", "the update of b is 0 bytes", "200 MB"]),
-        ("update: 40 MB, ", "", &["job j", "size of the update of b"]),
-        ("updates: {a: 60 MB}", "updates: {e: 60 MB}", &["job j", "unknown peer \"e\""]),
-        ("[[a, b]]", "[[a, a]]", &["job j", "required has a send to itself"]),
-        ("[[a, b]]", "[[a, b], [a, b]]", &["job j", "required lists [a, b] twice"]),
+        ("default: 40 MB", "default: 0.5 B", &["job j", "the update of b is 0.5 bytes", "at least a byte"]),
+        ("default: 40 MB", "default: 0", &["job j", "the update of b is 0 bytes", "200 MB"]),
+        ("default: 40 MB, ", "", &["job j", "size of the update of b"]),
+        ("overrides: {a: 60 MB}", "overrides: {e: 60 MB}", &["job j", "unknown peer \"e\""]),
+        ("[[a, b]]", "[[a, a]]", &["job j", "required_pairs has a send to itself"]),
+        ("[[a, b]]", "[[a, b], [a, b]]", &["job j", "required_pairs lists [a, b] twice"]),
         ("[[a, b]]", "[[a, e]]", &["job j", "unknown peer \"e\""]),
         ("[[a, b]]", "[[a, b, c]]", &["line 12"]),
-        ("[[a, c, 3]]", "[[a, c, -3]]", &["job j", "waited has -3 rounds of [a, c]", "0 or more"]),
+        ("[[a, c, 3]]", "[[a, c, -3]]", &["job j", "rounds_since_contact has -3 rounds of [a, c]", "0 or more"]),
         ("[[a, c, 3]]", "[[a, c]]", &["line 12"]),
         ("mean: 1 s, cv: 0.5", "mean: 0 s, cv: 0.5", &["job j", "b computes for 0 s"]),
         ("mean: 1 s, cv: 0.5", "cv: 0.5", &["job j", "compute time of b"]),
@@ -168,7 +168,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("receivers: 2", "receivers: 2, gradient: 4 MB", &["job j", "this is a network of peers"]),
         ("receivers: 2", "receivers: 2, speed: 4", &["line 12", "speed"]),
         (
-            "jobs:\n  - {name: j, peers: [a, b, c, d], receivers: 2, update: 40 MB, updates: {a: 60 MB}, required: [[a, b]], waited: [[a, c, 3]], compute: {mean: 1 s, cv: 0.5}, computes: {a: {mean: 2 s}}}\n",
+            "jobs:\n  - {name: j, peers: [a, b, c, d], receivers: 2, update: {default: 40 MB, overrides: {a: 60 MB}}, required_pairs: [[a, b]], rounds_since_contact: [[a, c, 3]], compute: {default: {mean: 1 s, cv: 0.5}, overrides: {a: {mean: 2 s}}}}\n",
             "jobs: []\n",
             &["it has no job", "add one"],
         ),
@@ -208,7 +208,7 @@ prop_compose! {
         let waited = listed(&|from, to| format!("[p{from}, p{to}, {rounds}]"));
         format!(
             "name: t\nnodes: [{{name: s1, kind: switch}}, {nodes}]\nlinks: [{links}]\njobs:\n  - name: j\n    receivers: {}\n    \
-             updates: {{{updates}}}\n    required: [{required}]\n    waited: [{waited}]\n    compute: {{mean: 1 s, cv: 0.3}}\n",
+             update: {{overrides: {{{updates}}}}}\n    required_pairs: [{required}]\n    rounds_since_contact: [{waited}]\n    compute: {{mean: 1 s, cv: 0.3}}\n",
             n - 1
         )
     }

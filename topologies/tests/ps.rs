@@ -36,7 +36,7 @@ fn what_a_job_says_is_read() {
 #[test]
 fn participants_have_times_and_batches_of_their_own() {
     let text = GOOD
-        .replace("batch: 128", "batches: {w2: 64}, computes: {w1: {mean: 1.2 s, speed: 429}, w2: {cv: 0}}");
+        .replace("batch: 128", "batch: {overrides: {w2: 64}}");
     let cluster = Cluster::from_yaml(&text).unwrap();
     let [one, two] = &cluster.jobs[0].participants[..] else { panic!("two workers") };
     assert_eq!((one.compute.mean_s, one.compute.cv, one.speed, one.batch), (1.2, 0.05, 429.0, 1));
@@ -45,7 +45,7 @@ fn participants_have_times_and_batches_of_their_own() {
 
 #[test]
 fn clients_pause() {
-    let clients = "clients: [w2], pause: {mean: 223 ms, cv: 1.31}";
+    let clients = "clients: [w2], upload_delay: {mean: 223 ms, cv: 1.31}";
     let cluster = Cluster::from_yaml(&GOOD.replace("batch: 128", clients)).unwrap();
     let job = &cluster.jobs[0];
     assert_eq!((job.kind, job.participants.len(), job.pause.mean_s), (Kind::Clients, 1, 0.223));
@@ -81,13 +81,13 @@ fn what_is_wrong_names_its_place_and_the_fix() {
         ("mean: 700 ms, ", "", &["job vgg", "mean compute time of w1", "mean: 700 ms"]),
         ("cv: 0.05", "cv: -1", &["job vgg", "cv", "-1", "from 0 to 100"]),
         ("cv: 0.05", "cv: .nan", &["job vgg", "cv"]),
-        ("cv: 0.05", "speed: 0", &["job vgg", "speed of w1", "from 1e-7 to 1e12"]),
+        ("cv: 0.05", "samples_per_second: 0", &["job vgg", "speed of w1", "from 1e-7 to 1e12"]),
         ("cv: 0.05", "cb: 0.05", &["line 12", "cb"]),
         ("batch: 128", "batch: 0", &["job vgg", "batch of w1 is 0", "batch: 512"]),
         ("batch: 128", "batch: 1.5", &["line 12", "whole number of samples"]),
-        ("batch: 128", "batches: {w9: 3}", &["job vgg", "\"w9\""]),
+        ("batch: 128", "batch: {overrides: {w9: 3}}", &["job vgg", "\"w9\""]),
         ("batch: 128", "computes: {s1: {mean: 1 s}}", &["job vgg", "\"s1\""]),
-        ("batch: 128", "pause: {mean: 1 s}", &["job vgg", "only clients pause"]),
+        ("batch: 128", "upload_delay: {mean: 1 s}", &["job vgg", "only clients pause"]),
         ("batch: 128", "clients: [w1], workers: [w2]", &["line 12", "both `workers` and `clients`"]),
         ("gradient: 500 MB, ", "", &["job vgg", "gradient: 528 MB"]),
         ("servers: [s1]", "servers: [w1]", &["job vgg", "w1"]),

@@ -91,7 +91,7 @@ jobs: [{name: j, gradient: 4 MB}]
             "name: t
 nodes: [{name: v, kind: switch}, {name: a, kind: peer}, {name: b, kind: peer}]
 links: [{ends: [a, v], rate: [1 Gbps, 2 Gbps], loss: 0.1}, {ends: [v, b], rate: 3 Gbps, delay: 1 us}]
-jobs: [{name: j, receivers: 1, update: 4 MB, computes: {a: {mean: 1 s}, b: {mean: 2 s, cv: 0.5}}}]
+jobs: [{name: j, receivers: 1, update: 4 MB, compute: {overrides: {a: {mean: 1 s}, b: {mean: 2 s, cv: 0.5}}}}]
 "
             .to_owned(),
         ),
@@ -137,7 +137,7 @@ jobs: [{name: j, receivers: 1, update: 4 MB}]
     }
     let speed = |speed: &str| {
         let text =
-            SWITCHED.replace(", loss: 1%", "").replace("mean: 1 s", &format!("mean: 1 s, speed: {speed}"));
+            SWITCHED.replace(", loss: 1%", "").replace("mean: 1 s", &format!("mean: 1 s, samples_per_second: {speed}"));
         let Network::Switched(network) = Network::from_yaml(&text).unwrap() else { panic!("switches") };
         network.training().map(drop)
     };

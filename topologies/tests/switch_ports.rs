@@ -8,7 +8,7 @@ use inart_topologies::switched::{Board, SwitchPort, Topology};
 const GOOD: &str = "\
 name: pair
 nodes:
-  - {name: v1, kind: switch, aggregation: 100 Gbps, board: wedge100bf-32x}
+  - {name: v1, kind: switch, aggregation_capacity: 100 Gbps, board: wedge100bf-32x}
   - {name: v2, kind: switch}
   - {name: s1, kind: server}
   - {name: w1, kind: worker}

@@ -10,8 +10,8 @@ use inart_topologies::switched::{NodeKind, Topology};
 const GOOD: &str = "\
 name: small
 nodes:
-  - {name: v1, kind: switch, aggregation: 6 Gbps}
-  - {name: s1, kind: server, ingress: 4 Gbps}
+  - {name: v1, kind: switch, aggregation_capacity: 6 Gbps}
+  - {name: s1, kind: server, ingress_capacity: 4 Gbps}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}
 links:
@@ -96,14 +96,14 @@ fn every_error_names_place_and_fix() {
         ("548 MB", "-3 MB", &["job vgg19", "gradient"]),
         ("548 MB", "548 Mbps", &["548 Mbps", "548 MB"]),
         ("delay: 10 us", "delay: -1 s", &["line 8", "delay"]),
-        ("aggregation: 6 Gbps", "aggregation: -6 Gbps", &["line 3", "node v1", "aggregation"]),
+        ("aggregation_capacity: 6 Gbps", "aggregation_capacity: -6 Gbps", &["line 3", "node v1", "aggregation_capacity"]),
         ("9e6 bps}", "9e6 bps, mtu: 575}", &["line 9", "link w2-v1", "mtu is 575", "576 to 9216"]),
         ("9e6 bps}", "9e6 bps, mtu: 9217}", &["line 9", "link w2-v1", "mtu is 9217", "576 to 9216"]),
         ("9e6 bps}", "9e6 bps, mtu: -1}", &["line 9", "link w2-v1", "mtu is -1"]),
         ("9e6 bps}", "9e6 bps, mtu: jumbo}", &["line 9", "mtu: not a whole number of bytes", "9000"]),
         ("name: small", "name: small\nmtu: 90000", &["line 2", "mtu is 90000", "9000"]),
-        ("ingress: 4 Gbps", "ingress: 0", &["line 4", "node s1", "ingress"]),
-        ("kind: worker}", "kind: worker, ingress: 4 bps}", &["node w1", "no ingress"]),
+        ("ingress_capacity: 4 Gbps", "ingress_capacity: 0", &["line 4", "node s1", "ingress_capacity"]),
+        ("kind: worker}", "kind: worker, ingress_capacity: 4 bps}", &["node w1", "no ingress"]),
         ("{link: [s1, v1]", "{link: [s1, w1]", &["background", "no such link"]),
         ("{node: v1, rate", "{rate", &["background", "link: [a, b]"]),
         ("{node: v1, rate: 500 Mbps}", "{node: w1, rate: 5 bps}", &["background on node w1", "its link"]),

@@ -27,7 +27,7 @@ fn a_document_is_taken_apart() {
 fn what_is_wrong_is_named_with_its_line() {
     let cases: [(&str, &str, &[&str]); 10] = [
         (
-            "{name: v3, kind: switch, aggregation: 10 Gbps, site: n2}",
+            "{name: v3, kind: switch, aggregation_capacity: 10 Gbps, site: n2}",
             "{name: v3, kind: switch}",
             &["line 14", "v3", "in no site"],
         ),

@@ -124,7 +124,7 @@ fn two_servers(elastic: [bool; 2]) -> Topology {
     };
     let jobs = [job("one", "a, b", elastic[0]), job("two", "c, d", elastic[1])].join(", ");
     let text = format!(
-        "{{name: net, nodes: [{{name: v, kind: switch, aggregation: 40 Gbps}}, {{name: s1, kind: server}},
+        "{{name: net, nodes: [{{name: v, kind: switch, aggregation_capacity: 40 Gbps}}, {{name: s1, kind: server}},
         {{name: s2, kind: server}}, {{name: a, kind: worker}}, {{name: b, kind: worker}},
         {{name: c, kind: worker}}, {{name: d, kind: worker}}],
         links: [{{ends: [a, v], rate: 40 Gbps}}, {{ends: [b, v], rate: 40 Gbps}},

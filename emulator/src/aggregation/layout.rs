@@ -54,7 +54,7 @@ mod tests {
 
     const TOPOLOGY: &str = "{name: t, nodes: [
         {name: w, kind: worker}, {name: a, kind: switch}, {name: b, kind: switch},
-        {name: s, kind: server, ingress: 3 Mbps}],
+        {name: s, kind: server, ingress_capacity: 3 Mbps}],
       links: [{ends: [w, a], rate: 8 Mbps}, {ends: [a, b], rate: 6 Mbps}, {ends: [s, b], rate: 5 Mbps}],
       background: [{link: [b, a], rate: 1 Mbps}, {node: s, rate: 1 Mbps}]}";
 

@@ -70,7 +70,7 @@ impl ProcessFaults {
         match of_server.find(|(who, _)| *who == ProcessId::Server) {
             Some((_, false)) => {
                 let problem =
-                    "no worker trains without the server; give the time until its restart, like `for: 2 s`";
+                    "no worker trains without the server; give the time until its restart, like `duration: 2 s`";
                 Err(entry("events", problem.to_owned()))
             }
             _ => Ok(own),
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn steps_come_when_they_are_due_and_in_order() {
         let faults = faults(
-            "events: [{at: 2 s, crash: s, for: 2 s}, {at: 1 s, crash: b, for: 2 s}, {at: 2500 ms, crash: a}]",
+            "events: [{at: 2 s, crash: s, duration: 2 s}, {at: 1 s, crash: b, duration: 2 s}, {at: 2500 ms, crash: a}]",
         );
         let faults = faults.unwrap();
         let mut due = PendingFaults::new(&faults);
@@ -165,8 +165,8 @@ mod tests {
         for (text, named) in [
             ("events: [{at: 1 s, crash: s}]", "time until its restart"),
             ("events: [{at: 1 s, crash: v}]", "v is a switch"),
-            ("events: [{at: 1 s, pause: a, for: 1 s}]", "host a stopped"),
-            ("events: [{at: 1 s, link_down: [v, a], for: 1 s}]", "only crashes"),
+            ("events: [{at: 1 s, pause: a, duration: 1 s}]", "host a stopped"),
+            ("events: [{at: 1 s, link_down: [v, a], duration: 1 s}]", "only crashes"),
             ("events: [{at: 1 s, disconnect: a}]", "disconnect"),
             ("links: [{drop: 1%}]", "links"),
         ] {

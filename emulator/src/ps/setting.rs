@@ -167,8 +167,8 @@ mod tests {
     const NETWORK: &str = "{name: n, nodes: [{name: v, kind: switch}, {name: s1, kind: server}, \
         {name: w1, kind: worker}, {name: w2, kind: worker}], links: [{ends: [v, s1], rate: 8 Gbps}, \
         {ends: [v, w1], rate: 2 Gbps}, {ends: [v, w2], rate: 2 Gbps, delay: 5 ms}], \
-        jobs: [{name: j, servers: [s1], gradient: 100 MB, compute: {mean: 2 s}, batch: 128, \
-        computes: {w2: {mean: 1 s}}}]}";
+        jobs: [{name: j, servers: [s1], gradient: 100 MB, batch: 128, \
+        compute: {default: {mean: 2 s}, overrides: {w2: {mean: 1 s}}}}]}";
 
     fn setting() -> (Cluster, Setting, f64) {
         let cluster = Cluster::from_yaml(NETWORK).unwrap();

@@ -9,7 +9,7 @@
 //! use inart_topologies::switched::Topology;
 //!
 //! let topology = Topology::from_yaml(
-//!     "{name: pair, nodes: [{name: v, kind: switch, aggregation: 6 Gbps}, {name: s, kind: server},
+//!     "{name: pair, nodes: [{name: v, kind: switch, aggregation_capacity: 6 Gbps}, {name: s, kind: server},
 //!       {name: a, kind: worker}, {name: b, kind: worker}],
 //!       links: [{ends: [a, v], rate: 3 Gbps}, {ends: [b, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
 //! )?;

@@ -109,7 +109,7 @@ fn a_group_beyond_the_bitmap_leaves_as_several_sums() {
     let workers: String = (0..150).map(|n| format!("  - {{name: w{n}, kind: worker}}\n")).collect();
     let links: String = (0..150).map(|n| format!("  - {{ends: [w{n}, v], rate: 1 Gbps}}\n")).collect();
     let topology = Topology::from_yaml(&format!(
-        "name: star\nnodes:\n  - {{name: v, kind: switch, aggregation: 1 Tbps}}\n  - {{name: s, kind: server, ingress: 300 Mbps}}\n{workers}links:\n  - {{ends: [s, v], rate: 1 Gbps}}\n{links}"
+        "name: star\nnodes:\n  - {{name: v, kind: switch, aggregation_capacity: 1 Tbps}}\n  - {{name: s, kind: server, ingress_capacity: 300 Mbps}}\n{workers}links:\n  - {{ends: [s, v], rate: 1 Gbps}}\n{links}"
     ))
     .unwrap();
     let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();

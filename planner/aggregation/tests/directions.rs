@@ -8,8 +8,8 @@ use inart_topologies::switched::Topology;
 const GOOD: &str = "\
 name: small
 nodes:
-  - {name: v1, kind: switch, aggregation: 6 Gbps}
-  - {name: s1, kind: server, ingress: 4 Gbps}
+  - {name: v1, kind: switch, aggregation_capacity: 6 Gbps}
+  - {name: s1, kind: server, ingress_capacity: 4 Gbps}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}
 links:
@@ -31,7 +31,7 @@ fn plans_keep_to_the_rate_of_each_direction() {
         let text = text
             .replace("9e6 bps", "9 Gbps")
             .replace("20Mbps", "20 Gbps")
-            .replace("ingress: 4 Gbps", "ingress: 9 Gbps");
+            .replace("ingress_capacity: 4 Gbps", "ingress_capacity: 9 Gbps");
         let topology = Topology::from_yaml(&text.replace("500 Mbps", "0")).unwrap();
         let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::DEFAULT)).unwrap();
         check(&topology, &plan).unwrap();

@@ -59,14 +59,14 @@ fn close(found: &[f64], expected: &[f64]) {
 /// Two jobs of two workers, each with a server of 2 Mbps, and one switch that adds up 6 Mbps.
 fn one_switch() -> Topology {
     network(
-        "  - {name: v, kind: switch, aggregation: 6 Mbps}\n",
+        "  - {name: v, kind: switch, aggregation_capacity: 6 Mbps}\n",
         &[
             ("a1", "worker", "v", 10),
             ("a2", "worker", "v", 10),
             ("b1", "worker", "v", 10),
             ("b2", "worker", "v", 10),
-            ("s", "server, ingress: 2 Mbps", "v", 10),
-            ("t", "server, ingress: 2 Mbps", "v", 10),
+            ("s", "server, ingress_capacity: 2 Mbps", "v", 10),
+            ("t", "server, ingress_capacity: 2 Mbps", "v", 10),
         ],
         "",
         "  - {name: a, workers: [a1, a2], servers: [s]}\n  - {name: b, workers: [b1, b2], servers: [t]}\n",
@@ -94,7 +94,7 @@ fn a_shared_server() {
             ("a1", "worker", "v", 10),
             ("a2", "worker", "v", 10),
             ("b1", "worker", "v", 10),
-            ("s", "server, ingress: 6 Mbps", "v", 10),
+            ("s", "server, ingress_capacity: 6 Mbps", "v", 10),
         ],
         "",
         "  - {name: a, workers: [a1, a2]}\n  - {name: b, workers: [b1]}\n",
@@ -139,8 +139,8 @@ fn shares_make_room_for_others() {
         &[
             ("a1", "worker", "v", 10),
             ("b1", "worker", "v", 10),
-            ("s", "server, ingress: 4 Mbps", "v", 10),
-            ("t", "server, ingress: 4 Mbps", "v", 10),
+            ("s", "server, ingress_capacity: 4 Mbps", "v", 10),
+            ("t", "server, ingress_capacity: 4 Mbps", "v", 10),
         ],
         "",
         "  - {name: a, workers: [a1], servers: [s]}\n  - {name: b, workers: [b1], servers: [s, t]}\n",

@@ -39,10 +39,10 @@ impl Star {
             let _ = writeln!(links, "  - {{ends: [{name}, core], rate: 900 Mbps}}");
         };
         for (v, mbps) in self.switches.iter().enumerate() {
-            add(&format!("v{v}"), format!("kind: switch, aggregation: {mbps} Mbps"));
+            add(&format!("v{v}"), format!("kind: switch, aggregation_capacity: {mbps} Mbps"));
         }
         for (s, mbps) in self.servers.iter().enumerate() {
-            add(&format!("s{s}"), format!("kind: server, ingress: {mbps} Mbps"));
+            add(&format!("s{s}"), format!("kind: server, ingress_capacity: {mbps} Mbps"));
         }
         let mut jobs = String::new();
         for (j, (workers, server)) in self.jobs.iter().enumerate() {
@@ -131,11 +131,11 @@ fn jobs_that_share_workers() {
     let text = "
 name: shared
 nodes:
-  - {name: v0, kind: switch, aggregation: 0}
-  - {name: v1, kind: switch, aggregation: 3660000 bps}
-  - {name: v2, kind: switch, aggregation: 3660000 bps}
-  - {name: v3, kind: switch, aggregation: 3660000 bps}
-  - {name: s0, kind: server, ingress: 5560000 bps}
+  - {name: v0, kind: switch, aggregation_capacity: 0}
+  - {name: v1, kind: switch, aggregation_capacity: 3660000 bps}
+  - {name: v2, kind: switch, aggregation_capacity: 3660000 bps}
+  - {name: v3, kind: switch, aggregation_capacity: 3660000 bps}
+  - {name: s0, kind: server, ingress_capacity: 5560000 bps}
   - {name: w0, kind: worker}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}

@@ -10,7 +10,7 @@ use inart_topologies::switched::{Job, Topology};
 /// Two jobs of two workers and a server each, on one switch: nothing shared but the switch's aggregation.
 fn one_switch(aggregation: &str) -> Topology {
     let text = format!(
-        "{{name: shared, nodes: [{{name: v, kind: switch, aggregation: {aggregation}}},
+        "{{name: shared, nodes: [{{name: v, kind: switch, aggregation_capacity: {aggregation}}},
            {{name: s, kind: server}}, {{name: t, kind: server}},
            {{name: a, kind: worker}}, {{name: b, kind: worker}},
            {{name: c, kind: worker}}, {{name: d, kind: worker}}],

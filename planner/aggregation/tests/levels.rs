@@ -14,8 +14,8 @@ use proptest::prelude::*;
 /// Two racks of two workers, and a server behind a core; every link as fast as one worker sends.
 const TREE: &str = "
 name: tree
-nodes: [{name: r1, kind: switch, aggregation: 2 Gbps}, {name: r2, kind: switch, aggregation: 2 Gbps},
-  {name: core, kind: switch, aggregation: 2 Gbps}, {name: s, kind: server},
+nodes: [{name: r1, kind: switch, aggregation_capacity: 2 Gbps}, {name: r2, kind: switch, aggregation_capacity: 2 Gbps},
+  {name: core, kind: switch, aggregation_capacity: 2 Gbps}, {name: s, kind: server},
   {name: a, kind: worker}, {name: b, kind: worker}, {name: c, kind: worker}, {name: d, kind: worker}]
 links: [{ends: [a, r1], rate: 1 Gbps}, {ends: [b, r1], rate: 1 Gbps}, {ends: [c, r2], rate: 1 Gbps},
   {ends: [d, r2], rate: 1 Gbps}, {ends: [r1, core], rate: 1 Gbps}, {ends: [r2, core], rate: 1 Gbps},
@@ -163,7 +163,7 @@ fn loads_of_a_second_switch() {
     assert_eq!(load("link r1->core"), Some(1e9));
     assert_eq!(load("link core->s"), Some(1e9));
     let crowded =
-        TREE.replace("name: core, kind: switch, aggregation: 2", "name: core, kind: switch, aggregation: 1");
+        TREE.replace("name: core, kind: switch, aggregation_capacity: 2", "name: core, kind: switch, aggregation_capacity: 1");
     let crowded = Topology::from_yaml(&crowded).unwrap();
     let violations = check(&crowded, &plan).unwrap_err();
     assert!(

@@ -126,7 +126,7 @@ fn nearly_full(draws: &mut Draws) -> [String; 2] {
     let mut nodes = String::new();
     for v in 0..switches {
         let aggregation = [0, 500, 1500, 3000][draws.below(4)];
-        let _ = writeln!(nodes, "  - {{name: v{v}, kind: switch, aggregation: {aggregation} Mbps}}");
+        let _ = writeln!(nodes, "  - {{name: v{v}, kind: switch, aggregation_capacity: {aggregation} Mbps}}");
     }
     for (kind, letter, count) in [("server", 's', servers), ("worker", 'w', workers)] {
         for at in 0..count {

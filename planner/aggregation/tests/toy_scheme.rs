@@ -15,9 +15,9 @@ use toy::Meeting;
 /// A chain of switches of which three add up; the workers hang on them.
 const CHAIN: &str = "
 name: chain
-nodes: [{name: a, kind: switch, aggregation: 9 Gbps}, {name: b, kind: switch, aggregation: 9 Gbps},
-  {name: c, kind: switch, aggregation: 9 Gbps}, {name: d, kind: switch},
-  {name: s, kind: server, ingress: 1 Gbps},
+nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps}, {name: b, kind: switch, aggregation_capacity: 9 Gbps},
+  {name: c, kind: switch, aggregation_capacity: 9 Gbps}, {name: d, kind: switch},
+  {name: s, kind: server, ingress_capacity: 1 Gbps},
   {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}, {name: w4, kind: worker}]
 links: [{ends: [w1, a], rate: 1 Gbps}, {ends: [w2, a], rate: 1 Gbps}, {ends: [w3, b], rate: 1 Gbps},
   {ends: [w4, c], rate: 1 Gbps}, {ends: [a, b], rate: 1 Gbps}, {ends: [b, c], rate: 1 Gbps},
@@ -227,8 +227,8 @@ fn routes_that_are_no_plan_are_told() {
 #[test]
 fn what_it_ignores_is_in_its_plans() {
     let narrow = CHAIN.replace(
-        "{name: a, kind: switch, aggregation: 9 Gbps}",
-        "{name: a, kind: switch, aggregation: 1 Mbps}",
+        "{name: a, kind: switch, aggregation_capacity: 9 Gbps}",
+        "{name: a, kind: switch, aggregation_capacity: 1 Mbps}",
     );
     let topology = Topology::from_yaml(&narrow).unwrap();
     let at_a: Draw = |problem| {

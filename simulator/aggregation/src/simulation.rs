@@ -169,7 +169,7 @@ impl<'a> Simulation<'a> {
             hops: 0,
             single: options.single,
             tally: Tally {
-                bounces: count(|event| event.bounce.is_some()),
+                bounces: count(|event| event.interface_down.is_some()),
                 partitions: count(|event| event.partition.is_some()),
                 odd: options.odd_length.is_some().into(),
                 skipped: options.skip.is_some().into(),

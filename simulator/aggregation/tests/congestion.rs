@@ -13,9 +13,9 @@ use support::network;
 /// The only long queue is that of v1 towards v2, where w3 sends, too; v2 sums.
 const LINE: &str = "
 name: line
-nodes: [{name: v1, kind: switch}, {name: v2, kind: switch, aggregation: 10 Gbps},
+nodes: [{name: v1, kind: switch}, {name: v2, kind: switch, aggregation_capacity: 10 Gbps},
   {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker},
-  {name: s, kind: server, ingress: 100 Mbps}]
+  {name: s, kind: server, ingress_capacity: 100 Mbps}]
 links: [{ends: [w1, v1], rate: 1 Gbps}, {ends: [w2, v1], rate: 1 Gbps}, {ends: [w3, v1], rate: 1 Gbps},
   {ends: [v1, v2], rate: 200 Mbps}, {ends: [v2, s], rate: 10 Gbps}]
 jobs: [{name: marked, workers: [w1, w2], servers: [s]}]

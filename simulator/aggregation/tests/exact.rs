@@ -13,7 +13,7 @@ use support::{fig1, network};
 
 const FAULTS: &str = "
 links: [{drop: 3%, duplicate: 2%, reorder: 3%, reorder_by: 200 us, delay: 1%, delay_by: 1 ms}]
-events: [{at: 100 us, restart: v1, for: 2 ms}, {at: 4 ms, restart: v2, for: 1 ms}]
+events: [{at: 100 us, restart: v1, duration: 2 ms}, {at: 4 ms, restart: v2, duration: 1 ms}]
 ";
 
 /// Floats of all exponents, subnormal numbers among them; those of two workers cancel but for their last

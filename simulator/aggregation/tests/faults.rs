@@ -25,8 +25,8 @@ fn what_cannot_be_simulated_is_refused() {
     let options = Options { rounds: 1, gradient_values: 64, ..Options::default() };
     for (text, named) in [
         ("events: [{at: 1 ms, crash: w9}]", "events[0]: topology fig1 has no node w9"),
-        ("events: [{at: 1 ms, restart: controller, for: 1 ms}]", "has no node controller"),
-        ("events: [{at: 1 ms, crash: w1, for: 1 ms}]", "a worker that was killed has lost its job"),
+        ("events: [{at: 1 ms, restart: controller, duration: 1 ms}]", "has no node controller"),
+        ("events: [{at: 1 ms, crash: w1, duration: 1 ms}]", "a worker that was killed has lost its job"),
     ] {
         let faults = Faults::from_yaml(text).unwrap();
         let error = simulate(&network, &faults, &options, None).map(drop).unwrap_err().to_string();

@@ -51,7 +51,7 @@ fn a_plan_leaves_the_link_that_others_use() {
 
 #[test]
 fn jobs_go_on_without_a_link_that_failed() {
-    let faults = "events: [{at: 500 ms, link_down: [a, b], for: 20 s}]";
+    let faults = "events: [{at: 500 ms, link_down: [a, b], duration: 20 s}]";
     let report = run(true, Vec::new(), faults);
     assert_eq!(report.failure, None, "{report}");
     assert!(report.jobs[0].ends.is_empty(), "{report}");

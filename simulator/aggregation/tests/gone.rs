@@ -42,7 +42,7 @@ fn a_killed_server_is_named_at_every_worker() {
 
 #[test]
 fn a_server_that_was_started_again_knows_that_it_has_forgotten() {
-    let report = run("{at: 1 ms, crash: s2, for: 100 ms}");
+    let report = run("{at: 1 ms, crash: s2, duration: 100 ms}");
     let ends = ends(&report, "");
     assert_eq!(ends.len(), 6);
     let told = "parameter server s2 (shard 1) was restarted and has lost its sums";
@@ -52,13 +52,13 @@ fn a_server_that_was_started_again_knows_that_it_has_forgotten() {
 
 #[test]
 fn a_part_that_is_cut_off_ends_on_both_sides() {
-    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], for: 1000 s}");
+    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], duration: 1000 s}");
     assert_eq!(ends(&report, "").len(), 6);
 }
 
 #[test]
 fn an_interface_that_is_down_for_a_moment_ends_nothing() {
-    let report = run("{at: 1 ms, bounce: w3, for: 300 ms}, {at: 500 ms, bounce: s1, for: 300 ms}");
+    let report = run("{at: 1 ms, interface_down: w3, duration: 300 ms}, {at: 500 ms, interface_down: s1, duration: 300 ms}");
     assert_eq!(ends(&report, "").len(), 0);
     assert_eq!((report.jobs[0].rounds, report.tally.bounces), (50, 2));
     assert!(report.tally.cut > 0, "{report}");
@@ -66,7 +66,7 @@ fn an_interface_that_is_down_for_a_moment_ends_nothing() {
 
 #[test]
 fn an_interface_that_is_down_for_long_is_named() {
-    let report = run("{at: 1 ms, bounce: w3, for: 1000 s}");
+    let report = run("{at: 1 ms, interface_down: w3, duration: 1000 s}");
     let ends = ends(&report, "w3");
     assert_eq!(ends.len(), 5);
     assert!(ends.iter().all(|end| end.contains("worker 2 (w3) is silent")), "{report}");
@@ -74,7 +74,7 @@ fn an_interface_that_is_down_for_long_is_named() {
 
 #[test]
 fn a_short_cut_ends_nothing() {
-    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], for: 300 ms}");
+    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], duration: 300 ms}");
     assert_eq!(ends(&report, "").len(), 0);
     assert_eq!(report.jobs[0].rounds, 50);
 }

@@ -38,7 +38,7 @@ const BLOCKS: u64 = 2 + 3;
 #[test]
 fn what_comes_back_is_the_result_whatever_is_lost_doubled_or_late() {
     let faults = "{queue: 100 frames, links: [{drop: 2%, duplicate: 2%, reorder: 5%, reorder_by: 2 ms}], \
-                  events: [{at: 5 ms, restart: T0, for: 10 ms}, {at: 30 ms, pause: s0, for: 50 ms}]}";
+                  events: [{at: 5 ms, restart: T0, duration: 10 ms}, {at: 30 ms, pause: s0, duration: 50 ms}]}";
     for within in [Span(2_000), Span(3_000_000), Span(400_000_000)] {
         let report = run(faults, &options(within, None));
         assert_eq!((report.failure.as_deref(), report.jobs[0].rounds), (None, 3), "{report}");
@@ -93,7 +93,7 @@ fn who_dies_inside_is_named_at_all_others_though_sums_are_away() {
 /// What its first incarnation let go on comes back to nobody.
 #[test]
 fn a_server_that_is_started_again_ends_its_part_by_name() {
-    let report = run("events: [{at: 10 ms, crash: s0, for: 20 ms}]", &options(Span(50_000_000), None));
+    let report = run("events: [{at: 10 ms, crash: s0, duration: 20 ms}]", &options(Span(50_000_000), None));
     assert_eq!(report.failure, None, "{report}");
     let restarted = "parameter server s0 (shard 0) was restarted";
     let ends = &report.jobs[0].ends;

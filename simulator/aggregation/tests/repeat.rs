@@ -17,10 +17,10 @@ links:
   - {drop: 1%, duplicate: 1%, corrupt: 0.5%, reorder: 2%, reorder_by: 100 us, delay: 1%, delay_by: 50 us}
   - {link: [v1, v2], drop: 2%}
 events:
-  - {at: 50 us, restart: v1, for: 2 ms}
-  - {at: 100 us, link_down: [w5, v2], for: 1 ms}
-  - {at: 200 us, pause: w2, for: 3 ms}
-  - {at: 300 us, partition: [w1, w2, w3, w4, v1], for: 500 us}
+  - {at: 50 us, restart: v1, duration: 2 ms}
+  - {at: 100 us, link_down: [w5, v2], duration: 1 ms}
+  - {at: 200 us, pause: w2, duration: 3 ms}
+  - {at: 300 us, partition: [w1, w2, w3, w4, v1], duration: 500 us}
   - {at: 400 us, stale: w6, count: 8}
   - {at: 10 ms, stale: s1, count: 8}
 background:

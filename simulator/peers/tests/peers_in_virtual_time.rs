@@ -214,7 +214,7 @@ fn what_cannot_be_run_is_named() {
     };
     let compute = ", compute: {mean: 400 ms, cv: 0.5}";
     assert!(matches!(other(compute, ""), SimulationError::NoCompute { .. }));
-    assert!(matches!(other(compute, ", required: [[p1, p2]]"), SimulationError::OneRound { .. }));
-    let unequal = other(compute, ", updates: {p2: 3 MB}").to_string();
+    assert!(matches!(other(compute, ", required_pairs: [[p1, p2]]"), SimulationError::OneRound { .. }));
+    let unequal = other("update: 2 MB", "update: {default: 2 MB, overrides: {p2: 3 MB}}").to_string();
     assert!(unequal.contains("update of p2 has another length than that of p1"), "{unequal}");
 }

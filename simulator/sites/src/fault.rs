@@ -146,13 +146,13 @@ fn planned(overlay: &Overlay, lasting: &Lasting<SiteId, usize>) -> Result<Vec<Pl
         Step::Kill(Victim::Host(site)) => {
             let name = overlay.site_name(site);
             return Err(wrong(format!(
-                "site {name} does not start again; say when, like `for: 3 s`: the others wait for it"
+                "site {name} does not start again; say when, like `duration: 3 s`: the others wait for it"
             )));
         }
         step => {
             let what = step.describe(overlay);
             return Err(wrong(format!(
-                "{what} does not happen to sites; write `link_down`, `partition`, `bounce` or `crash`"
+                "{what} does not happen to sites; write `link_down`, `partition`, `interface_down` or `crash`"
             )));
         }
     };

@@ -95,7 +95,7 @@ fn a_dead_link_is_planned_without_within_two_rounds_by_every_scheme() {
 
 fn is_planned_without(overlay: &Overlay, scheme: Scheme, link: usize) {
     let [a, b] = overlay.links()[link].ends.map(|end| overlay.site_name(end));
-    let schedule = format!("events: [{{at: 20 s, link_down: [{a}, {b}], for: 2000 s}}]");
+    let schedule = format!("events: [{{at: 20 s, link_down: [{a}, {b}], duration: 2000 s}}]");
     let outcome = run(overlay, &options(scheme, 6), &schedule);
     let consequence = &outcome.faults[0];
     assert_eq!(consequence.noticed_s, Some(25.0), "{scheme:?} {consequence:?}");
@@ -108,7 +108,7 @@ fn a_short_interruption_is_nobodys_business() {
     let overlay = fixed();
     let options = options(Scheme::Optimized, 4);
     let calm = run(&overlay, &options, "events: []");
-    let cut = run(&overlay, &options, "events: [{at: 15 s, link_down: [n1, n3], for: 4 s}]");
+    let cut = run(&overlay, &options, "events: [{at: 15 s, link_down: [n1, n3], duration: 4 s}]");
     assert_eq!((cut.faults[0].noticed_s, cut.plans, cut.asks), (None, 1, calm.asks));
     assert!(cut.mean_s > calm.mean_s && cut.mean_s < calm.mean_s + 4.0);
 }
@@ -117,7 +117,7 @@ fn a_short_interruption_is_nobodys_business() {
 fn a_killed_site_joins_again_and_a_scheduler_delays_nobody() {
     let overlay = network(include_str!("../../../topologies/geo9.yaml"));
     let options = Options { knowledge: Knowledge::Passive, ..options(Scheme::Optimized, 8) };
-    let schedule = "events: [{at: 20 s, crash: n5, for: 30 s}, {at: 90 s, crash: n1, for: 1 s}]";
+    let schedule = "events: [{at: 20 s, crash: n5, duration: 30 s}, {at: 90 s, crash: n1, duration: 1 s}]";
     let outcome = run(&overlay, &options, schedule);
     assert_eq!((outcome.joined, outcome.rounds.len()), (2, 8), "{:?}", outcome.faults);
     assert!(outcome.plans > 1, "it plans by what is measured");
@@ -300,7 +300,7 @@ fn random_faults(overlay: &Overlay, seeds: u64) {
 #[test]
 fn a_partition_and_a_bounce_take_links_down() {
     let overlay = drawn();
-    let text = "events: [{at: 1 s, partition: [n1, n2], for: 2 s}, {at: 4 s, bounce: n4, for: 1 s}, \
+    let text = "events: [{at: 1 s, partition: [n1, n2], duration: 2 s}, {at: 4 s, interface_down: n4, duration: 1 s}, \
                 {at: 6 s, link_down: [n2, n1]}, {at: 7 s, crash: scheduler}]";
     let found = resolve(&overlay, &Faults::from_yaml(text).unwrap()).unwrap();
     // Links, by number: n1-n2, n2-n3, n3-n4, n4-n5, n5-n1, n1-n3.
@@ -318,29 +318,29 @@ fn wrong_schedules_are_named() {
     let overlay = fixed();
     let cases = [
         (
-            "events: [{at: 1 s, link_down: [n1, n9], for: 1 s}]",
+            "events: [{at: 1 s, link_down: [n1, n9], duration: 1 s}]",
             "events[0]: there is no link between n1 and n9",
         ),
         (
-            "events: [{at: 1 s, link_down: [n1, n99], for: 1 s}]",
+            "events: [{at: 1 s, link_down: [n1, n99], duration: 1 s}]",
             "events[0]: network geo9-static has no node n99",
         ),
         (
             "events: [{at: 1 s, crash: scheduler}, {at: 1 s, crash: n2}]",
             "events[1]: site n2 does not start again; say when",
         ),
-        ("events: [{at: 1 s, crash: n77, for: 1 s}]", "events[0]: network geo9-static has no node n77"),
+        ("events: [{at: 1 s, crash: n77, duration: 1 s}]", "events[0]: network geo9-static has no node n77"),
         (
-            "events: [{at: 1 s, crash: controller, for: 1 s}]",
+            "events: [{at: 1 s, crash: controller, duration: 1 s}]",
             "events[0]: network geo9-static has no node controller",
         ),
         (
-            "events: [{at: 1 s, restart: n1, for: 1 s}]",
+            "events: [{at: 1 s, restart: n1, duration: 1 s}]",
             "events[0]: `restart: n1` is of networks of switches; write `crash: n1`",
         ),
-        ("events: [{at: 1 s, pause: n1, for: 1 s}]", "events[0]: host n1 stopped does not happen to sites"),
+        ("events: [{at: 1 s, pause: n1, duration: 1 s}]", "events[0]: host n1 stopped does not happen to sites"),
         (
-            "events: [{at: 1 s, link_down: [n1, n3], crash: n1, for: 1 s}]",
+            "events: [{at: 1 s, link_down: [n1, n3], crash: n1, duration: 1 s}]",
             "events[0]: it needs exactly one of",
         ),
         ("events: [{at: 1 s, slow: [n1, n3], rate: 1 Mbps}]", "events[0]: rates change in simulations"),

@@ -29,9 +29,9 @@ class Network:
         self.node_room = {}
         for node in document["nodes"]:
             if node["kind"] == "switch":
-                self.node_room[node["name"]] = bps(node.get("aggregation") or "0 bps")
-            elif node["kind"] == "server" and node.get("ingress") is not None:
-                self.node_room[node["name"]] = bps(node["ingress"])
+                self.node_room[node["name"]] = bps(node.get("aggregation_capacity") or "0 bps")
+            elif node["kind"] == "server" and node.get("ingress_capacity") is not None:
+                self.node_room[node["name"]] = bps(node["ingress_capacity"])
         self.link_room = {}
         for link in document["links"]:
             a, b = link["ends"]

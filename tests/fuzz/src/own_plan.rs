@@ -38,13 +38,13 @@ links:
   - {ends: [p2, v], rate: [1 Gbps, 2 Gbps]}
   - {ends: [p3, v], rate: 500 Mbps}
   - {ends: [p4, v], rate: 1 Gbps}
-jobs: [{name: job, peers: [p1, p2, p3, p4], receivers: 2, update: 1 MB, required: [[p1, p3]]}]
+jobs: [{name: job, peers: [p1, p2, p3, p4], receivers: 2, update: 1 MB, required_pairs: [[p1, p3]]}]
 ";
 
 const GROUPS: &str = "
 name: groups
 nodes:
-  - {name: v, kind: switch, aggregation: 2 Gbps}
+  - {name: v, kind: switch, aggregation_capacity: 2 Gbps}
   - {name: s, kind: server}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}

@@ -13,9 +13,9 @@ use crate::edit::{EXTREMES, Values, edited, edited_with};
 const TOPOLOGY: &str = "
 name: t
 nodes:
-  - {name: v1, kind: switch, aggregation: 6 Gbps}
+  - {name: v1, kind: switch, aggregation_capacity: 6 Gbps}
   - {name: v2, kind: switch}
-  - {name: s, kind: server, ingress: 4 Gbps}
+  - {name: s, kind: server, ingress_capacity: 4 Gbps}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}
   - {name: w3, kind: worker}

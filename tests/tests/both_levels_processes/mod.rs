@@ -147,7 +147,7 @@ const LOSSY: &str = "name: lossy
 nodes:
   - {name: n1, kind: site}
   - {name: n2, kind: site}
-  - {name: v1, kind: switch, aggregation: 1 Gbps, site: n1}
+  - {name: v1, kind: switch, aggregation_capacity: 1 Gbps, site: n1}
   - {name: w1, kind: worker, site: n1}
   - {name: w2, kind: worker, site: n1}
 links:

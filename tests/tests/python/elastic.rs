@@ -12,7 +12,7 @@ use super::package::{has, package};
 use super::testbed;
 
 /// Three workers and two servers at a switch.
-const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation: 4 Gbps},
+const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation_capacity: 4 Gbps},
     {name: s1, kind: server}, {name: s2, kind: server},
     {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}],
     links: [{ends: [w1, v], rate: 1 Gbps}, {ends: [w2, v], rate: 1 Gbps}, {ends: [w3, v], rate: 1 Gbps},

@@ -190,7 +190,7 @@ fn a_rank_that_skips_a_step_ends_the_job_with_its_name() {
 
 /// Two workers on a switch, and a server.
 const PAIR: &str =
-    "{name: pair, nodes: [{name: v, kind: switch, aggregation: 2 Gbps}, {name: s, kind: server},
+    "{name: pair, nodes: [{name: v, kind: switch, aggregation_capacity: 2 Gbps}, {name: s, kind: server},
     {name: a, kind: worker}, {name: b, kind: worker}],
     links: [{ends: [a, v], rate: 1 Gbps}, {ends: [b, v], rate: 1 Gbps}, {ends: [s, v], rate: 1 Gbps}],
     jobs: [{name: whole, gradient: 1 MB}]}";

@@ -100,7 +100,7 @@ pub struct Args {
     /// from the first pull, are the emulation's, and --scale does not change them.
     #[arg(long, value_name = "NAME=FROM..UNTIL")]
     absent: Vec<Absent>,
-    /// Fault schedule whose `crash` events kill processes and restart them after `for`.
+    /// Fault schedule whose `crash` events kill processes and restart them after `duration`.
     ///
     /// Times are as with --absent, which adds such events.
     #[arg(long, value_name = "FILE")]

@@ -69,7 +69,7 @@ pub struct Args {
     links: Sharing,
     /// Run sites and scheduler as processes under this fault schedule (docs/how-to/inject-faults.md).
     ///
-    /// Events are like {at: 10 s, link_down: [n1, n2], for: 60 s}, `crash: n1` or `crash: scheduler`.
+    /// Events are like {at: 10 s, link_down: [n1, n2], duration: 60 s}, `crash: n1` or `crash: scheduler`.
     #[arg(long, value_name = "FILE", conflicts_with = "duration")]
     faults: Option<PathBuf>,
     /// Run random schedules of faults of all kinds, from --seed on (docs/reference/sites.md).

@@ -42,7 +42,7 @@ const LIMITS: Limits = Limits {
 const NETWORK: &str = "
 name: star
 nodes:
-  - {name: v1, kind: switch, aggregation: 6 Gbps}
+  - {name: v1, kind: switch, aggregation_capacity: 6 Gbps}
   - {name: s1, kind: server}
   - {name: s2, kind: server}
   - {name: w1, kind: worker}

@@ -24,7 +24,7 @@ fn network(switches: usize, workers: usize, aggregation: f64, ingress: &[f64]) -
     let mut nodes = String::new();
     let mut links = String::new();
     for v in 0..switches {
-        write!(nodes, "{{name: v{v}, kind: switch, aggregation: {aggregation} Mbps}}, ").unwrap();
+        write!(nodes, "{{name: v{v}, kind: switch, aggregation_capacity: {aggregation} Mbps}}, ").unwrap();
         (0..v).for_each(|u| write!(links, "{{ends: [v{u}, v{v}], rate: 1 Tbps}}, ").unwrap());
     }
     for w in 0..workers {
@@ -32,7 +32,7 @@ fn network(switches: usize, workers: usize, aggregation: f64, ingress: &[f64]) -
         write!(links, "{{ends: [w{w}, v{}], rate: 1 Gbps}}, ", w % switches).unwrap();
     }
     for (s, mbps) in ingress.iter().enumerate() {
-        write!(nodes, "{{name: s{s}, kind: server, ingress: {mbps} Mbps}}, ").unwrap();
+        write!(nodes, "{{name: s{s}, kind: server, ingress_capacity: {mbps} Mbps}}, ").unwrap();
         write!(links, "{{ends: [s{s}, v0], rate: 1 Tbps}}, ").unwrap();
     }
     Topology::from_yaml(&format!("{{name: wide, nodes: [{nodes}], links: [{links}]}}")).unwrap()

@@ -47,13 +47,13 @@ pub fn network(seed: u64, most: &Size, one_way: usize) -> String {
     let mut text = "name: drawn\nnodes:\n".to_owned();
     for v in 0..switches {
         let aggregation = [0, 2, 4, 6, 10, 16, 30].choose(&mut rng).unwrap();
-        let _ = writeln!(text, "  - {{name: v{v}, kind: switch, aggregation: {aggregation} Mbps}}");
+        let _ = writeln!(text, "  - {{name: v{v}, kind: switch, aggregation_capacity: {aggregation} Mbps}}");
     }
     let hosts = (0..servers).map(|s| format!("s{s}")).chain((0..workers).map(|w| format!("w{w}")));
     for host in hosts {
         let ingress = [4, 8, 12, 20].choose(&mut rng).unwrap();
         let kind = match host.starts_with('s') {
-            true if rng.random_bool(0.7) => format!("server, ingress: {ingress} Mbps"),
+            true if rng.random_bool(0.7) => format!("server, ingress_capacity: {ingress} Mbps"),
             true => "server".to_owned(),
             false => "worker".to_owned(),
         };

@@ -76,7 +76,7 @@ impl Instance {
         let waited = waited.map(|(from, to, rounds)| format!("[p{from}, p{to}, {rounds}]")).collect();
         format!(
             "name: t\nnodes:\n  - {{name: s1, kind: switch}}\n{nodes}links:\n{links}jobs:\n  - name: j\n    receivers: \
-             {}\n    updates: {{{}}}\n    required: [{}]\n    waited: [{}]\n    compute: {{mean: 1 s, cv: 0.3}}\n",
+             {}\n    update: {{overrides: {{{}}}}}\n    required_pairs: [{}]\n    rounds_since_contact: [{}]\n    compute: {{mean: 1 s, cv: 0.3}}\n",
             self.receivers,
             list(updates),
             list(required),

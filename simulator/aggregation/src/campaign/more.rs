@@ -197,8 +197,8 @@ fn add_events(faults: &mut Faults, topology: &Topology, seed: u64, ideal: Span) 
     if rng.random_bool(0.2) {
         for _ in 0..rng.random_range(1..=3) {
             let lasts = Some(span(&mut rng, Span(10_000), Span(PEER_TIMEOUT.as_nanos() as u64 / 4)));
-            let bounce = hosts.choose(&mut rng).map(|host| name(*host));
-            events.push(FaultEvent { at: at(&mut rng), lasts, bounce, ..FaultEvent::default() });
+            let interface_down = hosts.choose(&mut rng).map(|host| name(*host));
+            events.push(FaultEvent { at: at(&mut rng), lasts, interface_down, ..FaultEvent::default() });
         }
     }
     let mut rng = stream(seed, 7);

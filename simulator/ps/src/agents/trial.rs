@@ -154,7 +154,7 @@ fn network(count: usize, compute_ms: u64, of_clients: bool, draws: &mut Draws) -
     }
     let (names, size_kb, cv) = (names.join(", "), draws.whole(20, 4000), draws.whole(0, 6) as f64 / 10.0);
     let (kind, pause) = match of_clients {
-        true => ("clients", ", pause: {mean: 20 ms}"),
+        true => ("clients", ", upload_delay: {mean: 20 ms}"),
         false => ("workers", ""),
     };
     format!(

@@ -32,7 +32,7 @@ impl Network {
     pub fn star(workers: usize, rate_bps: f64) -> Self {
         let capacity = rate_bps * workers as f64;
         let mut nodes = format!(
-            "{{name: v, kind: switch, aggregation: {capacity} bps}}, {{name: s, kind: server, ingress: {rate_bps} bps}}"
+            "{{name: v, kind: switch, aggregation_capacity: {capacity} bps}}, {{name: s, kind: server, ingress_capacity: {rate_bps} bps}}"
         );
         let mut links = format!("{{ends: [s, v], rate: {rate_bps} bps}}");
         for worker in 0..workers {

@@ -25,8 +25,8 @@ pub static ALL: LazyLock<[Example; 5]> = LazyLock::new(|| {
                 "switch",
                 "server",
                 "worker",
-                "aggregation",
-                "ingress",
+                "aggregation_capacity",
+                "ingress_capacity",
                 "ends",
                 "rate",
                 "delay",
@@ -105,7 +105,7 @@ pub static ALL: LazyLock<[Example; 5]> = LazyLock::new(|| {
             document: training(),
             words: &[
                 "name", "nodes", "links", "jobs", "kind", "worker", "switch", "server", "ends", "rate",
-                "delay", "workers", "clients", "servers", "gradient", "compute", "computes", "mean", "cv",
+                "delay", "workers", "clients", "servers", "gradient", "compute", "default", "overrides", "mean", "cv",
                 "speed", "batch", "batches", "pause", "w1",
             ],
         },
@@ -124,8 +124,8 @@ fn switched() -> Value {
     json!({
         "name": "t",
         "nodes": [
-            {"name": "v", "kind": "switch", "aggregation": "6 Gbps"},
-            {"name": "s", "kind": "server", "ingress": "4e9 bps"},
+            {"name": "v", "kind": "switch", "aggregation_capacity": "6 Gbps"},
+            {"name": "s", "kind": "server", "ingress_capacity": "4e9 bps"},
             {"name": "w1", "kind": "worker"},
             {"name": "w2", "kind": "worker"},
         ],
@@ -179,9 +179,9 @@ fn peers() -> Value {
         ],
         "traces": [{"link": ["p1", "s1"], "every": "1 s", "rates": ["38 Gbps", "23 Gbps"]}],
         "jobs": [{
-            "name": "j", "peers": ["p1", "p2", "p3", "p4"], "receivers": 2, "update": "200 MB",
-            "updates": {"p1": "60 MB"}, "required": [["p1", "p3"]], "waited": [["p1", "p4", 3]],
-            "compute": {"mean": "1 s", "cv": 0.57}, "computes": {"p2": {"mean": "2 s"}},
+            "name": "j", "peers": ["p1", "p2", "p3", "p4"], "receivers": 2, 
+            "update": {"default": "200 MB", "overrides": {"p1": "60 MB"}}, "required_pairs": [["p1", "p3"]], "rounds_since_contact": [["p1", "p4", 3]],
+            "compute": {"default": {"mean": "1 s", "cv": 0.57}, "overrides": {"p2": {"mean": "2 s"}}},
         }],
     })
 }
@@ -203,11 +203,14 @@ fn training() -> Value {
         ],
         "jobs": [{
             "name": "j", "workers": ["w1", "w2"], "servers": ["s1"], "gradient": "528 MB",
-            "compute": {"mean": "700 ms", "cv": 0.05}, "computes": {"w1": {"mean": "1.2 s", "speed": 429}},
-            "batch": 512, "batches": {"w2": 128},
+            "compute": {
+                "default": {"mean": "700 ms", "cv": 0.05},
+                "overrides": {"w1": {"mean": "1.2 s", "samples_per_second": 429}},
+            },
+            "batch": {"default": 512, "overrides": {"w2": 128}},
         }, {
             "name": "f", "clients": ["w1", "w2"], "servers": ["s1"], "gradient": "5 MB",
-            "compute": {"mean": "7 s"}, "pause": {"mean": "223 ms", "cv": 1.31},
+            "compute": {"mean": "7 s"}, "upload_delay": {"mean": "223 ms", "cv": 1.31},
         }],
     })
 }
@@ -219,7 +222,7 @@ fn levels() -> Value {
         "nodes": [
             {"name": "n1", "kind": "site"},
             {"name": "n2", "kind": "site"},
-            {"name": "v", "kind": "switch", "aggregation": "1 Gbps", "site": "n1"},
+            {"name": "v", "kind": "switch", "aggregation_capacity": "1 Gbps", "site": "n1"},
             {"name": "w", "kind": "worker", "site": "n1"},
         ],
         "links": [

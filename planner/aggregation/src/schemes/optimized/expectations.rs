@@ -230,9 +230,9 @@ mod tests {
             (0..16).map(|n| format!("  - {{ends: [{kind}{n}, hub], rate: 100 bps}}\n")).collect()
         };
         let text = format!(
-            "name: star\nnodes:\n  - {{name: hub, kind: switch}}\n  - {{name: s, kind: server, ingress: 1 bps}}\n{}{}links:\n  - {{ends: [s, hub], rate: 100 bps}}\n{}{}",
+            "name: star\nnodes:\n  - {{name: hub, kind: switch}}\n  - {{name: s, kind: server, ingress_capacity: 1 bps}}\n{}{}links:\n  - {{ends: [s, hub], rate: 100 bps}}\n{}{}",
             nodes("worker", ""),
-            nodes("switch", ", aggregation: 1 bps"),
+            nodes("switch", ", aggregation_capacity: 1 bps"),
             links("worker"),
             links("switch"),
         );
