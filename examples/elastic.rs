@@ -34,7 +34,8 @@ use inart_wire::ValuesPerFrame;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const NETWORK: &str = "{name: star,
-  nodes: [{name: v, kind: switch, aggregation_capacity: 6 Gbps}, {name: s1, kind: server}, {name: s2, kind: server},
+  nodes: [{name: v, kind: switch, aggregation_capacity: 6 Gbps}, {name: s1, kind: server},
+  {name: s2, kind: server},
     {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}],
   links: [{ends: [w1, v], rate: 1 Gbps}, {ends: [w2, v], rate: 1 Gbps}, {ends: [w3, v], rate: 1 Gbps},
     {ends: [s1, v], rate: 1 Gbps}, {ends: [s2, v], rate: 1 Gbps}],

@@ -15,7 +15,8 @@ use support::{controller, fig1, job, now};
 /// Three switches in a row, each with two workers.
 const ROW: &str = "
 name: row
-nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps}, {name: b, kind: switch, aggregation_capacity: 9 Gbps},
+nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps},
+  {name: b, kind: switch, aggregation_capacity: 9 Gbps},
   {name: c, kind: switch, aggregation_capacity: 9 Gbps}, {name: s, kind: server},
   {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}, {name: w4, kind: worker}]
 links: [{ends: [w1, a], rate: 1 Gbps}, {ends: [w2, a], rate: 1 Gbps}, {ends: [w3, b], rate: 1 Gbps},

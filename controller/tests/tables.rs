@@ -73,7 +73,8 @@ fn names(path: &[&str]) -> Vec<String> {
 /// One switch per rack and one above both; w0 and the server share a rack.
 const TREE: &str = "
 name: tree
-nodes: [{name: t1, kind: switch}, {name: t2, kind: switch}, {name: core, kind: switch, aggregation_capacity: 1 Gbps},
+nodes: [{name: t1, kind: switch}, {name: t2, kind: switch},
+  {name: core, kind: switch, aggregation_capacity: 1 Gbps},
   {name: s, kind: server}, {name: w0, kind: worker}, {name: w1, kind: worker}]
 links: [{ends: [t1, core], rate: 1 Gbps}, {ends: [t2, core], rate: 1 Gbps}, {ends: [s, t1], rate: 1 Gbps},
   {ends: [w0, t1], rate: 1 Gbps}, {ends: [w1, t2], rate: 1 Gbps}]

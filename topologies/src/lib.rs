@@ -11,6 +11,7 @@
 pub mod document;
 mod error;
 pub mod faults;
+pub mod former;
 mod kind;
 mod network;
 mod one_line;
@@ -22,6 +23,7 @@ pub mod ps;
     reason = "the one place that opens files and waits for pipes"
 )]
 pub mod read;
+mod renamed;
 pub mod sites;
 mod switch_port;
 pub mod switched;

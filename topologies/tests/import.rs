@@ -120,7 +120,16 @@ fn wrong_texts_name_place_and_fix() {
     let cases: &[(Format, String, &[&str])] = &[
         (Format::Dot, dot("a -- v [bw=-5]"), &["link a-v", "bw is -5", "positive rate"]),
         (Format::Dot, dot("a -- v [bw=nan]"), &["link a-v", "bw is nan"]),
-        (Format::Dot, dot("v [aggregation_capacity=-1]; a -- v -- b"), &["node v", "aggregation_capacity is -1"]),
+        (
+            Format::Dot,
+            dot("v [aggregation_capacity=-1]; a -- v -- b"),
+            &["node v", "aggregation_capacity is -1"],
+        ),
+        (
+            Format::Dot,
+            dot("v [aggregation=1]; a -- v -- b"),
+            &["node v", "`aggregation` is now `aggregation_capacity`"],
+        ),
         (Format::Dot, dot("a -- "), &["line 4", "a node is expected", "'}'"]),
         (Format::Dot, dot("a -- \"v"), &["line 3", "quoted text does not end"]),
         (Format::Dot, dot("a @ v"), &["line 3", "'@'"]),

@@ -10,6 +10,7 @@ mod peers;
 mod peers_rates;
 mod ps;
 mod rates;
+mod renamed;
 mod sites;
 mod switch_ports;
 mod switched;

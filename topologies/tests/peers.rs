@@ -60,7 +60,8 @@ traces:
   - {link: [s, a], every: 180 s, rates: [8 Gbps, 4 Gbps]}
 jobs:
   - {name: j, peers: [a, b, c, d], receivers: 2, update: {default: 40 MB, overrides: {a: 60 MB}}, \
-    required_pairs: [[a, b]], rounds_since_contact: [[a, c, 3]], compute: {default: {mean: 1 s, cv: 0.5}, overrides: {a: {mean: 2 s}}}}
+    required_pairs: [[a, b]], rounds_since_contact: [[a, c, 3]], compute: {default: {mean: 1 s, \
+    cv: 0.5}, overrides: {a: {mean: 2 s}}}}
 ";
     assert!(text.contains(part), "{part}");
     text.replacen(part, by, 1)
@@ -151,6 +152,12 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("receivers: 2", "receivers: 0", &["job j", "receivers is 0", "from 1 to 3"]),
         ("receivers: 2", "receivers: -1", &["job j", "receivers is -1"]),
         ("receivers: 2, ", "", &["job j", "least number of receivers", "from 1 to 3"]),
+        (
+            "update: {default: 40 MB, overrides: {a: 60 MB}}",
+            "update: 40",
+            &["line 12", "update: ", "no unit"],
+        ),
+        ("default: 40 MB", "default: 40", &["line 12", "default: ", "no unit"]),
         ("default: 40 MB", "default: 0.5 B", &["job j", "the update of b is 0.5 bytes", "at least a byte"]),
         ("default: 40 MB", "default: 0", &["job j", "the update of b is 0 bytes", "200 MB"]),
         ("default: 40 MB, ", "", &["job j", "size of the update of b"]),

@@ -35,8 +35,11 @@ fn what_a_job_says_is_read() {
 
 #[test]
 fn participants_have_times_and_batches_of_their_own() {
-    let text = GOOD
-        .replace("batch: 128", "batch: {overrides: {w2: 64}}");
+    let text = GOOD.replace("batch: 128", "batch: {overrides: {w2: 64}}").replace(
+        "compute: {mean: 700 ms, cv: 0.05}",
+        "compute: {default: {mean: 700 ms, cv: 0.05}, \
+             overrides: {w1: {mean: 1.2 s, samples_per_second: 429}, w2: {cv: 0}}}",
+    );
     let cluster = Cluster::from_yaml(&text).unwrap();
     let [one, two] = &cluster.jobs[0].participants[..] else { panic!("two workers") };
     assert_eq!((one.compute.mean_s, one.compute.cv, one.speed, one.batch), (1.2, 0.05, 429.0, 1));
@@ -84,10 +87,19 @@ fn what_is_wrong_names_its_place_and_the_fix() {
         ("cv: 0.05", "samples_per_second: 0", &["job vgg", "speed of w1", "from 1e-7 to 1e12"]),
         ("cv: 0.05", "cb: 0.05", &["line 12", "cb"]),
         ("batch: 128", "batch: 0", &["job vgg", "batch of w1 is 0", "batch: 512"]),
-        ("batch: 128", "batch: 1.5", &["line 12", "whole number of samples"]),
+        ("batch: 128", "batch: 1.5", &["line 12", "batch: not a whole number of samples"]),
         ("batch: 128", "batch: {overrides: {w9: 3}}", &["job vgg", "\"w9\""]),
-        ("batch: 128", "computes: {s1: {mean: 1 s}}", &["job vgg", "\"s1\""]),
-        ("batch: 128", "upload_delay: {mean: 1 s}", &["job vgg", "only clients pause"]),
+        (
+            "{mean: 700 ms, cv: 0.05}",
+            "{default: {mean: 700 ms}, overrides: {s1: {mean: 1 s}}}",
+            &["job vgg", "\"s1\""],
+        ),
+        ("{mean: 700 ms, cv: 0.05}", "700 ms", &["line 12", "names and values are expected"]),
+        ("{mean: 700 ms, cv: 0.05}", "{default: {mean: 1 s}, other: 3}", &["line 12", "`other`"]),
+        ("{mean: 700 ms, cv: 0.05}", "{men: 700 ms}", &["line 12", "`men`", "did you mean `mean`?"]),
+        ("batch: 128", "batch: [128]", &["line 12"]),
+        ("batch: 128", "batch: {default: 1.5}", &["line 12", "whole number of samples"]),
+        ("batch: 128", "upload_delay: {mean: 1 s}", &["job vgg", "only clients have one"]),
         ("batch: 128", "clients: [w1], workers: [w2]", &["line 12", "both `workers` and `clients`"]),
         ("gradient: 500 MB, ", "", &["job vgg", "gradient: 528 MB"]),
         ("servers: [s1]", "servers: [w1]", &["job vgg", "w1"]),

@@ -145,7 +145,8 @@ fn plans_from_before_there_were_trees() {
 /// A chain of four switches that each add up one worker more.
 const CHAIN: &str = "
 name: chain
-nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps}, {name: b, kind: switch, aggregation_capacity: 9 Gbps},
+nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps},
+  {name: b, kind: switch, aggregation_capacity: 9 Gbps},
   {name: c, kind: switch, aggregation_capacity: 9 Gbps}, {name: d, kind: switch},
   {name: s, kind: server, ingress_capacity: 1 Gbps},
   {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}, {name: w4, kind: worker}]

@@ -14,7 +14,8 @@ use proptest::prelude::*;
 /// Two racks of two workers, and a server behind a core; every link as fast as one worker sends.
 const TREE: &str = "
 name: tree
-nodes: [{name: r1, kind: switch, aggregation_capacity: 2 Gbps}, {name: r2, kind: switch, aggregation_capacity: 2 Gbps},
+nodes: [{name: r1, kind: switch, aggregation_capacity: 2 Gbps},
+  {name: r2, kind: switch, aggregation_capacity: 2 Gbps},
   {name: core, kind: switch, aggregation_capacity: 2 Gbps}, {name: s, kind: server},
   {name: a, kind: worker}, {name: b, kind: worker}, {name: c, kind: worker}, {name: d, kind: worker}]
 links: [{ends: [a, r1], rate: 1 Gbps}, {ends: [b, r1], rate: 1 Gbps}, {ends: [c, r2], rate: 1 Gbps},

@@ -33,7 +33,8 @@ links: [{ends: [v0, v1], rate: 4 Mbps}, {ends: [s0, v0], rate: 100 Mbps}, {ends:
 /// Two workers at each of two switches; what switches and servers can do binds, links do not.
 const WIDE: &str = "
 name: wide
-nodes: [{name: v0, kind: switch, aggregation_capacity: 3 Mbps}, {name: v1, kind: switch, aggregation_capacity: 5 Mbps},
+nodes: [{name: v0, kind: switch, aggregation_capacity: 3 Mbps},
+  {name: v1, kind: switch, aggregation_capacity: 5 Mbps},
   {name: s0, kind: server, ingress_capacity: 4 Mbps}, {name: s1, kind: server, ingress_capacity: 3 Mbps},
   {name: w0, kind: worker}, {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}]
 links: [{ends: [v0, v1], rate: 1 Gbps}, {ends: [s0, v0], rate: 1 Gbps}, {ends: [s1, v1], rate: 1 Gbps},

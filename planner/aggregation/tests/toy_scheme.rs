@@ -15,7 +15,8 @@ use toy::Meeting;
 /// A chain of switches of which three add up; the workers hang on them.
 const CHAIN: &str = "
 name: chain
-nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps}, {name: b, kind: switch, aggregation_capacity: 9 Gbps},
+nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps},
+  {name: b, kind: switch, aggregation_capacity: 9 Gbps},
   {name: c, kind: switch, aggregation_capacity: 9 Gbps}, {name: d, kind: switch},
   {name: s, kind: server, ingress_capacity: 1 Gbps},
   {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}, {name: w4, kind: worker}]

@@ -27,7 +27,8 @@ fn one_in_each_block(signs: &[i8], rank: usize, values: &mut [f32]) {
 /// Two racks of two workers that are summed there, and the two sums at the core.
 const TREE: &str = "
 name: tree
-nodes: [{name: r1, kind: switch, aggregation_capacity: 2 Gbps}, {name: r2, kind: switch, aggregation_capacity: 2 Gbps},
+nodes: [{name: r1, kind: switch, aggregation_capacity: 2 Gbps},
+  {name: r2, kind: switch, aggregation_capacity: 2 Gbps},
   {name: core, kind: switch, aggregation_capacity: 2 Gbps}, {name: s, kind: server},
   {name: a, kind: worker}, {name: b, kind: worker}, {name: c, kind: worker}, {name: d, kind: worker}]
 links: [{ends: [a, r1], rate: 1 Gbps}, {ends: [b, r1], rate: 1 Gbps}, {ends: [c, r2], rate: 1 Gbps},

@@ -107,7 +107,8 @@ fn two_peers_without_noise_compute_and_send_in_turn() {
 nodes: [{name: a, kind: peer}, {name: b, kind: peer}, {name: s, kind: switch}]
 links: [{ends: [a, s], rate: 1 Gbps}, {ends: [b, s], rate: [1 Gbps, 0.5 Gbps]}]
 traces: [{link: [s, b], every: 3 s, rates: [0.5 Gbps, 1 Gbps]}]
-jobs: [{name: j, receivers: 1, update: 50 MB, compute: {default: {mean: 0.4 s}, overrides: {b: {mean: 0.8 s}}}}]
+jobs: [{name: j, receivers: 1, update: 50 MB, compute: {default: {mean: 0.4 s},
+  overrides: {b: {mean: 0.8 s}}}}]
 ";
     let mesh = Mesh::from_yaml(text).unwrap();
     for scheme in CHOOSING {

@@ -180,9 +180,9 @@ impl Document {
         for job in self.jobs() {
             let place = job.value.place();
             refuse(kind, &place, job.value.given())?;
-            let times = [&job.value.compute, &job.value.pause].into_iter().flatten().map(|time| &time.value);
-            let each = job.value.computes.iter().flat_map(|computes| computes.value.values());
-            for time in times.chain(each) {
+            let delay = job.value.upload_delay.iter().map(|delay| &delay.value);
+            let computes = job.value.compute.iter().flat_map(|compute| compute.value.values());
+            for time in delay.chain(computes) {
                 refuse(kind, &place, time.given())?;
             }
         }

@@ -1,7 +1,5 @@
 //! The entries of a document: their keys, types and kinds.
 
-use std::collections::BTreeMap;
-
 use indexmap::IndexMap;
 use serde::Deserialize;
 
@@ -9,6 +7,7 @@ use super::at::At;
 use super::field::Field;
 use super::keys::{Key, keys};
 use super::part::Part;
+use super::per_host::PerHost;
 use crate::kind::Kind;
 use crate::switch_port::SwitchPort;
 use crate::trace::Trace;
@@ -38,9 +37,9 @@ keys! {
         kind: String, [Switched, Sites, Peers], "`switch`, `server` or `worker`; `site`; `peer` or `switch`",
             "", "switch";
         site: String, [Sites], "the site that a switch or a worker is inside", "", "n1";
-        aggregation: Rate, [Switched], "sum of the rates that a switch can aggregate",
+        aggregation_capacity: Rate, [Switched], "sum of the rates that a switch can aggregate",
             "0", "80 Gbps";
-        ingress: Rate, [Switched], "rate at which a server can receive",
+        ingress_capacity: Rate, [Switched], "rate at which a server can receive",
             "as its links", "10 Gbps";
         board: String, [Switched], "board of a switch, which names its ports", "", "wedge100bf-32x";
     }
@@ -87,7 +86,7 @@ keys! {
     TimeEntry, "compute", {
         mean: Seconds, [Switched, Peers], "mean time", "", "700 ms";
         cv: f64, [Switched, Peers], "coefficient of variation", "0", "0.05";
-        speed: f64, [Switched], "samples per second of a batch beyond the first one",
+        samples_per_second: f64, [Switched], "samples per second of a batch beyond the first one",
             "`batch` / `mean`", "2000";
     }
 }
@@ -107,20 +106,16 @@ keys! {
         sum: Sum, [Switched], "`exact`: sums of the floats, rounded once", "fixed-point sums", "exact";
         elastic: bool, [Switched], "whether hosts may join and leave while the job runs", "false", "true";
         receivers: i64, [Peers], "fewest receivers of an update", "", "2";
-        update: Size, [Peers], "size of each update", "", "200 MB";
-        updates: BTreeMap<String, Size>, [Peers], "sizes of the updates of some peers", "`update`",
-            "{p1: 100 MB}";
-        required: Vec<[String; 2]>, [Peers], "pairs `[sender, receiver]` of the next round", "none",
+        update: PerHost<Size>, [Peers], "size of each update", "",
+            "{default: 200 MB, overrides: {p1: 100 MB}}";
+        required_pairs: Vec<[String; 2]>, [Peers], "pairs `[sender, receiver]` of the next round", "none",
             "[[p1, p2]]";
-        waited: Vec<(String, String, i64)>, [Peers], "rounds since a sender last sent to a receiver",
+        rounds_since_contact: Vec<(String, String, i64)>, [Peers], "rounds since a sender last sent to a receiver",
             "none", "[[p1, p2, 3]]";
-        compute: TimeEntry, [Switched, Peers], "compute time", "",
+        compute: PerHost<TimeEntry>, [Switched, Peers], "compute time", "",
             "{mean: 700 ms, cv: 0.05}";
-        computes: BTreeMap<String, TimeEntry>, [Switched, Peers], "compute times of some hosts",
-            "`compute`", "{w1: {mean: 2 s}}";
-        batch: i64, [Switched], "samples of a batch", "1", "32";
-        batches: BTreeMap<String, i64>, [Switched], "batches of some hosts", "`batch`", "{w1: 64}";
-        pause: TimeEntry, [Switched], "time that a client waits before each push", "0", "{mean: 1 s}";
+        batch: PerHost<i64>, [Switched], "samples of a batch", "1", "{default: 32, overrides: {w1: 64}}";
+        upload_delay: TimeEntry, [Switched], "time that a client waits before each push", "0", "{mean: 1 s}";
     }
 }
 
@@ -194,7 +189,11 @@ impl TraceEntry {
 impl TimeEntry {
     /// A mean in seconds and its coefficient of variation.
     pub fn new(mean_seconds: f64, cv: f64) -> Self {
-        TimeEntry { mean: Some(At::new(Seconds(mean_seconds))), cv: Some(At::new(cv)), speed: None }
+        TimeEntry {
+            mean: Some(At::new(Seconds(mean_seconds))),
+            cv: Some(At::new(cv)),
+            samples_per_second: None,
+        }
     }
 }
 

@@ -45,6 +45,9 @@ impl Key {
             "Size" => "size with unit".to_owned(),
             "TimeEntry" => "distribution of durations".to_owned(),
             "[String; 2]" => "two names".to_owned(),
+            "PerHost<TimeEntry>" => "distribution of durations, or one per host".to_owned(),
+            "PerHost<Size>" => "size with unit, or one per host".to_owned(),
+            "PerHost<i64>" => "whole number, or one per host".to_owned(),
             value if value.starts_with("Vec<") => "list".to_owned(),
             _ => "map from names".to_owned(),
         }

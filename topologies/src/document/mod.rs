@@ -8,6 +8,7 @@ mod field;
 mod keys;
 mod parse;
 mod part;
+mod per_host;
 mod sections;
 mod traces;
 mod words;
@@ -22,5 +23,6 @@ pub use entries::{
 pub use field::Field;
 pub use keys::Key;
 pub use part::Part;
+pub use per_host::PerHost;
 pub use sections::KEYS;
 pub(crate) use traces::trace;

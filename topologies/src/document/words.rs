@@ -1,6 +1,7 @@
 //! Problems of the parser, in words for people who write documents.
 
 use super::checks::close;
+use crate::renamed;
 use crate::units;
 
 /// Where to look.
@@ -48,9 +49,10 @@ fn of_yaml(problem: &str) -> Option<(&str, &'static str)> {
 
 /// A key that no kind of network knows.
 fn unknown_key(problem: &str) -> Option<(String, String)> {
-    let (key, rest) = problem.strip_prefix("unknown field `")?.split_once('`')?;
-    let known = rest.split_once("expected ").map_or("", |(_, known)| known.trim_start_matches("one of "));
-    let known: Vec<&str> = known.split(", ").map(|key| key.trim_matches('`')).collect();
+    let (key, known) = renamed::unknown(problem)?;
+    if let Some(words) = renamed::of_network(key, &known) {
+        return Some(words);
+    }
     let fix = match known.iter().find(|known| close(known, key)) {
         _ if key == "exact" => "write `sum: exact`".to_owned(),
         Some(near) => format!("did you mean `{near}`?"),
@@ -64,12 +66,14 @@ fn of_scalar<'p>(problem: &'p str, key: Option<&str>) -> Option<(&'p str, &'stat
     let whole = || match key {
         Some("mtu") => ("not a whole number of bytes", "write it like `mtu: 9000`"),
         Some("receivers") => ("not a whole number of receivers", "write it like `receivers: 5`"),
-        Some("waited") => ("not a whole number of rounds", "write it like `waited: [[p1, p7, 3]]`"),
+        Some("rounds_since_contact") => {
+            ("not a whole number of rounds", "write it like `rounds_since_contact: [[p1, p7, 3]]`")
+        }
         _ => ("not a whole number of samples", "write it like `batch: 512`"),
     };
     if problem.starts_with("invalid boolean") {
         Some(("neither true nor false", "write `elastic: true`, or leave it out"))
-    } else if problem.starts_with("invalid i64") {
+    } else if problem.starts_with("invalid i64") || problem.ends_with("expected i64") {
         Some(whole())
     } else if problem.starts_with("invalid f") {
         Some(("not a number", "write it like `cv: 0.05`"))
@@ -79,7 +83,7 @@ fn of_scalar<'p>(problem: &'p str, key: Option<&str>) -> Option<(&'p str, &'stat
         Some(("one value is expected here, and nothing stands here", EXAMPLE))
     } else if problem.starts_with("expected sequence start") {
         Some(("a list is expected here", "write it like `[a, b]`, or one entry per line, each after `- `"))
-    } else if problem.starts_with("expected mapping start") {
+    } else if problem.starts_with("expected mapping start") || problem.contains("expected struct ") {
         Some(("names and values are expected here", EXAMPLE))
     } else {
         None
@@ -92,7 +96,7 @@ fn of_list(problem: &str) -> (String, String) {
     let (problem, fix) = if problem.contains("tuple of size 2") || problem.contains("array of length 2") {
         (cut, "name the two nodes, like `[a, b]`")
     } else if problem.contains("tuple of size 3") {
-        (cut, "write two peers and a number of rounds, like `waited: [[p1, p7, 3]]`")
+        (cut, "write two peers and a number of rounds, like `rounds_since_contact: [[p1, p7, 3]]`")
     } else if problem.contains("unknown variant") {
         (cut, "write `sum: exact`, or leave it out")
     } else {

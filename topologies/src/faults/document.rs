@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::quantity::{BitRate, QueueLimit, Share, Span};
+use crate::renamed;
 
 /// A fault schedule, and background traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,25 +86,25 @@ pub struct FaultEvent {
     /// When, from the start of the run.
     pub at: Span,
     /// How long it lasts.
-    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "duration", skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Span>,
-    /// This switch loses program, tables and registers; the controller installs them again after `for`.
+    /// This switch loses program, tables and registers; the controller installs them again after `duration`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart: Option<String>,
-    /// This link is down, in both directions, for `for`; frames on it are lost.
+    /// This link is down, in both directions, for `duration`; frames on it are lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_down: Option<[String; 2]>,
-    /// This host's interface is down for `for`; frames to and from it are lost.
+    /// This host's interface is down for `duration`; frames to and from it are lost.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bounce: Option<String>,
-    /// This host stands still for `for`; frames wait for it.
+    pub interface_down: Option<String>,
+    /// This host stands still for `duration`; frames wait for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<String>,
-    /// This host's processes are killed; a server is started again after `for`, if that is given. On a
-    /// network of sites, a site or the scheduler.
+    /// This host's processes are killed; a server is started again after `duration`, if that is given.
+    /// On a network of sites, a site or the scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crash: Option<String>,
-    /// All links between these nodes and the others are down for `for`.
+    /// All links between these nodes and the others are down for `duration`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<Vec<String>>,
     /// The network delivers again the last `count` frames that this host sent, as frames of the previous plan
@@ -116,7 +117,7 @@ pub struct FaultEvent {
     /// How many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// This link has `rate` in both directions, for `for`, or for good.
+    /// This link has `rate` in both directions, for `duration`, or for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow: Option<[String; 2]>,
     /// Which rate.
@@ -145,7 +146,7 @@ pub struct Background {
     #[serde(default)]
     pub at: Span,
     /// How long it lasts; to the end of the run if left out.
-    #[serde(rename = "for", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "duration", default, skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Span>,
     /// What it consists of.
     #[serde(default)]
@@ -211,12 +212,15 @@ impl Faults {
             let text = error.to_string();
             let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
-            let hint = if problem.starts_with("expected") {
-                "; docs/how-to/inject-faults.md has an example"
-            } else {
-                ""
+            let renamed = renamed::unknown(problem).and_then(|(key, known)| renamed::of_faults(key, &known));
+            let problem = match renamed {
+                Some((problem, fix)) => format!("{problem}; {fix}"),
+                None if problem.starts_with("expected") => {
+                    format!("{problem}; docs/simulation.md has an example")
+                }
+                None => problem.to_owned(),
             };
-            Error::Document { line, problem: format!("{problem}{hint}") }
+            Error::Document { line, problem }
         })
     }
 

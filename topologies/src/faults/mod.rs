@@ -13,7 +13,8 @@
 //!     "{name: pair, nodes: [{name: v, kind: switch}, {name: s, kind: server}, {name: w, kind: worker}],
 //!       links: [{ends: [w, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
 //! )?;
-//! let faults = Faults::from_yaml("{links: [{drop: 1%}], events: [{at: 2 ms, restart: v, for: 20 ms}]}")?;
+//! let text = "{links: [{drop: 1%}], events: [{at: 2 ms, restart: v, duration: 20 ms}]}";
+//! let faults = Faults::from_yaml(text)?;
 //! let runner = Capabilities {
 //!     controller: false,
 //!     scheduler: false,

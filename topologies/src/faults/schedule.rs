@@ -255,7 +255,7 @@ impl<P: Place> Entry<'_, P> {
         let actions = [
             event.restart.as_deref().map(Action::Restart),
             event.link_down.as_ref().map(Action::LinkDown),
-            event.bounce.as_deref().map(Action::Bounce),
+            event.interface_down.as_deref().map(Action::Bounce),
             event.pause.as_deref().map(Action::Pause),
             event.crash.as_deref().map(Action::Crash),
             event.partition.as_deref().map(Action::Partition),
@@ -266,7 +266,8 @@ impl<P: Place> Entry<'_, P> {
         ];
         let mut given = actions.into_iter().flatten();
         let (Some(action), None) = (given.next(), given.next()) else {
-            let all = "restart, link_down, bounce, pause, crash, partition, stale, forge, slow or disconnect";
+            let all = "restart, link_down, interface_down, pause, crash, partition, stale, forge, slow or \
+                       disconnect";
             return Err(self.wrong(format!("it needs exactly one of {all}")));
         };
         let injects = matches!(action, Action::Stale(..) | Action::Forge(..));
@@ -299,7 +300,7 @@ impl<P: Place> Entry<'_, P> {
                 return Err(self.wrong(problem.into()));
             }
             if event.lasts.is_some() {
-                return Err(self.wrong("connections are made again at once; leave `for` out".into()));
+                return Err(self.wrong("connections are made again at once; leave `duration` out".into()));
             }
         }
         Ok(())
@@ -325,7 +326,7 @@ impl<P: Place> Entry<'_, P> {
 
     fn may_start_again(&self, host: P::Node) -> Result<(), Error> {
         match self.place.role(host).1 == Role::Worker && !self.runner.worker_restart {
-            true => Err(self.wrong("a worker that was killed has lost its job: leave `for` out".into())),
+            true => Err(self.wrong("a worker that was killed has lost its job: leave `duration` out".into())),
             false => Ok(()),
         }
     }
@@ -379,7 +380,7 @@ impl<P: Place> Entry<'_, P> {
             return Err(self.wrong(problem.into()));
         }
         if flow.lasts == Some(Span(0)) {
-            return Err(self.wrong("it lasts for 0; leave `for` out, or give a time like 5 s".into()));
+            return Err(self.wrong("it lasts for 0; leave `duration` out, or give a time like 5 s".into()));
         }
         let most = 8e9 * f64::from(flow.frame_bytes);
         if !(flow.rate_bps > 0.0 && flow.rate_bps <= most) {

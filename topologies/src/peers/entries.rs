@@ -1,9 +1,9 @@
 //! A network of peers as the entries of its document.
 
-use std::collections::BTreeMap;
-
 use super::network::{Mesh, PeerJob};
-use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, TimeEntry, TraceEntry, section};
+use crate::document::{
+    At, Document, JobEntry, LinkEntry, NodeEntry, PerHost, TimeEntry, TraceEntry, section,
+};
 use crate::units::Size;
 
 impl Mesh {
@@ -53,26 +53,27 @@ impl Mesh {
         };
         let first = job.update_bytes[0];
         if job.update_bytes.iter().all(|bytes| *bytes == first) {
-            entry.update = Some(At::new(Size(first)));
+            entry.update = Some(At::new(PerHost::all(Size(first))));
         } else {
             let sizes = ranks.clone().map(|rank| (name(rank), Size(job.update_bytes[rank])));
-            entry.updates = Some(At::new(sizes.collect()));
+            entry.update = Some(At::new(PerHost::each(sizes)));
         }
         if !job.required.is_empty() {
             let pairs = job.required.iter().map(|&(from, to)| [name(from), name(to)]);
-            entry.required = Some(At::new(pairs.collect()));
+            entry.required_pairs = Some(At::new(pairs.collect()));
         }
         if !job.waited.is_empty() {
             let waited = job.waited.iter().map(|&(from, to, rounds)| (name(from), name(to), rounds.into()));
-            entry.waited = Some(At::new(waited.collect()));
+            entry.rounds_since_contact = Some(At::new(waited.collect()));
         }
         if let Some(first) = job.computes.first() {
             if job.computes.iter().all(|compute| compute == first) {
-                entry.compute = Some(At::new(TimeEntry::new(first.mean_seconds, first.cv)));
+                let all = TimeEntry::new(first.mean_seconds, first.cv);
+                entry.compute = Some(At::new(PerHost::all(all)));
             } else {
                 let each = ranks.zip(&job.computes);
                 let each = each.map(|(rank, of)| (name(rank), TimeEntry::new(of.mean_seconds, of.cv)));
-                entry.computes = Some(At::new(each.collect::<BTreeMap<_, _>>()));
+                entry.compute = Some(At::new(PerHost::each(each)));
             }
         }
         entry

@@ -28,7 +28,14 @@ struct Reader<'m> {
 pub(super) fn job_of(mesh: &Mesh, entry: At<JobEntry>) -> Result<PeerJob> {
     let at = entry.line;
     let JobEntry {
-        name, peers, receivers, update, updates, required: pairs, waited, compute, computes, ..
+        name,
+        peers,
+        receivers,
+        update,
+        required_pairs: pairs,
+        rounds_since_contact: waited,
+        compute,
+        ..
     } = entry.value;
     let name = required(at, "job", "name", name)?;
     usable(at, "job", &name)?;
@@ -39,19 +46,21 @@ pub(super) fn job_of(mesh: &Mesh, entry: At<JobEntry>) -> Result<PeerJob> {
     reader.peers = reader.peers_of(peers.as_ref().map(|names| &names.value))?;
     let n = reader.peers.len();
     let receivers = reader.receivers(receivers.map(|receivers| receivers.value))?;
-    let mut update_bytes = vec![update.map(|size| size.value.0); n];
-    for (name, size) in updates.iter().flat_map(|updates| &updates.value) {
-        update_bytes[reader.rank("updates", name)?] = Some(size.0);
+    let update = update.map(|update| update.value);
+    let mut update_bytes = vec![update.as_ref().and_then(|update| update.default).map(|size| size.0); n];
+    for (name, size) in update.iter().flat_map(|update| &update.overrides) {
+        update_bytes[reader.rank("update", name)?] = Some(size.0);
     }
     let update_bytes = (0..n).zip(update_bytes).map(|(rank, bytes)| reader.update(rank, bytes));
     let update_bytes = update_bytes.collect::<Result<Vec<f64>>>()?;
     let required = reader.required(pairs.as_ref().map_or(&[], |pairs| &pairs.value))?;
     let waited = reader.waited(waited.as_ref().map_or(&[], |waited| &waited.value))?;
-    let all = compute.map(|compute| Time::of(&compute.value));
+    let compute = compute.map(|compute| compute.value);
+    let all = compute.as_ref().and_then(|compute| compute.default.as_ref()).map(Time::of);
     let mut times = vec![all; n];
-    for (name, own) in computes.iter().flat_map(|computes| &computes.value) {
+    for (name, own) in compute.iter().flat_map(|compute| &compute.overrides) {
         let (own, all) = (Time::of(own), all.unwrap_or_default());
-        times[reader.rank("computes", name)?] =
+        times[reader.rank("compute", name)?] =
             Some(Time { mean: own.mean.or(all.mean), cv: own.cv.or(all.cv) });
     }
     let computes = reader.computes(times)?;
@@ -136,7 +145,7 @@ impl Reader<'_> {
             }
             None => self.wrong(
                 format!("it does not have the size of the update of {name}"),
-                "write `update: 200 MB`, or `updates: {p1: 60 MB}` for some",
+                "write `update: 200 MB`, or `update: {default: 200 MB, overrides: {p1: 60 MB}}`",
             ),
         }
     }
@@ -155,9 +164,9 @@ impl Reader<'_> {
         let mut seen = HashSet::new();
         let mut required = Vec::with_capacity(pairs.len());
         for [from, to] in pairs {
-            let pair = self.pair("required", from, to)?;
+            let pair = self.pair("required_pairs", from, to)?;
             if !seen.insert(pair) {
-                return self.wrong(format!("required lists [{from}, {to}] twice"), "list it once");
+                return self.wrong(format!("required_pairs lists [{from}, {to}] twice"), "list it once");
             }
             required.push(pair);
         }
@@ -168,12 +177,13 @@ impl Reader<'_> {
         let mut seen = HashSet::new();
         let mut waited = Vec::with_capacity(entries.len());
         for (from, to, rounds) in entries {
-            let (sender, receiver) = self.pair("waited", from, to)?;
+            let (sender, receiver) = self.pair("rounds_since_contact", from, to)?;
             if !seen.insert((sender, receiver)) {
-                return self.wrong(format!("waited lists [{from}, {to}] twice"), "list it once");
+                return self
+                    .wrong(format!("rounds_since_contact lists [{from}, {to}] twice"), "list it once");
             }
             let Ok(rounds) = u32::try_from(*rounds) else {
-                let problem = format!("waited has {rounds} rounds of [{from}, {to}]");
+                let problem = format!("rounds_since_contact has {rounds} rounds of [{from}, {to}]");
                 return self.wrong(problem, "give the rounds since one last sent to the other: 0 or more");
             };
             waited.push((sender, receiver, rounds));
@@ -187,7 +197,7 @@ impl Reader<'_> {
         }
         let of = |(rank, entry): (usize, Option<Time>)| {
             let name = &self.mesh.peer(self.peers[rank]).name;
-            let fix = "write `compute: {mean: 1 s, cv: 0.57}`, or `computes: {p1: {mean: 1 s}}` for all";
+            let fix = "write `compute: {mean: 1 s, cv: 0.57}`, or `compute: {overrides: {p1: {mean: 1 s}}}` for all";
             let Some(mean) = entry.and_then(|entry| entry.mean) else {
                 return self.wrong(format!("it does not have the compute time of {name}"), fix);
             };

@@ -1,7 +1,7 @@
 //! A job that trains by way of a server, as the document of a star.
 
 use super::network::{Job, Kind, Nic, Participant, Time};
-use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, TimeEntry, section};
+use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, PerHost, TimeEntry, section};
 use crate::units::{Seconds, Size};
 
 /// The document of a network in which all participants of a job and its server are linked to one switch, at
@@ -32,14 +32,17 @@ pub fn star(network: &str, server: &str, job: &Job, gradient_bytes: u64) -> Docu
         Kind::Clients => entry.clients = all,
     }
     let Time { mean_s, cv } = job.pause;
-    entry.pause = (mean_s > 0.0).then(|| At::new(TimeEntry::new(mean_s, cv)));
+    entry.upload_delay = (mean_s > 0.0).then(|| At::new(TimeEntry::new(mean_s, cv)));
     let computes = job.participants.iter().map(|Participant { name, compute, speed, .. }| {
         let mean = Some(At::new(Seconds(compute.mean_s)));
-        (name.clone(), TimeEntry { mean, cv: Some(At::new(compute.cv)), speed: Some(At::new(*speed)) })
+        (
+            name.clone(),
+            TimeEntry { mean, cv: Some(At::new(compute.cv)), samples_per_second: Some(At::new(*speed)) },
+        )
     });
-    entry.computes = Some(At::new(computes.collect()));
+    entry.compute = Some(At::new(PerHost::each(computes)));
     let batches = job.participants.iter().map(|worker| (worker.name.clone(), worker.batch.into()));
-    entry.batches = Some(At::new(batches.collect()));
+    entry.batch = Some(At::new(PerHost::each(batches)));
     Document {
         name: Some(At::new(network.to_owned())),
         nodes: section(nodes),

@@ -59,9 +59,11 @@ impl Reader<'_> {
             return self.wrong("it does not have the size of the model", "write `gradient: 528 MB`");
         };
         let kind = if entry.is_of_clients { Kind::Clients } else { Kind::Workers };
-        if kind == Kind::Workers && entry.pause.is_some() {
-            return self
-                .wrong("it has a `pause`, and only clients pause", "write `clients`, or leave it out");
+        if kind == Kind::Workers && entry.upload_delay.is_some() {
+            return self.wrong(
+                "it has an `upload_delay`, and only clients have one",
+                "write `clients`, or leave it out",
+            );
         }
         if planned.workers.len() > MOST {
             let problem = format!("it has {} {}", planned.workers.len(), kind.name());
@@ -77,9 +79,9 @@ impl Reader<'_> {
         fabric.carries(self.at, &self.place, planned)?;
         let server = fabric.server(self.at, &self.place, &planned.servers)?;
         let each = planned.workers.iter().map(|&id| self.participant(fabric, &planned.servers, id, entry));
-        let pause = match entry.pause {
+        let pause = match entry.upload_delay {
             None => Time { mean_s: 0.0, cv: 0.0 },
-            Some(pause) => self.time("pause", "", Some(pause))?,
+            Some(pause) => self.time("upload_delay", "", Some(pause))?,
         };
         let participants = each.collect::<Result<_>>()?;
         Ok(Job { name: entry.name.clone(), kind, participants, server, bits: bytes as f64 * 8.0, pause })
@@ -112,8 +114,8 @@ impl Reader<'_> {
         };
         let speed = given.and_then(|given| given.speed).unwrap_or(f64::from(batch) / compute.mean_s);
         if !SPEEDS.contains(&speed) {
-            let problem = format!("the speed of {name} is {speed} samples a second");
-            return self.wrong(problem, "give one from 1e-7 to 1e12, like `speed: 429`");
+            let problem = format!("the speed of {name} is {speed} samples per second");
+            return self.wrong(problem, "give one from 1e-7 to 1e12, like `samples_per_second: 429`");
         }
         let nic = fabric.nic(self.at, &self.place, id)?;
         let delay_s = fabric.delay_s(servers, id);

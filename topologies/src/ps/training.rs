@@ -20,7 +20,7 @@ impl Compute {
         Compute {
             mean: entry.mean.map(|mean| mean.value.0),
             cv: entry.cv.map(|cv| cv.value),
-            speed: entry.speed.map(|speed| speed.value),
+            speed: entry.samples_per_second.map(|speed| speed.value),
         }
     }
 }
@@ -35,7 +35,7 @@ pub(crate) struct Training {
     pub(super) computes: BTreeMap<String, Compute>,
     pub(super) batch: Option<i64>,
     pub(super) batches: BTreeMap<String, i64>,
-    pub(super) pause: Option<Compute>,
+    pub(super) upload_delay: Option<Compute>,
     entry: JobEntry,
 }
 
@@ -43,17 +43,18 @@ impl Training {
     /// What a job's entry says.
     pub(crate) fn of(entry: &At<JobEntry>) -> Self {
         let (line, entry) = (entry.line, &entry.value);
-        let times = |of: &Option<At<TimeEntry>>| of.as_ref().map(|time| Compute::of(&time.value));
-        let computes = entry.computes.iter().flat_map(|computes| &computes.value);
+        let compute = entry.compute.as_ref().map(|compute| &compute.value);
+        let batch = entry.batch.as_ref().map(|batch| &batch.value);
+        let own = compute.into_iter().flat_map(|compute| &compute.overrides);
         Training {
             line,
             name: entry.name.as_ref().map(|name| name.value.clone()).unwrap_or_default(),
             is_of_clients: entry.clients.is_some(),
-            compute: times(&entry.compute),
-            computes: computes.map(|(name, time)| (name.clone(), Compute::of(time))).collect(),
-            batch: entry.batch.map(|batch| batch.value),
-            batches: entry.batches.as_ref().map(|batches| batches.value.clone()).unwrap_or_default(),
-            pause: times(&entry.pause),
+            compute: compute.and_then(|compute| compute.default.as_ref()).map(Compute::of),
+            computes: own.map(|(name, time)| (name.clone(), Compute::of(time))).collect(),
+            batch: batch.and_then(|batch| batch.default),
+            batches: batch.map(|batch| batch.overrides.clone()).unwrap_or_default(),
+            upload_delay: entry.upload_delay.as_ref().map(|delay| Compute::of(&delay.value)),
             entry: entry.clone(),
         }
     }
@@ -65,11 +66,10 @@ impl Training {
 
     /// Adds what the job says of training to an entry without it.
     pub(crate) fn add_to(&self, entry: &mut JobEntry) {
-        let JobEntry { clients, compute, computes, batch, batches, pause, .. } = self.entry.clone();
+        let JobEntry { clients, compute, batch, upload_delay, .. } = self.entry.clone();
         if self.is_of_clients {
             entry.clients = clients.and(entry.workers.take());
         }
-        (entry.compute, entry.computes) = (compute, computes);
-        (entry.batch, entry.batches, entry.pause) = (batch, batches, pause);
+        (entry.compute, entry.batch, entry.upload_delay) = (compute, batch, upload_delay);
     }
 }

@@ -94,8 +94,8 @@ fn node_entry(node: &Node, all: bool) -> NodeEntry {
     NodeEntry {
         name: Some(At::new(node.name.clone())),
         kind: Some(At::new(node.kind.name().to_owned())),
-        aggregation: adds.then(|| At::new(Rate(node.aggregation_bps))),
-        ingress: node.ingress_bps.map(|bps| At::new(Rate(bps))),
+        aggregation_capacity: adds.then(|| At::new(Rate(node.aggregation_bps))),
+        ingress_capacity: node.ingress_bps.map(|bps| At::new(Rate(bps))),
         board: node.board.map(|board| At::new(board.name().to_owned())),
         ..NodeEntry::default()
     }

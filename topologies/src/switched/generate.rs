@@ -242,7 +242,8 @@ impl<'a> Drawing<'a> {
     fn switches(&mut self, prefix: &str, count: usize) -> Vec<String> {
         let names: Vec<String> = (0..count).map(|i| format!("{prefix}{i}")).collect();
         let aggregation = Some(At::new(Rate(self.equipment.aggregation_bps)));
-        let switch = |name: &String| NodeEntry { aggregation, ..NodeEntry::new(name, "switch") };
+        let switch =
+            |name: &String| NodeEntry { aggregation_capacity: aggregation, ..NodeEntry::new(name, "switch") };
         self.nodes.extend(names.iter().map(switch));
         names
     }
@@ -282,7 +283,7 @@ impl<'a> Drawing<'a> {
             for (i, port) in (0..count).zip(&mut ports) {
                 let host = format!("{prefix}{i}");
                 self.link(&port, &host);
-                self.nodes.push(NodeEntry { ingress, ..NodeEntry::new(host, kind) });
+                self.nodes.push(NodeEntry { ingress_capacity: ingress, ..NodeEntry::new(host, kind) });
             }
         }
         Ok(())

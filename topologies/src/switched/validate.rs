@@ -64,7 +64,9 @@ pub(crate) fn build(document: Document) -> Result<Topology> {
 impl Topology {
     fn add_node(&mut self, entry: At<NodeEntry>) -> Result<()> {
         let at = entry.line;
-        let NodeEntry { name, kind, aggregation, ingress, board, .. } = entry.value;
+        let NodeEntry {
+            name, kind, aggregation_capacity: aggregation, ingress_capacity: ingress, board, ..
+        } = entry.value;
         let name = required(at, "node", "name", name)?;
         usable(at, "node", &name)?;
         let place = format!("node {name}");
@@ -75,7 +77,7 @@ impl Topology {
                 at,
                 place,
                 format!("a {kind} has no aggregation capacity"),
-                "leave `aggregation` out, or make it a switch",
+                "leave `aggregation_capacity` out, or make it a switch",
             ));
         }
         if ingress.is_some() && kind != NodeKind::Server {
@@ -83,20 +85,20 @@ impl Topology {
                 at,
                 place,
                 format!("a {kind} has no ingress capacity"),
-                "leave `ingress` out, or make it a server",
+                "leave `ingress_capacity` out, or make it a server",
             ));
         }
         if let Some(rate) = aggregation {
             not_negative(
                 at,
                 &place,
-                "aggregation",
+                "aggregation_capacity",
                 rate.0,
                 "give a rate, or 0 for a switch that only forwards",
             )?;
         }
         if let Some(rate) = ingress {
-            positive(at, &place, "ingress", rate.0)?;
+            positive(at, &place, "ingress_capacity", rate.0)?;
         }
         let board = board.map(|board| board_of(at, &place, kind, &board.value)).transpose()?;
         let id = NodeId(self.nodes.len() as u32);

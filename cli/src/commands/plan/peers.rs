@@ -25,7 +25,7 @@ pub struct Args {
     job: Option<String>,
     #[command(flatten)]
     receivers: Receivers,
-    /// Fairness bound K: peers left out of K rounds (`waited`) must receive [default: no bound].
+    /// Fairness bound K: peers left out of K rounds must receive [default: no bound].
     #[arg(long = "fairness-bound", value_name = "K")]
     force_after: Option<u32>,
     /// Complete a plan of your own (JSON) with its round time and bound.

@@ -66,8 +66,8 @@ pub enum JobError {
     },
     /// What is about one round.
     #[error(
-        "job {job}: `required` and `waited` are about one round, which `inart plan` plans; leave them out for a \
-         training"
+        "job {job}: `required_pairs` and `rounds_since_contact` are about one round, which `inart plan` plans; leave \
+         them out for a training"
     )]
     OneRound {
         /// The job.

@@ -126,13 +126,14 @@ impl<'a> Draft<'a> {
         let mut entry = NodeEntry::new(name, kind.name());
         match kind {
             NodeKind::Switch => {
-                let stated = capacity("aggregation")?;
+                let stated = capacity("aggregation_capacity")?;
                 self.unstated += usize::from(stated.is_none());
-                entry.aggregation = Some(At::new(Rate(stated.unwrap_or(self.options.aggregation_bps))));
+                entry.aggregation_capacity =
+                    Some(At::new(Rate(stated.unwrap_or(self.options.aggregation_bps))));
             }
             NodeKind::Server => {
-                let stated = capacity("ingress")?.or(self.options.ingress_bps);
-                entry.ingress = stated.map(|bps| At::new(Rate(bps)));
+                let stated = capacity("ingress_capacity")?.or(self.options.ingress_bps);
+                entry.ingress_capacity = stated.map(|bps| At::new(Rate(bps)));
             }
             NodeKind::Worker => {}
         }

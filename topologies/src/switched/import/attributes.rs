@@ -64,13 +64,18 @@ impl Attributes {
         quantity(name, &text, unit_bps, place).map(Some)
     }
 
-    /// `aggregation` or `ingress` of a node, in bit/s.
+    /// `aggregation_capacity` or `ingress_capacity` of a node, in bit/s. Their old names are refused.
     pub fn capacity(
         &self,
         name: &str,
         unit_bps: f64,
         place: &str,
     ) -> Result<Option<Result<f64, String>>, NetworkError> {
+        let old = name.trim_end_matches("_capacity");
+        if self.get(old).is_some() {
+            let (problem, fix) = (format!("`{old}` is now `{name}`"), format!("rename it to `{name}`"));
+            return Err(NetworkError::new(None, place, problem, fix));
+        }
         self.get(name).map(|text| quantity(name, text, unit_bps, place)).transpose()
     }
 
@@ -104,7 +109,7 @@ fn quantity(name: &str, text: &str, unit_bps: f64, place: &str) -> Result<Result
         },
     };
     // A switch may have no aggregation at all.
-    let least = if name == "aggregation" { 0.0 } else { f64::MIN_POSITIVE };
+    let least = if name == "aggregation_capacity" { 0.0 } else { f64::MIN_POSITIVE };
     if bps.is_finite() && bps >= least { Ok(Ok(bps)) } else { Err(wrong()) }
 }
 
