@@ -11,19 +11,22 @@ struct Item {
     text: String,
 }
 
-/// Whether a line begins the declaration of a type: `struct Plan<S> {`, `enum bit<8> Reason {`, or in a macro
-/// `Counts {`.
+/// Whether a line begins the declaration of a type: `struct Plan<S> {`, `enum bit<8> Reason {`.
 fn declares(line: &str, name: &str) -> bool {
     let Some(head) = line.trim().strip_suffix('{').map(str::trim) else { return false };
     let keyword = ["struct ", "enum "].iter().find_map(|keyword| Some(head.split_once(keyword)?.1));
     let is_named =
         |rest: &str| rest.split(['<', ' ']).next() == Some(name) || rest.ends_with(&format!("> {name}"));
-    head == name || keyword.is_some_and(is_named)
+    keyword.is_some_and(is_named)
 }
 
 /// The lines of a type's declaration, without the first and the last.
 fn block<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
-    let mut lines = text.lines().skip_while(|line| !declares(line, name));
+    // In a macro, a declaration is `Counts {`. So are variants of enums, which may have the name of a type.
+    let in_macro = format!("{name} {{");
+    let first = text.lines().position(|line| declares(line, name));
+    let first = first.or_else(|| text.lines().position(|line| line.trim() == in_macro));
+    let mut lines = text.lines().skip(first.unwrap_or_else(|| panic!("no {name}")));
     let first = lines.next().unwrap_or_else(|| panic!("no {name}"));
     let indent = first.len() - first.trim_start().len();
     let close = format!("{}}}", " ".repeat(indent));
@@ -188,6 +191,14 @@ pub enum Order {
 
 impl Order {
     fn f() {}
+}
+
+pub enum Wrong {
+    /// Has the name of a type.
+    Plan {
+        /// Why.
+        why: String,
+    },
 }
 
 counters!(
