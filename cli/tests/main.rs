@@ -9,6 +9,7 @@ mod both_levels;
 mod documents;
 mod experiment;
 mod flags;
+mod formats;
 mod host;
 mod jobs;
 mod netstorm;

@@ -66,8 +66,8 @@ pub use names::Names;
 pub use peers::{Peers, PeersError, is_of_peers};
 pub use ports::{PortMap, PortsError};
 pub use records::{
-    Change, Claim, Claims, JobRecord, NoEarlierPush, PeersPush, PeersRecord, Push, Records, RecordsError,
-    Stage, Success, file_name,
+    Change, Claim, Claims, JobRecord, NoEarlierPush, PeersPush, PeersRecord, Push, RECORDS_FORMAT, Records,
+    RecordsError, Stage, Success, file_name,
 };
 pub use slots::SlotMap;
 pub use views::{NextView, first_view, is_for, next_view, plan_view};

@@ -1,6 +1,7 @@
 //! Measurements of an emulation at the points that figures show: rows of a CSV file, each written as soon
 //! as it exists.
 
+use inart_formats::{Format, FormatError, UNNUMBERED};
 use inart_planner_aggregation::{Scheme, schemes};
 use serde::{Deserialize, Serialize};
 
@@ -171,20 +172,51 @@ impl Experiment {
     }
 }
 
+/// Formats of files with measurements. Format 1 has no number.
+pub const MEASURED_FORMAT: Format = Format {
+    kind: "measurements of an experiment",
+    oldest: 1,
+    newest: 2,
+    fix: "name another file to measure again",
+};
+
+/// The start of the line with a file's format.
+const FORMAT_LINE: &str = "# format: ";
+
+/// A reason that a file with measurements cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasuredError {
+    /// A format that this version does not read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// A row that is not a measurement.
+    #[error(transparent)]
+    Row(#[from] csv::Error),
+}
+
 /// Reads the rows of a CSV file that [`write_measured`] wrote.
 ///
 /// # Errors
-/// The first row that is not a measurement.
-pub fn read_measured(text: &str) -> Result<Vec<Measurement>, csv::Error> {
+/// A format that this version does not read; the first row that is not a measurement.
+pub fn read_measured(text: &str) -> Result<Vec<Measured>, MeasuredError> {
+    let number = text.lines().take_while(|line| line.starts_with('#')).find_map(|line| {
+        let number = line.strip_prefix(FORMAT_LINE)?;
+        Some(number.trim().parse().unwrap_or(u64::MAX))
+    });
+    MEASURED_FORMAT.check(number.unwrap_or(UNNUMBERED.into()))?;
+    Ok(rows_of(text)?)
+}
+
+fn rows_of(text: &str) -> Result<Vec<Measured>, csv::Error> {
     csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes()).deserialize().collect()
 }
 
 /// Returns rows as a CSV file, below the command that produces them.
 ///
 /// # Errors
-/// A row that CSV cannot represent.
-pub fn write_measured(command: &str, rows: &[Measurement]) -> Result<String, csv::Error> {
-    let mut file = format!("# {command}\n").into_bytes();
+/// A row that CSV cannot hold.
+pub fn write_measured(command: &str, rows: &[Measured]) -> Result<String, csv::Error> {
+    let mut file = format!("{FORMAT_LINE}{}\n# {command}\n", MEASURED_FORMAT.newest).into_bytes();
     let mut writer = csv::Writer::from_writer(&mut file);
     rows.iter().try_for_each(|row| writer.serialize(row))?;
     writer.flush()?;
@@ -223,12 +255,20 @@ mod tests {
         };
         assert_eq!(Some(row.key()), point.key(EMBEDDED_SWITCH, schemes::ATP_UNLIMITED));
         let text = write_measured("the command", std::slice::from_ref(&row)).expect("in memory");
-        assert!(text.starts_with("# the command\nswitch,links,"), "{text}");
+        assert!(text.starts_with("# format: 2\n# the command\nswitch,links,"), "{text}");
         assert!(
             text.contains("\ninart,het,4,10,1627000,atp-unlimited,1,0.2,256,3,1,12345,15900000.0,"),
             "{text}"
         );
-        assert_eq!(read_measured(&text).expect("readable"), [row]);
+        assert_eq!(read_measured(&text).expect("readable"), [row.clone()]);
+        let before = text.replacen("# format: 2\n", "", 1);
+        assert_eq!(read_measured(&before).expect("written before there was a number"), [row]);
+        for newer in ["# format: 3\n# the command\nother\n1\n", "# format: 3\n"] {
+            let error = read_measured(newer).expect_err("a newer format").to_string();
+            let named = "format 3 is newer than this version of inart reads (1 to 2); use a newer inart, or name \
+                         another file to measure again";
+            assert_eq!(error, named);
+        }
     }
 
     #[test]

@@ -9,17 +9,16 @@ use std::env::var;
 use std::path::Path;
 use std::time::Duration;
 
+use inart_controller_api::assignment_from_json;
 use inart_host_agent::report::{Report, Reporter, Role, RoundReport};
 use inart_host_agent::{Handle, Options, Port, Worker};
-use inart_protocol_aggregation::Assignment;
 use inart_wire::Rank;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let rank = Rank::try_from(var("RANK")?.parse::<i64>()?)?;
-    let text = std::fs::read_to_string(var("INART_ASSIGNMENT")?)?;
-    let assignment: Assignment = serde_json::from_str(&text)?;
+    let assignment = assignment_from_json(&std::fs::read(var("INART_ASSIGNMENT")?)?)?;
     let lengths = std::env::args().skip(1).map(|word| Ok(word.parse()?)).collect::<Result<Vec<usize>>>()?;
     let workers = assignment.workers.len();
     let role = Role::Worker(assignment.job, rank);

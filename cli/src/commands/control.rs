@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use inart_controller::{Controller, InstallReport, JobPlan, PortsError, Records, SwitchChange, ValuesChoice};
+use inart_controller_api::assignment_to_json;
 use inart_protocol_aggregation::Assignment;
 use inart_tables::Op;
 use inart_targets::{Access, Place, Precedence, Program, Running, Session, Target, open_all};
@@ -319,7 +320,7 @@ pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Resu
     for assignment in assignments {
         let path = dir.join(inart_controller::file_name(&assignment.name));
         let fresh = path.with_extension("json.new");
-        let text = serde_json::to_string(assignment)? + "\n";
+        let text = assignment_to_json(assignment) + "\n";
         let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
         written.with_context(|| format!("--assignments {}", path.display()))?;
     }

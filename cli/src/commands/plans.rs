@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
+use inart_formats::{DocumentError, Format};
 use serde::de::DeserializeOwned;
 
 use crate::commands::document;
@@ -18,30 +19,37 @@ pub enum Given<Whole, Chosen> {
     Chosen(Chosen),
 }
 
-/// Reads the file of a plan. A document is whole if it has the field `derived`. `form` shows users what to
-/// write.
+/// Reads the file of a plan of that format. A document is whole if it has the field `derived`. `form` shows
+/// users what to write.
 pub fn read<Whole: DeserializeOwned, Chosen: DeserializeOwned>(
     place: &str,
     path: &Path,
+    format: &Format,
     derived: &str,
     form: &str,
 ) -> anyhow::Result<Given<Whole, Chosen>> {
     let text = document::read(path).with_context(|| place.to_owned())?;
     document::refuse_network(&text, PLAN).with_context(|| place.to_owned())?;
+    format.number(text.as_bytes()).with_context(|| place.to_owned())?;
     let document: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| anyhow!("{place}: {error}; write {form}"))?;
-    let wrong = |error: serde_json::Error| anyhow!("{place}: it is not a plan: {error}; write {form}");
+    let wrong = |error: DocumentError| anyhow!("{place}: it is not a plan: {error}; write {form}");
     // From the text and not from the value: errors name their lines.
     Ok(match document.get(derived) {
-        Some(_) => Given::Whole(serde_json::from_str(&text).map_err(wrong)?),
-        None => Given::Chosen(serde_json::from_str(&text).map_err(wrong)?),
+        Some(_) => Given::Whole(format.read(text.as_bytes()).map_err(wrong)?),
+        None => Given::Chosen(format.read(text.as_bytes()).map_err(wrong)?),
     })
 }
 
-/// Reads the user's choices; further fields are optional.
-pub fn read_chosen<Chosen: DeserializeOwned>(place: &str, path: &Path, form: &str) -> anyhow::Result<Chosen> {
+/// Reads what a user chooses, whether the rest is in the file or not.
+pub fn read_chosen<Chosen: DeserializeOwned>(
+    place: &str,
+    path: &Path,
+    format: &Format,
+    form: &str,
+) -> anyhow::Result<Chosen> {
     // No field has an empty name.
-    match read::<Chosen, Chosen>(place, path, "", form)? {
+    match read::<Chosen, Chosen>(place, path, format, "", form)? {
         Given::Whole(chosen) | Given::Chosen(chosen) => Ok(chosen),
     }
 }

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod assignment_file;
 mod client;
 mod convert;
 mod follow;
@@ -17,6 +18,7 @@ mod reporting;
 mod source;
 mod view_membership;
 
+pub use assignment_file::{ASSIGNMENT_FORMAT, assignment_from_json, assignment_to_json};
 pub use client::{Client, ClientError, Instructions};
 pub use follow::Following;
 pub use instruction::{Ending, Held, Instruction, NotDone};

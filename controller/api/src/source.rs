@@ -5,10 +5,12 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use inart_formats::{DocumentError, FormatError};
 use inart_protocol_aggregation::Assignment;
 use inart_tls::{ChannelError, Security};
 use inart_wire::Incarnation;
 
+use crate::assignment_file::assignment_from_json;
 use crate::client::{Client, ClientError};
 
 /// Where a host gets its assignment from.
@@ -53,6 +55,9 @@ pub enum FileProblem {
     /// It is no assignment.
     #[error("{0}; give a file that a push of the job's plan has written")]
     Malformed(serde_json::Error),
+    /// Another version wrote it in a format that this one does not read.
+    #[error(transparent)]
+    Format(FormatError),
     /// A host has run with it.
     #[error(
         "{who} has run with it before, and switches may still hold sums of that run; push the plan under a new \
@@ -127,8 +132,11 @@ fn at(file: &Path, problem: FileProblem) -> SourceError {
 }
 
 fn read(file: &Path) -> Result<Assignment, FileProblem> {
-    let text = std::fs::read_to_string(file).map_err(FileProblem::Read)?;
-    serde_json::from_str(&text).map_err(FileProblem::Malformed)
+    let json = std::fs::read(file).map_err(FileProblem::Read)?;
+    assignment_from_json(&json).map_err(|error| match error {
+        DocumentError::Format(error) => FileProblem::Format(error),
+        DocumentError::Contents(error) => FileProblem::Malformed(error),
+    })
 }
 
 /// The note is a file that must not be there yet.

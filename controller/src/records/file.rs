@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use inart_formats::{DocumentError, Format, UNNUMBERED};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -21,6 +22,20 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// digits.
 const ESCAPED: [char; 4] = ['%', '/', '\\', '\0'];
 const SUFFIX: &str = ".json";
+
+/// Formats of the controller's records. Format 1, without a number, has documents of networks with old keys.
+pub const RECORDS_FORMAT: Format = Format {
+    kind: "records of the controller",
+    oldest: 1,
+    newest: 2,
+    fix: "move the file away to start without records",
+};
+
+/// Records of any kind.
+pub(super) trait Recorded: Clone + Default + Serialize + DeserializeOwned {
+    /// Brings what format 1 held to the present one.
+    fn renew(&mut self);
+}
 
 /// The name of the JSON file that is about something of that name: another one for each.
 pub fn file_name(name: &str) -> String {
@@ -52,17 +67,26 @@ pub(super) fn path(folder: &Path, topology: &str) -> PathBuf {
 }
 
 /// Reads the file; new records if there is none.
-pub(super) fn read<R: DeserializeOwned + Default>(path: &Path) -> Result<R, RecordsError> {
+pub(super) fn read<R: Recorded>(path: &Path) -> Result<R, RecordsError> {
     let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
     match std::fs::read(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
-            error(format!(
+        Ok(bytes) => parse(&bytes).map_err(|cause| match cause {
+            DocumentError::Format(cause) => error(cause.to_string()),
+            DocumentError::Contents(cause) => error(format!(
                 "not what `inart apply` writes ({cause}); move the file away to start without records"
-            ))
+            )),
         }),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(R::default()),
         Err(cause) => Err(error(format!("cannot be read ({cause}); keep the records in another folder"))),
     }
+}
+
+fn parse<R: Recorded>(bytes: &[u8]) -> Result<R, DocumentError> {
+    let mut records: R = RECORDS_FORMAT.read(bytes)?;
+    if RECORDS_FORMAT.number(bytes)? == UNNUMBERED {
+        records.renew();
+    }
+    Ok(records)
 }
 
 /// The right to change the file, until dropped.
@@ -105,7 +129,7 @@ impl Lock {
         let write = || {
             let fresh = self.path.with_extension("new");
             let mut file = File::create(&fresh)?;
-            file.write_all(&serde_json::to_vec(records)?)?;
+            file.write_all(RECORDS_FORMAT.write(records)?.as_bytes())?;
             file.sync_all()?;
             std::fs::rename(&fresh, &self.path)?;
             // The new name is on the disk only when the folder is.

@@ -36,6 +36,11 @@ pub struct JobRecord {
 }
 
 impl JobRecord {
+    /// The documents of the topologies of its pushes.
+    pub(super) fn documents_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.pushes.iter_mut().chain(self.began.as_deref_mut()).map(|push| &mut push.topology)
+    }
+
     /// The push that the hosts follow.
     pub fn live(&self) -> Option<&Push> {
         self.pushes.back()

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use inart_topologies::former::with_present_keys;
 use inart_topologies::peers::FIRST_JOB;
 use inart_wire::{Incarnation, JobId, PlanVersion, ValuesPerFrame};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ use crate::peers::is_of_peers;
 pub use change::{Change, Stage};
 pub use claims::Claims;
 pub use error::{NoEarlierPush, RecordsError};
-pub use file::file_name;
+pub use file::{RECORDS_FORMAT, file_name};
 pub use job::JobRecord;
 pub use peers::{PeersPush, PeersRecord};
 pub use push::Push;
@@ -82,6 +83,14 @@ pub struct Success {
     pub push: Push,
     /// Plan versions that still have entries though no host uses them.
     pub stale: BTreeSet<PlanVersion>,
+}
+
+impl file::Recorded for Records {
+    fn renew(&mut self) {
+        let documents = self.jobs.values_mut().flat_map(JobRecord::documents_mut);
+        let documents = documents.chain(&mut self.topology).chain(self.peers.documents_mut());
+        documents.for_each(|document| *document = with_present_keys(document));
+    }
 }
 
 impl Records {

@@ -42,6 +42,11 @@ impl PeersRecord {
         self.0.is_empty()
     }
 
+    /// The networks' documents.
+    pub(super) fn documents_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.0.iter_mut().map(|push| &mut push.mesh)
+    }
+
     /// The push that is in force.
     pub fn live(&self) -> Option<&PeersPush> {
         self.0.back()

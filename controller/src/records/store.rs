@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::error::RecordsError;
 use super::file;
@@ -43,7 +42,7 @@ pub(super) enum Lock<'a, R> {
     Shared(MutexGuard<'a, R>),
 }
 
-impl<R: Clone + Default + Serialize + DeserializeOwned> Store<R> {
+impl<R: file::Recorded> Store<R> {
     /// The file, for messages; empty if there is none.
     pub fn path(&self) -> PathBuf {
         match self {

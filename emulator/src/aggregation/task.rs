@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use inart_controller_api::assignment_to_json;
 use inart_protocol_aggregation::Assignment;
 use inart_wire::{Rank, ShardId};
 
@@ -105,7 +106,7 @@ impl HostStart<'_> {
 pub fn write_assignment(testbed: &Testbed, assignment: &Assignment) -> Result<PathBuf, Error> {
     let path =
         testbed.scratch_path(&format!("assignment-{}-{}.json", assignment.job, assignment.plan_version));
-    let text = serde_json::to_string_pretty(assignment).map_err(std::io::Error::other);
-    text.and_then(|text| std::fs::write(&path, text + "\n")).map_err(Error::system("write an assignment"))?;
+    let text = assignment_to_json(assignment) + "\n";
+    std::fs::write(&path, text).map_err(Error::system("write an assignment"))?;
     Ok(path)
 }

@@ -88,8 +88,7 @@ fn run_variant(
     };
     let mut flags = flags.clone();
     if let Some(given) = &plan.given {
-        let text = serde_json::to_string(&**given).map_err(std::io::Error::from);
-        let write = text.and_then(|text| std::fs::write(scratch.path("plan.json"), text));
+        let write = std::fs::write(scratch.path("plan.json"), given.to_json());
         write.map_err(system("write the plan"))?;
         flags.extend(["--plan".to_owned(), scratch.path("plan.json").display().to_string()]);
     }

@@ -73,7 +73,7 @@ pub use jobs::{
 };
 pub use occupied::Occupied;
 pub use options::{Options, Problem, Promises, Scheme, SeveralJobs, Shares};
-pub use plan::{Limit, Plan};
+pub use plan::{Limit, PLAN_FORMAT, Plan};
 pub use plan_error::PlanError;
 pub use relaxation::{LpMethod, lp_bound, lp_bound_over};
 pub use solve::plan;

@@ -1,5 +1,6 @@
 //! A plan: where every worker's share of the gradient goes, who adds it up, and how fast that is.
 
+use inart_formats::{DocumentError, Format, FormatError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::choices::Paths;
@@ -9,6 +10,15 @@ use inart_topologies::one_line;
 /// switch as one sum for each so many workers, which all count on the links, at the next aggregator and at
 /// the server.
 pub const WORKERS_PER_SUM: usize = 64;
+
+/// Formats of files with plans of networks of switches, of one job or of several. Format 1, without a number,
+/// may have old names of schemes.
+pub const PLAN_FORMAT: Format = Format {
+    kind: "plan of a network of switches",
+    oldest: 1,
+    newest: 2,
+    fix: "make the plan again with inart plan",
+};
 
 /// A plan of one job on one topology, as written to and read from JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,9 +98,9 @@ const IGNORED_SILENTLY: &str = "atp-nocap";
 
 impl<'de> Deserialize<'de> for Plan {
     /// Reads plans with old names of schemes under the present names. Those of `atp-nocap` ignore the
-    /// switches' limits, even if they do not state it.
+    /// switches' limits, even if they do not state it. A plan in a list of plans may have its format.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut plan = Plan::deserialize(deserializer)?;
+        let mut plan = Plan::deserialize(PLAN_FORMAT.inside(deserializer))?;
         if plan.scheme == IGNORED_SILENTLY && plan.ignores.is_empty() {
             plan.ignores.push(Limit::Aggregation);
         }
@@ -253,12 +263,21 @@ fn is_one(levels: &u8) -> bool {
 
 /// Text that is not a plan, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a plan: {0}; make one with `inart plan`, as JSON")]
-pub struct PlanFormatError(String);
+pub enum PlanFormatError {
+    /// A format that this version does not read.
+    #[error(transparent)]
+    Format(FormatError),
+    /// Contents that are not those of a plan.
+    #[error("not a plan: {0}; make one with `inart plan`, as JSON")]
+    Contents(String),
+}
 
-impl PlanFormatError {
-    pub(crate) fn new(error: serde_json::Error) -> Self {
-        PlanFormatError(one_line(error.to_string()))
+impl From<DocumentError> for PlanFormatError {
+    fn from(error: DocumentError) -> Self {
+        match error {
+            DocumentError::Format(error) => PlanFormatError::Format(error),
+            DocumentError::Contents(error) => PlanFormatError::Contents(one_line(error.to_string())),
+        }
     }
 }
 
@@ -268,7 +287,7 @@ impl Plan {
     /// # Errors
     /// Text that is not a plan, and why.
     pub fn from_json(text: &str) -> Result<Plan, PlanFormatError> {
-        serde_json::from_str(text).map_err(PlanFormatError::new)
+        Ok(PLAN_FORMAT.read(text.as_bytes())?)
     }
 
     /// Lowers its rate, bit/s, as if other jobs used what that leaves of its fullest resource; to a rate that
@@ -308,9 +327,9 @@ impl Plan {
         }
     }
 
-    /// Writes it as one line of JSON.
+    /// Writes it as one line of JSON, with its format first.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("a plan holds only strings and finite numbers")
+        PLAN_FORMAT.write(self).expect("a plan holds only strings and finite numbers")
     }
 
     /// The proven bound on plans of this one's kind: `integral_bps`, or `two_levels_bps` in a plan of more

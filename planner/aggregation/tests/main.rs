@@ -8,6 +8,7 @@ mod check_results;
 mod directions;
 mod exact_jobs;
 mod fig1;
+mod formats;
 mod hostile;
 mod imported;
 mod instances;

@@ -27,7 +27,7 @@ pub use inart_virtual::SplitMix64;
 pub use network::Round;
 pub use own::{OwnPlan, complete, receivers};
 pub use pairs::{Pairs, Waits};
-pub use plan::{Bounds, Plan, PlanTask};
+pub use plan::{Bounds, PLAN_FORMAT, Plan, PlanTask};
 pub use plan_error::PlanError;
 pub use planning::{Options, plan, receivers_random};
 pub use problem::{Multicast, Problem};

@@ -1,6 +1,15 @@
 //! The plan of a job of peers as a document: who sends its update to whom.
 
+use inart_formats::{DocumentError, Format};
 use serde::{Deserialize, Serialize};
+
+/// Formats of files with plans of networks of peers. Format 1 has no number.
+pub const PLAN_FORMAT: Format = Format {
+    kind: "plan of a network of peers",
+    oldest: 1,
+    newest: 2,
+    fix: "make the plan again with inart plan",
+};
 
 /// A plan as a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +35,24 @@ pub struct Plan {
     pub receivers_mean: f64,
     /// What no plan can beat.
     pub bounds: Bounds,
+}
+
+impl Plan {
+    /// Reads a plan from JSON. Names and numbers are only checked by [`check`](crate::check()).
+    ///
+    /// # Errors
+    /// A format that this version does not read, or contents that are not those of a plan.
+    pub fn from_json(text: &str) -> Result<Plan, DocumentError> {
+        PLAN_FORMAT.read(text.as_bytes())
+    }
+
+    /// Writes the plan as one line of JSON, with its format first.
+    ///
+    /// # Panics
+    /// Never: a plan holds only texts and numbers.
+    pub fn to_json(&self) -> String {
+        PLAN_FORMAT.write(self).expect("a plan holds only texts and numbers")
+    }
 }
 
 /// One peer's multicast.

@@ -35,7 +35,7 @@ pub use chunks::cut;
 pub use inart_protocol_sites::{AuxiliaryChoice, AuxiliaryUse, TransmissionPolicy};
 pub use inart_virtual::Sharing;
 pub use own::{OwnPlan, OwnTree, complete};
-pub use plan::{AuxiliaryPaths, Bounds, Plan, PlanTree, chunk_sizes};
+pub use plan::{AuxiliaryPaths, Bounds, PLAN_FORMAT, Plan, PlanTree, chunk_sizes};
 pub use plan_error::PlanError;
 pub use planning::{
     kept_plan_and_policy, longest_chunk, plan, plan_and_policy, plan_with_chunks, predicted_seconds,

@@ -2,10 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use inart_formats::{DocumentError, Format};
 use serde::{Deserialize, Serialize};
 
 use crate::chunks;
 use inart_topologies::sites::SiteJob;
+
+/// Formats of files with plans of networks of sites. Format 1 has no number.
+pub const PLAN_FORMAT: Format = Format {
+    kind: "plan of a network of sites",
+    oldest: 1,
+    newest: 2,
+    fix: "make the plan again with inart plan",
+};
 
 /// A plan as a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +36,24 @@ pub struct Plan {
     pub predicted_s: f64,
     /// What no plan can beat.
     pub bounds: Bounds,
+}
+
+impl Plan {
+    /// Reads a plan from JSON. Names and numbers are only checked by [`check`](crate::check()).
+    ///
+    /// # Errors
+    /// A format that this version does not read, or contents that are not those of a plan.
+    pub fn from_json(text: &str) -> Result<Plan, DocumentError> {
+        PLAN_FORMAT.read(text.as_bytes())
+    }
+
+    /// Writes the plan as one line of JSON, with its format first.
+    ///
+    /// # Panics
+    /// Never: a plan holds only texts and numbers.
+    pub fn to_json(&self) -> String {
+        PLAN_FORMAT.write(self).expect("a plan holds only texts and numbers")
+    }
 }
 
 /// One tree of a plan.

@@ -5,7 +5,7 @@ use inart_topologies::NetworkError;
 use inart_topologies::sites::{Hierarchy, Inside, SiteJob};
 use serde::Serialize;
 
-use crate::plan::Plan;
+use crate::plan::{PLAN_FORMAT, Plan};
 use crate::plan_error::PlanError;
 use crate::planning::plan;
 use crate::schemes::Options;
@@ -51,6 +51,16 @@ pub struct HierarchyPlan {
     pub between: Plan,
     /// No schedule of both levels takes less, in seconds: the greatest of all bounds.
     pub bound_s: f64,
+}
+
+impl HierarchyPlan {
+    /// Writes the plans as one line of JSON, with the format of plans of sites first.
+    ///
+    /// # Panics
+    /// Never: a plan holds only texts and numbers.
+    pub fn to_json(&self) -> String {
+        PLAN_FORMAT.write(self).expect("a plan holds only texts and numbers")
+    }
 }
 
 /// Plans both levels, on the rates at the start: the insides with the options `inner`, the trees between

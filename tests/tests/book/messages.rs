@@ -5,11 +5,12 @@ use std::path::Path;
 use super::{read, root};
 
 /// Sources of what users run, with strings that go over several lines in one.
-fn sources() -> String {
-    const FOLDERS: [&str; 13] = [
+pub fn sources() -> String {
+    const FOLDERS: [&str; 14] = [
         "cli",
         "controller",
         "emulator",
+        "experiments",
         "host-agent",
         "p4",
         "planner",

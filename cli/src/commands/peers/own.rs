@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use inart_planner_peers::{Multicast, OwnPlan, Pairs, Plan, PlanTask, complete, receivers};
+use inart_planner_peers::{Multicast, OwnPlan, PLAN_FORMAT, Pairs, Plan, PlanTask, complete, receivers};
 use inart_topologies::peers::{Mesh, PeerJob};
 
 use crate::commands::plans::Given;
@@ -33,7 +33,7 @@ impl OwnArgs {
 /// Reads the receivers of a plan. A whole one must hold.
 pub fn read(path: &Path, topology: &Path, mesh: &Mesh, job: &PeerJob) -> anyhow::Result<Arc<Pairs>> {
     let place = format!("--plan {}", path.display());
-    let own = match plans::read::<Plan, OwnPlan>(&place, path, "seconds", FORM)? {
+    let own = match plans::read::<Plan, OwnPlan>(&place, path, &PLAN_FORMAT, "seconds", FORM)? {
         Given::Chosen(own) => own,
         Given::Whole(plan) => {
             if let Some(wrong) = inart_planner_peers::check(mesh, job, &plan).first() {
@@ -57,7 +57,7 @@ pub fn complete_file(
     multicast: Multicast,
 ) -> anyhow::Result<Plan> {
     let place = format!("--complete {}", path.display());
-    let own: OwnPlan = plans::read_chosen(&place, path, FORM)?;
+    let own: OwnPlan = plans::read_chosen(&place, path, &PLAN_FORMAT, FORM)?;
     let named = job.or_else(|| own.job.as_deref().filter(|name| mesh.job_named(name).is_some()));
     complete(mesh, network::peer_job(mesh, named)?, &own, multicast).context(place)
 }

@@ -105,7 +105,7 @@ fn run(args: &Args, mesh: &Mesh, json: bool) -> anyhow::Result<ExitCode> {
             (job, inart_planner_peers::plan(mesh, job, &args.receivers.options(args.force_after))?)
         }
     };
-    print(&if json { serde_json::to_string(&plan)? + "\n" } else { table(mesh, job, &plan) })?;
+    print(&if json { plan.to_json() + "\n" } else { table(mesh, job, &plan) })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -113,7 +113,7 @@ fn check(mesh: &Mesh, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let place = || path.display().to_string();
     let text = document::read(path).with_context(place)?;
     document::refuse_network(&text, PLAN).with_context(place)?;
-    let plan: Plan = serde_json::from_str(&text).with_context(place)?;
+    let plan = Plan::from_json(&text).with_context(place)?;
     let job = mesh.job_named(&plan.job).with_context(|| {
         format!("{}: it is for job {}, which network {} does not have", place(), plan.job, mesh.name())
     })?;

@@ -131,7 +131,7 @@ fn run(args: &Args, hierarchy: Hierarchy, invocation: &Invocation) -> anyhow::Re
 }
 
 fn printed(overlay: &Overlay, job: &SiteJob, plan: &Plan, json: bool) -> anyhow::Result<ExitCode> {
-    print(&if json { serde_json::to_string(plan)? + "\n" } else { table(overlay, job, plan) })?;
+    print(&if json { plan.to_json() + "\n" } else { table(overlay, job, plan) })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -139,7 +139,7 @@ fn check(overlay: &Overlay, path: &Path, json: bool) -> anyhow::Result<ExitCode>
     let place = || path.display().to_string();
     let text = document::read(path).with_context(place)?;
     document::refuse_network(&text, PLAN).with_context(place)?;
-    let plan: Plan = serde_json::from_str(&text).with_context(place)?;
+    let plan = Plan::from_json(&text).with_context(place)?;
     let job = overlay.job_named(&plan.job).with_context(|| {
         format!("{}: it is for job {}, which network {} does not have", place(), plan.job, overlay.name())
     })?;

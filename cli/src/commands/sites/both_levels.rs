@@ -51,7 +51,7 @@ pub fn planned(
     let job = network::site_job(&hierarchy.overlay, job)?;
     let plan = make(hierarchy, job, &trees(&hierarchy.overlay)?)?;
     if json {
-        return Ok(serde_json::to_string(&plan)? + "\n");
+        return Ok(plan.to_json() + "\n");
     }
     let mut out = String::from("inside\n");
     let width = plan.insides.iter().map(|inside| inside.site.len()).max().unwrap_or(0).max(4);

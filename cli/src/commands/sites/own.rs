@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use inart_planner_sites::{Options, OwnPlan, Plan, Scheme, complete, predicted_seconds};
+use inart_planner_sites::{Options, OwnPlan, PLAN_FORMAT, Plan, Scheme, complete, predicted_seconds};
 use inart_topologies::sites::Overlay;
 
 use crate::commands::plans::Given;
@@ -60,7 +60,7 @@ pub fn read(
     overlay: &Overlay,
     job: Option<&str>,
 ) -> anyhow::Result<Plan> {
-    let plan = match plans::read::<Plan, OwnPlan>(place, path, "predicted_s", FORM)? {
+    let plan = match plans::read::<Plan, OwnPlan>(place, path, &PLAN_FORMAT, "predicted_s", FORM)? {
         Given::Chosen(own) => return completed(place, overlay, job, &own),
         Given::Whole(plan) => plan,
     };
@@ -84,7 +84,7 @@ pub fn read(
 /// Reads a plan's trees and derives the rest.
 pub fn complete_file(overlay: &Overlay, job: Option<&str>, path: &Path) -> anyhow::Result<Plan> {
     let place = format!("--complete {}", path.display());
-    completed(&place, overlay, job, &plans::read_chosen(&place, path, FORM)?)
+    completed(&place, overlay, job, &plans::read_chosen(&place, path, &PLAN_FORMAT, FORM)?)
 }
 
 fn completed(place: &str, overlay: &Overlay, job: Option<&str>, own: &OwnPlan) -> anyhow::Result<Plan> {

@@ -1,20 +1,30 @@
 //! The file from which a server that was restarted goes on: the model, its version, and a count per worker.
 //!
-//! Magic, fingerprint of the job, number of the training, length of its terms, the terms, version, number
-//! of workers, their counts, a byte for each (1 if it took part), number of values, the values (float32),
-//! SHA-256 of all before; integers are big-endian. It is replaced as a whole: written beside it to the disk,
-//! renamed, and the folder written to the disk. Whenever the process or the machine fails, there is the
-//! version before, or this one.
+//! Magic, number of the format as an ASCII digit, fingerprint of the job, number of the training, length of
+//! its terms, the terms, version, number of workers, their counts, a byte for each (1 if it took part),
+//! number of values, the values (float32), SHA-256 of all before; integers are big-endian. The file is
+//! replaced whole: written beside the old one to the disk, renamed, and the folder written to the disk.
+//! Whenever the process or the machine fails, the version before or the new one remains.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use inart_formats::{Format, FormatError};
 use inart_ps_agent::{Keeper, Kept, KeptTraining};
 use inart_terms::Terms;
 use sha2::{Digest, Sha256};
 
-const MAGIC: &[u8; 8] = b"INARTKP3";
+const MAGIC: &[u8] = b"INARTKP";
+
+/// Formats of checkpoints of a parameter server. Formats 1 and 2 were never released.
+pub const CHECKPOINT_FORMAT: Format = Format {
+    kind: "checkpoint of a parameter server",
+    oldest: 3,
+    newest: 3,
+    fix: "delete the file to start from scratch",
+};
+const FIRST_DIGIT: u8 = b'0';
 const DIGEST_BYTES: usize = 32;
 
 /// Why a kept model cannot be used, or not be kept.
@@ -33,6 +43,14 @@ pub enum KeptError {
     Broken {
         /// The file.
         path: PathBuf,
+    },
+    /// Another version wrote the file in a format that this one does not read.
+    #[error("{path}: {error}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The format, and those that are read.
+        error: FormatError,
     },
     /// It is of another job.
     #[error(
@@ -100,6 +118,11 @@ impl KeptFile {
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(KeptError::System { path, cause }),
         };
+        if let Some(number) = format_of(&data) {
+            CHECKPOINT_FORMAT
+                .check(number)
+                .map_err(|error| KeptError::Format { path: path.clone(), error })?;
+        }
         let Some((job, training)) = parse(&data) else { return Err(KeptError::Broken { path }) };
         if let Some(difference) = self.terms.conflict(&training.terms) {
             let difference = difference.between("it", "this training");
@@ -128,6 +151,7 @@ impl KeptFile {
         let KeptTraining { number, terms, kept } = training;
         let mut data = Vec::with_capacity(4 * kept.values.len() + 4096);
         data.extend(MAGIC);
+        data.push(FIRST_DIGIT + CHECKPOINT_FORMAT.newest as u8);
         data.extend(self.job.to_be_bytes());
         data.extend(number.to_be_bytes());
         let terms = terms.encode();
@@ -165,12 +189,18 @@ fn replace(path: &Path, beside: &Path, data: &[u8]) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
+/// The number of a file's format; `None` of a file that is not a checkpoint.
+fn format_of(data: &[u8]) -> Option<u64> {
+    let digit = *data.strip_prefix(MAGIC)?.first()?;
+    digit.checked_sub(FIRST_DIGIT).map(u64::from)
+}
+
 fn parse(data: &[u8]) -> Option<(u64, KeptTraining)> {
     let (body, digest) = data.split_at_checked(data.len().checked_sub(DIGEST_BYTES)?)?;
     if Sha256::digest(body).as_slice() != digest {
         return None;
     }
-    let mut rest = body.strip_prefix(MAGIC)?;
+    let (_, mut rest) = body.strip_prefix(MAGIC)?.split_first()?;
     let next = |rest: &mut &[u8]| {
         let (first, more) = rest.split_first_chunk::<8>()?;
         *rest = more;
@@ -219,12 +249,37 @@ mod tests {
             std::fs::write(&path, &whole[..end]).unwrap();
             assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{end}");
         }
-        for at in 0..whole.len() {
+        for at in (0..whole.len()).filter(|at| *at != MAGIC.len()) {
             let mut changed = whole.clone();
             changed[at] ^= 1;
             std::fs::write(&path, &changed).unwrap();
             assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{at}");
         }
+    }
+
+    #[test]
+    fn a_checkpoint_carries_its_format_and_a_newer_one_is_refused_before_its_contents() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let file = KeptFile::new(&path, 7);
+        file.write(&Kept { version: 5, done: vec![2], members: vec![true], values: vec![1.5] }).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        assert_eq!(whole[..8], *b"INARTKP3");
+        let refused = |contents: &[u8]| {
+            std::fs::write(&path, contents).unwrap();
+            file.read().unwrap_err().to_string()
+        };
+        let place = path.display();
+        // Without a digest, too.
+        for newer in [&b"INARTKP4"[..], b"INARTKP4 and more"] {
+            let named = format!(
+                "{place}: format 4 is newer than this version of inart reads (only 3); use a newer inart, or \
+                 delete the file to start from scratch"
+            );
+            assert_eq!(refused(newer), named);
+        }
+        assert!(refused(b"INARTKP2").starts_with(&format!("{place}: format 2 is older than this version")));
+        assert!(refused(b"INARTKP").contains("incomplete or corrupt"));
     }
 
     #[test]

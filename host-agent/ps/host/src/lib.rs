@@ -35,7 +35,7 @@ pub use error::HostError;
 pub use inart_connections::{Connections, FrameOptions};
 pub use inart_ps_agent::{KeptTraining, Start};
 pub use job::{CHUNK_VALUES, Job};
-pub use kept_file::{KeptError, KeptFile};
+pub use kept_file::{CHECKPOINT_FORMAT, KeptError, KeptFile};
 pub use options::{HostOptions, QuicOptions, ServerOptions};
 pub use server::{ServerEvent, ServerHost, new_training};
 pub use worker::{Training, WorkerHost, WorkerStopper};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::fair::is_proven;
-use crate::plan::{Plan, PlanFormatError};
+use crate::plan::{PLAN_FORMAT, Plan, PlanFormatError};
 
 /// Who goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,12 +66,12 @@ impl JobPlans {
     /// # Errors
     /// Text that is no such document, and why.
     pub fn from_json(text: &str) -> Result<JobPlans, PlanFormatError> {
-        serde_json::from_str(text).map_err(PlanFormatError::new)
+        Ok(PLAN_FORMAT.read(text.as_bytes())?)
     }
 
-    /// Writes them as one line of JSON.
+    /// Writes them as one line of JSON, with their format first.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("plans hold only strings and finite numbers")
+        PLAN_FORMAT.write(self).expect("plans hold only strings and finite numbers")
     }
 
     /// Together: whether no plans have better rates in the max-min sense. In turn: whether each plan is the

@@ -3,6 +3,7 @@
 //! A region begins with a line such as `<!-- printed: fields FILE TYPE -->` and ends with `<!-- end -->`.
 
 mod decisions;
+mod formats;
 mod keys;
 mod proto;
 mod python;
@@ -31,6 +32,7 @@ fn print(words: &str) -> String {
         ["python", package] => python::reference(package),
         ["keys", section] => keys::table(section),
         ["decisions"] => decisions::table(),
+        ["formats"] => formats::table(),
         _ => panic!("no such region: {words}"),
     }
 }

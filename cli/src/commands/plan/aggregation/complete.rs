@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
-use inart_planner_aggregation::{Options, Plan, PlanError, Problem, Promises, Scheme, Shares};
+use inart_formats::DocumentError;
+use inart_planner_aggregation::{Options, PLAN_FORMAT, Plan, PlanError, Problem, Promises, Scheme, Shares};
 use inart_topologies::switched::{Job, NodeId, Topology};
 use serde::Deserialize;
 
@@ -101,7 +102,10 @@ pub fn run<'t>(
     document::refuse_network(&text, "routes (JSON)").with_context(place)?;
     let fix =
         "give flows as {\"worker\": \"w1\", \"server\": \"s1\", \"path\": [\"w1\", \"v1\"]}, and trunks";
-    let routes: Routes = serde_json::from_str(&text).with_context(|| format!("{}: {fix}", place()))?;
+    let routes: Routes = PLAN_FORMAT.read(text.as_bytes()).map_err(|error| match error {
+        DocumentError::Format(error) => anyhow::Error::new(error).context(place()),
+        DocumentError::Contents(error) => anyhow::Error::new(error).context(format!("{}: {fix}", place())),
+    })?;
     let job = match &routes.job {
         Some(name) => crate::commands::plan::aggregation::chosen::jobs(topology, std::slice::from_ref(name))
             .with_context(place)?[0],

@@ -1,0 +1,4 @@
+//! Runs the tests of this crate as one program: cargo links one program sooner than many.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod formats;
