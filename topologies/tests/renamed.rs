@@ -15,7 +15,8 @@ nodes:
 links: [{ends: [w, v], rate: 1 Gbps}, {ends: [x, v], rate: 1 Gbps}, {ends: [v, s], rate: 1 Gbps}]
 jobs:
   - {name: j, gradient: 4 MB, clients: [w, x], upload_delay: {mean: 1 s},
-     compute: {default: {mean: 1 s}, overrides: {w: {samples_per_second: 9}}}, batch: {default: 2, overrides: {w: 3}}}
+     compute: {default: {mean: 1 s}, overrides: {w: {samples_per_second: 9}}},
+     batch: {default: 2, overrides: {w: 3}}}
 ";
 
 const FORMER_SWITCHED: &str = "name: t
@@ -62,7 +63,7 @@ fn an_old_key_is_refused_with_the_new_one() {
             SWITCHED,
             "batch: {default: 2, overrides: {w: 3}}",
             "batches: {w: 3}",
-            ["line 10", "`batch: {default: "],
+            ["line 11", "`batch: {default: "],
         ),
         (PEERS, "required_pairs", "required", ["line 5", "`required_pairs`"]),
         (PEERS, "rounds_since_contact", "waited", ["line 5", "`rounds_since_contact`"]),

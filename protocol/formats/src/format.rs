@@ -107,7 +107,8 @@ impl Format {
         }
     }
 
-    /// Returns the number of a JSON document: [`UNNUMBERED`] without one, and of a text that is not an object.
+    /// Returns the number of a JSON document: [`UNNUMBERED`] without one, and of a text that is not an
+    /// object.
     ///
     /// # Errors
     /// A number that this version does not read, whatever else the document has.

@@ -1,5 +1,5 @@
-//! Reads a document without its format number, which is checked: types of documents have no such field, and may
-//! refuse fields that they do not have.
+//! Reads a document without its format number, which is checked: types of documents have no such field, and
+//! may refuse fields that they do not have.
 
 use std::fmt;
 
