@@ -56,7 +56,10 @@ fn trees_of_ones_own_are_completed_checked_and_simulated() {
         assert!(apart.abs() < 1e-9, "{run} {whole}");
     }
     // Under faults the machines of sites and their scheduler follow it.
-    bench.write("faults.json", r#"{"events": [{"at": "100 ms", "link_down": ["n1", "n2"], "duration": "5 s"}]}"#);
+    bench.write(
+        "faults.json",
+        r#"{"events": [{"at": "100 ms", "link_down": ["n1", "n2"], "duration": "5 s"}]}"#,
+    );
     let run = json_of(&bench, "simulate ring.yaml --plan whole.json --rounds 4 --faults faults.json");
     assert_eq!((run["scheme"].as_str(), run["rounds"].as_array().unwrap().len()), (Some("own"), 4));
 }

@@ -226,8 +226,18 @@ fn bad_flags_are_refused_in_one_line() {
             &["job digits", "25 values", "update: 203304 B", "--synthetic"][..],
         ),
         ("half.yaml", "203304 B", "102 B", &["update of p1 is 102 bytes", "multiple of 4"]),
-        ("two.yaml", "203304 B", "{default: 200 B, overrides: {p2: 400 B}}", &["update of p2 has another length"]),
-        ("one.yaml", "receivers: 2", "receivers: 2, required_pairs: [[p1, p2]]", &["job digits", "one round"]),
+        (
+            "two.yaml",
+            "203304 B",
+            "{default: 200 B, overrides: {p2: 400 B}}",
+            &["update of p2 has another length"],
+        ),
+        (
+            "one.yaml",
+            "receivers: 2",
+            "receivers: 2, required_pairs: [[p1, p2]]",
+            &["job digits", "one round"],
+        ),
     ] {
         assert!(text.contains(part));
         mesh.bench.write(name, text.replacen(part, by, 1));

@@ -174,7 +174,12 @@ fn a_number_without_a_unit_is_refused_by_every_system() {
     let bench = bench();
     for (file, part, by, named) in [
         ("fig1.yaml", "rate: 6 Gbps", "rate: 6", &["rate: 6 has no unit", "6bps, 6Mbps or 6Gbps"][..]),
-        ("fig1.yaml", "aggregation_capacity: 6 Gbps", "aggregation_capacity: 6e9", &["aggregation_capacity: ", "has no unit"]),
+        (
+            "fig1.yaml",
+            "aggregation_capacity: 6 Gbps",
+            "aggregation_capacity: 6e9",
+            &["aggregation_capacity: ", "has no unit"],
+        ),
         ("geo9.yaml", "rate: [38 Mbps, 54 Mbps]", "rate: [38, 54 Mbps]", &["rate: 38 has no unit"]),
         ("geo9.yaml", "delay: 30 ms", "delay: 30", &["delay: 30 has no unit", "30s, 30ms or 30us"]),
         ("mesh4.yaml", "rate: 1 Gbps", "rate: 1", &["rate: 1 has no unit"]),

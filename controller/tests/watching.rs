@@ -17,7 +17,8 @@ use inart_topologies::switched::{NodeId, Topology};
 const STEP: Duration = Duration::from_millis(500);
 
 fn topology() -> Topology {
-    let text = "{name: line, nodes: [{name: a, kind: switch, aggregation_capacity: 1 Gbps}, {name: b, kind: switch},
+    let text =
+        "{name: line, nodes: [{name: a, kind: switch, aggregation_capacity: 1 Gbps}, {name: b, kind: switch},
         {name: s, kind: server}, {name: w, kind: worker}],
         links: [{ends: [w, a], rate: 1 Gbps}, {ends: [a, b], rate: 1 Gbps}, {ends: [b, s], rate: 1 Gbps}]}";
     Topology::from_yaml(text).unwrap()

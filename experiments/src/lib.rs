@@ -44,12 +44,11 @@ pub use catalog::{Axis, Experiment, Panel, Point, experiment, experiments};
 pub use chart::svg;
 pub use comparison::{Comparison, ComparisonPanel, ComparisonRow, Entry, Study, comparison_csv};
 pub use comparison_chart::comparison_svg;
-pub use comparison_table::comparison_markdown;
 pub use measured::{
-    MEASURED_FORMAT, MEASURED_SCHEMES, MEASURED_SEED, Measured, MeasuredError, Place, read_measured,
-    write_measured,
+    EMBEDDED_SWITCH, MEASURED_FORMAT, MEASURED_SCHEMES, MEASURED_SEED, MeasuredError, Measurement,
+    MeasurementKey, read_measured, write_measured,
 };
-pub use measured_table::measured_markdown;
+pub use measured_table::measured_table;
 pub use models::Model;
 pub use network::{LinkRates, Network};
 pub use outcome::Outcome;

@@ -198,7 +198,7 @@ pub enum MeasuredError {
 ///
 /// # Errors
 /// A format that this version does not read; the first row that is not a measurement.
-pub fn read_measured(text: &str) -> Result<Vec<Measured>, MeasuredError> {
+pub fn read_measured(text: &str) -> Result<Vec<Measurement>, MeasuredError> {
     let number = text.lines().take_while(|line| line.starts_with('#')).find_map(|line| {
         let number = line.strip_prefix(FORMAT_LINE)?;
         Some(number.trim().parse().unwrap_or(u64::MAX))
@@ -207,7 +207,7 @@ pub fn read_measured(text: &str) -> Result<Vec<Measured>, MeasuredError> {
     Ok(rows_of(text)?)
 }
 
-fn rows_of(text: &str) -> Result<Vec<Measured>, csv::Error> {
+fn rows_of(text: &str) -> Result<Vec<Measurement>, csv::Error> {
     csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes()).deserialize().collect()
 }
 
@@ -215,7 +215,7 @@ fn rows_of(text: &str) -> Result<Vec<Measured>, csv::Error> {
 ///
 /// # Errors
 /// A row that CSV cannot hold.
-pub fn write_measured(command: &str, rows: &[Measured]) -> Result<String, csv::Error> {
+pub fn write_measured(command: &str, rows: &[Measurement]) -> Result<String, csv::Error> {
     let mut file = format!("{FORMAT_LINE}{}\n# {command}\n", MEASURED_FORMAT.newest).into_bytes();
     let mut writer = csv::Writer::from_writer(&mut file);
     rows.iter().try_for_each(|row| writer.serialize(row))?;

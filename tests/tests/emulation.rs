@@ -158,9 +158,11 @@ fn an_exact_job_has_the_same_weights_on_every_plan() {
     let folder = TempDir::new().expect("a folder");
     let topology = folder.path().join("exact.yaml");
     let fig1 = std::fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("readable");
-    let exact =
-        fig1.replace("gradient: ", "sum: exact, gradient: ").replace("ingress_capacity: 4 Gbps", "ingress_capacity: 3 Gbps");
-    std::fs::write(&topology, exact.replacen("ingress_capacity: 3", "ingress_capacity: 4", 1)).expect("written");
+    let exact = fig1
+        .replace("gradient: ", "sum: exact, gradient: ")
+        .replace("ingress_capacity: 4 Gbps", "ingress_capacity: 3 Gbps");
+    std::fs::write(&topology, exact.replacen("ingress_capacity: 3", "ingress_capacity: 4", 1))
+        .expect("written");
     let run = |more: &[&str]| {
         let mut command = Command::new(inart());
         command.arg("emulate").arg(&topology).args(["--rounds", "2", "--json"]).args(more);

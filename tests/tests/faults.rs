@@ -151,8 +151,9 @@ fn every_worker_hears_of_a_server_that_was_killed_even_if_it_comes_back() {
 #[test]
 fn a_host_that_is_stopped_for_a_moment_is_waited_for() {
     let Some(_turn) = turn() else { return };
-    let figures =
-        survives("events: [{at: 500 ms, pause: w2, duration: 500 ms}, {at: 1500 ms, pause: s2, duration: 500 ms}]");
+    let figures = survives(
+        "events: [{at: 500 ms, pause: w2, duration: 500 ms}, {at: 1500 ms, pause: s2, duration: 500 ms}]",
+    );
     assert_eq!(done(&figures), ["host w2 stopped", "host w2 resumed", "host s2 stopped", "host s2 resumed"]);
 }
 

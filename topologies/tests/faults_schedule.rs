@@ -73,8 +73,9 @@ fn names_become_nodes_and_links_in_order_of_time() {
 
 #[test]
 fn a_partition_cuts_the_links_between_its_nodes_and_the_others() {
-    let cut =
-        |nodes: &str| told(&schedule(&format!("{{events: [{{at: 0 s, partition: {nodes}, duration: 1 s}}]}}")));
+    let cut = |nodes: &str| {
+        told(&schedule(&format!("{{events: [{{at: 0 s, partition: {nodes}, duration: 1 s}}]}}")))
+    };
     let both = ["0 link w-v down", "0 link s-v down", "1000 link w-v up (end)", "1000 link s-v up (end)"];
     assert_eq!(cut("[v]"), both);
     assert_eq!(cut("[w, s]"), both);

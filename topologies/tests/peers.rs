@@ -166,7 +166,11 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("[[a, b]]", "[[a, b], [a, b]]", &["job j", "required_pairs lists [a, b] twice"]),
         ("[[a, b]]", "[[a, e]]", &["job j", "unknown peer \"e\""]),
         ("[[a, b]]", "[[a, b, c]]", &["line 12"]),
-        ("[[a, c, 3]]", "[[a, c, -3]]", &["job j", "rounds_since_contact has -3 rounds of [a, c]", "0 or more"]),
+        (
+            "[[a, c, 3]]",
+            "[[a, c, -3]]",
+            &["job j", "rounds_since_contact has -3 rounds of [a, c]", "0 or more"],
+        ),
         ("[[a, c, 3]]", "[[a, c]]", &["line 12"]),
         ("mean: 1 s, cv: 0.5", "mean: 0 s, cv: 0.5", &["job j", "b computes for 0 s"]),
         ("mean: 1 s, cv: 0.5", "cv: 0.5", &["job j", "compute time of b"]),

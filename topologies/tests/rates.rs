@@ -136,8 +136,9 @@ jobs: [{name: j, receivers: 1, update: 4 MB}]
         }
     }
     let speed = |speed: &str| {
-        let text =
-            SWITCHED.replace(", loss: 1%", "").replace("mean: 1 s", &format!("mean: 1 s, samples_per_second: {speed}"));
+        let text = SWITCHED
+            .replace(", loss: 1%", "")
+            .replace("mean: 1 s", &format!("mean: 1 s, samples_per_second: {speed}"));
         let Network::Switched(network) = Network::from_yaml(&text).unwrap() else { panic!("switches") };
         network.training().map(drop)
     };

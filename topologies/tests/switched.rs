@@ -96,7 +96,11 @@ fn every_error_names_place_and_fix() {
         ("548 MB", "-3 MB", &["job vgg19", "gradient"]),
         ("548 MB", "548 Mbps", &["548 Mbps", "548 MB"]),
         ("delay: 10 us", "delay: -1 s", &["line 8", "delay"]),
-        ("aggregation_capacity: 6 Gbps", "aggregation_capacity: -6 Gbps", &["line 3", "node v1", "aggregation_capacity"]),
+        (
+            "aggregation_capacity: 6 Gbps",
+            "aggregation_capacity: -6 Gbps",
+            &["line 3", "node v1", "aggregation_capacity"],
+        ),
         ("9e6 bps}", "9e6 bps, mtu: 575}", &["line 9", "link w2-v1", "mtu is 575", "576 to 9216"]),
         ("9e6 bps}", "9e6 bps, mtu: 9217}", &["line 9", "link w2-v1", "mtu is 9217", "576 to 9216"]),
         ("9e6 bps}", "9e6 bps, mtu: -1}", &["line 9", "link w2-v1", "mtu is -1"]),

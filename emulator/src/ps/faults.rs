@@ -69,8 +69,7 @@ impl ProcessFaults {
         let mut of_server = own.steps.iter().filter_map(|(_, step)| own.change(*step)).rev();
         match of_server.find(|(who, _)| *who == ProcessId::Server) {
             Some((_, false)) => {
-                let problem =
-                    "no worker trains without the server; give the time until its restart, like `duration: 2 s`";
+                let problem = "no worker trains without the server; give the time until its restart, like `duration: 2 s`";
                 Err(entry("events", problem.to_owned()))
             }
             _ => Ok(own),

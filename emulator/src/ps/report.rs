@@ -1,5 +1,5 @@
 //! Results next to those in virtual time, at the network's own rates. Figures have the meaning of those in
-//! virtual time (docs/ps.md).
+//! virtual time (docs/reference/ps-results.md).
 
 use std::collections::BTreeMap;
 

@@ -163,8 +163,10 @@ fn loads_of_a_second_switch() {
     assert_eq!(load("switch r1"), Some(2e9));
     assert_eq!(load("link r1->core"), Some(1e9));
     assert_eq!(load("link core->s"), Some(1e9));
-    let crowded =
-        TREE.replace("name: core, kind: switch, aggregation_capacity: 2", "name: core, kind: switch, aggregation_capacity: 1");
+    let crowded = TREE.replace(
+        "name: core, kind: switch, aggregation_capacity: 2",
+        "name: core, kind: switch, aggregation_capacity: 1",
+    );
     let crowded = Topology::from_yaml(&crowded).unwrap();
     let violations = check(&crowded, &plan).unwrap_err();
     assert!(

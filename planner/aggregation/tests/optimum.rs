@@ -79,12 +79,19 @@ fn network(seed: u64, [workers, servers]: [u32; 2], factor: f64, link_mbps: f64)
     };
     let some_mbps = |state: &mut u64| (2e6 + 10e3 * next(state, 400) as f64) * factor;
     for v in 0..2 {
-        let _ =
-            writeln!(nodes, "  - {{name: v{v}, kind: switch, aggregation_capacity: {} bps}}", some_mbps(&mut state));
+        let _ = writeln!(
+            nodes,
+            "  - {{name: v{v}, kind: switch, aggregation_capacity: {} bps}}",
+            some_mbps(&mut state)
+        );
     }
     link("v0", "v1");
     for s in 0..servers {
-        let _ = writeln!(nodes, "  - {{name: s{s}, kind: server, ingress_capacity: {} bps}}", some_mbps(&mut state));
+        let _ = writeln!(
+            nodes,
+            "  - {{name: s{s}, kind: server, ingress_capacity: {} bps}}",
+            some_mbps(&mut state)
+        );
         link(&format!("s{s}"), &format!("v{}", next(&mut state, 2)));
     }
     for w in 0..workers {

@@ -104,7 +104,8 @@ fn changes_are_undone_in_bad_weather() {
 #[test]
 fn a_switch_restarts_while_routes_change() {
     let (network, options) = network(&racks(4), changes(10, 3 * MS), 3_000);
-    let faults = "events: [{at: 9 ms, restart: T0, duration: 4 ms}, {at: 30 ms, restart: T1, duration: 2 ms}]";
+    let faults =
+        "events: [{at: 9 ms, restart: T0, duration: 4 ms}, {at: 30 ms, restart: T1, duration: 2 ms}]";
     let report = run(&network, &options, &Faults::from_yaml(faults).unwrap());
     assert_eq!(report.changes.unwrap().lost_rounds, 0);
     assert_eq!(report.tally.restarts, 2);

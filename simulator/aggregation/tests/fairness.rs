@@ -17,8 +17,9 @@ const TRUNK_BPS: f64 = 100e6;
 /// `jobs` jobs of two workers in one rack and a server in the other, all over one link of 100 Mbit/s; hosts
 /// of their own.
 fn dumbbell(jobs: usize) -> Topology {
-    let mut nodes =
-        String::from("  - {name: v1, kind: switch, aggregation_capacity: 10 Gbps}\n  - {name: v2, kind: switch}\n");
+    let mut nodes = String::from(
+        "  - {name: v1, kind: switch, aggregation_capacity: 10 Gbps}\n  - {name: v2, kind: switch}\n",
+    );
     let mut links = String::from("  - {ends: [v1, v2], rate: 100 Mbps, delay: 50 us}\n");
     let mut listed = String::new();
     let mut host = |name: &str, kind: &str, switch: &str| {

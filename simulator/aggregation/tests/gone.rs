@@ -58,7 +58,9 @@ fn a_part_that_is_cut_off_ends_on_both_sides() {
 
 #[test]
 fn an_interface_that_is_down_for_a_moment_ends_nothing() {
-    let report = run("{at: 1 ms, interface_down: w3, duration: 300 ms}, {at: 500 ms, interface_down: s1, duration: 300 ms}");
+    let report = run(
+        "{at: 1 ms, interface_down: w3, duration: 300 ms}, {at: 500 ms, interface_down: s1, duration: 300 ms}",
+    );
     assert_eq!(ends(&report, "").len(), 0);
     assert_eq!((report.jobs[0].rounds, report.tally.bounces), (50, 2));
     assert!(report.tally.cut > 0, "{report}");

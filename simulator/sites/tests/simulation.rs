@@ -338,7 +338,10 @@ fn wrong_schedules_are_named() {
             "events: [{at: 1 s, restart: n1, duration: 1 s}]",
             "events[0]: `restart: n1` is of networks of switches; write `crash: n1`",
         ),
-        ("events: [{at: 1 s, pause: n1, duration: 1 s}]", "events[0]: host n1 stopped does not happen to sites"),
+        (
+            "events: [{at: 1 s, pause: n1, duration: 1 s}]",
+            "events[0]: host n1 stopped does not happen to sites",
+        ),
         (
             "events: [{at: 1 s, link_down: [n1, n3], crash: n1, duration: 1 s}]",
             "events[0]: it needs exactly one of",

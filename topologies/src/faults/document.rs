@@ -216,7 +216,7 @@ impl Faults {
             let problem = match renamed {
                 Some((problem, fix)) => format!("{problem}; {fix}"),
                 None if problem.starts_with("expected") => {
-                    format!("{problem}; docs/simulation.md has an example")
+                    format!("{problem}; docs/how-to/inject-faults.md has an example")
                 }
                 None => problem.to_owned(),
             };

@@ -156,7 +156,11 @@ fn write(
     let aggregation = |v: usize| draws.aggregation_mbps[v % draws.aggregation_mbps.len()];
     let mut nodes = String::new();
     for v in 0..fabric.switches {
-        let _ = writeln!(nodes, "  - {{name: v{v}, kind: switch, aggregation_capacity: {} Mbps}}", aggregation(v));
+        let _ = writeln!(
+            nodes,
+            "  - {{name: v{v}, kind: switch, aggregation_capacity: {} Mbps}}",
+            aggregation(v)
+        );
     }
     let mut links: Vec<(String, String, u32)> = fabric
         .links
@@ -172,7 +176,8 @@ fn write(
         }
     };
     for (i, server) in servers.iter().enumerate() {
-        let ingress = server.ingress_mbps.map_or(String::new(), |rate| format!(", ingress_capacity: {rate} Mbps"));
+        let ingress =
+            server.ingress_mbps.map_or(String::new(), |rate| format!(", ingress_capacity: {rate} Mbps"));
         let _ = writeln!(nodes, "  - {{name: s{i}, kind: server{ingress}}}");
         attach(format!("s{i}"), server.at, server.second, server.uplink_mbps);
     }

@@ -30,7 +30,9 @@ fn tiny_reference(rates: &[u32], added_up: &[u32], at: &[usize]) -> (Topology, V
     let switches: String = places
         .iter()
         .zip(added_up)
-        .map(|(name, rate)| format!("  - {{name: {name}, kind: switch, aggregation_capacity: {rate} Mbps}}\n"))
+        .map(|(name, rate)| {
+            format!("  - {{name: {name}, kind: switch, aggregation_capacity: {rate} Mbps}}\n")
+        })
         .collect();
     let link = format!("  - {{ends: [u, v], rate: {} Mbps}}\n", rates[6]);
     let jobs =
