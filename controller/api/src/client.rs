@@ -1,4 +1,4 @@
-//! Asking a controller.
+//! Client of a controller.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -12,49 +12,49 @@ use tonic::{Code, Status};
 use crate::instruction::{Held, Instruction};
 use crate::proto::{self, controller_client::ControllerClient};
 
-/// How long a controller may take to answer.
+/// Longest time until a controller answers.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection to a controller.
+/// Connection to a controller.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) address: String,
     pub(crate) service: ControllerClient<Channel>,
 }
 
-/// Why a controller did not answer as asked.
+/// Error of a request to a controller.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ClientError {
-    /// It cannot be reached.
+    /// Unreachable controller.
     #[error("the controller: {0}; start `inart controller` or correct the address")]
     Connect(ChannelError),
-    /// A server answers at the address, and the two sides do not agree on TLS.
+    /// Server at the address with other TLS settings.
     #[error("the controller: {0}")]
     Tls(ChannelError),
-    /// It has not installed the plans yet.
+    /// Plans not installed yet.
     #[error("the controller at {address} has not installed the plans yet: {message}")]
     NotYet {
-        /// Its address.
+        /// Address of the controller.
         address: String,
-        /// What it said.
+        /// Message of the controller.
         message: String,
     },
-    /// The connection ended before it answered.
+    /// Connection that ended before the answer.
     #[error(
         "the connection to the controller at {address} ended ({message}); is a controller running there?"
     )]
     Ended {
-        /// Its address.
+        /// Address of the controller.
         address: String,
-        /// The transport's error.
+        /// Error of the transport.
         message: String,
     },
-    /// It refused.
+    /// Refused request.
     #[error("the controller at {address}: {message}")]
     Refused {
-        /// Its address.
+        /// Address of the controller.
         address: String,
-        /// What it said.
+        /// Message of the controller.
         message: String,
     },
 }
@@ -72,11 +72,11 @@ impl Client {
     /// Connects to `host:port` or `unix:/path`.
     ///
     /// # Errors
-    /// No connection, or one that the other side does not accept.
+    /// If no connection is possible, or the other side does not accept it.
     pub async fn connect(address: &str, security: &Security) -> Result<Self, ClientError> {
         let channel = connect_with_pings(address, security, TIMEOUT).await?;
         let address = address.to_owned();
-        // Plain HTTP/2 waits for nothing when it connects.
+        // Plain HTTP/2 does not wait for the server when it connects.
         if matches!(security, Security::Local | Security::Plain)
             && let Some(failure) = disagreement(&address, security).await
         {
@@ -85,10 +85,10 @@ impl Client {
         Ok(Self { address, service: ControllerClient::new(channel) })
     }
 
-    /// What the hosts of a job are told; of the only job, if `job` is empty.
+    /// Returns the assignment of a job; an empty `job` selects the only one.
     ///
     /// # Errors
-    /// No connection any more, or no such job.
+    /// If the connection is lost, or there is no such job.
     pub async fn assignment(&self, job: &str) -> Result<Assignment, ClientError> {
         let request = proto::GetAssignmentRequest { job: job.to_owned() };
         let answer = self.service.clone().get_assignment(request).await;
@@ -96,11 +96,11 @@ impl Client {
             .map_err(|message| ClientError::Refused { address: self.address.clone(), message })
     }
 
-    /// Notes that a host, in that `incarnation`, runs in `role` (such as worker-3); refused if another did
-    /// under this plan version.
+    /// Registers a host that runs in `role` (such as worker-3) in `incarnation`. The controller refuses a
+    /// second host under the same plan version.
     ///
     /// # Errors
-    /// No connection any more, or a role that another incarnation has.
+    /// If the connection is lost, or another incarnation has the role.
     pub async fn register_host(
         &self,
         job: JobId,
@@ -119,11 +119,10 @@ impl Client {
         Ok(())
     }
 
-    /// What the host in `role` is to do, that `incarnation` of it: the present instruction and all later
-    /// ones.
+    /// Streams instructions for `incarnation` in `role`: the current one, then all later ones.
     ///
     /// # Errors
-    /// No connection any more, or a role that was not granted to it.
+    /// If the connection is lost, or the role was not granted to that incarnation.
     pub async fn watch_instructions(
         &self,
         job: JobId,
@@ -139,10 +138,10 @@ impl Client {
         })
     }
 
-    /// Says that the host in `role` does as `instruction` says, and how far it is, or why it does not.
+    /// Reports that the host in `role` follows `instruction` and its progress, or why it does not.
     ///
     /// # Errors
-    /// No connection any more, or a role that was not granted to it.
+    /// If the connection is lost, or the role was not granted to that incarnation.
     pub async fn ack_instruction(
         &self,
         role: &str,
@@ -171,22 +170,22 @@ impl Client {
         Ok(())
     }
 
-    /// Moves a job that runs to another plan, a JSON document; the number of the change, whose
-    /// [status](Self::status) tells how it goes.
+    /// Migrates a running job to another plan, a JSON document. Returns the number of the change;
+    /// [`status`](Self::status) reports its progress.
     ///
     /// # Errors
-    /// No connection any more, or a controller that is not ready.
+    /// If the connection is lost, or the controller is not ready.
     pub async fn update_plan(&self, plan: String) -> Result<u32, ClientError> {
         let answer = self.service.clone().update_plan(proto::UpdatePlanRequest { plan }).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
     }
 
-    /// Has a job planned and installed beside those that run; the number by which the
-    /// [status](Self::status) tells how it goes. `topology` is the controller's network with one job more, as
-    /// a document; the job sends `window_chunks` ahead, or as many as the others.
+    /// Plans one more job next to the running ones and installs it. Returns the number of the change;
+    /// [`status`](Self::status) reports its progress. `topology` is a document: the controller's network
+    /// with one job more. The job has `window_chunks` chunks in flight, or as many as the others.
     ///
     /// # Errors
-    /// No connection any more, another network, or a job that runs already.
+    /// If the connection is lost, the network is another one, or the job runs already.
     pub async fn create_job(
         &self,
         topology: String,
@@ -199,69 +198,69 @@ impl Client {
         Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
     }
 
-    /// Has a job taken off the switches, even if its hosts run, if `force`; the number by which the
-    /// [status](Self::status) tells how it goes.
+    /// Removes a job from the switches, with `force` even while its hosts run. Returns the number of the
+    /// change; [`status`](Self::status) reports its progress.
     ///
     /// # Errors
-    /// No connection any more, or no such job.
+    /// If the connection is lost, or there is no such job.
     pub async fn delete_job(&self, job: &str, force: bool) -> Result<u32, ClientError> {
         let request = proto::DeleteJobRequest { job: job.to_owned(), force };
         let answer = self.service.clone().delete_job(request).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner().number)
     }
 
-    /// Ends the run of an elastic job at a boundary, until the job is [resumed](Self::resume_job).
+    /// Ends the view of an elastic job at a stop point, until the job is [resumed](Self::resume_job).
     ///
     /// # Errors
-    /// No connection any more, or no such elastic job.
+    /// If the connection is lost, or there is no such elastic job.
     pub async fn pause_job(&self, job: &str) -> Result<(), ClientError> {
         let request = proto::PauseJobRequest { job: job.to_owned() };
         self.service.clone().pause_job(request).await.map_err(|status| self.error(status))?;
         Ok(())
     }
 
-    /// Lets the runs of a job begin again.
+    /// Lets views of a paused job start again.
     ///
     /// # Errors
-    /// No connection any more, or no such elastic job.
+    /// If the connection is lost, or there is no such elastic job.
     pub async fn resume_job(&self, job: &str) -> Result<(), ClientError> {
         let request = proto::ResumeJobRequest { job: job.to_owned() };
         self.service.clone().resume_job(request).await.map_err(|status| self.error(status))?;
         Ok(())
     }
 
-    /// How the controller and its switches are.
+    /// Returns the state of the controller, its jobs and its switches.
     ///
     /// # Errors
-    /// No connection any more.
+    /// If the connection is lost.
     pub async fn status(&self) -> Result<proto::Status, ClientError> {
         let answer = self.service.clone().get_status(proto::GetStatusRequest {}).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner())
     }
 
-    /// What the controller has decided, oldest first.
+    /// Returns the controller's decisions, oldest first.
     ///
     /// # Errors
-    /// No connection any more.
+    /// If the connection is lost.
     pub async fn list_decisions(&self) -> Result<Vec<proto::Decision>, ClientError> {
         let answer = self.service.clone().list_decisions(proto::ListDecisionsRequest {}).await;
         Ok(answer.map_err(|status| self.error(status))?.into_inner().decisions)
     }
 
-    /// Has the controller decide at once; with `shares`, on shares too. What it decided, and what came of it.
+    /// Requests a decision at once; with `shares`, on shares too. Returns the decision and its outcome.
     ///
     /// # Errors
-    /// No connection any more, or a controller that does not watch its network.
+    /// If the connection is lost, or the controller does not watch its network.
     pub async fn replan(&self, shares: bool) -> Result<proto::Decision, ClientError> {
         let answer = self.service.clone().replan(proto::ReplanRequest { shares }).await;
         let answer = answer.map_err(|status| self.error(status))?.into_inner();
         Ok(answer.decision.unwrap_or_default())
     }
 
-    /// Says how a host is.
+    /// Reports the counters of a host.
     ///
     /// # Errors
-    /// No connection any more, or a role that was not granted to it.
+    /// If the connection is lost, or the role was not granted to that incarnation.
     pub async fn report_metrics(&self, report: proto::ReportMetricsRequest) -> Result<(), ClientError> {
         self.service.clone().report_metrics(report).await.map_err(|status| self.error(status))?;
         Ok(())
@@ -270,8 +269,8 @@ impl Client {
     pub(crate) fn error(&self, status: Status) -> ClientError {
         let address = self.address.clone();
         if status.source().is_some() {
-            // The transport speaks. Over TLS a client believes to be connected before the server has looked
-            // at its certificate; anything else is a controller that is going away or coming back.
+            // An error of the transport. Over TLS, a client counts as connected before the server has
+            // checked its certificate; every other case is a controller that stops or restarts.
             return match TlsFailure::of(&status) {
                 Some(failure @ TlsFailure::ClientRefused { .. }) => {
                     ClientError::Tls(ChannelError::Tls { address, failure })
@@ -287,17 +286,17 @@ impl Client {
     }
 }
 
-/// Instructions as they come.
+/// Stream of instructions.
 pub struct Instructions {
     client: Client,
     stream: tonic::Streaming<proto::Instruction>,
 }
 
 impl Instructions {
-    /// The next one; `None` when the controller has ended in order.
+    /// Waits for the next instruction; returns `None` when the controller has ended the stream in order.
     ///
     /// # Errors
-    /// No connection any more, or what is no instruction.
+    /// If the connection is lost, or the message is not an instruction.
     pub async fn next(&mut self) -> Result<Option<Instruction>, ClientError> {
         let Some(message) = self.stream.message().await.map_err(|status| self.client.error(status))? else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Assignments as messages, and back.
+//! Conversion of assignments and instructions to messages and back.
 
 use inart_protocol_aggregation::{Assignment, MigrationStep, ShardAssignment, WorkerAddress};
 use inart_wire::{JobId, MacAddr, PlanVersion, Rank, ValuesPerFrame};
@@ -200,10 +200,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_comes_out_as_it_went_in() {
+    fn messages_keep_assignments_and_instructions() {
         let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
         for exact in [true, false] {
-            let told = Assignment {
+            let expected = Assignment {
                 job: 7.into(),
                 name: "digits".to_owned(),
                 plan_version: 3.into(),
@@ -219,11 +219,11 @@ mod tests {
                     bitmap_indices: vec![inart_wire::BitmapIndex::MAX],
                 }],
             };
-            assert_eq!(Assignment::try_from(proto::Assignment::from(&told)), Ok(told.clone()));
+            assert_eq!(Assignment::try_from(proto::Assignment::from(&expected)), Ok(expected.clone()));
             let endings = [Ending::None, Ending::Prepare, Ending::Before(3), Ending::Agreed(4), Ending::Now];
             for role in [Role::Worker(Rank::try_from(0u16).expect("small")), Role::Server(0.into())] {
                 let newest = Rank::try_from(0u16).expect("small");
-                let (run, assignment) = (PlanVersion::from(9), told.clone());
+                let (run, assignment) = (PlanVersion::from(9), expected.clone());
                 let membership = ViewMembership {
                     view: run,
                     role,
@@ -245,8 +245,12 @@ mod tests {
                 [None, Some(PlanVersion::from(2))].into_iter().cycle().zip(endings)
             {
                 for step in [MigrationStep::Move, MigrationStep::Prepare, MigrationStep::Lead] {
-                    let told = Instruction { assignment: told.clone(), previous_plan_version, step, ending };
-                    assert_eq!(Instruction::try_from(proto::Instruction::from(&told)), Ok(told));
+                    let instruction =
+                        Instruction { assignment: expected.clone(), previous_plan_version, step, ending };
+                    assert_eq!(
+                        Instruction::try_from(proto::Instruction::from(&instruction)),
+                        Ok(instruction)
+                    );
                 }
             }
         }

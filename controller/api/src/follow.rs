@@ -1,4 +1,4 @@
-//! A host that runs follows its controller: it does what it is told, and says so.
+//! Thread of a running host that watches the controller's instructions, applies and acknowledges them.
 
 use std::io;
 use std::thread::{self, JoinHandle};
@@ -13,17 +13,16 @@ use crate::client::{Client, ClientError};
 use crate::instruction::{Ending, Held, Instruction, NotDone};
 use crate::source::Source;
 
-/// The first pause before another attempt to connect; each further one is twice as long, up to
-/// [`LONGEST_PAUSE`].
+/// First pause before a reconnection attempt; doubles per attempt, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A host that lags behind its servers is asked this often whether it still does.
-const ASK: Duration = Duration::from_millis(10);
-/// As long as it does, it says so this often if it has got results meanwhile.
-const SAY: Duration = Duration::from_millis(100);
+/// Interval at which a host that lags behind its servers is polled.
+const POLL: Duration = Duration::from_millis(10);
+/// Least interval between reports of a lagging host that has got results meanwhile.
+const REPORT: Duration = Duration::from_millis(100);
 
-/// A thread that follows a controller for a host; dropping it ends that.
+/// Thread that watches a controller for a host. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct Following {
     stop: Option<oneshot::Sender<()>>,
@@ -40,13 +39,13 @@ impl Drop for Following {
 }
 
 impl Source {
-    /// Follows the controller for the host that [claimed](Self::claim) the role `who` of that job in that
-    /// `incarnation`, in a thread of its own: each instruction is given to `apply`, and confirmed. A
-    /// controller that goes is waited for, without an end. A host whose assignment is from a file has nobody
-    /// to follow: `None`.
+    /// Watches the controller for the host that [claimed](Self::claim) role `who` of the job in
+    /// `incarnation`, in a thread of its own: applies each instruction with `apply`, and acknowledges it.
+    /// Reconnects to a lost controller without a time limit. Returns `None` for a host with an assignment
+    /// file, which has no controller.
     ///
     /// # Errors
-    /// The system's, if it gives no thread.
+    /// If the operating system cannot create a thread.
     pub fn follow(
         &self,
         job: JobId,
@@ -54,18 +53,18 @@ impl Source {
         incarnation: Incarnation,
         mut apply: impl FnMut(&Instruction) -> Result<MigrationProgress, NotDone> + Send + 'static,
     ) -> io::Result<Option<Following>> {
-        let apply = move |told: Option<&Instruction>| {
-            let moving = told.map_or(Ok(MigrationProgress::default()), &mut apply)?;
+        let apply = move |instruction: Option<&Instruction>| {
+            let moving = instruction.map_or(Ok(MigrationProgress::default()), &mut apply)?;
             Ok(Held { moving, started: 0, is_holding: true })
         };
         self.attend(job, who, incarnation, apply)
     }
 
-    /// The same for a host of an elastic job, which also says how far it is. It is told `None` when it is not
-    /// of the run any more.
+    /// Watches the controller for a host of an elastic job, which also reports its progress. `apply` gets
+    /// `None` once the host is no longer in the view.
     ///
     /// # Errors
-    /// As [`follow`](Self::follow).
+    /// If the operating system cannot create a thread.
     pub fn attend(
         &self,
         job: JobId,
@@ -96,33 +95,33 @@ impl Source {
     }
 }
 
-/// Failures since a host followed last.
+/// Failures since the last instruction.
 #[derive(Debug, Default)]
 struct Failures {
-    /// Whether the host follows, or did until its connection ended.
+    /// Whether the host watches instructions, or did until its connection ended.
     follows: bool,
-    said: String,
+    logged: String,
 }
 
 impl Failures {
-    /// The host follows.
+    /// Clears the failures: an instruction arrived.
     fn end(&mut self) {
-        (self.follows, self.said) = (true, String::new());
+        (self.follows, self.logged) = (true, String::new());
     }
 
-    /// Whether to warn of a failure: once of each cause. The end of a connection that worked is no cause yet:
-    /// the controller closes those of a stopped process, and a host that runs again may find that its job has
-    /// been aborted, or connects at once.
-    fn is_said(&mut self, why: &str) -> bool {
-        if std::mem::take(&mut self.follows) || self.said == why {
+    /// Returns whether to warn of a failure: once per cause. The loss of a working connection alone is not
+    /// a cause: the controller closes those of a stopped process, and a running host may find its job
+    /// aborted, or reconnects at once.
+    fn should_log(&mut self, why: &str) -> bool {
+        if std::mem::take(&mut self.follows) || self.logged == why {
             return false;
         }
-        why.clone_into(&mut self.said);
+        why.clone_into(&mut self.logged);
         true
     }
 }
 
-/// Who follows whom.
+/// Role of a host and the controller that it watches.
 struct Follower {
     address: String,
     security: Security,
@@ -132,7 +131,7 @@ struct Follower {
 }
 
 impl Follower {
-    /// Follows until the host has ended. A failure is tried again, and logged as [`Failures`] have it.
+    /// Watches until the host has ended. Retries failures, and logs them as [`Failures`] decides.
     async fn run(&self, mut apply: impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>) {
         let (mut pause, mut failures) = (FIRST_PAUSE, Failures::default());
         loop {
@@ -140,7 +139,7 @@ impl Follower {
                 Ok(()) => return,
                 Err(error) => error.to_string(),
             };
-            match failures.is_said(&why) {
+            match failures.should_log(&why) {
                 true => tracing::warn!(role = self.role, "watch of plans interrupted: {why}"),
                 false => tracing::debug!(role = self.role, "reconnecting: {why}"),
             }
@@ -149,7 +148,7 @@ impl Follower {
         }
     }
 
-    /// Follows until the host or the connection has ended.
+    /// Watches until the host or the connection has ended.
     async fn follow(
         &self,
         apply: &mut impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>,
@@ -164,8 +163,8 @@ impl Follower {
                 }
                 answered => answered?,
             };
-        let mut told_next = instructions.next().await?;
-        while let Some(instruction) = told_next {
+        let mut next_instruction = instructions.next().await?;
+        while let Some(instruction) = next_instruction {
             *pause = FIRST_PAUSE;
             failures.end();
             let outcome = match apply(Some(&instruction)) {
@@ -185,17 +184,17 @@ impl Follower {
                         plan_version,
                         ?ending,
                         ?held,
-                        "notified of the run's end"
+                        "notified of the view's end"
                     )
                 }
                 Err(why) => tracing::warn!(role = self.role, plan_version, "does not follow: {why}"),
             }
             controller.ack_instruction(&self.role, self.incarnation, &instruction, outcome.clone()).await?;
             let Ok(held) = outcome else {
-                told_next = instructions.next().await?;
+                next_instruction = instructions.next().await?;
                 continue;
             };
-            told_next = tokio::select! {
+            next_instruction = tokio::select! {
                 next = instructions.next() => next?,
                 done = self.lag(&controller, &instruction, held, apply) => {
                     if done? == Lag::Ended {
@@ -208,7 +207,7 @@ impl Follower {
         Err(ClientError::NotYet { address: self.address.clone(), message: "it has ended".to_owned() })
     }
 
-    /// Waits while the host lags behind its servers, and says so when it does no more.
+    /// Waits while the host lags behind its servers, and reports progress until it has caught up.
     async fn lag(
         &self,
         controller: &Client,
@@ -216,17 +215,17 @@ impl Follower {
         mut held: Held,
         apply: &mut impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>,
     ) -> Result<Lag, ClientError> {
-        let (mut said, mut results) = (Instant::now(), held.moving.results);
+        let (mut logged, mut results) = (Instant::now(), held.moving.results);
         while held.moving.is_lagging && instruction.step == MigrationStep::Lead {
-            tokio::time::sleep(ASK).await;
+            tokio::time::sleep(POLL).await;
             let outcome = match apply(Some(instruction)) {
                 Ok(now) => Ok(now),
                 Err(NotDone::Refused(why)) => Err(why),
                 Err(NotDone::Ended) => return Ok(Lag::Ended),
             };
             held = *outcome.as_ref().unwrap_or(&Held::default());
-            if !held.moving.is_lagging || held.moving.results != results && said.elapsed() >= SAY {
-                (said, results) = (Instant::now(), held.moving.results);
+            if !held.moving.is_lagging || held.moving.results != results && logged.elapsed() >= REPORT {
+                (logged, results) = (Instant::now(), held.moving.results);
                 controller.ack_instruction(&self.role, self.incarnation, instruction, outcome).await?;
             }
         }
@@ -234,12 +233,12 @@ impl Follower {
     }
 }
 
-/// Why nothing lags any more.
+/// End of a host's lag.
 #[derive(Debug, PartialEq, Eq)]
 enum Lag {
-    /// The host does what it was told.
+    /// Instruction carried out.
     Over,
-    /// It runs no more.
+    /// Host ended.
     Ended,
 }
 
@@ -248,17 +247,17 @@ mod tests {
     use super::Failures;
 
     #[test]
-    fn the_end_of_a_connection_is_said_only_if_it_cannot_be_made_again() {
+    fn a_lost_connection_is_logged_only_if_it_cannot_be_made_again() {
         let mut failures = Failures::default();
-        assert!(failures.is_said("nothing answers"), "it has never followed");
-        assert!(!failures.is_said("nothing answers"), "once");
+        assert!(failures.should_log("nothing answers"), "never connected");
+        assert!(!failures.should_log("nothing answers"), "once");
         failures.end();
-        assert!(!failures.is_said("broken pipe"), "another attempt comes first");
-        assert!(failures.is_said("nothing answers"));
-        assert!(failures.is_said("its certificate has expired"));
+        assert!(!failures.should_log("broken pipe"), "another attempt comes first");
+        assert!(failures.should_log("nothing answers"));
+        assert!(failures.should_log("its certificate has expired"));
         failures.end();
         failures.end();
-        assert!(!failures.is_said("broken pipe"));
-        assert!(failures.is_said("broken pipe"), "twice in a row");
+        assert!(!failures.should_log("broken pipe"));
+        assert!(failures.should_log("broken pipe"), "twice in a row");
     }
 }

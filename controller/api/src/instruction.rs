@@ -1,54 +1,54 @@
-//! What a host that runs is told.
+//! Instructions to a running host.
 
 use inart_protocol_aggregation::{Assignment, MigrationProgress, MigrationStep};
 use inart_wire::PlanVersion;
 
-/// What a host that runs is to do.
+/// Instruction to a running host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// By which it sends from then on. It differs from the one before in plan version, bitmap indices and
-    /// rates only.
+    /// Assignment that the host sends by. Only plan version, bitmap indices and rates differ from earlier
+    /// instructions.
     pub assignment: Assignment,
-    /// Another plan version by which frames of the job still come; `None` closes all others.
+    /// Another plan version whose frames the host still accepts; `None` closes all others.
     pub previous_plan_version: Option<PlanVersion>,
-    /// How it comes from there to the assignment's plan version.
+    /// How the host migrates from the previous plan version to the assignment's.
     pub step: MigrationStep,
-    /// Where its run ends, if the job is elastic.
+    /// End of the view of an elastic job.
     pub ending: Ending,
 }
 
-/// What a host of an elastic job is told about the end of its run. Tensors count from 0 in each run.
+/// End of the view of an elastic job. Tensors count from 0 in each view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ending {
-    /// Nothing. What it has been told before and is not agreed on does not hold any more.
+    /// No end. Earlier instructions that were not agreed on are void.
     #[default]
     None,
-    /// To say how many tensors it has started, and to go on.
+    /// Request to report the number of started tensors, and to continue.
     Prepare,
-    /// To start neither this tensor nor any later one before it is told more.
+    /// Request to start neither this tensor nor a later one before the next instruction.
     Before(u32),
-    /// All workers do that: the run ends there, and the host joins again.
+    /// Stop point at which all workers hold: the view ends there, and the host joins again.
     Agreed(u32),
-    /// The run has ended: the host leaves it, in the middle of a tensor too, and joins again.
+    /// Immediate end: the host leaves the view, even within a tensor, and joins again.
     Now,
 }
 
-/// Why a host does not do as instructed.
+/// Why a host does not follow an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotDone {
-    /// It runs no more: nobody follows any longer.
+    /// Ended host: stop watching.
     Ended,
-    /// It goes on as before, for this reason.
+    /// Refusal with its reason; the host continues as before.
     Refused(String),
 }
 
-/// How far a host is with what it was told. Without an elastic job, the end of its run is nothing.
+/// Progress of a host with its instruction. `started` and `is_holding` matter in elastic jobs only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// With its move to another plan version.
+    /// Progress of the migration to another plan version.
     pub moving: MigrationProgress,
-    /// Tensors that it has started in the run.
+    /// Tensors that the host has started in its view.
     pub started: u32,
-    /// Whether it has started none of those that it was told not to start.
+    /// Whether the host has started none of the tensors from the stop point on.
     pub is_holding: bool,
 }

@@ -1,4 +1,4 @@
-//! Hosts of elastic jobs that ask for a view.
+//! Requests for membership views of hosts of elastic jobs.
 
 use inart_wire::{Incarnation, PlanVersion};
 
@@ -7,38 +7,38 @@ use crate::proto::{self, join_response};
 use crate::source::{Source, SourceError, patiently};
 use crate::view_membership::ViewMembership;
 
-/// What a host says that asks for a view.
+/// Request of a host for a membership view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joining {
-    /// Its name in the topology, or its place in the topology's list of the job's hosts (worker-3, server-0).
+    /// Name of the host in the topology, or its position among the job's hosts there (worker-3, server-0).
     pub host: String,
-    /// Its life: another one for each process; not 0.
+    /// Incarnation of the process; not 0.
     pub incarnation: Incarnation,
-    /// The view that it was in last, if any.
+    /// Last view of the host, if any.
     pub last: Option<PlanVersion>,
-    /// The tensor before which it left that view, if all had agreed on it.
+    /// Stop point at which the host left that view, if all workers had agreed on it.
     pub stop_point: Option<u32>,
-    /// Of a worker, the rounds in the state that it holds.
+    /// Rounds in the state of a worker; 0 for a server.
     pub rounds: u64,
-    /// Of a worker, whether it has to load the state of another one.
+    /// Whether a worker must load the state of another one.
     pub must_load_state: bool,
 }
 
-/// The answer to a host that asks.
+/// Answer of the controller to a join request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Its view has begun.
+    /// Membership in a view that has begun.
     Seated(ViewMembership),
-    /// It is to ask again at once; what is waited for, in words.
+    /// Request to join again at once, with what the job waits for, in words.
     Waiting(String),
 }
 
 impl Client {
-    /// Asks for a view of an elastic job; of the only job, if `job` is empty. The answer takes up to a
+    /// Requests a view of an elastic job; an empty `job` selects the only one. The answer takes up to a
     /// second.
     ///
     /// # Errors
-    /// No connection any more, or why the host cannot take part.
+    /// If the connection is lost, or the host cannot take part.
     pub async fn join(&self, job: &str, joining: &Joining) -> Result<Answer, ClientError> {
         let request = proto::JoinRequest {
             job: job.to_owned(),
@@ -60,11 +60,10 @@ impl Client {
         }
     }
 
-    /// Says that a host of an elastic job takes part no more: it is `done` with all its rounds, or ends
-    /// before that.
+    /// Reports that a host leaves an elastic job: `done` with all its rounds, or early.
     ///
     /// # Errors
-    /// No connection any more, or no such host.
+    /// If the connection is lost, or the job has no such host.
     pub async fn leave(
         &self,
         job: &str,
@@ -79,10 +78,10 @@ impl Client {
         Ok(())
     }
 
-    /// Whether a job's hosts may come and go; the only job's, if `job` is empty.
+    /// Returns whether a job is elastic; an empty `job` selects the only one.
     ///
     /// # Errors
-    /// No connection any more, or no such job.
+    /// If the connection is lost, or there is no such job.
     pub async fn is_elastic(&self, job: &str) -> Result<bool, ClientError> {
         let request = proto::GetAssignmentRequest { job: job.to_owned() };
         let answer = self.service.clone().get_assignment(request).await;
@@ -91,32 +90,33 @@ impl Client {
 }
 
 impl Source {
-    /// Whether the job's hosts may come and go: then they [join](Self::join). A job whose assignment is from
-    /// a file is not elastic. A controller that is not there or not ready is [waited for](Self::PATIENCE).
+    /// Returns whether the job is elastic; its hosts [join](Self::join). A job with an assignment file is
+    /// not. Waits for a controller that is unreachable or not ready, for up to
+    /// [`PATIENCE`](Self::PATIENCE).
     ///
     /// # Errors
-    /// A controller that does not have the job.
+    /// If the controller does not have the job.
     pub async fn is_elastic(&self) -> Result<bool, SourceError> {
         let Self::Controller { address, job, security } = self else { return Ok(false) };
         let ask = async |controller: Client| controller.is_elastic(job).await;
         Ok(patiently(address, security, ask).await?)
     }
 
-    /// Asks for a view once; `None` of a file, which has none. A controller that is not there or not ready is
-    /// [waited for](Self::PATIENCE).
+    /// Requests a view once; returns `None` for an assignment file, which has no views. Waits for a
+    /// controller that is unreachable or not ready, for up to [`PATIENCE`](Self::PATIENCE).
     ///
     /// # Errors
-    /// Why the host cannot take part.
+    /// If the host cannot take part.
     pub async fn join(&self, joining: &Joining) -> Result<Option<Answer>, SourceError> {
         let Self::Controller { address, job, security } = self else { return Ok(None) };
         let ask = async |controller: Client| controller.join(job, joining).await;
         Ok(Some(patiently(address, security, ask).await?))
     }
 
-    /// Says that the host takes part no more. A controller that is not there hears nothing.
+    /// Reports that the host leaves the job. An unreachable controller is not waited for.
     ///
     /// # Errors
-    /// What the controller says.
+    /// The controller's error.
     pub async fn leave(
         &self,
         host: &str,

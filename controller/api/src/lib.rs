@@ -1,9 +1,8 @@
-//! What hosts and people ask of a controller: the messages of its gRPC API
+//! API of the controller for hosts and operators: the messages of its gRPC service
 //! (`proto/inart/v1/controller.proto`), a [`Client`], and [`Source`], where a host gets its assignment from
 //! and, while it runs, each new one.
 //!
-//! The controller itself, which answers, is `inart-controller`. Whoever only asks needs neither planner nor
-//! solver.
+//! The controller itself is `inart-controller`. Clients need neither planner nor solver.
 
 #![forbid(unsafe_code)]
 

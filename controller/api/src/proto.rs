@@ -1,4 +1,4 @@
-//! The messages and the service.
+//! Messages and service of the controller's gRPC API.
 
 #![allow(missing_docs, clippy::all, clippy::pedantic)]
 

@@ -1,4 +1,4 @@
-//! A host that runs says now and then how it is.
+//! Periodic metrics of a running host for the controller.
 
 use std::io;
 use std::thread::{self, JoinHandle};
@@ -12,40 +12,41 @@ use crate::client::Client;
 use crate::proto;
 use crate::source::Source;
 
-/// How often it says so.
+/// Interval of the reports.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// How a host is.
+/// Metrics of a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostReport {
-    /// Tensors that its program has started since the host began.
+    /// Tensors that the program has started since the host started.
     pub started: u64,
-    /// Those of them whose sums it has.
+    /// Tensors of these whose sums are complete.
     pub ended: u64,
-    /// The rate at which it sends now, in bits of Ethernet frames per second.
+    /// Current sending rate, bit/s of Ethernet frames.
     pub rate_bps: f64,
-    /// What its plan gave it; congestion makes it send slower.
+    /// Sending rate of the plan, bit/s; congestion lowers the current one.
     pub planned_rate_bps: f64,
-    /// What it has counted since its run began.
+    /// Counters since the start of the host's view.
     pub counted: Counted,
-    /// The smoothed round trip to the server with the longest queue, and the shortest to it, in seconds.
+    /// Smoothed round trip to the server with the longest queue, and the shortest one to that server, in
+    /// seconds.
     pub round_trip: Option<(f64, f64)>,
 }
 
-/// What a host has counted since its run began.
+/// Counters of a host since the start of its view.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counted {
     /// Frames sent, of any kind.
     pub frames_sent: u64,
-    /// Gradients, or results of a server, sent again.
+    /// Retransmitted gradients of a worker, or results of a server.
     pub frames_resent: u64,
-    /// Results that ended a chunk; of a server, gradients and partials that it added.
+    /// Results that completed a chunk; of a server, gradients and partials that it added.
     pub frames_received: u64,
-    /// Those of them that had a congestion mark.
+    /// Frames of these with a congestion mark.
     pub frames_marked: u64,
-    /// Bytes of the frames of chunks that are summed.
+    /// Bytes of the frames of summed chunks.
     pub summed_bytes: u64,
-    /// Seconds for which there was something to send or to wait for; 0 of a server.
+    /// Seconds in which the host had something to send or to wait for; 0 for a server.
     pub busy_seconds: f64,
 }
 
@@ -91,7 +92,7 @@ impl From<&ServerStatus> for HostReport {
 }
 
 impl HostReport {
-    /// As it is told.
+    /// Converts the report into a request.
     fn request(self, job: JobId, role: String, incarnation: Incarnation) -> proto::ReportMetricsRequest {
         let Self { started, ended, rate_bps, planned_rate_bps, counted, round_trip } = self;
         proto::ReportMetricsRequest {
@@ -114,7 +115,7 @@ impl HostReport {
     }
 }
 
-/// A thread that reports for a host; dropping it ends that.
+/// Thread that reports for a host. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct Reporting {
     stop: Option<oneshot::Sender<()>>,
@@ -131,12 +132,12 @@ impl Drop for Reporting {
 }
 
 impl Source {
-    /// Reports to the controller every second how the host is that was granted the role `who` of that job in
-    /// that `incarnation`, in a thread of its own. A controller that does not hear is told later. A host
-    /// whose assignment is from a file has nobody to report to: `None`.
+    /// Reports metrics of the host that was granted role `who` of the job in `incarnation` to the
+    /// controller every second, in a thread of its own. Skips reports while the controller is unreachable.
+    /// Returns `None` for a host with an assignment file, which has no controller.
     ///
     /// # Errors
-    /// The system's, if it gives no thread.
+    /// If the operating system cannot create a thread.
     pub fn report(
         &self,
         job: JobId,
@@ -148,7 +149,7 @@ impl Source {
         let (address, security, role) = (address.clone(), security.clone(), who.to_owned());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let tell = async move {
+        let reports = async move {
             let mut connected: Option<Client> = None;
             loop {
                 tokio::time::sleep(EVERY).await;
@@ -167,7 +168,7 @@ impl Source {
         let work = move || {
             runtime.block_on(async {
                 tokio::select! {
-                    () = tell => {}
+                    () = reports => {}
                     _ = stopped => {}
                 }
             });

@@ -1,4 +1,4 @@
-//! Where a host gets its assignment from, and where it notes that it runs with it.
+//! Source of a host's assignment, and the claim of its role.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -13,64 +13,61 @@ use inart_wire::Incarnation;
 use crate::assignment_file::assignment_from_json;
 use crate::client::{Client, ClientError};
 
-/// Where a host gets its assignment from.
+/// Source of a host's assignment.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A JSON file, as a push writes it.
+    /// JSON file, as `inart apply` writes it.
     File(PathBuf),
-    /// A controller.
+    /// Controller.
     Controller {
         /// `host:port` or `unix:/path`.
         address: String,
-        /// Name of the job; may be empty where there is only one.
+        /// Name of the job; empty selects the only job.
         job: String,
-        /// How the connection is protected.
+        /// Security of the connection.
         security: Security,
     },
 }
 
-/// Why a host has no assignment, or may not run with it.
+/// Error of a host that gets or claims its assignment.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// The file.
+    /// Problem with the assignment file.
     #[error("assignment {}: {problem}", file.display())]
     File {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Cause.
         #[source]
         problem: FileProblem,
     },
-    /// The controller.
+    /// Error of the controller.
     #[error(transparent)]
     Controller(#[from] ClientError),
 }
 
-/// What is wrong with an assignment's file.
+/// Problem with an assignment file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileProblem {
-    /// It cannot be read.
+    /// Unreadable file.
     #[error("{0}")]
     Read(io::Error),
-    /// It is no assignment.
+    /// File that is not an assignment.
     #[error("{0}; give a file that a push of the job's plan has written")]
     Malformed(serde_json::Error),
-    /// Another version wrote it in a format that this one does not read.
-    #[error(transparent)]
-    Format(FormatError),
-    /// A host has run with it.
+    /// Assignment with which a host has run before.
     #[error(
         "{who} has run with it before, and switches may still hold sums of that run; push the plan under a new \
          plan version and start all hosts with the assignment that this writes"
     )]
     Used {
-        /// The host's role.
+        /// Role of the host.
         who: String,
     },
-    /// It cannot be noted that a host runs with it.
+    /// Failure to write the claim.
     #[error("cannot write the file that notes that {who} runs with it: {cause}")]
     Note {
-        /// The host's role.
+        /// Role of the host.
         who: String,
         /// Error of the operating system.
         cause: io::Error,
@@ -78,18 +75,18 @@ pub enum FileProblem {
 }
 
 impl Source {
-    /// How long a host waits for a controller that is not there or not ready.
+    /// Longest wait for a controller that is unreachable or not ready.
     pub const PATIENCE: Duration = Duration::from_secs(30);
-    /// It asks this often meanwhile.
+    /// Interval of attempts meanwhile.
     const INTERVAL: Duration = Duration::from_millis(50);
-    /// And logs this often for what it waits.
+    /// Interval of log lines meanwhile.
     const REMIND: Duration = Duration::from_secs(5);
 
-    /// The assignment. A controller that is not there yet, or has not installed the plan, is
-    /// [waited for](Self::PATIENCE).
+    /// Returns the assignment. Waits for a controller that is unreachable or has not installed the plan,
+    /// for up to [`PATIENCE`](Self::PATIENCE).
     ///
     /// # Errors
-    /// A file that is no assignment, or a controller that does not have it.
+    /// If the file is not an assignment, or the controller does not have it.
     pub async fn assignment(&self) -> Result<Assignment, SourceError> {
         match self {
             Self::File(file) => read(file).map_err(|problem| at(file, problem)),
@@ -100,14 +97,14 @@ impl Source {
         }
     }
 
-    /// Notes beside the file, or at the controller, that `who` (such as worker-3) runs with the assignment,
-    /// and refuses a second run: sequences would start anew within the same plan version, and a switch that
-    /// still holds a sum of the first run would answer with it. A controller that is asked again by the same
-    /// `incarnation` of a host, since its answer was lost, answers again.
+    /// Claims role `who` (such as worker-3) with the assignment, in a file next to it or at the controller,
+    /// and refuses a second claim: sequence numbers would restart within one plan version, and a switch
+    /// that still holds a sum of the first run would answer with it. An `incarnation` may repeat its claim
+    /// at a controller when an answer was lost.
     ///
     /// # Errors
-    /// [`FileProblem::Used`], or what the controller says, if another has run as `who`; and if it cannot be
-    /// noted.
+    /// [`FileProblem::Used`] or the controller's refusal if another process has claimed `who`; an error if
+    /// the claim cannot be written.
     pub async fn claim(
         &self,
         assignment: &Assignment,
@@ -139,7 +136,7 @@ fn read(file: &Path) -> Result<Assignment, FileProblem> {
     })
 }
 
-/// The note is a file that must not be there yet.
+/// Creates the claim's file; fails if it exists.
 fn note(file: &Path, assignment: &Assignment, who: &str) -> Result<(), FileProblem> {
     let mut name = file.to_owned().into_os_string();
     name.push(format!(".plan version-{}.{who}.used", assignment.plan_version));
@@ -152,19 +149,18 @@ fn note(file: &Path, assignment: &Assignment, who: &str) -> Result<(), FileProbl
     }
 }
 
-/// Asks the controller; again and again while it is not there or not ready, which a controller that starts or
-/// restarts is soon.
+/// Asks the controller, repeatedly while it is unreachable or not ready, as during its start.
 pub(crate) async fn patiently<T>(
     address: &str,
     security: &Security,
-    question: impl AsyncFn(Client) -> Result<T, ClientError>,
+    request: impl AsyncFn(Client) -> Result<T, ClientError>,
 ) -> Result<T, ClientError> {
     let give_up = Instant::now() + Source::PATIENCE;
-    // A controller that starts with its hosts is there sooner.
+    // A controller that starts together with its hosts is ready sooner.
     let mut remind = Instant::now() + Duration::from_secs(1);
     loop {
         let answer = match Client::connect(address, security).await {
-            Ok(controller) => question(controller).await,
+            Ok(controller) => request(controller).await,
             Err(error) => Err(error),
         };
         match answer {

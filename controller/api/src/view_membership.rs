@@ -1,4 +1,4 @@
-//! A host's place in a view of an elastic job.
+//! Membership of a host in a view of an elastic job.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use inart_protocol_aggregation::Assignment;
 use inart_wire::{PlanVersion, Rank, ShardId};
 
-/// What a host is in a view.
+/// Role of a host in a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The worker of that rank.
+    /// Worker with a rank.
     Worker(Rank),
-    /// The server of that shard.
+    /// Server of a shard.
     Server(ShardId),
 }
 
@@ -35,20 +35,20 @@ impl FromStr for Role {
     }
 }
 
-/// What a host of an elastic job is told when its view begins.
+/// What a host of an elastic job gets when its view begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewMembership {
-    /// What all hosts of the view are told.
+    /// Assignment, equal for all hosts of the view.
     pub assignment: Assignment,
-    /// The view's number: the plan version by which it began.
+    /// Number of the view: the plan version at its start.
     pub view: PlanVersion,
-    /// What this host is.
+    /// Role of this host.
     pub role: Role,
-    /// The worker with the newest state.
+    /// Worker with the newest state.
     pub newest: Rank,
-    /// The rounds in that state.
+    /// Rounds in that state.
     pub rounds: u64,
-    /// Whether the workers load it before the next round: one of them is new or lacks a round, or the list of
-    /// workers is another one than before.
+    /// Whether the workers load that state before the next round, because one of them is new or lacks a
+    /// round, or because the list of workers has changed.
     pub must_load_state: bool,
 }
