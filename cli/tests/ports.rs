@@ -95,7 +95,7 @@ fn ports_are_listed_brought_up_once_and_diagnosed() {
     };
     let ports = |more: &[&'static str]| with(&["ports", "pair.yaml"], more);
     let early = [vec!["ports", "pair.yaml", "--state", "state"], switch.reach()].concat();
-    is_refusal(&bench.inart(&early), &early, &["switch v1", "push a plan first"]);
+    is_refusal(&bench.inart(&early), &early, &["switch v1", "apply a plan first"]);
     with(&["apply", "pair.json", "pair.yaml"], &[]);
 
     let found = ports(&[]);

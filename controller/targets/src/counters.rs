@@ -1,4 +1,4 @@
-//! What a switch counted.
+//! Counters of a switch.
 
 use std::collections::BTreeMap;
 
@@ -11,68 +11,69 @@ use inart_wire::JobId;
 pub struct Counts {
     /// Frames.
     pub packets: i64,
-    /// Bytes of those frames.
+    /// Bytes of the frames.
     pub bytes: i64,
 }
 
-/// The counters of one switch since its program was loaded.
+/// Counters of one switch since its program was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SwitchCounters {
-    /// By [`Reason::index`].
+    /// Drops by [`Reason::index`].
     pub drops: Vec<Counts>,
-    /// By [`Outcome::index`].
+    /// Outcomes by [`Outcome::index`].
     pub outcomes: Vec<Counts>,
-    /// Entries of `steer`, what they do, and the frames that hit them: gradients, partials, and, at the port
-    /// of the worker itself, its control frames.
+    /// Entries of `steer`, their actions, and the frames that hit them: gradients, partials, and, at the
+    /// port of the worker itself, its control frames.
     pub steer: BTreeMap<SteerKey, (SteerAction, Counts)>,
-    /// Entries of `updates`, and the frames that hit them: updates, and, at the port of the peer itself, its
-    /// messages.
+    /// Entries of `updates`, and the frames that hit them: updates, and, at the port of the peer itself,
+    /// its messages.
     pub updates: BTreeMap<UpdatesKey, Counts>,
-    /// Copies of updates between peers that died since nobody behind the port was a receiver, by the switch's
-    /// own number of the port; empty of a target that does not count them.
+    /// Copies of updates that were pruned since no receiver is behind the port, by the number of the port
+    /// on the switch; empty for a target that does not count them.
     pub unwanted: Vec<Counts>,
 }
 
-/// What went over one port since the program was loaded.
+/// Traffic of one port since the program was loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PortTraffic {
-    /// INART frames that came in.
+    /// Received INART frames.
     pub ours_in: Counts,
-    /// Other frames that came in.
+    /// Received other frames.
     pub others_in: Counts,
-    /// INART frames that went out.
+    /// Sent INART frames.
     pub ours_out: Counts,
-    /// Other frames that went out.
+    /// Sent other frames.
     pub others_out: Counts,
 }
 
-/// What a switch is asked for again and again by who watches it.
+/// Counters of a switch that are read periodically.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// By port.
+    /// Traffic by port.
     pub ports: BTreeMap<PortNo, PortTraffic>,
-    /// By [`Outcome::index`].
+    /// Outcomes by [`Outcome::index`].
     pub outcomes: Vec<Counts>,
 }
 
 impl SwitchCounters {
-    /// Frames dropped for a reason.
+    /// Returns the frames dropped for a reason.
     pub fn drops(&self, reason: Reason) -> Counts {
         self.drops.get(reason.index()).copied().unwrap_or_default()
     }
 
-    /// Copies of updates that nobody behind a port wanted, by the switch's own number of the port.
+    /// Returns the copies of updates without a receiver behind a port, by the number of the port on the
+    /// switch.
     pub fn unwanted(&self, number: u64) -> Counts {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         self.unwanted.get(index).copied().unwrap_or_default()
     }
 
-    /// Gradients and partials that something became of.
+    /// Returns the gradients and partials with an outcome.
     pub fn outcome(&self, outcome: Outcome) -> Counts {
         self.outcomes.get(outcome.index()).copied().unwrap_or_default()
     }
 
-    /// Frames that went into a sum here, of all jobs: each once, repeats not counted.
+    /// Returns the frames that were added to a sum here, of all jobs: each once, without repeats.
     pub fn summed(&self) -> i64 {
         [Outcome::SlotClaimed, Outcome::Added, Outcome::Completed]
             .map(|outcome| self.outcome(outcome).packets)
@@ -80,8 +81,8 @@ impl SwitchCounters {
             .sum()
     }
 
-    /// Frames of one job that came to be added here, under any plan version that still has its entries;
-    /// repeats and frames that were passed on unsummed count too.
+    /// Returns the frames of one job that arrived for aggregation here, under any plan version that still
+    /// has its entries; repeats and frames that were forwarded without summing count too.
     pub fn offered(&self, job: JobId) -> i64 {
         let of_job = self.steer.iter().filter(|(key, _)| key.job == job);
         of_job

@@ -1,28 +1,28 @@
-//! What can go wrong with a switch or its program. The switch's name is added by who asked.
+//! Errors of switches and programs. Callers add the name of the switch.
 
 use std::fmt;
 
 use inart_tables::{Foreign, Mismatch};
 use inart_wire::ValuesPerFrame;
 
-/// Why a switch did not do what it was asked. The texts are the target's own, and name place and fix.
+/// Error of a request to a switch. The texts are the target's own, with place and fix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SwitchError {
-    /// No connection, or it broke: the same may well succeed later.
+    /// Lost or failed connection: a retry may succeed.
     #[error("{0}")]
     Unreachable(String),
-    /// A controller of a greater rank writes.
+    /// Takeover by a controller with a greater precedence.
     #[error("{0}")]
     Superseded(String),
-    /// The switch, or the target's own checks, refused.
+    /// Refusal by the switch, or by the target's own checks.
     #[error("{0}")]
     Refused(String),
-    /// The switch holds what no program of ours writes.
-    #[error("it holds what no plan of ours is made of: {0}; remove that, or restart the switch")]
+    /// Entries on the switch that no program of ours writes.
+    #[error("it holds entries of another application: {0}; remove them, or restart the switch")]
     Foreign(#[from] Foreign),
 }
 
-/// What went wrong, by switch; never empty.
+/// Errors by switch; never empty.
 #[derive(Debug)]
 pub struct SwitchErrors(pub Vec<(String, SwitchError)>);
 
@@ -40,25 +40,25 @@ impl fmt::Display for SwitchErrors {
 /// Why a program cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
-    /// The folder has no such program.
+    /// Folder without such a program.
     #[error("{0}")]
     Folder(String),
-    /// What the compiler printed is not what the target takes.
+    /// Compiler output that the target does not accept.
     #[error("the program for {values} values per frame: {reason}; compile it again")]
     Artifact {
         /// Values per frame.
         values: ValuesPerFrame,
-        /// What is wrong.
+        /// Problem.
         reason: String,
     },
-    /// Its tables are others.
+    /// Tables that differ from the declared ones.
     #[error(
         "the program for {values} values per frame: {reason}; take the sources of this version and compile them"
     )]
     Tables {
         /// Values per frame.
         values: ValuesPerFrame,
-        /// The first difference.
+        /// First difference.
         reason: Mismatch,
     },
 }

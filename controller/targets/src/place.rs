@@ -1,4 +1,4 @@
-//! Where a switch is, and as whom to go there.
+//! Endpoint of a switch, and access to it.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,23 +7,23 @@ use inart_tls::Security;
 
 use crate::numbers::PortNumbers;
 
-/// Where a switch is reached.
+/// Endpoint of a switch.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// `host:port`, or `unix:/path`.
     pub address: String,
-    /// The number of the switch behind that address.
+    /// Number of the switch behind the address.
     pub device: u64,
-    /// How the connection is protected.
+    /// Security of the connection.
     pub security: Security,
-    /// How long connecting may take.
+    /// Time limit of a connection attempt.
     pub timeout: Duration,
-    /// What the switch itself calls our ports, where somebody says so. Only the target `tofino` heeds it.
+    /// Stated numbers of our ports on the switch. Only target `tofino` uses them.
     pub ports: PortNumbers,
 }
 
 impl Place {
-    /// A place on this machine; five seconds to connect.
+    /// Creates an endpoint on this machine, with a time limit of five seconds.
     pub fn local(address: impl Into<String>, device: u64) -> Self {
         Place {
             address: address.into(),
@@ -35,8 +35,8 @@ impl Place {
     }
 }
 
-/// What a controller has over others of the same switch: the greatest writes. P4Runtime calls it the election
-/// id.
+/// Precedence of a controller among those of the same switch: the greatest writes. P4Runtime calls it the
+/// election id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Precedence(pub u128);
 
@@ -46,14 +46,14 @@ impl fmt::Display for Precedence {
     }
 }
 
-/// As whom to open a session.
+/// Access of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// To read only.
+    /// Read-only access.
     Read,
-    /// To write, under this precedence; waits for it, and fails if another controller has a greater one.
+    /// Write access with this precedence; waits for it, and fails if another controller has a greater one.
     Write(Precedence),
-    /// To write, under this precedence, which was granted before: fails at once if the switch has seen a
+    /// Write access with a precedence that was granted before; fails at once if the switch has seen a
     /// greater one since.
     Resume(Precedence),
 }

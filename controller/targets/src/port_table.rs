@@ -1,4 +1,4 @@
-//! The ports of a switch: how they are set up, whether they are up, what passes through them.
+//! Ports of a switch: setup, status and counters.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,13 +8,13 @@ use futures::future::BoxFuture;
 
 use crate::error::SwitchError;
 
-/// The switch's own numbers of its ports, by front port and lane.
+/// Numbers of ports on the switch, by front port and lane.
 pub type FrontPorts = BTreeMap<(u32, u32), u64>;
 
 /// Forward error correction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fec {
-    /// None.
+    /// No error correction.
     None,
     /// Fire code (10 and 25 Gbit/s).
     FireCode,
@@ -26,7 +26,7 @@ impl Fec {
     const NAMES: [(Fec, &'static str); 3] =
         [(Fec::None, "none"), (Fec::FireCode, "fc"), (Fec::ReedSolomon, "rs")];
 
-    /// Its short name.
+    /// Returns the short name.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(fec, _)| *fec == self).map_or("", |(_, name)| name)
     }
@@ -47,46 +47,46 @@ impl FromStr for Fec {
     }
 }
 
-/// How a port is set up.
+/// Setup of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortSetup {
-    /// Gbit/s; 0 if none is set.
+    /// Speed in Gbit/s; 0 if none is set.
     pub gbps: u32,
     /// Error correction.
     pub fec: Fec,
-    /// Whether it shall be up.
+    /// Whether the port is enabled.
     pub enabled: bool,
-    /// Whether what is sent to it comes in again.
+    /// Whether sent frames return to the port.
     pub loopback: bool,
 }
 
-/// A port that is there.
+/// Status of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortStatus {
-    /// How it is set up.
+    /// Setup of the port.
     pub setup: PortSetup,
-    /// Whether it is up.
+    /// Whether the link is up.
     pub up: bool,
-    /// The front port and its lane, as the switch says.
+    /// Front port and lane, as the switch reports them.
     pub front: Option<(u32, u32)>,
-    /// Frames that came in, and went out.
+    /// Received and sent frames.
     pub frames: [u64; 2],
-    /// Their bytes.
+    /// Received and sent bytes.
     pub bytes: [u64; 2],
 }
 
-/// The ports of one switch, by the switch's own numbers.
+/// Ports of one switch, by the numbers on the switch.
 pub trait PortTable: Send {
-    /// The pipe of the chip that a port is in.
+    /// Returns the pipe of a port.
     fn pipe(&self, number: u64) -> u64;
 
-    /// The ports that were added.
+    /// Reads the ports that were added.
     fn read(&mut self) -> BoxFuture<'_, Result<BTreeMap<u64, PortStatus>, SwitchError>>;
 
-    /// The number of each lane of each front port.
+    /// Returns the number of each lane of each front port.
     fn front_ports(&mut self) -> BoxFuture<'_, Result<FrontPorts, SwitchError>>;
 
-    /// Adds ports, and changes those that are there. Their links go down for a while.
+    /// Adds or changes ports. Their links go down for a while.
     fn set_up<'a>(
         &'a mut self,
         ports: &'a BTreeMap<u64, PortSetup>,

@@ -1,4 +1,4 @@
-//! The traits of a target.
+//! Traits of a target.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,74 +14,75 @@ use crate::numbers::PortNumbers;
 use crate::place::{Access, Place, Precedence};
 use crate::port_table::PortTable;
 
-/// A kind of switch.
+/// Kind of switch.
 pub trait Target: Send + Sync {
-    /// Its name, such as `v1model`.
+    /// Returns the name, such as `v1model`.
     fn name(&self) -> &'static str;
 
-    /// Number of ports that a switch can have at most.
+    /// Returns the largest number of ports of a switch.
     fn ports(&self) -> u16;
 
-    /// What the switch itself calls a port where nobody says so; `None` if it does not have it.
+    /// Returns the number of a port on a switch without stated numbers; `None` if the switch lacks the
+    /// port.
     fn port_number(&self, port: PortNo) -> Option<u64>;
 
-    /// The port of that number where nobody says so; `None` if it is none that we use.
+    /// Returns the port with a number on a switch without stated numbers; `None` if we do not use it.
     fn port_of(&self, number: u64) -> Option<PortNo>;
 
-    /// What a switch of which `stated` is said calls a port; `None` if it does not have it. A target that
-    /// has only its own rule, which is the default, does not heed what is said.
+    /// Returns the number of a port on a switch with `stated` numbers; `None` if the switch lacks the port.
+    /// By default a target has only its own rule, and ignores stated numbers.
     fn port_number_at(&self, port: PortNo, stated: &PortNumbers) -> Option<u64> {
         let _ = stated;
         self.port_number(port)
     }
 
-    /// Opens the ports of a switch; `None` if ports of such a switch need no setting up, which is the
-    /// default.
+    /// Opens the ports of a switch; by default returns `None`: ports of such a switch need no setup.
     ///
     /// # Errors
-    /// The switch cannot be reached, or has no ports yet.
+    /// An unreachable switch, or one without ports.
     fn open_ports(&self, place: Place) -> BoxFuture<'_, Result<Option<Box<dyn PortTable>>, SwitchError>> {
         let _ = place;
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// Whether there is a program for that many values per frame, built in or in a folder.
+    /// Returns whether a program for a number of values per frame exists, built in or in a folder.
     fn has_program(&self, values: ValuesPerFrame, folder: Option<&Path>) -> bool {
         self.program(values, folder).is_ok()
     }
 
-    /// Whether it may be chosen for users who do not say how many values frames shall carry.
+    /// Returns whether the number of values per frame may be chosen by default.
     fn prefers(&self, values: ValuesPerFrame, folder: Option<&Path>) -> bool {
         self.has_program(values, folder)
     }
 
-    /// What the command of the embedded switch is told so that it serves sessions of this target at an
-    /// address: P4Runtime, where the target says nothing else.
+    /// Returns the arguments of the embedded switch's command that serve sessions of this target at an
+    /// address; by default over P4Runtime.
     fn embedded_switch(&self, address: &str) -> Vec<String> {
         vec!["--grpc-server-addr".to_owned(), address.to_owned()]
     }
 
-    /// What a frame costs the embedded switch: a multiple of what one of as many values costs it with the
-    /// program for v1model.
+    /// Returns the cost of a frame at the embedded switch, relative to the same number of values with the
+    /// v1model program.
     fn frame_cost(&self) -> f64 {
         1.0
     }
 
-    /// Our program for that many values per frame: the built-in one, or the compiled one in a folder.
+    /// Returns our program for a number of values per frame: the built-in one, or the compiled one in a
+    /// folder.
     ///
     /// # Errors
-    /// The folder has no such program, or its tables are not those that are declared.
+    /// A folder without such a program, or a program whose tables differ from the declared ones.
     fn program(
         &self,
         values: ValuesPerFrame,
         folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError>;
 
-    /// Our program that copies updates between peers, for that many values per frame: the one that sums,
-    /// where that copies, too, which is the default.
+    /// Returns our program that copies updates between peers, for a number of values per frame; by default
+    /// the program that sums also copies.
     ///
     /// # Errors
-    /// There is none.
+    /// A target without such a program.
     fn multicast_program(&self, values: ValuesPerFrame) -> Result<Arc<dyn Program>, ProgramError> {
         self.program(values, None)
     }
@@ -89,25 +90,25 @@ pub trait Target: Send + Sync {
 
 /// Our program, compiled for a target.
 pub trait Program: Send + Sync {
-    /// Values per frame that it is compiled for.
+    /// Returns the number of values per frame.
     fn values(&self) -> ValuesPerFrame;
 
-    /// How much fits.
+    /// Returns the limits of the program.
     fn limits(&self) -> Limits;
 
-    /// Opens a session with a switch that runs the program, or shall.
+    /// Opens a session with a switch that runs the program or will run it.
     fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>>;
 
-    /// Returns the greatest precedence that the switch has seen; `None` if the switch has seen no precedence,
-    /// or has no notion of one. Changes nothing there.
+    /// Returns the greatest precedence that the switch has seen; `None` if it has seen none, or has no
+    /// precedences. Changes nothing there.
     ///
     /// # Errors
-    /// A switch that does not answer, or that refuses to.
+    /// A switch that does not answer, or refuses.
     fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>>;
 
-    /// Whether the greatest precedence writes, which is the default. Without precedences the first client
-    /// writes until it leaves: clients of several switches have to take them in the order of their names, and
-    /// to give back what they have when one is refused.
+    /// Returns whether the greatest precedence writes, which is the default. Without precedences the first
+    /// client writes until it disconnects: clients of several switches must acquire them in the order of
+    /// their names, and release the acquired ones when a switch is refused.
     fn has_precedence(&self) -> bool {
         true
     }
@@ -116,7 +117,7 @@ pub trait Program: Send + Sync {
 /// Opens sessions with all switches (by name) at once.
 ///
 /// # Errors
-/// What each switch that did not open one said.
+/// The errors of the switches without a session.
 pub async fn open_all(
     program: &dyn Program,
     places: BTreeMap<String, Place>,
@@ -133,26 +134,26 @@ pub async fn open_all(
     if failed.is_empty() { Ok(sessions) } else { Err(SwitchErrors(failed)) }
 }
 
-/// What a switch runs.
+/// Program on a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Running {
     /// No program.
     Nothing,
-    /// The program that the session was opened for.
+    /// Program of the session.
     Ours,
-    /// Another program, or the same one compiled otherwise.
+    /// Another program, or the same one compiled differently.
     Other,
 }
 
-/// A session with one switch.
+/// Session with one switch.
 pub trait Session: Send {
-    /// The precedence under which this controller writes; `None` if it only reads.
+    /// Returns the precedence under which this controller writes; `None` if it only reads.
     fn precedence(&self) -> Option<Precedence>;
 
-    /// What the switch runs now.
+    /// Returns what the switch runs now.
     fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>>;
 
-    /// Loads our program. Whatever the switch's tables held is gone.
+    /// Loads our program, which clears the switch's tables.
     fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>>;
 
     /// Reads all tables. The switch must be [`Running::Ours`].
@@ -165,14 +166,14 @@ pub trait Session: Send {
     /// Reads the counters. The switch must be [`Running::Ours`].
     fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>>;
 
-    /// Reads what went over these ports, and what became of gradients and partials. The switch must be
-    /// [`Running::Ours`]. A target without such counters says nothing, which is the default.
+    /// Reads the traffic of these ports, and the outcomes of gradients and partials. The switch must be
+    /// [`Running::Ours`]. By default a target has no such counters.
     fn traffic<'a>(&'a mut self, ports: &'a [PortNo]) -> BoxFuture<'a, Result<Traffic, SwitchError>> {
         let _ = ports;
         Box::pin(std::future::ready(Ok(Traffic::default())))
     }
 
-    /// Waits until the session is over, or another controller writes, and says why.
+    /// Waits until the session ends or another controller writes. Returns the cause.
     fn lost(&mut self) -> BoxFuture<'_, SwitchError>;
 }
 

@@ -1,4 +1,4 @@
-//! The target in memory: sessions share a switch, and the greatest precedence writes.
+//! Target in memory: sessions share a switch, and the greatest precedence writes.
 
 use futures::FutureExt;
 use inart_tables::{Limits, MacAction, MacKey, PortNo, SwitchTables, diff};
@@ -6,7 +6,7 @@ use inart_targets::memory::InMemory;
 use inart_targets::{Access, DEFAULT, Place, Precedence, Program, Running, Session, SwitchError};
 use inart_wire::{MacAddr, ValuesPerFrame};
 
-/// What comes of a future that waits for nothing.
+/// Returns the result of a future that is ready.
 fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("it waits for nothing")
 }
@@ -28,7 +28,7 @@ fn sessions_share_a_switch_and_the_greatest_rank_writes() {
         mac: 1,
     };
     let target = InMemory::new(ValuesPerFrame::N64, limits);
-    let mut first = open(&target, Access::Write(Precedence(3))).expect("nobody else is there");
+    let mut first = open(&target, Access::Write(Precedence(3))).expect("no other controller");
     now(first.load_program()).expect("it may");
     let mut tables = SwitchTables::default();
     let port = PortNo::nth(2).expect("a port");
@@ -42,7 +42,7 @@ fn sessions_share_a_switch_and_the_greatest_rank_writes() {
     assert!(matches!(now(reader.write(&updates)), Err(SwitchError::Superseded(_))));
     assert!(matches!(open(&target, Access::Write(Precedence(2))), Err(SwitchError::Superseded(_))));
     assert_eq!(now(target.greatest(Place::local("here", 0))), Ok(Some(Precedence(3))));
-    assert!(open(&target, Access::Resume(Precedence(2))).is_err(), "who asks changes nothing");
+    assert!(open(&target, Access::Resume(Precedence(2))).is_err(), "a query changes nothing");
     open(&target, Access::Resume(Precedence(4))).expect("the greatest");
     assert!(matches!(now(first.lost()), SwitchError::Superseded(_)));
     assert!(matches!(now(first.write(&updates)), Err(SwitchError::Superseded(_))));
@@ -50,7 +50,7 @@ fn sessions_share_a_switch_and_the_greatest_rank_writes() {
 }
 
 #[test]
-fn the_listed_targets_have_names_of_their_own_and_ports_that_come_back() {
+fn the_listed_targets_have_distinct_names_and_reversible_port_numbers() {
     let names: Vec<_> = inart_targets::ALL.iter().map(|target| target.name()).collect();
     assert_eq!(names, ["v1model", "tofino", "tofino2"]);
     for target in inart_targets::ALL {
@@ -63,7 +63,7 @@ fn the_listed_targets_have_names_of_their_own_and_ports_that_come_back() {
         assert_eq!(PortNo::nth(most).and_then(|port| target.port_number(port)), None);
     }
     assert!(inart_targets::named("none").is_none());
-    // 511 means drop, and 0 is no port of ours.
+    // 511 means drop, and we do not use 0.
     assert_eq!((DEFAULT.ports(), DEFAULT.port_of(511), DEFAULT.port_of(0)), (510, None, None));
 }
 
@@ -85,7 +85,7 @@ fn a_program_with_other_tables_is_refused() {
         loaded.err().map(|error| error.to_string())
     };
     assert_eq!(load(&artifact.p4info), None);
-    for (from, to, told) in [
+    for (from, to, expected) in [
         (
             "name: \"epoch\"\n    bitwidth: 16",
             "name: \"epoch\"\n    bitwidth: 8",
@@ -98,7 +98,7 @@ fn a_program_with_other_tables_is_refused() {
     ] {
         assert!(artifact.p4info.contains(from), "{from}");
         let error = load(&artifact.p4info.replacen(from, to, 1)).expect("it is refused");
-        assert!(error.contains(told) && !error.contains('\n'), "{error}");
+        assert!(error.contains(expected) && !error.contains('\n'), "{error}");
     }
     assert!(load("tables {").is_some_and(|error| error.contains("its P4Info")));
 }

@@ -1,4 +1,4 @@
-//! The target over BFRuntime, against the embedded switch with the programs for Tofino, and with the v1model
+//! Target over BFRuntime, against the embedded switch with the programs for Tofino, and with the v1model
 //! program, whose tables are the same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -65,7 +65,7 @@ impl Rig {
         self.open_at(access, PortNumbers::default()).await
     }
 
-    /// With ports of these numbers.
+    /// Opens a session with ports of these numbers.
     async fn open_at(&self, access: Access, ports: PortNumbers) -> Result<Box<dyn Session>, SwitchError> {
         let place = Place::local(&self.address, DEVICE.into());
         self.program.open(Place { timeout: Duration::from_millis(300), ports, ..place }, access).await
@@ -100,7 +100,7 @@ fn add(bitmap: u64, base: u32) -> SteerAction {
     }
 }
 
-/// One of everything that is written. Port 70 is in the second pipe.
+/// One entry of every kind. Port 70 is in the second pipe.
 fn tables() -> SwitchTables {
     let mut tables = SwitchTables::default();
     tables.steer.insert(steer(0, 2), add(1, 64));
@@ -112,7 +112,7 @@ fn tables() -> SwitchTables {
     tables
 }
 
-/// A gradient of worker 0 or 1.
+/// Creates a gradient of worker 0 or 1.
 fn gradient(values: ValuesPerFrame, worker: u8) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, worker, 0x88, 0xb5];
     frame.extend([0x31, 0, 0, 1, 0, 1, 0, 0, 0, worker]);
@@ -155,7 +155,7 @@ async fn written_read_and_counted(program: Compiled) {
     rig.send(2, &gradient(values, 0));
     rig.send(3, &gradient(values, 1));
     rig.send(4, &gradient(values, 1));
-    // Of the last reason that this program has.
+    // Of the last reason of this program.
     let tagged = [&gradient(values, 0)[..12], &[0x81, 0, 0, 7], &gradient(values, 0)[12..]].concat();
     rig.send(2, &tagged);
     let counters = session.counters().await.unwrap();
@@ -183,9 +183,9 @@ async fn written_read_and_counted(program: Compiled) {
 }
 
 #[tokio::test]
-async fn stated_ports_have_their_numbers_everywhere() {
+async fn stated_port_numbers_apply_everywhere() {
     let rig = Rig::start().await;
-    // A board's: 9/0, 10/0, 11/0 and 1/0.
+    // Numbers of a board: 9/0, 10/0, 11/0 and 1/0.
     let numbers = [(2, 56), (3, 48), (4, 40), (70, 132)].map(|(ours, theirs)| (port(ours), theirs));
     let numbers = PortNumbers::from_iter(numbers);
     let mut session = rig.open_at(Access::Write(Precedence(1)), numbers.clone()).await.unwrap();
@@ -210,7 +210,7 @@ async fn stated_ports_have_their_numbers_everywhere() {
     let traffic = session.traffic(&[port(2), port(70)]).await.unwrap();
     assert_eq!(traffic.ports[&port(2)].ours_in.packets, 1);
     assert_eq!(traffic.ports[&port(70)].ours_out.packets, 1);
-    // A port of another pipe, by its number and not by ours.
+    // A port of another pipe, by its number on the switch and not by ours.
     let mut split = tables();
     split.steer.remove(&steer(1, 3));
     split.steer.insert(steer(1, 70), add(2, 64));
@@ -220,7 +220,7 @@ async fn stated_ports_have_their_numbers_everywhere() {
     unknown.switch_ports.insert(SwitchPortsKey { ingress: port(5) }, SwitchPortsAction::Trust);
     assert!(session.write(&diff(&nothing, &unknown)).await.is_err(), "port 5 is not stated");
 
-    // The links are at other ports now: what was written for the old ones is read and removed.
+    // The links are at other ports now: entries for the old ports are read and removed.
     drop(session);
     let moved = [(2, 48), (3, 56), (70, 0)].map(|(ours, theirs)| (port(ours), theirs));
     let moved = PortNumbers::from_iter(moved);
@@ -242,7 +242,7 @@ async fn stated_ports_have_their_numbers_everywhere() {
 }
 
 #[tokio::test]
-async fn what_an_earlier_write_left_counts() {
+async fn entries_of_an_earlier_write_count() {
     let rig = Rig::start().await;
     let nothing = SwitchTables::default();
     let (mut first, mut second) = (nothing.clone(), nothing.clone());
@@ -252,11 +252,11 @@ async fn what_an_earlier_write_left_counts() {
     session.load_program().await.unwrap();
     session.write(&diff(&nothing, &first)).await.unwrap();
     let refused = session.write(&diff(&nothing, &second)).await.unwrap_err().to_string();
-    let told = "pipe 1, others of its slots by pipe 0 (port 2)";
-    assert!(refused.contains(told), "{refused}");
+    let expected = "pipe 1, others of its slots by pipe 0 (port 2)";
+    assert!(refused.contains(expected), "{refused}");
     assert_eq!(session.read().await.unwrap(), first);
     drop(session);
-    // Another session has to look first.
+    // Another session must read first.
     let opened = async {
         loop {
             match rig.open(Access::Write(Precedence(1))).await {
@@ -267,13 +267,13 @@ async fn what_an_earlier_write_left_counts() {
     };
     let mut session = tokio::time::timeout(Duration::from_secs(20), opened).await.unwrap();
     let refused = session.write(&diff(&nothing, &second)).await.unwrap_err().to_string();
-    assert!(refused.contains(told), "{refused}");
+    assert!(refused.contains(expected), "{refused}");
     session.write(&diff(&first, &second)).await.unwrap();
     assert_eq!(session.read().await.unwrap(), second);
-    // What was deleted is forgotten.
+    // Deleted entries no longer count.
     session.write(&diff(&second, &nothing)).await.unwrap();
     session.write(&diff(&nothing, &first)).await.unwrap();
-    // And so is what a new program cleared.
+    // Neither do entries that a new program cleared.
     session.load_program().await.unwrap();
     session.write(&diff(&nothing, &second)).await.unwrap();
     assert_eq!(session.read().await.unwrap(), second);
@@ -289,7 +289,7 @@ async fn a_refused_batch_of_rows_changes_nothing() {
     session.write(&diff(&SwitchTables::default(), &first)).await.unwrap();
     let mut both = first.clone();
     both.steer.insert(steer(0, 2), add(1, 64));
-    // Written as if nothing were there: the second is there already.
+    // Written as if the switch were empty: the second entry exists already.
     let refused = session.write(&diff(&SwitchTables::default(), &both)).await.unwrap_err();
     let SwitchError::Refused(text) = refused else { panic!("{refused}") };
     assert!(text.contains("undid the others") && text.contains("ALREADY_EXISTS"), "{text}");
@@ -340,7 +340,7 @@ fn a_program_with_other_tables_is_refused() {
         loaded.err().map(|error| error.to_string())
     };
     assert_eq!(load(&info), None);
-    for (from, to, told) in [
+    for (from, to, expected) in [
         ("pipe.InArtIngress.switch_ports", "pipe.InArtIngress.others", "table switch_ports is missing"),
         ("\"name\":\"expected\"", "\"name\":\"wanted\"", "parameter expected is missing"),
         (
@@ -351,7 +351,7 @@ fn a_program_with_other_tables_is_refused() {
     ] {
         assert!(info.contains(from), "{from}");
         let error = load(&info.replacen(from, to, 1)).expect("it is refused");
-        assert!(error.contains(told) && !error.contains('\n'), "{error}");
+        assert!(error.contains(expected) && !error.contains('\n'), "{error}");
     }
     let missing = TOFINO.program(VALUES, Some(std::path::Path::new("/nowhere")));
     let missing = missing.err().unwrap().to_string();

@@ -1,5 +1,5 @@
-//! A switch that is a value: keeps entries, refuses duplicates, enforces sizes, and fails when told to. For
-//! tests, and for who wants to know what a push would do.
+//! Switch in memory: keeps entries, refuses duplicates, enforces sizes, and fails at chosen updates. For
+//! tests, and for previews of an installation.
 
 mod switch;
 mod target;

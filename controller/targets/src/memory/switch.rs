@@ -1,4 +1,4 @@
-//! One switch, and a session with it.
+//! Switch in memory, and a session with it.
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -9,37 +9,37 @@ use crate::error::SwitchError;
 use crate::place::Precedence;
 use crate::target::{Running, Session};
 
-/// When writes fail. Updates are counted over the switch's life, from 0.
+/// Time of a failure. Updates count from 0 over the life of the switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failpoint {
-    /// Never.
+    /// No failure.
     Never,
-    /// The `n`-th update alone is refused, the rest of its batch is applied (continue on error).
+    /// Refusal of the `n`-th update alone; the rest of its batch is applied (continue on error).
     Refuse(usize),
-    /// From the `n`-th update on the switch is gone: nothing is applied, nothing can be read.
+    /// Loss of the switch from the `n`-th update on: nothing is applied, and nothing can be read.
     Gone(usize),
-    /// As `Gone`, but the connection comes back for whatever follows the failed write.
+    /// Loss as in `Gone`, but the connection recovers for requests after the failed write.
     Broken(usize),
 }
 
-/// A switch in memory, and a session with it.
+/// Switch in memory, and a session with it.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    /// What it runs.
+    /// What the switch runs.
     pub running: Running,
-    /// What it holds.
+    /// Tables.
     pub tables: SwitchTables,
-    /// Updates it was asked for so far.
+    /// Number of requested updates so far.
     pub updates: usize,
-    /// When it fails.
+    /// Failure.
     pub failpoint: Failpoint,
-    /// What it says that it has counted.
+    /// Counters that the switch reports.
     pub traffic: Traffic,
     limits: Limits,
 }
 
 impl Memory {
-    /// A switch that runs nothing yet.
+    /// Creates a switch without a program.
     pub fn new(limits: Limits) -> Self {
         Memory {
             running: Running::Nothing,
@@ -75,7 +75,7 @@ impl Memory {
             if let Err(error) = self.tables.apply(update) {
                 refused.push(format!("{update:?}: {error}"));
             } else if let Err(error) = self.limits.check(&self.tables) {
-                // Only an insert can be one too many.
+                // Only an insert can exceed a limit.
                 self.tables
                     .apply(&Update { op: Op::Delete, ..update.clone() })
                     .expect("it was inserted just now");
@@ -115,7 +115,7 @@ impl Session for Memory {
         async { self.apply(updates) }.boxed()
     }
 
-    /// Nothing moves in a switch in memory: all counts are 0.
+    /// No frame passes a switch in memory: all counters are 0.
     fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
         let steer = self.tables.steer.iter().map(|(key, action)| (*key, (*action, Counts::default())));
         let counters = SwitchCounters { steer: steer.collect(), ..SwitchCounters::default() };

@@ -15,7 +15,7 @@ use crate::error::{ProgramError, SwitchError};
 use crate::place::{Access, Place, Precedence};
 use crate::target::{Program, Running, Session, Target};
 
-/// The target, with all its switches. Cheap to clone; clones share the switches. Ports keep our numbers.
+/// Target with all its switches. Cheap to clone; clones share the switches. Ports keep our numbers.
 #[derive(Debug, Clone)]
 pub struct InMemory {
     values: ValuesPerFrame,
@@ -34,17 +34,17 @@ impl Shared {
 }
 
 impl InMemory {
-    /// A target whose switches run nothing yet, and hold that much.
+    /// Creates a target whose switches have no program yet, and these limits.
     pub fn new(values: ValuesPerFrame, limits: Limits) -> Self {
         InMemory { values, limits, switches: Arc::default() }
     }
 
-    /// The switch at an address, as it is now.
+    /// Returns the current state of the switch at an address.
     pub fn switch(&self, address: &str) -> Memory {
         self.shared(address).lock().0.clone()
     }
 
-    /// Changes the switch at an address, behind everybody's back.
+    /// Changes the switch at an address without a session.
     pub fn change(&self, address: &str, change: impl FnOnce(&mut Memory)) {
         change(&mut self.shared(address).lock().0);
     }
@@ -119,23 +119,23 @@ fn superseded(precedence: Precedence) -> SwitchError {
     ))
 }
 
-/// A session with a switch that others may have sessions with.
+/// Session with a switch that may have other sessions.
 struct Opened {
     switch: Shared,
     precedence: Option<Precedence>,
 }
 
 impl Opened {
-    /// What the switch answers, which it does at once.
+    /// Returns the switch's answer, which is immediate.
     fn ask<T>(
         &self,
-        question: impl FnOnce(&mut Memory) -> BoxFuture<'_, Result<T, SwitchError>>,
+        request: impl FnOnce(&mut Memory) -> BoxFuture<'_, Result<T, SwitchError>>,
     ) -> Result<T, SwitchError> {
-        let answer = question(&mut self.switch.lock().0).now_or_never();
+        let answer = request(&mut self.switch.lock().0).now_or_never();
         answer.expect("a switch in memory waits for nothing")
     }
 
-    /// Refuses who may not write.
+    /// Refuses writes without the greatest precedence.
     fn may_write(&self) -> Result<(), SwitchError> {
         let seen = self.switch.lock().1;
         if self.precedence == Some(seen) { Ok(()) } else { Err(superseded(seen)) }
@@ -173,7 +173,7 @@ impl Session for Opened {
         ready(answer.expect("a switch in memory waits for nothing")).boxed()
     }
 
-    /// Looks once: a switch that fails later does not announce it.
+    /// Checks once: a switch that fails later does not report it.
     fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
         match self.ask(Memory::running).err().or(self.may_write().err()) {
             Some(why) => ready(why).boxed(),

@@ -1,5 +1,5 @@
-//! Cells of counters. Where both controls have a counter of one name, each counts frames that the other does
-//! not see, and the two are added.
+//! Cells of counters. Where both controls have a counter of one name, each counts frames that the other
+//! does not see, and the two are added.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use inart_bfruntime::{Client, ClientError, Entry, Match, Value};
 
 use crate::counters::Counts;
 
-/// The key of a counter.
+/// Key of a counter.
 const INDEX: &str = "$COUNTER_INDEX";
 
-/// Reads some cells of some counters, in one request: by name, in the order asked for. Cells that the switch
-/// does not have count nothing.
+/// Reads some cells of some counters in one request: by name, in the requested order. Cells that the switch
+/// lacks count as 0.
 pub async fn read<const N: usize>(
     client: &Client,
     counters: [(&str, Vec<u64>); N],
@@ -27,9 +27,9 @@ pub async fn read<const N: usize>(
         cells.map(|cell| Entry::new(table).exact(INDEX, *cell)).collect::<Vec<_>>()
     };
     let wanted: Vec<Entry> = tables.iter().flat_map(cells).collect();
-    // A read of nothing is a read of all.
+    // An empty read would return all cells.
     let found = if wanted.is_empty() { Vec::new() } else { client.read(&wanted).await? };
-    // An entry has its table's short name, which the counters to be added share.
+    // An entry has its table's short name, which counters to be added share.
     let short = |table: &str| table.rsplit('.').next().unwrap_or_default().to_owned();
     let places: BTreeMap<String, usize> =
         tables.iter().map(|(table, place)| (short(table), *place)).collect();
@@ -52,7 +52,7 @@ pub async fn read<const N: usize>(
     Ok(std::array::from_fn(of))
 }
 
-/// What an entry says that it counted.
+/// Returns the counts of an entry.
 pub fn counts(entry: &Entry) -> Counts {
     let part = |name| entry.data.get(name).and_then(Value::to_u64).unwrap_or(0);
     let signed = |count| i64::try_from(count).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! A folder with what p4c printed.
+//! Folder with the output of p4c.
 
 use std::path::{Path, PathBuf};
 
@@ -7,21 +7,21 @@ use inart_p4::{Chip, Variant, decompress};
 use super::program::{Compiled, Image};
 use crate::error::ProgramError;
 
-/// The program in the P4 folder (that of `inart.p4`).
+/// Loads the program from the P4 folder (that of `inart.p4`).
 pub fn load(variant: Variant, folder: &Path) -> Result<Compiled, ProgramError> {
     let build = folder.join("tofino/build");
     let stem = build.join(format!("inart-{variant}"));
     Compiled::new(variant.values, &info(variant, &stem)?, image(variant.chip, &stem)?)
 }
 
-/// The `bf-rt.json` of a variant: in the folder that p4c made for the chip, else beside the program for the
-/// embedded switch, compressed.
+/// Reads the `bf-rt.json` of a variant: from p4c's folder for the chip, else the compressed file next to
+/// the program for the embedded switch.
 fn info(variant: Variant, stem: &Path) -> Result<Vec<u8>, ProgramError> {
-    let (of_chip, beside) = (stem.join("bf-rt.json"), with(stem, "bf-rt.json.xz"));
+    let (of_chip, compressed) = (stem.join("bf-rt.json"), with(stem, "bf-rt.json.xz"));
     if of_chip.exists() {
         read(&of_chip)
-    } else if beside.exists() {
-        read_compressed(&beside)
+    } else if compressed.exists() {
+        read_compressed(&compressed)
     } else {
         Err(ProgramError::Folder(format!(
             "{} has no program for {} values per frame (inart-{variant}.bf-rt.json.xz): compile it",
@@ -31,7 +31,7 @@ fn info(variant: Variant, stem: &Path) -> Result<Vec<u8>, ProgramError> {
     }
 }
 
-/// What p4c printed for the chip, if that is there, else for the embedded switch.
+/// Reads p4c's output for the chip, if it exists, else for the embedded switch.
 fn image(chip: Chip, variant: &Path) -> Result<Image, ProgramError> {
     let pipe = variant.join("pipe");
     let binary = pipe.join(match chip {
@@ -44,7 +44,7 @@ fn image(chip: Chip, variant: &Path) -> Result<Image, ProgramError> {
     Ok(Image { binary: read_compressed(&with(variant, "json.xz"))?, context: Vec::new() })
 }
 
-/// A file beside a variant's folder; its name has dots of its own.
+/// Returns the path of a file next to a variant's folder, whose name has dots of its own.
 fn with(variant: &Path, extension: &str) -> PathBuf {
     PathBuf::from(format!("{}.{extension}", variant.display()))
 }
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// What the chip runs is taken, if it is there, and else what the embedded switch runs.
+    /// The chip's image comes first, then the one for the embedded switch.
     #[test]
     fn the_image_is_that_of_the_chip() -> Result<(), Box<dyn std::error::Error>> {
         for (variant, binary) in Variant::ALL.into_iter().zip(["tofino.bin", "tofino.bin", "tofino2.bin"]) {

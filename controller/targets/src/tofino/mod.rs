@@ -1,7 +1,7 @@
-//! Tofino 1 and 2, reached by BFRuntime: the chip behind its driver (`bf_switchd`), and the embedded switch.
+//! Tofino 1 and 2 over BFRuntime: the chip behind its driver (`bf_switchd`), and the embedded switch.
 //!
-//! BFRuntime has no election. One client is bound to the program and writes; who comes second waits for it,
-//! and is told so if it does not go. A precedence is kept for those who ask, and decides nothing.
+//! BFRuntime has no election. One client is bound to the program and writes; a second client waits, and
+//! gets an error if the first one stays. Precedences are kept for callers, and decide nothing.
 
 mod cells;
 mod folder;
@@ -30,7 +30,7 @@ use crate::target::{Program, Session, Target};
 pub use program::{Compiled, Image};
 pub use session::BfRuntime;
 
-/// The target: one generation of the chip.
+/// Target for one generation of the chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tofino {
     chip: Chip,
@@ -41,10 +41,10 @@ pub const TOFINO: Tofino = Tofino { chip: Chip::Tofino1 };
 /// Tofino 2.
 pub const TOFINO2: Tofino = Tofino { chip: Chip::Tofino2 };
 
-/// Refuses tables that the chip would get wrong, in words that name the entry and the fix.
+/// Checks tables for entries that the chip would process wrongly; errors name the entry and the fix.
 ///
 /// # Errors
-/// Slots that are not aligned, ways into them by two pipes, or members that overlap or that are not expected.
+/// Slots that are not aligned, frames of a sum from two pipes, or members that overlap or are not expected.
 pub fn check_tables(tables: &SwitchTables) -> Result<(), String> {
     let numbering = ports::Numbering::new(PortNumbers::default());
     slots::Held::default().after(&diff(&SwitchTables::default(), tables), &numbering).map(drop)
@@ -70,7 +70,8 @@ impl Target for Tofino {
         ports::port_of(number)
     }
 
-    /// As many values as the chip sums in one pass, if there is a program for them: more cost a second pass.
+    /// As many values as the chip sums in one pass, if there is a program for them: more need a second
+    /// pass.
     fn prefers(&self, values: ValuesPerFrame, folder: Option<&Path>) -> bool {
         let one_pass = match self.chip {
             Chip::Tofino1 => ValuesPerFrame::N32,
@@ -118,14 +119,14 @@ impl Target for Tofino {
         vec!["--bfrt".to_owned(), address.to_owned()]
     }
 
-    /// As whole simulations take longer with this program than with v1model's of as many values
-    /// (docs/evidence/tofino.md, *Time of emulations and simulations*).
+    /// The ratio of durations of whole simulations with this program and with v1model's, for the same
+    /// number of values (docs/evidence/tofino.md, *Time of emulations and simulations*).
     fn frame_cost(&self) -> f64 {
         4.0
     }
 }
 
-/// The program that comes with this crate, for the embedded switch.
+/// Returns the built-in program, for the embedded switch.
 fn built_in(variant: Variant) -> Result<Compiled, ProgramError> {
     let values = variant.values;
     let Some(artifact) = inart_p4::tofino_artifact(variant) else {
@@ -154,7 +155,7 @@ impl Program for Compiled {
         opened.map(|session| session.map(|session| Box::new(session) as Box<dyn Session>)).boxed()
     }
 
-    /// BFRuntime knows none: only whether the server answers is seen.
+    /// BFRuntime has no precedences: only checks that the server answers.
     fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
         session::connect(place).map_ok(|_| None).boxed()
     }

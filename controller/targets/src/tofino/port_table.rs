@@ -1,4 +1,4 @@
-//! Ports by the driver's own tables, which it has with any program.
+//! Ports by the driver's own tables, which exist with any program.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use inart_bfruntime::{Client, Fec as DriverFec, PortSettings, PortState, Speed};
 
 use super::ports;
-use super::session::{connect, told};
+use super::session::{connect, switch_error};
 use crate::error::SwitchError;
 use crate::place::Place;
 use crate::port_table::{Fec, PortSetup, PortStatus, PortTable};
@@ -19,27 +19,27 @@ const FECS: [(Fec, DriverFec); 3] = [
     (Fec::ReedSolomon, DriverFec::ReedSolomon),
 ];
 
-/// The ports of a switch, whatever program it runs.
+/// Ports of a switch with any program.
 pub struct Ports(Client);
 
 impl Ports {
-    /// Connects. Whoever is bound to the program stays so.
+    /// Connects. The client that is bound to the program stays bound.
     pub async fn open(place: Place) -> Result<Self, SwitchError> {
         let client = connect(place).await?;
-        let configs = client.configs().await.map_err(told)?;
+        let configs = client.configs().await.map_err(switch_error)?;
         let Some(program) = configs.programs.first() else {
             return Err(SwitchError::Refused(
-                "it runs no program, and has no ports without one: push a plan first".to_owned(),
+                "it runs no program, and has no ports without one: apply a plan first".to_owned(),
             ));
         };
-        let device = configs.device_info().map_err(|error| told(error.into()))?;
+        let device = configs.device_info().map_err(|error| switch_error(error.into()))?;
         client.use_program(&program.name, Arc::new(device));
         Ok(Self(client))
     }
 
     async fn read_all(&self) -> Result<BTreeMap<u64, PortStatus>, SwitchError> {
-        let states = self.0.read_ports().await.map_err(told)?;
-        let counts = self.0.read_port_counts().await.map_err(told)?;
+        let states = self.0.read_ports().await.map_err(switch_error)?;
+        let counts = self.0.read_port_counts().await.map_err(switch_error)?;
         let status = |state: PortState| {
             let PortState { settings, up, front } = state;
             let counts = counts.get(&settings.number).copied().unwrap_or_default();
@@ -64,7 +64,7 @@ impl Ports {
             let speed = Speed::of_gbps(setup.gbps);
             let fec = FECS.iter().find(|(ours, _)| *ours == setup.fec);
             Ok(PortSettings {
-                number: u32::try_from(*number).map_err(|_| refused("its number is too great".to_owned()))?,
+                number: u32::try_from(*number).map_err(|_| refused("the number is too large".to_owned()))?,
                 speed: speed.ok_or_else(|| refused(format!("no port has {} Gbit/s", setup.gbps)))?,
                 fec: fec.map_or(DriverFec::None, |(_, theirs)| *theirs),
                 enabled: setup.enabled,
@@ -72,7 +72,7 @@ impl Ports {
             })
         });
         let settings = settings.collect::<Result<Vec<_>, SwitchError>>()?;
-        self.0.set_ports(&settings).await.map_err(told)
+        self.0.set_ports(&settings).await.map_err(switch_error)
     }
 }
 
@@ -87,7 +87,7 @@ impl PortTable for Ports {
 
     fn front_ports(&mut self) -> BoxFuture<'_, Result<BTreeMap<(u32, u32), u64>, SwitchError>> {
         async {
-            let ports = self.0.read_front_ports().await.map_err(told)?;
+            let ports = self.0.read_front_ports().await.map_err(switch_error)?;
             Ok(ports.into_iter().map(|(lane, number)| (lane, u64::from(number))).collect())
         }
         .boxed()

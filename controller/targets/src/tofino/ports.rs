@@ -1,6 +1,6 @@
-//! Ports of the chip have the number of their pipe in the upper bits. A topology may say which of them ours
-//! are. Where it does not, ours go through the pipes one by one, and keep their numbers in the first, which
-//! is all that a small switch has.
+//! Port numbers of the chip: the upper bits are the number of the pipe. A topology may state which of the
+//! chip's ports ours are. Without that, ours go through the pipes one by one, and keep their numbers in the
+//! first pipe, the only one of a small switch.
 
 use inart_tables::PortNo;
 
@@ -8,58 +8,58 @@ use crate::numbers::PortNumbers;
 
 /// Bits of a port's number within its pipe.
 const PORT_BITS: u32 = 7;
-/// Ports of a pipe that lead out; the others are the processor's and those that recirculate.
+/// Front ports of a pipe; the others are for the processor and for recirculation.
 const PORTS_OF_PIPE: u64 = 64;
 /// Pipes of the largest chip.
 const PIPES: u64 = 4;
 /// One above the greatest number of a port.
 const NUMBERS: u64 = PIPES << PORT_BITS;
-/// Ports of the chip that are none of ours are ours from here on: a switch may hold entries of another
-/// topology, which have to be read to be deleted.
-const STRANGERS: u64 = 1 << 15;
+/// First of our numbers for ports of the chip that we do not use: a switch may hold entries of another
+/// topology, which must be read in order to be deleted.
+const UNUSED: u64 = 1 << 15;
 
-/// The chip's port 0 is none of ours, as ours count from 1.
+/// Largest port. We do not use the chip's port 0, since ours count from 1.
 pub const PORTS: u16 = (PORTS_OF_PIPE * PIPES - 1) as u16;
 
-/// What the switch calls a port where nobody says so; `None` if it does not have it.
+/// Returns the number of a port on the switch without stated numbers; `None` if the switch lacks the port.
 pub fn number(port: PortNo) -> Option<u64> {
     let port = u64::from(port.get());
     let number = ((port / PORTS_OF_PIPE) << PORT_BITS) + port % PORTS_OF_PIPE;
     (port <= u64::from(PORTS)).then_some(number)
 }
 
-/// The port of that number where nobody says so; `None` if it is none that we use.
+/// Returns the port with a number on a switch without stated numbers; `None` if we do not use it.
 pub fn port_of(number: u64) -> Option<PortNo> {
     let (pipe, port) = (number >> PORT_BITS, number & ((1 << PORT_BITS) - 1));
     let ours = pipe < PIPES && port < PORTS_OF_PIPE;
     ours.then(|| PortNo::try_from(pipe * PORTS_OF_PIPE + port).ok()).flatten()
 }
 
-/// The pipe of the port that the switch calls so.
+/// Returns the pipe of a port by its number on the switch.
 pub fn pipe_of(number: u64) -> u64 {
     number >> PORT_BITS
 }
 
-/// How the ports of one switch are numbered.
+/// Port numbering of one switch.
 #[derive(Debug, Clone, Default)]
 pub struct Numbering(PortNumbers);
 
 impl Numbering {
-    /// By what is stated of the switch.
+    /// Creates a numbering from stated numbers.
     pub fn new(stated: PortNumbers) -> Self {
         Self(stated)
     }
 
-    /// What the switch calls a port; `None` if it does not have it.
+    /// Returns the number of a port on the switch; `None` if the switch lacks the port.
     pub fn number(&self, port: PortNo) -> Option<u64> {
-        let stranger = u64::from(port.get()).checked_sub(STRANGERS).filter(|number| *number < NUMBERS);
-        stranger.or_else(|| match self.0.is_empty() {
+        let unused = u64::from(port.get()).checked_sub(UNUSED).filter(|number| *number < NUMBERS);
+        unused.or_else(|| match self.0.is_empty() {
             true => number(port),
             false => self.0.number(port).map(u64::from),
         })
     }
 
-    /// The port of that number; `None` if no chip has it.
+    /// Returns the port with a number; `None` if no chip has it.
     pub fn port_of(&self, number: u64) -> Option<PortNo> {
         if number >= NUMBERS {
             return None;
@@ -68,11 +68,10 @@ impl Numbering {
             true => port_of(number),
             false => u32::try_from(number).ok().and_then(|number| self.0.port_of(number)),
         };
-        ours.or_else(|| PortNo::try_from(STRANGERS + number).ok())
+        ours.or_else(|| PortNo::try_from(UNUSED + number).ok())
     }
 
-    /// The pipe that a port is in: each has registers of its own. `None` if the switch does not have the
-    /// port.
+    /// Returns the pipe of a port; each pipe has registers of its own. `None` if the switch lacks the port.
     pub fn pipe(&self, port: PortNo) -> Option<u64> {
         self.number(port).map(pipe_of)
     }
@@ -96,7 +95,7 @@ mod tests {
             assert_eq!(rule.pipe(port(ours)), Some(in_pipe), "port {ours}");
         }
         assert_eq!(number(port(256)), None);
-        // No port of ours, of the processor, of recirculation, of a pipe too many.
+        // Ports that we do not use: port 0, the processor's, recirculation, and a pipe beyond the last.
         for theirs in [0, 64, 68, 127, 192, 512] {
             assert_eq!(port_of(theirs), None, "number {theirs}");
         }

@@ -1,4 +1,4 @@
-//! What p4c prints for Tofino: `bf-rt.json`, and what runs.
+//! Output of p4c for Tofino: `bf-rt.json`, and the image.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use inart_wire::ValuesPerFrame;
 use super::ports::PORTS;
 use crate::error::ProgramError;
 
-/// Name of the only profile; p4c's own, where it is told none.
+/// Name of the only profile; p4c's default.
 const PROFILE: &str = "pipe";
 
-/// What runs.
+/// Image of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Image {
     /// `tofino.bin`, or the program in the form that the embedded switch runs.
@@ -23,7 +23,7 @@ pub struct Image {
     pub context: Vec<u8>,
 }
 
-/// A compiled program, ready to be loaded into switches. Cheap to clone.
+/// Compiled program, ready to be loaded into switches. Cheap to clone.
 #[derive(Clone)]
 pub struct Compiled(Arc<Inner>);
 
@@ -36,11 +36,11 @@ struct Inner {
 }
 
 impl Compiled {
-    /// Takes what p4c printed.
+    /// Creates a program from the output of p4c.
     ///
     /// # Errors
-    /// The `bf-rt.json` cannot be read, tells no number of slots, or has other tables than those that are
-    /// declared.
+    /// An unreadable `bf-rt.json`, one without a number of slots, or tables that differ from the declared
+    /// ones.
     pub fn new(values: ValuesPerFrame, bf_rt: &[u8], image: Image) -> Result<Self, ProgramError> {
         let wrong = |reason| ProgramError::Artifact { values, reason };
         let info = Info::from_json(bf_rt).map_err(|error| wrong(error.to_string()))?;
@@ -49,7 +49,7 @@ impl Compiled {
         // Every slot has a cell in every register of the program.
         let registers = info.tables().iter().filter(|table| table.kind == TableKind::Register);
         let slots = registers.map(|register| register.size).min().and_then(|size| u32::try_from(size).ok());
-        // One that sums nothing has none.
+        // A program that does not sum has no registers.
         let sums = specs.contains(&Steer::SPEC);
         let slots = if sums { slots } else { slots.or(Some(0)) };
         let slots =
@@ -73,43 +73,43 @@ impl Compiled {
         })))
     }
 
-    /// Its names.
+    /// Returns the names of the program.
     pub fn info(&self) -> &Info {
         &self.0.info
     }
 
-    /// Values per frame that it is compiled for.
+    /// Returns the number of values per frame.
     pub fn values(&self) -> ValuesPerFrame {
         self.0.values
     }
 
-    /// How much fits.
+    /// Returns the limits of the program.
     pub fn limits(&self) -> Limits {
         self.0.limits
     }
 
-    /// The declared tables that it has.
+    /// Returns the declared tables that the program has.
     pub(super) fn specs(&self) -> &[&'static TableSpec] {
         &self.0.specs
     }
 
-    /// Whether it sums.
+    /// Returns whether the program sums.
     pub(super) fn sums(&self) -> bool {
         self.0.specs.contains(&Steer::SPEC)
     }
 
-    /// What a switch is sent.
+    /// Returns the program to load into a switch.
     pub fn program(&self) -> &inart_bfruntime::Program {
         &self.0.program
     }
 }
 
-/// Whether a controller fills the table: the program's own entries, and what has no key, are none of ours.
+/// Returns whether a controller fills the table; tables with constant entries or without a key are ignored.
 fn is_filled(table: &Table) -> bool {
     table.kind == TableKind::Match && !table.const_entries && !table.key.is_empty()
 }
 
-/// A table in the words of the declaration.
+/// Converts a table to the terms of the declaration.
 fn of_table(table: &Table) -> ProgramTable {
     let key = table.key.iter().map(|field| ProgramField {
         name: field.name.clone(),
@@ -119,7 +119,7 @@ fn of_table(table: &Table) -> ProgramTable {
     ProgramTable {
         name: table.short_name().to_owned(),
         key: key.collect(),
-        // What is only the program's own default is none of ours.
+        // Actions that only the program uses as a default are ignored.
         actions: table.actions.iter().filter(|action| !action.default_only).map(of_action).collect(),
         size: table.size,
     }

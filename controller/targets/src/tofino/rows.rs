@@ -1,11 +1,11 @@
-//! Rows as BFRuntime's entries, and back: whatever the table.
+//! Conversion of rows to BFRuntime's entries and back, for any table.
 
 use inart_bfruntime::{Entry, Match};
 use inart_tables::{Foreign, Row, TableSpec};
 
 use super::ports::Numbering;
 
-/// The entry of a row.
+/// Returns the entry of a row.
 ///
 /// # Errors
 /// A port that no switch of this target has.
@@ -18,10 +18,10 @@ pub fn entry(row: Row, numbering: &Numbering) -> Result<Entry, Foreign> {
     Ok(row.param_cells().fold(entry, |entry, (field, number)| entry.with(field.name, number)))
 }
 
-/// The row of an entry of that table.
+/// Returns the row of an entry of a table.
 ///
 /// # Errors
-/// What no program of ours writes.
+/// An entry that no program of ours writes.
 pub fn row(table: &'static TableSpec, entry: &Entry, numbering: &Numbering) -> Result<Row, Foreign> {
     let foreign = |what: &str| Foreign::new(entry, what);
     let key = entry.key.iter().map(|(name, with)| match with {
@@ -30,7 +30,7 @@ pub fn row(table: &'static TableSpec, entry: &Entry, numbering: &Numbering) -> R
     });
     let key: Option<Vec<_>> = key.collect();
     let key = key.ok_or_else(|| foreign("a key field is not an integer of 64 bits"))?;
-    let action = entry.action.as_deref().ok_or_else(|| foreign("it calls no action"))?;
+    let action = entry.action.as_deref().ok_or_else(|| foreign("the entry calls no action"))?;
     // Counters and the like are the driver's own fields.
     let params = entry.data.iter().filter(|(name, _)| !name.starts_with('$'));
     let params = params.map(|(name, value)| Some((name.as_str(), value.to_u64()?)));

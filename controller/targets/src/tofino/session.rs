@@ -1,4 +1,4 @@
-//! A session with a BFRuntime server.
+//! Session with a BFRuntime server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,56 +24,57 @@ use crate::error::SwitchError;
 use crate::place::{Access, Place, Precedence};
 use crate::target::{Running, Session};
 
-/// The cells of counter `drops`: one for each reason, and the first, which is of none.
+/// Cells of counter `drops`: one per reason, and the first, which has no reason.
 fn drops() -> (&'static str, Vec<u64>) {
     let reasons =
         Reason::ALL.iter().filter(|reason| reason.is_on_tofino()).map(|reason| reason.index() as u64);
     ("drops", std::iter::once(0).chain(reasons).collect())
 }
 
-/// Those of the program that copies updates, which has all reasons.
+/// Cells of counter `drops` in the program that copies updates, which has all reasons.
 fn multicast_drops() -> (&'static str, Vec<u64>) {
     let reasons = Reason::ALL.iter().map(|reason| reason.index() as u64);
     ("drops", std::iter::once(0).chain(reasons).collect())
 }
 
-/// Those of counter `outcomes`, one for each.
+/// Cells of counter `outcomes`, one per outcome.
 fn outcomes() -> (&'static str, Vec<u64>) {
     ("outcomes", (0..Outcome::ALL.len() as u64).collect())
 }
 
-/// Changes in one request.
+/// Changes per request.
 const BATCH: usize = 1000;
 
-/// The counters by port, in the order of [`PortTraffic`].
+/// Counters by port, in the order of [`PortTraffic`].
 const PORT_COUNTERS: [&str; 4] = ["ingress_inart", "ingress_others", "egress_inart", "egress_others"];
 
-/// A switch behind a BFRuntime server.
+/// Switch behind a BFRuntime server.
 pub struct BfRuntime {
     client: Client,
     program: Compiled,
     precedence: Option<Precedence>,
-    /// How long to wait for a program that belongs to another client.
+    /// Longest wait for a program that belongs to another client.
     patience: Duration,
     bound: bool,
     numbering: Numbering,
-    /// Entries that add, while it is known which the switch has: nobody else writes while this one is bound.
+    /// Entries that aggregate, while known: no other client writes while this one is bound.
     held: Option<Held>,
 }
 
 impl BfRuntime {
-    /// Connects; to write, becomes the client that the program belongs to, if it runs.
+    /// Connects; to write, becomes the client that the program belongs to, if the program runs.
     pub(super) async fn open(program: Compiled, place: Place, access: Access) -> Result<Self, SwitchError> {
         let (timeout, numbering) = (place.timeout, Numbering::new(place.ports.clone()));
         let client = connect(place).await?;
         let (precedence, patience) = match access {
             Access::Read => (None, Duration::ZERO),
-            // Also who resumes waits: the server may not know yet that the session before is over.
+            // A resuming client also waits: the server may not know yet that the previous session has
+            // ended.
             Access::Write(precedence) | Access::Resume(precedence) => (Some(precedence), timeout),
         };
         let mut session =
             BfRuntime { client, program, precedence, patience, bound: false, numbering, held: None };
-        let configs = session.client.configs().await.map_err(told)?;
+        let configs = session.client.configs().await.map_err(switch_error)?;
         if precedence.is_some() && configs.program(&session.program.program().name).is_some() {
             session.bind().await?;
         }
@@ -82,14 +83,14 @@ impl BfRuntime {
     }
 
     async fn bind(&mut self) -> Result<(), SwitchError> {
-        self.client.bind(&self.program.program().name, self.patience).await.map_err(told)?;
+        self.client.bind(&self.program.program().name, self.patience).await.map_err(switch_error)?;
         self.bound = true;
         Ok(())
     }
 
-    /// What runs; if it is ours, its names are known from then on.
+    /// Returns what runs; if it is ours, its names are known from then on.
     async fn look(&mut self) -> Result<Running, SwitchError> {
-        let configs = self.client.configs().await.map_err(told)?;
+        let configs = self.client.configs().await.map_err(switch_error)?;
         self.look_at(&configs)
     }
 
@@ -107,20 +108,21 @@ impl BfRuntime {
     }
 
     fn know(&self, configs: &Configs) -> Result<(), SwitchError> {
-        let device = configs.device_info().map_err(|error| told(error.into()))?;
-        let info = self.program.info().with(&device).map_err(|error| told(error.into()))?;
+        let device = configs.device_info().map_err(|error| switch_error(error.into()))?;
+        let info = self.program.info().with(&device).map_err(|error| switch_error(error.into()))?;
         self.client.use_program(&self.program.program().name, Arc::new(info));
         Ok(())
     }
 
     async fn write_all(&mut self, updates: &[Update]) -> Result<(), SwitchError> {
-        // Only entries that add can break a rule: without any, what is held need not be known.
+        // Only entries that aggregate can violate a constraint: without one, the held entries need not be
+        // known.
         if self.held.is_none() && slots::adds_any(updates) {
             self.held = Some(self.read_held().await?);
         }
         let after = self.held.as_ref().map(|held| held.after(updates, &self.numbering));
         let after = after.transpose().map_err(SwitchError::Refused)?;
-        // Until all is written it is not known what is.
+        // Unknown until all updates are written.
         self.held = None;
         self.write_batches(updates).await?;
         self.held = after;
@@ -138,7 +140,8 @@ impl BfRuntime {
                         self.flush(&mut batch).await?;
                     }
                 }
-                // In its place among the rows: those that name it come after it, and go before it.
+                // In its position among the rows: rows that name it come after it, and are removed before
+                // it.
                 Entity::Group(id, ports) => {
                     self.flush(&mut batch).await?;
                     self.write_group(update.op, &self.group(id, ports)?).await?;
@@ -158,7 +161,7 @@ impl BfRuntime {
 
     /// Writes rows as one transaction.
     async fn flush(&self, batch: &mut Vec<Change>) -> Result<(), SwitchError> {
-        let written = self.client.write(batch, Batch::Rollback).await.map_err(told);
+        let written = self.client.write(batch, Batch::Rollback).await.map_err(switch_error);
         batch.clear();
         written
     }
@@ -169,12 +172,12 @@ impl BfRuntime {
             Op::Modify => self.client.modify_group(group).await,
             Op::Delete => self.client.delete_group(group).await,
         };
-        written.map_err(told)
+        written.map_err(switch_error)
     }
 
     async fn read_held(&self) -> Result<Held, SwitchError> {
         let mut steer = BTreeMap::new();
-        for entry in self.client.read_table(Steer::SPEC.full_name).await.map_err(told)? {
+        for entry in self.client.read_table(Steer::SPEC.full_name).await.map_err(switch_error)? {
             let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry, &self.numbering)?)?;
             steer.insert(key, action);
         }
@@ -184,16 +187,16 @@ impl BfRuntime {
     async fn read_all(&mut self) -> Result<SwitchTables, SwitchError> {
         let mut tables = SwitchTables::default();
         for table in self.program.specs() {
-            for entry in self.client.read_table(table.full_name).await.map_err(told)? {
+            for entry in self.client.read_table(table.full_name).await.map_err(switch_error)? {
                 tables.add_row(&rows::row(table, &entry, &self.numbering)?)?;
             }
         }
         for table in DEFAULTS {
-            if let Some(entry) = self.client.read_default(table.full_name).await.map_err(told)? {
+            if let Some(entry) = self.client.read_default(table.full_name).await.map_err(switch_error)? {
                 tables.add_row(&rows::row(table, &entry, &self.numbering)?)?;
             }
         }
-        for group in self.client.read_groups().await.map_err(told)? {
+        for group in self.client.read_groups().await.map_err(switch_error)? {
             let port = |port: &u32| {
                 let foreign =
                     || Foreign::new(format!("multicast group {}", group.id), "a port that no switch has");
@@ -206,15 +209,15 @@ impl BfRuntime {
         Ok(tables)
     }
 
-    /// The entries of a table with what they have counted by now.
+    /// Returns the entries of a table with their current counts.
     async fn read_counted(&self, table: &TableSpec) -> Result<Vec<Entry>, SwitchError> {
-        self.client.sync(table.full_name).await.map_err(told)?;
-        self.client.read_table(table.full_name).await.map_err(told)
+        self.client.sync(table.full_name).await.map_err(switch_error)?;
+        self.client.read_table(table.full_name).await.map_err(switch_error)
     }
 }
 
-/// A program of that name is ours if it has the same tables and runs the same. Its `bf-rt.json` may come back
-/// in other words.
+/// Returns whether a program of that name is ours: same tables and same image. Its `bf-rt.json` may return
+/// in another form.
 fn is_same(ours: &Program, info: &Info, found: &Program) -> bool {
     let binaries =
         |program: &Program| program.profiles.iter().map(|it| it.binary.clone()).collect::<Vec<_>>();
@@ -229,18 +232,18 @@ fn change(op: Op, entry: Entry) -> Change {
     }
 }
 
-/// Connects, as nobody in particular.
+/// Connects without binding to a program.
 pub(super) async fn connect(place: Place) -> Result<Client, SwitchError> {
     let device = u32::try_from(place.device).map_err(|_| {
         SwitchError::Refused(format!("device {}: BFRuntime's devices have 32 bits", place.device))
     })?;
     let target = Target::new(place.address, DeviceId(device));
     let target = Target { security: place.security, timeout: place.timeout, ..target };
-    Client::connect(target).await.map_err(told)
+    Client::connect(target).await.map_err(switch_error)
 }
 
-/// The client's words; they name the place and the fix.
-pub(super) fn told(error: ClientError) -> SwitchError {
+/// Converts a client's error; its text has place and fix.
+pub(super) fn switch_error(error: ClientError) -> SwitchError {
     let text = error.to_string();
     match error {
         ClientError::Own(OwnError::Owned { .. }) => SwitchError::Superseded(text),
@@ -268,11 +271,11 @@ impl Session for BfRuntime {
     fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
         async {
             self.held = None;
-            self.client.set_program(self.program.program().clone()).await.map_err(told)?;
+            self.client.set_program(self.program.program().clone()).await.map_err(switch_error)?;
             if !self.bound {
                 self.bind().await?;
             }
-            let configs = self.client.configs().await.map_err(told)?;
+            let configs = self.client.configs().await.map_err(switch_error)?;
             self.know(&configs)
         }
         .boxed()
@@ -291,7 +294,7 @@ impl Session for BfRuntime {
             if !self.program.sums() {
                 let ports = (0..512).collect();
                 let wanted = [multicast_drops(), ("unwanted", ports)];
-                let [drops, unwanted] = cells::read(&self.client, wanted).await.map_err(told)?;
+                let [drops, unwanted] = cells::read(&self.client, wanted).await.map_err(switch_error)?;
                 let mut updates = BTreeMap::new();
                 for entry in self.read_counted(Updates::SPEC).await? {
                     let (key, _) = Updates::entry(&rows::row(Updates::SPEC, &entry, &self.numbering)?)?;
@@ -299,7 +302,8 @@ impl Session for BfRuntime {
                 }
                 return Ok(SwitchCounters { drops, updates, unwanted, ..SwitchCounters::default() });
             }
-            let [drops, outcomes] = cells::read(&self.client, [drops(), outcomes()]).await.map_err(told)?;
+            let [drops, outcomes] =
+                cells::read(&self.client, [drops(), outcomes()]).await.map_err(switch_error)?;
             let mut steer = BTreeMap::new();
             for entry in self.read_counted(Steer::SPEC).await? {
                 let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry, &self.numbering)?)?;
@@ -319,7 +323,7 @@ impl Session for BfRuntime {
                 PORT_COUNTERS.map(|counter| (counter, numbers.clone()));
             let wanted = [ours_in, others_in, ours_out, others_out, outcomes()];
             let [ours_in, others_in, ours_out, others_out, outcomes] =
-                cells::read(&self.client, wanted).await.map_err(told)?;
+                cells::read(&self.client, wanted).await.map_err(switch_error)?;
             let of_port = |(at, port): (usize, PortNo)| {
                 let (ours_in, others_in) = (ours_in[at], others_in[at]);
                 let (ours_out, others_out) = (ours_out[at], others_out[at]);
@@ -332,6 +336,6 @@ impl Session for BfRuntime {
     }
 
     fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
-        self.client.lost().map(told).boxed()
+        self.client.lost().map(switch_error).boxed()
     }
 }

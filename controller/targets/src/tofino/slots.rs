@@ -1,10 +1,10 @@
-//! What the chip needs of entries that add, beyond what the tables say: its registers are read once per
-//! frame, in one pipe, by a slot that is made without an adder.
+//! Constraints of the chip on entries that aggregate, beyond those of the tables: registers are read once
+//! per frame, in one pipe, at a slot that is computed without an adder.
 //!
-//! The rules hold among all entries of a slot range that the switch holds, whichever write brought them.
-//! Entries that overlap could make a wrong sum, so they are refused wherever in a write they would meet. The
-//! other rules are of the state that a write leads to: what breaks them meanwhile is not completed, and
-//! repeated.
+//! The constraints apply among all entries of a slot range on the switch, from any write. Overlapping
+//! entries could make a wrong sum, so they are refused even between the updates of one write. The other
+//! constraints apply to the state after a write: while they are violated, sums are not completed, and
+//! frames are repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use inart_wire::Contributors;
 
 use super::ports::Numbering;
 
-/// What one entry adds, and where.
+/// Sum of one entry, and its place.
 #[derive(Debug, Clone, Copy)]
 struct Adds {
     slots: SlotRange,
@@ -22,7 +22,7 @@ struct Adds {
     expected: Contributors,
 }
 
-/// The entries of a switch that add.
+/// Entries of a switch that aggregate.
 #[derive(Debug, Clone, Default)]
 pub struct Held {
     rows: BTreeMap<SteerKey, Adds>,
@@ -30,7 +30,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Of these entries, in which nothing is checked.
+    /// Creates a state from entries without checks.
     pub fn new<'a>(entries: impl IntoIterator<Item = (&'a SteerKey, &'a SteerAction)>) -> Self {
         let mut held = Held::default();
         for (key, action) in entries {
@@ -39,10 +39,10 @@ impl Held {
         held
     }
 
-    /// What is held after the updates, in their order.
+    /// Returns the state after the updates, in their order.
     ///
     /// # Errors
-    /// The first entry that the chip would get wrong, in words that name it and the fix.
+    /// The first entry that the chip would process wrongly, in words that name it and the fix.
     pub fn after(&self, updates: &[Update], numbering: &Numbering) -> Result<Held, String> {
         let mut held = self.clone();
         let mut touched = BTreeMap::new();
@@ -62,7 +62,7 @@ impl Held {
         Ok(held)
     }
 
-    /// Puts an entry in the place of that key, or none.
+    /// Sets or removes the entry of a key.
     fn put(&mut self, key: SteerKey, adds: Option<Adds>) {
         if let Some(before) = self.rows.remove(&key)
             && let Some(keys) = self.ranges.get_mut(&before.slots)
@@ -78,13 +78,13 @@ impl Held {
         }
     }
 
-    /// The other entries of a slot range.
+    /// Returns the other entries of a slot range.
     fn others(&self, slots: SlotRange, key: SteerKey) -> impl Iterator<Item = (&SteerKey, &Adds)> {
         let keys = self.ranges.get(&slots).into_iter().flatten();
         keys.filter(move |other| **other != key).filter_map(|key| Some((key, self.rows.get(key)?)))
     }
 
-    /// Whether an entry could make no wrong sum, alone or with the others.
+    /// Checks that an entry cannot make a wrong sum, alone or with the others.
     fn fits(&self, key: &SteerKey, adds: &Adds) -> Result<(), String> {
         let Adds { slots, members, expected, .. } = adds;
         if !slots.len.is_power_of_two() || !slots.base.is_multiple_of(slots.len) {
@@ -95,11 +95,9 @@ impl Held {
             ));
         }
         if members.bitmap & !expected.bitmap != 0 {
-            return Err(
-                "some of its members are not expected: Tofino would add their frames again and again; \
+            return Err("some of its members are not expected: Tofino would add their frames repeatedly; \
                         expect all members"
-                    .to_owned(),
-            );
+                .to_owned());
         }
         let overlaps = |(other, theirs): &(&SteerKey, &Adds)| {
             sum(other, &theirs.members) == sum(key, members)
@@ -116,7 +114,7 @@ impl Held {
         }
     }
 
-    /// Whether an entry that is held agrees with the others of its sum.
+    /// Checks that an entry agrees with the others of its sum.
     fn agrees(&self, key: &SteerKey, row: &Row, numbering: &Numbering) -> Result<(), String> {
         let Some(adds) = self.rows.get(key) else { return Ok(()) };
         let pipe = |key: &SteerKey| {
@@ -146,7 +144,7 @@ impl Held {
     }
 }
 
-/// Whether an update brings an entry that adds.
+/// Returns whether an update adds an entry that aggregates.
 pub fn adds_any(updates: &[Update]) -> bool {
     updates.iter().filter(|update| update.op != Op::Delete).any(|update| match update.item.entity() {
         Entity::Row(row) => Steer::entry(&row).is_ok_and(|(_, action)| adds(&action).is_some()),
@@ -154,7 +152,8 @@ pub fn adds_any(updates: &[Update]) -> bool {
     })
 }
 
-/// What an entry adds to. Frames of another sum have another tag, and are never added to this one's.
+/// Returns the identity of an entry's sum. Frames of another sum have another tag, and are never added to
+/// this one.
 fn sum(key: &SteerKey, members: &Contributors) -> impl PartialEq + use<> {
     (key.plan_version, key.job, key.shard, members.group)
 }
@@ -166,7 +165,7 @@ fn adds(action: &SteerAction) -> Option<Adds> {
     }
 }
 
-/// An entry in words.
+/// Describes an entry.
 fn place(key: &SteerKey) -> String {
     format!("the entry of worker {} at port {} (epoch {})", key.worker, key.ingress, key.plan_version)
 }
@@ -185,7 +184,7 @@ mod tests {
         Contributors { bitmap, ..Contributors::one(BitmapIndex::try_from(0u16).unwrap()) }
     }
 
-    /// Entries of one range that add: worker, port in, members. All expect workers 0 to 2.
+    /// Entries of one range that aggregate: worker, ingress port, members. All expect workers 0 to 2.
     fn tables(slots: SlotRange, entries: &[(u16, u64, u64)]) -> SwitchTables {
         let mut tables = SwitchTables::default();
         for (worker, ingress, members) in entries {
@@ -210,38 +209,38 @@ mod tests {
         diff(&tables(slots, entries), &SwitchTables::default())
     }
 
-    /// What becomes of writes one after the other.
+    /// Returns the state after consecutive writes.
     fn written(writes: &[Vec<Update>]) -> Result<Held, String> {
         let rule = Numbering::default();
         writes.iter().try_fold(Held::default(), |held, updates| held.after(updates, &rule))
     }
 
     #[test]
-    fn what_the_chip_would_get_wrong_is_refused() {
+    fn entries_that_the_chip_would_process_wrongly_are_refused() {
         assert_eq!(written(&[inserts(ALIGNED, &[(0, 2, 1), (1, 3, 6), (2, 3, 6)])]).err(), None);
-        for (slots, entries, told) in [
+        for (slots, entries, expected_text) in [
             (SlotRange { base: 32, len: 64 }, vec![(0, 2, 1)], "not a multiple of their number 64"),
             (ALIGNED, vec![(0, 2, 9)], "not expected"),
             (ALIGNED, vec![(0, 2, 1), (1, 64, 2)], "pipe 0, others of its slots by pipe 1 (port 64)"),
             (ALIGNED, vec![(0, 2, 3), (1, 3, 6)], "shares some members"),
         ] {
-            let error = written(&[inserts(slots, &entries)]).expect_err(told);
-            assert!(error.contains(told) && error.starts_with("steer["), "{error}");
+            let error = written(&[inserts(slots, &entries)]).expect_err(expected_text);
+            assert!(error.contains(expected_text) && error.starts_with("steer["), "{error}");
         }
     }
 
     #[test]
-    fn what_two_writes_together_get_wrong_is_refused() {
+    fn entries_that_conflict_across_two_writes_are_refused() {
         let first = [(0, 2, 1)];
-        for (second, told) in [
+        for (second, expected_text) in [
             ((1, 64, 2), "pipe 1, others of its slots by pipe 0 (port 2)"),
             ((1, 3, 3), "shares some members, not all, with the entry of worker 0 at port 2 (epoch 1)"),
         ] {
             let both = [inserts(ALIGNED, &first), inserts(ALIGNED, &[second])];
-            assert_eq!(written(&both[1..]).err(), None, "alone it is right");
-            let error = written(&both).expect_err(told);
-            assert!(error.contains(told), "{error}");
-            // Not once the first is gone, in a write of its own or before in the same one.
+            assert_eq!(written(&both[1..]).err(), None, "correct alone");
+            let error = written(&both).expect_err(expected_text);
+            assert!(error.contains(expected_text), "{error}");
+            // Accepted once the first is removed, by a write of its own or earlier in the same one.
             let gone = deletes(ALIGNED, &first);
             assert_eq!(written(&[both[0].clone(), gone.clone(), both[1].clone()]).err(), None);
             let one = [gone.clone(), both[1].clone()].concat();
@@ -258,9 +257,9 @@ mod tests {
         assert!(error.contains("sends its sum elsewhere"), "{error}");
     }
 
-    /// While a job moves, and a third plan version has no room of its own.
+    /// During a migration, while a third plan version has no slots of its own.
     #[test]
-    fn plan_versions_share_slots_whatever_their_ways() {
+    fn plan_versions_share_slots_on_any_paths() {
         let first = tables(ALIGNED, &[(0, 2, 1), (1, 3, 2)]);
         let mut second = tables(ALIGNED, &[(0, 64, 1), (1, 65, 2)]);
         second.steer = std::mem::take(&mut second.steer)
@@ -280,10 +279,10 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_overlap_are_refused_even_if_one_goes_later() {
+    fn entries_that_overlap_are_refused_even_if_one_is_removed_later() {
         let (first, second) = ([(0, 2, 3)], [(1, 3, 6)]);
         let order = [inserts(ALIGNED, &second), deletes(ALIGNED, &first)].concat();
-        let error = written(&[inserts(ALIGNED, &first), order]).expect_err("they meet");
+        let error = written(&[inserts(ALIGNED, &first), order]).expect_err("they overlap");
         assert!(error.contains("shares some members"), "{error}");
         // From one pipe to another, which only stops a sum for a while.
         let (first, second) = ([(0, 2, 1)], [(0, 64, 1)]);
@@ -292,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_all_change_in_one_write_are_compared_as_they_become() {
+    fn rows_that_all_change_in_one_write_are_compared_in_their_final_state() {
         let before = tables(ALIGNED, &[(0, 2, 1), (1, 3, 2)]);
         let mut after = before.clone();
         after.steer.values_mut().for_each(|action| {

@@ -1,4 +1,4 @@
-//! Switches of P4's v1model architecture, reached by P4Runtime: bmv2's `simple_switch_grpc` and the embedded
+//! Switches of P4's v1model architecture, over P4Runtime: bmv2's `simple_switch_grpc` and the embedded
 //! switch.
 
 mod ports;
@@ -22,7 +22,7 @@ pub use program::Compiled;
 pub use rows::{entry, row, update};
 pub use session::P4Runtime;
 
-/// The target.
+/// Target v1model.
 #[derive(Debug, Clone, Copy)]
 pub struct V1Model;
 
@@ -43,7 +43,7 @@ impl Target for V1Model {
         ports::port_of(number)
     }
 
-    /// Those that are built in need not be read.
+    /// Built-in programs need not be read.
     fn has_program(&self, values: ValuesPerFrame, folder: Option<&Path>) -> bool {
         folder.is_none() || self.program(values, folder).is_ok()
     }

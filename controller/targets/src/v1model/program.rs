@@ -1,4 +1,4 @@
-//! What p4c prints for v1model: bmv2 JSON and P4Info.
+//! Output of p4c for v1model: bmv2 JSON and P4Info.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::ports::PORTS;
 use crate::error::ProgramError;
 
-/// A compiled program, ready to be loaded into switches. Cheap to clone.
+/// Compiled program, ready to be loaded into switches. Cheap to clone.
 #[derive(Clone)]
 pub struct Compiled(Arc<Inner>);
 
@@ -22,16 +22,16 @@ struct Inner {
     limits: Limits,
     specs: Vec<&'static TableSpec>,
     schema: Arc<Schema>,
-    /// The mark by which a switch that runs it is known: the first bytes of the hash of all of it.
+    /// Cookie that identifies the program on a switch: the first bytes of the hash of the whole program.
     cookie: u64,
     device_config: Vec<u8>,
 }
 
 impl Compiled {
-    /// Takes what p4c printed: bmv2 JSON and P4Info in text form.
+    /// Creates a program from the output of p4c: bmv2 JSON and P4Info in text form.
     ///
     /// # Errors
-    /// The P4Info cannot be read, tells no number of slots, or has other tables than those that are declared.
+    /// An unreadable P4Info, one without a number of slots, or tables that differ from the declared ones.
     pub fn new(values: ValuesPerFrame, json: &[u8], p4info: &str) -> Result<Self, ProgramError> {
         let wrong = |reason| ProgramError::Artifact { values, reason };
         let unreadable = |error: SchemaError| wrong(format!("its P4Info: {error}"));
@@ -55,32 +55,32 @@ impl Compiled {
         })))
     }
 
-    /// Its names.
+    /// Returns the names of the program.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.0.schema
     }
 
-    /// The mark by which a switch that runs it is known.
+    /// Returns the cookie that identifies the program on a switch.
     pub fn cookie(&self) -> u64 {
         self.0.cookie
     }
 
-    /// Values per frame that it is compiled for.
+    /// Returns the number of values per frame.
     pub fn values(&self) -> ValuesPerFrame {
         self.0.values
     }
 
-    /// How much fits.
+    /// Returns the limits of the program.
     pub fn limits(&self) -> Limits {
         self.0.limits
     }
 
-    /// The declared tables that it has.
+    /// Returns the declared tables that the program has.
     pub(super) fn specs(&self) -> &[&'static TableSpec] {
         &self.0.specs
     }
 
-    /// What a switch is sent.
+    /// Returns the pipeline to load into a switch.
     pub fn pipeline(&self) -> Pipeline {
         Pipeline {
             p4info: self.0.schema.info().clone(),
@@ -90,14 +90,14 @@ impl Compiled {
     }
 }
 
-/// A table in the words of the declaration.
+/// Converts a table to the terms of the declaration.
 fn of_table(schema: &Schema, table: &Table) -> Result<ProgramTable, SchemaError> {
     let field = |field: &inart_p4runtime::p4::config::v1::MatchField| ProgramField {
         name: field.name.clone(),
         bits: field.bitwidth.max(0) as u32,
         exact: field.kind() == Some(MatchType::Exact),
     };
-    // What is only the program's own default is none of ours.
+    // Actions that only the program uses as a default are ignored.
     let ours = table.action_refs.iter().filter(|action| action.scope() != Scope::DefaultOnly);
     let actions = ours.map(|action| Ok(of_action(schema.action_by_id(action.id)?)));
     Ok(ProgramTable {

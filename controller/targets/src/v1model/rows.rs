@@ -1,4 +1,4 @@
-//! Rows as P4Runtime's entries, and back: whatever the table.
+//! Conversion of rows to P4Runtime's entries and back, for any table.
 
 use inart_p4runtime::p4::v1;
 use inart_p4runtime::{ActionCall, ClientError, Entry, EntryError, Match, Schema, TableAction};
@@ -7,7 +7,7 @@ use inart_tables::{Entity, Foreign, Op, Row, TableSpec, Update};
 use super::ports;
 use crate::error::SwitchError;
 
-/// The entry of a row.
+/// Returns the entry of a row.
 ///
 /// # Errors
 /// A port that no switch of this target has.
@@ -21,10 +21,10 @@ pub fn entry(row: Row) -> Result<Entry, Foreign> {
     Ok(entry.action(row.action.name, row.param_cells().map(|(field, number)| (field.name, number))))
 }
 
-/// The row of an entry of that table.
+/// Returns the row of an entry of a table.
 ///
 /// # Errors
-/// What no program of ours writes.
+/// An entry that no program of ours writes.
 pub fn row(table: &'static TableSpec, entry: &Entry) -> Result<Row, Foreign> {
     let foreign = |what: &str| Foreign::new(entry, what);
     let key = entry.matches.iter().map(|(name, with)| match with {
@@ -34,7 +34,7 @@ pub fn row(table: &'static TableSpec, entry: &Entry) -> Result<Row, Foreign> {
     let key: Option<Vec<_>> = key.collect();
     let key = key.ok_or_else(|| foreign("a key field is not an integer of 64 bits"))?;
     let Some(TableAction::Call(ActionCall { action, params })) = &entry.action else {
-        return Err(foreign("it calls no action"));
+        return Err(foreign("the entry calls no action"));
     };
     let params = params.iter().map(|(name, value)| Some((name.as_str(), value.to_u64()?)));
     let params: Option<Vec<_>> = params.collect();
@@ -43,7 +43,7 @@ pub fn row(table: &'static TableSpec, entry: &Entry) -> Result<Row, Foreign> {
     Row::from_names(table, key, action, &params)?.with_our_ports(ports::port_of)
 }
 
-/// The message of an update.
+/// Returns the message of an update.
 ///
 /// # Errors
 /// A port that no switch of this target has, or an entry that does not fit the program.
