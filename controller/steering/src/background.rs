@@ -1,9 +1,10 @@
-//! The estimate of b(e), c(v) and b(s): what others use of every capacity, from what was seen of it.
+//! Estimate of background traffic: b(e), c(v) and b(s), the use of every capacity by others, from
+//! observations.
 //!
-//! A rise is believed when two intervals in a row show it, and then at once: the estimate is the later of the
-//! two, since traffic that has begun within the first shows there only in part. A fall is believed little by
-//! little: the estimate comes down to the greater of the last two with a stated time constant. So one burst
-//! moves nothing, and traffic that comes and goes counts as traffic.
+//! Two intervals in a row that show a rise confirm it at once: the estimate is the later of the two, since
+//! traffic that began within the first shows there only in part. A fall is smoothed: the estimate decays to
+//! the greater of the last two values with a time constant. So a single burst changes nothing, and
+//! intermittent traffic counts as traffic.
 
 use std::time::Duration;
 
@@ -11,22 +12,22 @@ use inart_topologies::switched::{BackgroundRates, NodeKind, Topology};
 
 use crate::observation::Observation;
 
-/// The part of a capacity that others are never believed to leave less of: a network that they fill carries
-/// little, but there is a plan for it.
-const LEFT: f64 = 0.05;
+/// Least part of a capacity that the estimate leaves to our jobs: a network full of other traffic carries
+/// little, but a plan for it exists.
+const LEAST_REMAINING: f64 = 0.05;
 
-/// Of one capacity.
+/// Estimate of one capacity.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Estimate {
     bps: f64,
     before: f64,
-    /// When the intervals began that show more than is believed, or have just made it believed.
+    /// Start of the intervals that show more than the estimate, or that have just raised it.
     rising: Option<Duration>,
 }
 
 impl Estimate {
-    /// Takes what an interval showed that began at `since`.
-    fn take(&mut self, since: Duration, seen_bps: f64, kept: f64) {
+    /// Updates the estimate with an interval that began at `since`.
+    fn update(&mut self, since: Duration, seen_bps: f64, kept: f64) {
         self.rising = (seen_bps > self.bps).then(|| self.rising.unwrap_or(since));
         let (low, high) = (seen_bps.min(self.before), seen_bps.max(self.before));
         if low > self.bps {
@@ -38,8 +39,8 @@ impl Estimate {
     }
 }
 
-/// What others use of every capacity of one network. It is never less than the topology says: that is a
-/// reservation.
+/// Estimated background traffic of every capacity of a network. The topology's own values are reservations:
+/// estimates never fall below them.
 #[derive(Debug, Clone)]
 pub struct Background {
     time_constant: Duration,
@@ -49,7 +50,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Nothing was seen yet. Of what others no longer use, 1/e is still counted after `time_constant`.
+    /// Creates estimates before any observation. 1/e of ended background traffic still counts after
+    /// `time_constant`.
     pub fn new(topology: &Topology, time_constant: Duration) -> Self {
         Background {
             time_constant,
@@ -59,8 +61,9 @@ impl Background {
         }
     }
 
-    /// Takes note of an interval that ended at `now`. b(s) is what others send over the links into s.
-    pub fn take(&mut self, now: Duration, topology: &Topology, seen: &Observation) {
+    /// Updates the estimates with an interval that ended at `now`. b(s) is the background traffic on the
+    /// links into s.
+    pub fn update(&mut self, now: Duration, topology: &Topology, seen: &Observation) {
         let since = now.saturating_sub(seen.interval);
         let constant = self.time_constant.as_secs_f64();
         let kept = if constant > 0.0 { (-seen.interval.as_secs_f64() / constant).exp() } else { 0.0 };
@@ -71,7 +74,7 @@ impl Background {
                 else {
                     continue;
                 };
-                estimate.take(since, seen.others_bps, kept);
+                estimate.update(since, seen.others_bps, kept);
                 *into[link.ends[1 - back].index()].get_or_insert(0.0) += seen.others_bps;
             }
         }
@@ -82,26 +85,26 @@ impl Background {
                 NodeKind::Worker => None,
             };
             if let Some(bps) = seen_bps.filter(|bps| is_rate(*bps)) {
-                self.nodes[id.index()].take(since, bps, kept);
+                self.nodes[id.index()].update(since, bps, kept);
             }
         }
     }
 
-    /// Since when a direction of a link has shown that others use more of it, if it does.
+    /// Returns since when a direction of a link has shown more background traffic, if it has.
     pub fn link_rising(&self, link: usize, back: bool) -> Option<Duration> {
         self.links.get(link)?[usize::from(back)].rising
     }
 
-    /// The same of a node.
+    /// Returns since when a node has shown more background traffic, if it has.
     pub fn node_rising(&self, node: usize) -> Option<Duration> {
         self.nodes.get(node)?.rising
     }
 
-    /// The estimate, bit/s: at least what the topology states, and never all of a capacity unless the
+    /// Returns the estimate, bit/s: at least the topology's values, and never a whole capacity unless the
     /// topology says so.
     pub fn rates(&self, topology: &Topology) -> BackgroundRates {
         let within = |estimate: &Estimate, stated: f64, capacity: f64| {
-            estimate.bps.min((1.0 - LEFT) * capacity).max(stated)
+            estimate.bps.min((1.0 - LEAST_REMAINING) * capacity).max(stated)
         };
         let links = self.links.iter().zip(&self.stated.links).zip(topology.links());
         let nodes = self.nodes.iter().zip(&self.stated.nodes).zip(topology.nodes());

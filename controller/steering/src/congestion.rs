@@ -1,4 +1,4 @@
-//! Congestion by what hosts tell of it: it shows there also where no counter of a switch does.
+//! Congestion that hosts report: it also covers links where no switch counts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,41 +8,42 @@ use inart_topologies::switched::NodeId;
 use crate::observation::{HostSeen, Observation};
 use crate::thresholds::ReplanThresholds;
 
-/// Of one host.
+/// Reports of one host.
 #[derive(Debug, Clone, Default)]
 struct Reports {
-    /// Those in a row that show congestion.
+    /// Number of consecutive reports with congestion.
     congested: u32,
-    /// When the first of them began.
+    /// Start of the first of them.
     since: Duration,
-    /// The last one.
+    /// Last report.
     last: HostSeen,
-    /// The largest part of its plan's rate at which chunks were summed.
+    /// Largest part of the plan's rate at which chunks were summed.
     best: f64,
-    /// Nobody is asked about this host before.
+    /// Earliest time of the next request about this host.
     not_before: Duration,
 }
 
-/// What hosts tell.
+/// Reports of all hosts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Congestion(BTreeMap<NodeId, Reports>);
 
 impl Congestion {
-    /// Takes note of an interval that ended at `now`.
-    pub fn take(&mut self, now: Duration, seen: &Observation, thresholds: &ReplanThresholds) {
-        for (&host, said) in &seen.hosts {
+    /// Notes an interval that ended at `now`.
+    pub fn note(&mut self, now: Duration, seen: &Observation, thresholds: &ReplanThresholds) {
+        for (&host, report) in &seen.hosts {
             let reports = self.0.entry(host).or_default();
-            // Nothing new was said, or nothing was sent.
-            let is_silent = said.retransmitted.is_none() && said.marked.is_none() && said.delivered.is_none();
-            if *said == reports.last || is_silent {
+            // No new report, or nothing was sent.
+            let is_silent =
+                report.retransmitted.is_none() && report.marked.is_none() && report.delivered.is_none();
+            if *report == reports.last || is_silent {
                 continue;
             }
-            reports.best = reports.best.max(said.delivered.unwrap_or(0.0).min(1.0));
+            reports.best = reports.best.max(report.delivered.unwrap_or(0.0).min(1.0));
             let above = |part: Option<f64>, most: f64| part.is_some_and(|part| part >= most);
-            let is_slow = said.delivered.is_some_and(|part| part < thresholds.delivered * reports.best);
-            reports.last = *said;
-            if above(said.retransmitted, thresholds.retransmitted)
-                || above(said.marked, thresholds.marked)
+            let is_slow = report.delivered.is_some_and(|part| part < thresholds.delivered * reports.best);
+            reports.last = *report;
+            if above(report.retransmitted, thresholds.retransmitted)
+                || above(report.marked, thresholds.marked)
                 || is_slow
             {
                 if reports.congested == 0 {
@@ -55,8 +56,8 @@ impl Congestion {
         }
     }
 
-    /// The host that tells of it for longest, of those that nobody was asked about lately: since when, and
-    /// what it told last.
+    /// Returns the host that has reported congestion for longest, except those with a recent request: since
+    /// when, and its last report.
     pub fn longest(
         &self,
         now: Duration,
@@ -70,13 +71,13 @@ impl Congestion {
         longest.map(|(&host, reports)| (host, reports.since, reports.last))
     }
 
-    /// Somebody was asked: not again before that moment, whoever tells of it.
-    pub fn asked(&mut self, not_before: Duration) {
+    /// Suppresses requests about congestion before that time, whichever host reports it.
+    pub fn suppress(&mut self, not_before: Duration) {
         self.0.values_mut().for_each(|reports| reports.not_before = not_before);
     }
 
-    /// Other plans are in force: what hosts told before is of no use.
-    pub fn begin_anew(&mut self) {
+    /// Forgets all reports, because other plans became active.
+    pub fn reset(&mut self) {
         for reports in self.0.values_mut() {
             *reports = Reports { not_before: reports.not_before, ..Reports::default() };
         }

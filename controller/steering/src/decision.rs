@@ -1,58 +1,58 @@
-//! What was decided, when, why, and with which numbers.
+//! Decisions: what, when, why, and with which numbers.
 
 use std::fmt;
 
 use inart_topologies::units::{counted, display_rate};
 use serde::{Deserialize, Serialize};
 
-/// What made it a question.
+/// Trigger of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Trigger {
-    /// Others use more or less of a capacity than the plan in force was made for.
+    /// Background traffic on a capacity other than the active plan assumed.
     Background {
-        /// `link a->b`, `switch v` or `server s`: the one that differs most.
+        /// Resource with the largest difference: `link a->b`, `switch v` or `server s`.
         resource: String,
-        /// What they use of it now, bit/s.
+        /// Background traffic now, bit/s.
         now_bps: f64,
-        /// What the plan was made for, bit/s.
+        /// Background traffic that the plan assumed, bit/s.
         planned_bps: f64,
-        /// What there is, bit/s.
+        /// Capacity, bit/s.
         capacity_bps: f64,
     },
-    /// Something failed.
+    /// Failure.
     Lost {
-        /// What, such as `link a-b`.
+        /// Failed parts, such as `link a-b`.
         parts: Vec<String>,
     },
-    /// What had failed is in order again.
+    /// Recovery.
     Back {
-        /// What.
+        /// Recovered parts.
         parts: Vec<String>,
     },
-    /// Somebody else put other plans in force: hosts of these jobs came or went, or they were moved by hand.
+    /// Plans that others activated: hosts of these jobs joined or left, or an operator changed the plans.
     Moved {
-        /// Their names.
+        /// Names of the jobs.
         jobs: Vec<String>,
     },
-    /// A host tells of congestion.
+    /// Congestion that a host reports.
     Congestion {
-        /// The host.
+        /// Name of the host.
         host: String,
-        /// Its jobs.
+        /// Jobs of the host.
         jobs: Vec<String>,
-        /// The part of its frames that it sent again.
+        /// Retransmitted part of its frames.
         retransmitted: Option<f64>,
-        /// The part of the frames it got that were marked.
+        /// Marked part of the frames that it received.
         marked: Option<f64>,
-        /// How long frames waited on the way, milliseconds.
+        /// Queueing delay of its frames, milliseconds.
         queueing_ms: Option<f64>,
-        /// The part of its plan's rate at which chunks were summed.
+        /// Part of its plan's rate at which chunks were summed.
         delivered: Option<f64>,
     },
-    /// It is time for new shares.
+    /// Schedule of share changes.
     Schedule,
-    /// Somebody asked.
+    /// Request of an operator.
     Command,
 }
 
@@ -61,13 +61,13 @@ impl fmt::Display for Trigger {
         match self {
             Trigger::Background { resource, now_bps, planned_bps, capacity_bps } => write!(
                 f,
-                "others use {} of {} on {resource}, the plan was made for {}",
+                "background traffic uses {} of {} on {resource}; the plan assumed {}",
                 display_rate(*now_bps),
                 display_rate(*capacity_bps),
                 display_rate(*planned_bps)
             ),
             Trigger::Lost { parts } => write!(f, "{} failed", parts.join(", ")),
-            Trigger::Back { parts } => write!(f, "{} in order again", parts.join(", ")),
+            Trigger::Back { parts } => write!(f, "{} recovered", parts.join(", ")),
             Trigger::Moved { jobs } => {
                 write!(f, "job {} has other hosts, or another client changed its plan", jobs.join(", "))
             }
@@ -75,102 +75,102 @@ impl fmt::Display for Trigger {
                 write!(f, "congestion at {host} of job {}", jobs.join(", "))?;
                 let part = |part: &Option<f64>| part.map(|part| format!("{:.1} %", 100.0 * part));
                 let signs = [
-                    part(marked).map(|part| format!("{part} of its frames come marked")),
-                    part(retransmitted).map(|part| format!("{part} are sent again")),
-                    queueing_ms.map(|ms| format!("they wait {ms:.1} ms")),
-                    part(delivered).map(|part| format!("chunks are summed at {part} of the plan's rate")),
+                    part(marked).map(|part| format!("{part} of received frames have a congestion mark")),
+                    part(retransmitted).map(|part| format!("{part} of sent frames are retransmissions")),
+                    queueing_ms.map(|ms| format!("queueing delay {ms:.1} ms")),
+                    part(delivered).map(|part| format!("chunks are summed at {part} of the planned rate")),
                 ];
                 let signs: Vec<String> = signs.into_iter().flatten().collect();
                 write!(f, ": {}", signs.join(", "))
             }
-            Trigger::Schedule => f.write_str("time for new shares"),
-            Trigger::Command => f.write_str("asked for"),
+            Trigger::Schedule => f.write_str("scheduled share update"),
+            Trigger::Command => f.write_str("requested"),
         }
     }
 }
 
-/// The numbers of one job.
+/// Rates of one job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobRates {
-    /// The job.
+    /// Name of the job.
     pub job: String,
-    /// What the plan in force carries on the network as it is, bit/s; 0 if it leads over what failed.
+    /// Rate that the active plan carries on the network now, bit/s; 0 if it uses a failed part.
     pub in_force_bps: f64,
-    /// What limits it there.
+    /// Resource that limits that rate.
     pub limit: String,
-    /// The rate of the new plan, bit/s; `None` if there is none.
+    /// Rate of the new plan, bit/s; `None` without one.
     pub new_bps: Option<f64>,
     /// Flows that the new plan moves.
     pub moved: usize,
-    /// Trunks from aggregation points to servers that it moves.
+    /// Trunks from aggregation points to servers that the new plan moves.
     #[serde(default)]
     pub moved_trunks: usize,
-    /// What was not looked for, and why, in words; empty if nothing.
+    /// What the planner did not optimize, and why, in words; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// What is done.
+/// Result of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum Verdict {
-    /// The new plans are put in force.
+    /// Activation of the new plans.
     Change,
-    /// Those in force stay.
+    /// No change.
     Stay {
-        /// Why.
+        /// Reason.
         reason: String,
     },
 }
 
-/// What became of a change.
+/// Outcome of a change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "result")]
 pub enum Outcome {
-    /// The new plans are in force.
+    /// New plans active.
     Done,
-    /// Those before are: why.
+    /// Old plans active.
     Failed {
-        /// In words.
+        /// Reason, in words.
         reason: String,
     },
 }
 
-/// A decision with the numbers that made it. Displays as one line.
+/// Decision with the numbers behind it. Displays as one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Its number, from 1.
+    /// Number of the decision, from 1.
     pub number: u64,
-    /// When the question was asked, seconds since the start.
+    /// Time of the plan request, seconds since the start.
     pub at_seconds: f64,
-    /// What made it a question.
+    /// Trigger.
     pub trigger: Trigger,
-    /// By job, in the order of the plans in force.
+    /// Rates by job, in the order of the active plans.
     pub jobs: Vec<JobRates>,
-    /// The new rate over the one in force, of the slowest job that differs; absent without a plan, or where
-    /// the plan in force carries nothing.
+    /// New rate divided by the active one, of the slowest job that differs; absent without a plan, or where
+    /// the active plan carries nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<f64>,
-    /// What was decided.
+    /// Result.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// From the moment since which it may have been seen to the question, milliseconds: of a failure, the
-    /// last interval in which the part was in order; else the first that shows what was asked about. Absent
-    /// where somebody asked, or it was time.
+    /// Milliseconds from the earliest possible observation of the trigger to the request. Of a failure,
+    /// that is the last interval in which the part was healthy; else the first interval that shows the
+    /// trigger. Absent for requests of operators and scheduled updates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noticed_ms: Option<f64>,
-    /// How long the planner was at it, milliseconds.
+    /// Planning time, milliseconds.
     pub planning_ms: f64,
-    /// What became of the change, once that is known.
+    /// Outcome of the change, once known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// How long the change took, milliseconds.
+    /// Duration of the change, milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_ms: Option<f64>,
 }
 
 impl Decision {
-    /// Whether the plans in force are to change.
+    /// Returns whether the decision changes plans.
     pub fn is_change(&self) -> bool {
         self.verdict == Verdict::Change
     }
@@ -206,7 +206,7 @@ impl fmt::Display for Decision {
         match (&self.outcome, self.change_ms) {
             (Some(Outcome::Done), Some(ms)) => write!(f, ", active after {ms:.1} ms"),
             (Some(Outcome::Done), None) => f.write_str(", active"),
-            (Some(Outcome::Failed { reason }), _) => write!(f, ", came to nothing: {reason}"),
+            (Some(Outcome::Failed { reason }), _) => write!(f, ", change failed: {reason}"),
             (None, _) => Ok(()),
         }
     }

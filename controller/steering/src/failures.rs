@@ -1,4 +1,4 @@
-//! What is known to have failed.
+//! Known failures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,22 +8,22 @@ use inart_topologies::switched::{LinkId, NodeId, Topology};
 use crate::observation::Observation;
 use crate::thresholds::ReplanThresholds;
 
-/// Doublings of the time until a part is tried again.
+/// Maximum number of doublings of the time until a failed part is probed.
 const LONGEST: u32 = 6;
 
-/// A part of the network that can fail by itself.
+/// Part of the network that can fail on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// A link, in both directions.
+    /// Link, in both directions.
     Link(LinkId),
-    /// A switch with all its links.
+    /// Switch with all its links.
     Switch(NodeId),
-    /// What a switch adds up; it still forwards.
+    /// Aggregation of a switch that still forwards.
     Sums(NodeId),
 }
 
 impl Part {
-    /// Its name: `link a-b`, `switch v`, `aggregation of switch v`.
+    /// Returns the name: `link a-b`, `switch v`, `aggregation of switch v`.
     pub fn name(self, topology: &Topology) -> String {
         match self {
             Part::Link(link) => {
@@ -36,30 +36,30 @@ impl Part {
     }
 }
 
-/// What is known of a part that has failed.
+/// Failure of one part.
 #[derive(Debug, Clone, Copy)]
 struct Failure {
-    /// When it was last seen to have failed.
+    /// Last observation of the failure.
     at: Duration,
-    /// Since when it is seen in order again, if it is.
-    in_order: Option<Duration>,
+    /// Since when the part is healthy, if it has recovered.
+    healthy_since: Option<Duration>,
 }
 
-/// What has failed, and what is in order again but not trusted yet.
+/// Failed parts, and recovered ones in their hold-down time.
 #[derive(Debug, Clone, Default)]
 pub struct Failures {
     parts: BTreeMap<Part, Failure>,
-    /// Parts that were tried again without being seen in order: how often in a row.
+    /// Number of consecutive probes without a healthy observation, by part.
     tried: BTreeMap<Part, u32>,
-    /// When parts were seen in order last.
-    good: BTreeMap<Part, Duration>,
+    /// Last healthy observation, by part.
+    last_seen_up: BTreeMap<Part, Duration>,
 }
 
 impl Failures {
-    /// Takes note of an interval that ended at `now`. What is down has failed at once; it is out of the list
-    /// when it has been in order for `policy.back_after`, or when nothing was seen of it for long enough to
-    /// try again. What is not known of stays as it was.
-    pub fn take(
+    /// Notes an interval that ended at `now`. A part that is down has failed at once. It leaves the list
+    /// when it has been healthy for `thresholds.hold_down`, or when it was not observed for long enough to
+    /// be probed by use. Parts without an observation keep their state.
+    pub fn note(
         &mut self,
         now: Duration,
         topology: &Topology,
@@ -69,12 +69,12 @@ impl Failures {
         for (link, directions) in topology.link_ids().zip(&seen.links) {
             let states = || directions.iter().flatten().filter_map(|direction| direction.is_up);
             let state = states().reduce(|a, b| a && b);
-            self.note(now, Part::Link(link), state, thresholds.back_after);
+            self.record(now, Part::Link(link), state, thresholds.back_after);
         }
         for (&id, switch) in &seen.switches {
-            self.note(now, Part::Switch(id), Some(switch.is_up), thresholds.back_after);
+            self.record(now, Part::Switch(id), Some(switch.is_up), thresholds.back_after);
             if switch.is_up {
-                self.note(now, Part::Sums(id), Some(switch.aggregates), thresholds.back_after);
+                self.record(now, Part::Sums(id), Some(switch.aggregates), thresholds.back_after);
             }
         }
         let tried = &self.tried;
@@ -82,25 +82,26 @@ impl Failures {
             thresholds.forget_after.saturating_mul(1 << tried.get(part).copied().unwrap_or(0).min(LONGEST))
         };
         let is_old = |(part, failure): (&Part, &Failure)| {
-            let waits = failure.in_order.is_none() && now.saturating_sub(failure.at) >= forget_after(part);
+            let waits =
+                failure.healthy_since.is_none() && now.saturating_sub(failure.at) >= forget_after(part);
             waits.then_some(*part)
         };
-        let again: Vec<Part> = self.parts.iter().filter_map(is_old).collect();
-        for part in again {
+        let probed: Vec<Part> = self.parts.iter().filter_map(is_old).collect();
+        for part in probed {
             self.parts.remove(&part);
             *self.tried.entry(part).or_default() += 1;
         }
     }
 
-    fn note(&mut self, now: Duration, part: Part, is_up: Option<bool>, back_after: Duration) {
+    fn record(&mut self, now: Duration, part: Part, is_up: Option<bool>, back_after: Duration) {
         match is_up {
             None => {}
-            Some(false) => drop(self.parts.insert(part, Failure { at: now, in_order: None })),
+            Some(false) => drop(self.parts.insert(part, Failure { at: now, healthy_since: None })),
             Some(true) => {
-                self.good.insert(part, now);
+                self.last_seen_up.insert(part, now);
                 self.tried.remove(&part);
                 if let Some(failure) = self.parts.get_mut(&part) {
-                    let since = *failure.in_order.get_or_insert(now);
+                    let since = *failure.healthy_since.get_or_insert(now);
                     if now.saturating_sub(since) >= back_after {
                         self.parts.remove(&part);
                     }
@@ -109,18 +110,18 @@ impl Failures {
         }
     }
 
-    /// When the first of these was seen in order last: they failed after that.
-    pub fn last_in_order<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Option<Duration> {
-        parts.filter_map(|part| self.good.get(part).copied()).min()
+    /// Returns the earliest of the parts' last healthy observations: the parts failed after that.
+    pub fn last_healthy<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Option<Duration> {
+        parts.filter_map(|part| self.last_seen_up.get(part).copied()).min()
     }
 
-    /// What plans are made without.
+    /// Returns the parts that plans must avoid.
     pub fn parts(&self) -> BTreeSet<Part> {
         self.parts.keys().copied().collect()
     }
 
-    /// The network without all that.
-    pub fn left_of(&self, topology: &Topology) -> Topology {
+    /// Returns the topology without the failed parts.
+    pub fn remaining(&self, topology: &Topology) -> Topology {
         let (mut links, mut switches, mut sums) = (Vec::new(), Vec::new(), Vec::new());
         for part in self.parts.keys() {
             match *part {

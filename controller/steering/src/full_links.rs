@@ -1,10 +1,10 @@
-//! What others send over links that are full.
+//! Background traffic offered to full links.
 //!
-//! A full link carries less of others than they send, as it carries less of ours than plans say. Were what
-//! ours lack all lost in the queue, others would lose the same part of what they send. Were it all held back
-//! by our hosts, which slow down by themselves, others would lose nothing. Which of the two it is, counters
-//! do not tell, so the geometric mean of both is taken. A plan made for what others get there would fill the
-//! link again.
+//! A full link carries less background traffic than others send, and less of ours than the plans say. If
+//! our missing traffic were all lost in the queue, other traffic would lose the same part. If our hosts
+//! held it all back by slowing down, other traffic would lose nothing. Counters do not distinguish the two
+//! cases, so we take the geometric mean of both. A plan for the carried background traffic alone would fill
+//! the link again.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use inart_topologies::switched::Topology;
 
 use crate::observation::Observation;
 
-/// The part of its rate that a full link carries.
+/// Utilization from which a link counts as full.
 const FULL: f64 = 0.95;
 
-/// The observation, with what others send over full links, as it follows from what these plans send there: at
-/// most all of the link.
+/// Returns the observation with the background traffic offered to full links, as it follows from the load
+/// of the plans there, at most the link's rate.
 pub fn offered(topology: &Topology, plans: &[Plan], seen: &Observation) -> Observation {
     let mut planned: BTreeMap<&str, f64> = BTreeMap::new();
     for load in plans.iter().flat_map(|plan| &plan.load) {

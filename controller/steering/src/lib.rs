@@ -1,16 +1,16 @@
-//! Steering: what is seen of a network that jobs run on, what it means, and whether another plan is worth a
-//! change.
+//! Replanning: estimates the state of a network from observations, and decides whether another plan is
+//! worth a change.
 //!
-//! Pure: no clock (time is an argument), no I/O, no planning of its own. Whoever owns a [`Steering`] gives it
-//! an [`Observation`] per interval, runs the planner when that makes it ask a [`Question`], gives back what
-//! came out, and carries out the [`Decision`] if that is to change.
+//! Pure: no clock (time is an argument), no I/O, no planning of its own. The owner of a [`Steering`] passes
+//! an [`Observation`] per interval, runs the planner for each [`Question`], passes the plans back, and
+//! carries out the [`Decision`] if it is a change.
 //!
 //! ```
 //! use std::time::Duration;
 //!
 //! use inart_planner_aggregation::{Options, plan, schemes};
 //! use inart_topologies::switched::Topology;
-//! use inart_steering::{LinkSeen, Observation, Outcome, Policy, Steering};
+//! use inart_steering::{LinkSeen, Observation, Outcome, ReplanThresholds, Steering};
 //!
 //! let topology = Topology::from_yaml(
 //!     "{name: ways, nodes: [{name: a, kind: switch}, {name: b, kind: switch}, {name: c, kind: switch},
@@ -19,7 +19,7 @@
 //!       {ends: [c, b], rate: 3 Gbps}, {ends: [b, s], rate: 3 Gbps}]}",
 //! )?;
 //! let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED))?;
-//! let mut steering = Steering::new(topology.clone(), vec![first], Policy::default());
+//! let mut steering = Steering::new(topology.clone(), vec![first], ReplanThresholds::default());
 //! let node = |name| topology.node_named(name).ok_or("a node of the topology");
 //! let second = Duration::from_secs(1);
 //! let mut seen = Observation::unknown(&topology, second);
@@ -28,16 +28,16 @@
 //! let question = steering.observe(2 * second, &seen).ok_or("two are not")?;
 //! let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY)?;
 //! let answer = steering.answer(2 * second, question.number, Ok(&plans), Duration::ZERO);
-//! let decision = answer.ok_or("it is open")?;
+//! let decision = answer.ok_or("the request is open")?;
 //! assert!(decision.is_change() && decision.gain > Some(2.0), "{decision}");
 //! steering.done(2 * second, Outcome::Done, plans);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod background;
-mod by_others;
 mod congestion;
 mod decision;
+mod external_changes;
 mod failures;
 mod full_links;
 mod observation;

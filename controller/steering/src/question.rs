@@ -1,4 +1,4 @@
-//! What the planner is asked, by way of the state machine's owner.
+//! Requests to the planner, which the owner of the state machine carries out.
 
 use std::time::Duration;
 
@@ -9,54 +9,54 @@ use inart_topologies::switched::Topology;
 
 use crate::decision::{Decision, Trigger};
 
-/// Where the new plans carry so many times what those in force do, a change is not led.
+/// Speed-up from which a change is not coordinated: hosts migrate at once.
 const TOO_SLOW_TO_LEAD: f64 = 4.0;
 
-/// Whether shares may be chosen.
+/// Whether the planner may change shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shares {
-    /// They stay: phase 2, routes and aggregation points.
+    /// Fixed shares: phase 2, routes and aggregation points.
     Kept,
-    /// Phase 1 as well, of the jobs that can change them while they run: elastic ones.
+    /// Free shares: phase 1 as well, for elastic jobs, which can change shares while they run.
     Free,
 }
 
-/// Plan these jobs on this network, from the plans in force.
+/// Request to plan jobs on a network, starting from the active plans.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// Its number, from 1; the decision has the same.
+    /// Number of the request, from 1; the decision has the same number.
     pub number: u64,
-    /// When it was asked.
+    /// Time of the request.
     pub at: Duration,
-    /// Why.
+    /// Trigger.
     pub trigger: Trigger,
-    /// The network as it is now: without what failed, with what others use.
+    /// Current network: without failed parts, with background traffic.
     pub topology: Topology,
-    /// The plans in force.
+    /// Active plans.
     pub plans: Vec<Plan>,
-    /// Whether shares may be chosen.
+    /// Whether the planner may change shares.
     pub shares: Shares,
-    /// Whether a plan in force carries nothing any more.
+    /// Whether an active plan carries nothing.
     pub is_urgent: bool,
-    /// Since when what it is about may have been seen, if that is known.
+    /// Earliest possible observation of the trigger, if known.
     pub since: Option<Duration>,
 }
 
 impl Question {
-    /// Whether the servers lead the change that was decided on, and workers follow them from chunk to chunk.
-    /// That takes as long as the routes in force need for a window of chunks. Where they carry nothing, or
-    /// less than a quarter of what the new plans do, every host moves when it is told.
+    /// Returns whether servers coordinate the migration, with workers following from chunk to chunk. That
+    /// takes as long as the active routes need for a window of chunks. Where these carry nothing, or less
+    /// than a quarter of the new plans, every host migrates at once.
     pub fn is_led(&self, decision: &Decision) -> bool {
         !self.is_urgent && decision.gain.is_some_and(|gain| gain < TOO_SLOW_TO_LEAD)
     }
 
-    /// Plans: one plan per job, in the order of those in force. The paths are of the kind that the first plan
-    /// in force states, results count if they do there. Plans of two levels are followed by plans of one.
-    /// Where shares are free, the elastic jobs are planned anew beside the others, which keep theirs.
-    /// `time_left` is as in [`Options::time_left`].
+    /// Plans all jobs: one plan per job, in the order of the active plans. Kind of paths and counting of
+    /// results are those of the first active plan. Plans with two aggregation levels are replaced by plans
+    /// with one. Where shares are free, elastic jobs are replanned next to the others, which keep their
+    /// shares. `time_left` is as in [`Options::time_left`].
     ///
     /// # Errors
-    /// What cannot be planned.
+    /// If a job cannot be planned.
     pub fn plan(&self, scheme: &dyn Scheme, time_left: &dyn Fn() -> f64) -> Result<Vec<Plan>, PlanError> {
         let one_level = |plan: &Plan| Plan { levels: 1, ..plan.clone() };
         let running: Vec<Plan> = self.plans.iter().map(one_level).collect();
@@ -87,7 +87,7 @@ impl Question {
         Ok(plans)
     }
 
-    /// Whether the shares of a job may be chosen.
+    /// Returns whether the shares of a job may change.
     pub(crate) fn may_share(&self, plan: &Plan) -> bool {
         self.shares == Shares::Free && self.topology.job_named(&plan.job).is_some_and(|job| job.elastic)
     }

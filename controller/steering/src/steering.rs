@@ -1,4 +1,4 @@
-//! The state machine: from what is seen to questions, from answers to decisions.
+//! State machine of replanning: observations lead to plan requests, and plans to decisions.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -8,53 +8,53 @@ use inart_planner_aggregation::{Plan, Sustainable, sustainable_rates};
 use inart_topologies::switched::{BackgroundRates, Job, NodeId, NodeKind, Topology};
 
 use crate::background::Background;
-use crate::by_others::ByOthers;
 use crate::congestion::Congestion;
 use crate::decision::{Decision, JobRates, Outcome, Trigger, Verdict};
+use crate::external_changes::ExternalChanges;
 use crate::failures::{Failures, Part};
 use crate::full_links::offered;
 use crate::observation::{HostSeen, Observation};
 use crate::question::{Question, Shares};
 use crate::thresholds::ReplanThresholds;
 
-/// Decisions that are remembered.
+/// Number of decisions that are kept.
 const HISTORY: usize = 100;
-/// Rates that differ by less than this part are the same.
+/// Relative difference below which rates are equal.
 const SAME: f64 = 1e-3;
-/// Least part of a capacity at which others' use of it is named.
+/// Least part of a capacity at which background traffic is listed.
 const NAMED: f64 = 1e-3;
-/// The span of the budget.
+/// Period of the budget of changes.
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What the plans in force were made for, or looked at for last.
+/// Network state that the active plans assume, or that was examined last.
 #[derive(Debug, Clone, PartialEq)]
-struct MadeFor {
+struct Assumptions {
     background: BackgroundRates,
     failed: BTreeSet<Part>,
 }
 
-/// What goes on.
+/// Current activity.
 #[derive(Debug)]
 enum Stage {
     Watching,
-    /// The planner was asked.
-    Asked(Box<Question>, MadeFor),
-    /// A change is under way.
+    /// Open plan request.
+    Asked(Box<Question>, Assumptions),
+    /// Active change.
     Changing(Box<Change>),
 }
 
-/// A change that was decided on.
+/// Change that was decided on.
 #[derive(Debug)]
 struct Change {
-    /// When.
+    /// Time of the decision.
     since: Duration,
-    /// What the plans before were made for.
-    before: MadeFor,
-    /// Those that are to be in force.
+    /// Network state that the previous plans assumed.
+    before: Assumptions,
+    /// Plans to activate.
     plans: Vec<Plan>,
 }
 
-/// Why to ask.
+/// Reason of a plan request.
 struct Reason {
     trigger: Trigger,
     shares: Shares,
@@ -62,7 +62,7 @@ struct Reason {
     since: Option<Duration>,
 }
 
-/// Watches one network, asks for plans when that may be worth it, and decides on them. Time is a duration
+/// Watches one network, requests plans when that may be worth it, and decides on them. Time is a duration
 /// since any fixed moment.
 #[derive(Debug)]
 pub struct Steering {
@@ -71,39 +71,39 @@ pub struct Steering {
     background: Background,
     failures: Failures,
     congestion: Congestion,
-    in_force: Vec<Plan>,
-    by_others: ByOthers,
-    made_for: MadeFor,
+    active: Vec<Plan>,
+    external_changes: ExternalChanges,
+    assumptions: Assumptions,
     stage: Stage,
     asked: u64,
-    /// No question before this, but for what failed.
+    /// Earliest time of the next request, except for failures.
     not_before: Duration,
-    /// Nor for what failed and could not be mended.
-    again_at: Option<Duration>,
-    /// When shares were planned last.
+    /// Earliest time of the next request for failures without a usable plan.
+    retry_at: Option<Duration>,
+    /// Time of the last change of shares.
     shares_at: Duration,
-    /// When changes ended, within the last hour.
+    /// Ends of changes within the last hour.
     changed: VecDeque<Duration>,
     decisions: VecDeque<Decision>,
 }
 
 impl Steering {
-    /// Plans in force on a network of which nothing was seen yet.
-    pub fn new(topology: Topology, in_force: Vec<Plan>, thresholds: ReplanThresholds) -> Self {
-        let made_for = MadeFor { background: topology.background(), failed: BTreeSet::new() };
-        let mut by_others = ByOthers::default();
-        by_others.expect(&in_force);
+    /// Creates the state machine with active plans and without observations.
+    pub fn new(topology: Topology, active: Vec<Plan>, thresholds: ReplanThresholds) -> Self {
+        let assumptions = Assumptions { background: topology.background(), failed: BTreeSet::new() };
+        let mut external_changes = ExternalChanges::default();
+        external_changes.expect(&active);
         Steering {
             background: Background::new(&topology, thresholds.time_constant),
             failures: Failures::default(),
             congestion: Congestion::default(),
-            in_force,
-            by_others,
-            made_for,
+            active,
+            external_changes,
+            assumptions,
             stage: Stage::Watching,
             asked: 0,
             not_before: Duration::ZERO,
-            again_at: None,
+            retry_at: None,
             shares_at: Duration::ZERO,
             changed: VecDeque::new(),
             decisions: VecDeque::new(),
@@ -112,28 +112,27 @@ impl Steering {
         }
     }
 
-    /// The network has these jobs from now on; those that were watched are among them.
-    pub fn know_jobs(&mut self, jobs: Vec<Job>) {
+    /// Sets the jobs of the network; the watched ones are among them.
+    pub fn set_jobs(&mut self, jobs: Vec<Job>) {
         self.topology = self.topology.with_jobs(jobs);
     }
 
-    /// The plans in force are others, by somebody else's hand: jobs that came, went, or were moved. A
-    /// question that is open is forgotten.
-    pub fn in_force(&mut self, plans: Vec<Plan>) {
-        if plans != self.in_force {
-            self.by_others.see(&plans);
-            self.congestion.begin_anew();
-            (self.in_force, self.again_at) = (plans, None);
-            // They may lead over what is known to have failed.
-            self.made_for.failed.clear();
+    /// Sets plans that others activated: jobs started or ended, or changed their plans. Cancels an open
+    /// request.
+    pub fn set_active(&mut self, plans: Vec<Plan>) {
+        if plans != self.active {
+            self.external_changes.note(&plans);
+            self.congestion.reset();
+            (self.active, self.retry_at) = (plans, None);
+            // The plans may use failed parts.
+            self.assumptions.failed.clear();
             if matches!(self.stage, Stage::Asked(..)) {
                 self.stage = Stage::Watching;
             }
         }
     }
 
-    /// The jobs of the plans in force, with the hosts that these are for: of an elastic job, those that are
-    /// there.
+    /// Returns the jobs of the active plans with the hosts in them: of an elastic job, the connected ones.
     fn jobs(&self) -> Vec<Job> {
         let of_plan = |plan: &Plan| {
             let job = self.topology.job_named(&plan.job)?;
@@ -146,28 +145,28 @@ impl Steering {
                 ..job.clone()
             })
         };
-        self.in_force.iter().filter_map(of_plan).collect()
+        self.active.iter().filter_map(of_plan).collect()
     }
 
-    /// The network as it is believed to be, with the jobs of the plans in force.
+    /// Returns the estimated network, with the jobs of the active plans.
     pub fn network(&self) -> Topology {
         // Background first: its lists go by the links of the whole network.
         let loaded = self.topology.with_background(&self.background.rates(&self.topology));
-        self.failures.left_of(&loaded.with_jobs(self.jobs()))
+        self.failures.remaining(&loaded.with_jobs(self.jobs()))
     }
 
-    /// What has failed, by name.
+    /// Returns the names of failed parts.
     pub fn failed(&self) -> Vec<String> {
         self.failures.parts().into_iter().map(|part| part.name(&self.topology)).collect()
     }
 
-    /// What has failed.
+    /// Returns the failed parts.
     pub fn failed_parts(&self) -> BTreeSet<Part> {
         self.failures.parts()
     }
 
-    /// What others use of links, switches and servers, as believed: by resource, bit/s, where it is at least
-    /// a thousandth of the capacity. Hosts' kernels send less than that by themselves.
+    /// Returns estimated background traffic of links, switches and servers: by resource, bit/s, where it is
+    /// at least a thousandth of the capacity. Kernels of hosts send less than that on their own.
     pub fn background_by_name(&self) -> BTreeMap<String, f64> {
         let rates = self.background();
         let name = |id: NodeId| &*self.topology.node(id).name;
@@ -193,71 +192,76 @@ impl Steering {
         used.map(|(resource, bps, _)| (resource, bps)).collect()
     }
 
-    /// What others use, as believed.
+    /// Returns the estimated background traffic.
     pub fn background(&self) -> BackgroundRates {
         self.background.rates(&self.topology)
     }
 
-    /// The decisions, oldest first; the last hundred.
+    /// Returns the last hundred decisions, oldest first.
     pub fn decisions(&self) -> impl DoubleEndedIterator<Item = &Decision> + ExactSizeIterator {
         self.decisions.iter()
     }
 
-    /// Takes note of an interval that ended at `now`. A question is answered by [`Steering::answer`]; until
-    /// then, and until a change has ended, there is no other.
+    /// Notes an interval that ended at `now`. Returns a plan request, to be answered by
+    /// [`Steering::answer`]. No other request is made before the answer, or before the end of the change.
     pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
-        self.background.take(now, &self.topology, &offered(&self.topology, &self.in_force, seen));
-        self.failures.take(now, &self.topology, seen, &self.thresholds);
-        self.congestion.take(now, seen, &self.thresholds);
-        if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
+        self.background.update(now, &self.topology, &offered(&self.topology, &self.active, seen));
+        self.failures.note(now, &self.topology, seen, &self.thresholds);
+        self.congestion.note(now, seen, &self.thresholds);
+        if !matches!(self.stage, Stage::Watching) || self.active.is_empty() {
             return None;
         }
         let network = self.network();
         let rates = self.rates(&network);
-        let made_for = MadeFor { background: self.background(), failed: self.failures.parts() };
-        let reason = self.reason(now, &rates, &made_for)?;
+        let assumptions = Assumptions { background: self.background(), failed: self.failures.parts() };
+        let reason = self.reason(now, &rates, &assumptions)?;
         match &reason.trigger {
-            Trigger::Moved { .. } => self.by_others.asked(),
-            Trigger::Congestion { .. } => self.congestion.asked(now + self.thresholds.forget_after),
+            Trigger::Moved { .. } => self.external_changes.clear(),
+            Trigger::Congestion { .. } => self.congestion.suppress(now + self.thresholds.forget_after),
             _ => {}
         }
-        Some(self.ask(now, reason, (network, made_for)))
+        Some(self.ask(now, reason, (network, assumptions)))
     }
 
-    /// Asks at once, whatever the thresholds for questions say: somebody wants it. `None` while another
-    /// question is open or a change under way, or if nothing is in force.
+    /// Requests plans at once, regardless of thresholds. Returns `None` while a request or a change is
+    /// active, or without active plans.
     pub fn command(&mut self, now: Duration, shares: Shares) -> Option<Question> {
-        if !matches!(self.stage, Stage::Watching) || self.in_force.is_empty() {
+        if !matches!(self.stage, Stage::Watching) || self.active.is_empty() {
             return None;
         }
-        let made_for = MadeFor { background: self.background(), failed: self.failures.parts() };
+        let assumptions = Assumptions { background: self.background(), failed: self.failures.parts() };
         let reason = Reason { trigger: Trigger::Command, shares, is_urgent: false, since: None };
-        Some(self.ask(now, reason, (self.network(), made_for)))
+        Some(self.ask(now, reason, (self.network(), assumptions)))
     }
 
-    fn ask(&mut self, now: Duration, reason: Reason, (topology, made_for): (Topology, MadeFor)) -> Question {
+    fn ask(
+        &mut self,
+        now: Duration,
+        reason: Reason,
+        (topology, assumptions): (Topology, Assumptions),
+    ) -> Question {
         let Reason { trigger, shares, is_urgent, since } = reason;
         self.asked += 1;
         if shares == Shares::Free {
             self.shares_at = now;
         }
-        let (number, plans) = (self.asked, self.in_force.clone());
+        let (number, plans) = (self.asked, self.active.clone());
         let question = Question { number, at: now, trigger, topology, plans, shares, is_urgent, since };
-        self.stage = Stage::Asked(Box::new(question.clone()), made_for);
+        self.stage = Stage::Asked(Box::new(question.clone()), assumptions);
         question
     }
 
-    /// Why to ask, if there is a reason.
-    fn reason(&mut self, now: Duration, rates: &[Sustainable], made_for: &MadeFor) -> Option<Reason> {
+    /// Returns a reason for a request, if there is one.
+    fn reason(&mut self, now: Duration, rates: &[Sustainable], assumptions: &Assumptions) -> Option<Reason> {
         let names = |parts: &mut dyn Iterator<Item = &Part>| -> Vec<String> {
             parts.map(|part| part.name(&self.topology)).collect()
         };
-        let lost: BTreeSet<Part> = made_for.failed.difference(&self.made_for.failed).copied().collect();
+        let lost: BTreeSet<Part> = assumptions.failed.difference(&self.assumptions.failed).copied().collect();
         let carries_nothing = rates.iter().any(|rate| rate.rate_bps <= 0.0);
-        let again = self.again_at.is_some_and(|at| now >= at);
+        let again = self.retry_at.is_some_and(|at| now >= at);
         if carries_nothing && (!lost.is_empty() || again) {
-            let since = self.failures.last_in_order(lost.iter());
-            let parts = if lost.is_empty() { &made_for.failed } else { &lost };
+            let since = self.failures.last_healthy(lost.iter());
+            let parts = if lost.is_empty() { &assumptions.failed } else { &lost };
             let trigger = Trigger::Lost { parts: names(&mut parts.iter()) };
             return Some(Reason { trigger, shares: Shares::Kept, is_urgent: true, since });
         }
@@ -266,14 +270,14 @@ impl Steering {
             return None;
         }
         let usual = |trigger, shares, since| Reason { trigger, shares, is_urgent: false, since };
-        let back = names(&mut self.made_for.failed.difference(&made_for.failed));
+        let back = names(&mut self.assumptions.failed.difference(&assumptions.failed));
         if !back.is_empty() {
             return Some(usual(Trigger::Back { parts: back }, Shares::Kept, None));
         }
-        if let Some((trigger, shares, since)) = self.by_others.question(now, self.thresholds.settle) {
+        if let Some((trigger, shares, since)) = self.external_changes.trigger(now, self.thresholds.settle) {
             return Some(usual(trigger, shares, Some(since)));
         }
-        if let Some((trigger, since)) = self.differs(rates, &made_for.background) {
+        if let Some((trigger, since)) = self.differs(rates, &assumptions.background) {
             return Some(usual(trigger, Shares::Kept, since));
         }
         if let Some((trigger, since)) = self.congested(now) {
@@ -284,7 +288,7 @@ impl Steering {
         due.then(|| usual(Trigger::Schedule, Shares::Free, None))
     }
 
-    /// The host of a plan in force that tells of congestion for longest.
+    /// Returns the host of an active plan that has reported congestion for longest.
     fn congested(&self, now: Duration) -> Option<(Trigger, Duration)> {
         let (id, since, seen) = self.congestion.longest(now, &self.thresholds)?;
         let host = self.topology.node(id).name.clone();
@@ -292,19 +296,19 @@ impl Steering {
             plan.flows.iter().any(|flow| flow.worker == host)
                 || plan.shards.iter().any(|shard| shard.server == host)
         };
-        let jobs: Vec<String> = self.in_force.iter().filter(is_in).map(|plan| plan.job.clone()).collect();
+        let jobs: Vec<String> = self.active.iter().filter(is_in).map(|plan| plan.job.clone()).collect();
         let HostSeen { retransmitted, marked, queueing, delivered, .. } = seen;
         let queueing_ms = queueing.map(|waits| waits.as_secs_f64() * 1e3);
         let trigger = Trigger::Congestion { host, jobs, retransmitted, marked, queueing_ms, delivered };
         Some((trigger, since))
     }
 
-    /// The capacity of which others use most more, or less, than the plans were made for, as part of it; a
-    /// rise only if a plan in force is slower for it.
+    /// Returns the capacity whose background traffic differs most, relative to the capacity, from the
+    /// plans' assumption; a rise only if it makes an active plan slower.
     fn differs(&self, rates: &[Sustainable], now: &BackgroundRates) -> Option<(Trigger, Option<Duration>)> {
         let is_slower =
-            rates.iter().zip(&self.in_force).any(|(rate, plan)| rate.rate_bps < plan.rate_bps * (1.0 - SAME));
-        let planned = &self.made_for.background;
+            rates.iter().zip(&self.active).any(|(rate, plan)| rate.rate_bps < plan.rate_bps * (1.0 - SAME));
+        let planned = &self.assumptions.background;
         let name = |id| &*self.topology.node(id).name;
         let links = self.topology.links().iter().enumerate().flat_map(|(at, link)| {
             let [a, b] = link.ends.map(name);
@@ -337,14 +341,15 @@ impl Steering {
             })
     }
 
-    /// What the plans in force carry on a network: no more than they state, since hosts send no faster.
+    /// Returns the rates that active plans carry on a network: at most the planned ones, since hosts send
+    /// no faster.
     fn rates(&self, network: &Topology) -> Vec<Sustainable> {
         let unknown = |_| {
             let nothing = || Sustainable { rate_bps: 0.0, limit: "a plan of another network".to_owned() };
-            self.in_force.iter().map(|_| nothing()).collect()
+            self.active.iter().map(|_| nothing()).collect()
         };
-        let mut rates = sustainable_rates(network, &self.in_force).unwrap_or_else(unknown);
-        for (rate, plan) in rates.iter_mut().zip(&self.in_force) {
+        let mut rates = sustainable_rates(network, &self.active).unwrap_or_else(unknown);
+        for (rate, plan) in rates.iter_mut().zip(&self.active) {
             if rate.rate_bps > plan.rate_bps * (1.0 - SAME) {
                 *rate = Sustainable { rate_bps: plan.rate_bps.min(rate.rate_bps), limit: String::new() };
             }
@@ -352,9 +357,8 @@ impl Steering {
         rates
     }
 
-    /// Hears the plans that were made, one per job in the order of the question's, and decides. `None` if
-    /// that question is not open any more. A decision to change has to be carried out and ended by
-    /// [`Steering::done`].
+    /// Decides on plans for a request, one per job in the order of the request's. Returns `None` if the
+    /// request is no longer open. A decision to change must be carried out and ended by [`Steering::done`].
     pub fn answer(
         &mut self,
         now: Duration,
@@ -363,14 +367,14 @@ impl Steering {
         planning: Duration,
     ) -> Option<Decision> {
         match std::mem::replace(&mut self.stage, Stage::Watching) {
-            Stage::Asked(question, made_for) if question.number == number => {
+            Stage::Asked(question, assumptions) if question.number == number => {
                 let decision = self.decide(&question, plans.clone(), planning);
-                let before = std::mem::replace(&mut self.made_for, made_for);
+                let before = std::mem::replace(&mut self.assumptions, assumptions);
                 if decision.is_change() {
                     let plans = plans.map(<[Plan]>::to_vec).unwrap_or_default();
                     self.stage = Stage::Changing(Box::new(Change { since: now, before, plans }));
                 }
-                self.again_at = (question.is_urgent && !decision.is_change())
+                self.retry_at = (question.is_urgent && !decision.is_change())
                     .then_some(now + self.thresholds.again_after);
                 if self.decisions.len() == HISTORY {
                     self.decisions.pop_front();
@@ -387,11 +391,11 @@ impl Steering {
 
     fn decide(&self, question: &Question, plans: Result<&[Plan], String>, planning: Duration) -> Decision {
         let rates = self.rates(&question.topology);
-        let found = plans.and_then(|plans| match plans.len() == self.in_force.len() {
+        let found = plans.and_then(|plans| match plans.len() == self.active.len() {
             true => Ok(plans),
-            false => Err(format!("{} plans for {} jobs", plans.len(), self.in_force.len())),
+            false => Err(format!("{} plans for {} jobs", plans.len(), self.active.len())),
         });
-        let jobs = rates.iter().zip(&self.in_force).enumerate().map(|(at, (rate, plan))| {
+        let jobs = rates.iter().zip(&self.active).enumerate().map(|(at, (rate, plan))| {
             let new = found.as_ref().ok().map(|plans| &plans[at]);
             let moved = new.map_or(Moved { flows: 0, trunks: 0 }, |new| new.moved_from(plan));
             JobRates {
@@ -439,25 +443,25 @@ impl Steering {
                 && new.shards == old.shards
                 && routes(new) == routes(old)
         };
-        if plans.iter().zip(&self.in_force).all(is_same) {
+        if plans.iter().zip(&self.active).all(is_same) {
             return stay("the active plan is the best found".to_owned());
         }
         let wanted = self.thresholds.gain;
         match gain {
             Some(gain) if gain < wanted && !question.is_urgent => stay(format!("the gain is below {wanted}")),
-            None if !question.is_urgent => stay("nothing is gained".to_owned()),
-            _ if self.thresholds.dry_run => stay("dry run: it would be".to_owned()),
+            None if !question.is_urgent => stay("no gain".to_owned()),
+            _ if self.thresholds.dry_run => stay("dry run: would change".to_owned()),
             _ => Verdict::Change,
         }
     }
 
-    /// The change that was decided on last has ended: the plans in force now, and what became of it.
-    pub fn done(&mut self, now: Duration, outcome: Outcome, in_force: Vec<Plan>) {
+    /// Ends the change that was decided on last: the plans that are active now, and the outcome.
+    pub fn done(&mut self, now: Duration, outcome: Outcome, active: Vec<Plan>) {
         let Change { since, before, plans } = match std::mem::replace(&mut self.stage, Stage::Watching) {
             Stage::Changing(change) => *change,
             other => {
                 self.stage = other;
-                return self.in_force(in_force);
+                return self.set_active(active);
             }
         };
         let is_done = outcome == Outcome::Done;
@@ -466,26 +470,26 @@ impl Steering {
             decision.change_ms = Some(now.saturating_sub(since).as_secs_f64() * 1e3);
         }
         if is_done {
-            self.by_others.expect(&plans);
+            self.external_changes.expect(&plans);
         }
-        self.by_others.expect(&in_force);
-        self.congestion.begin_anew();
-        self.in_force = in_force;
+        self.external_changes.expect(&active);
+        self.congestion.reset();
+        self.active = active;
         if is_done {
             self.changed.retain(|&at| now.saturating_sub(at) < HOUR);
             self.changed.push_back(now);
-            (self.not_before, self.again_at) = (now + self.thresholds.gap, None);
+            (self.not_before, self.retry_at) = (now + self.thresholds.gap, None);
         } else {
-            // It is a question again, but not at once.
+            // Requested again, but not at once.
             let later = now + self.thresholds.again_after;
-            (self.not_before, self.again_at) = (later, Some(later));
-            self.made_for = MadeFor { background: before.background, ..self.made_for.clone() };
+            (self.not_before, self.retry_at) = (later, Some(later));
+            self.assumptions = Assumptions { background: before.background, ..self.assumptions.clone() };
         }
     }
 }
 
-/// By which factor the slowest job that differs gets faster: the max-min sense. `None` if none does; infinite
-/// where it carries nothing now.
+/// Returns the speed-up of the slowest job that differs (max-min); `None` if none does; infinite where the
+/// job carries nothing now.
 fn gain(jobs: &[JobRates]) -> Option<f64> {
     let sorted = |rate: &dyn Fn(&JobRates) -> Option<f64>| -> Option<Vec<f64>> {
         let mut rates: Vec<f64> = jobs.iter().map(rate).collect::<Option<_>>()?;

@@ -1,45 +1,46 @@
-//! When another plan is worth a change.
+//! Thresholds of replanning.
 
 use std::time::Duration;
 
-/// The thresholds. What fails on a plan's paths is answered in spite of all of them but `dry_run`.
+/// Thresholds of replanning. Failures on a plan's paths override all of them except `dry_run`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplanThresholds {
-    /// By which factor the rate has to rise for a change. 1.1 by default.
+    /// Least ratio of new to active rate for a change. 1.1 by default.
     pub gain: f64,
-    /// The least time between the end of a change and the next question. 1 s by default.
+    /// Least time between the end of a change and the next request. 1 s by default.
     pub gap: Duration,
-    /// Changes within an hour at most, those for failures counted, but not refused. 60 by default.
-    pub per_hour: usize,
-    /// The part of a capacity by which what others use of it has to differ from what the plan in force was
-    /// made for, before a question is asked. 0.05 by default.
-    pub hysteresis: f64,
-    /// How long what others no longer use is still counted for, see [`crate::Background`]. 2 s by default.
-    pub time_constant: Duration,
-    /// How long what failed has to be in order again before plans use it. 2 s by default.
-    pub back_after: Duration,
-    /// How long after it was last seen to have failed a part is tried again, though nothing shows that it is
-    /// in order: what no plan uses carries nothing that could. Twice as long each time that it turns out to
-    /// have failed still, up to 64 times as long. A minute by default.
-    pub forget_after: Duration,
-    /// How long after a change that came to nothing it is tried again. 5 s by default.
-    pub again_after: Duration,
-    /// How long plans that somebody else put in force are left alone before others are looked for. 2 s by
+    /// Maximum number of changes within an hour. Changes for failures count, but are never refused. 60 by
     /// default.
+    pub per_hour: usize,
+    /// Least change of background traffic since the active plan was made that leads to a request, as part
+    /// of the capacity. 0.05 by default.
+    pub hysteresis: f64,
+    /// Time constant of the decay of ended background traffic, see [`crate::Background`]. 2 s by default.
+    pub time_constant: Duration,
+    /// Hold-down time: a recovered part is used again after it has been healthy for this long. 2 s by
+    /// default.
+    pub back_after: Duration,
+    /// Time from the last observation of a failure until the part is probed by use, without a sign of
+    /// recovery: a part without traffic cannot show any. Doubles with each failed probe, up to 64 times. 1
+    /// min by default.
+    pub forget_after: Duration,
+    /// Time until a failed change is retried. 5 s by default.
+    pub again_after: Duration,
+    /// Time for which plans that others activated are left alone before a request. 2 s by default.
     pub settle: Duration,
-    /// The part of a host's frames that it sends again, and the part of those it gets that are marked, from
-    /// which on the network is congested for it. 0.05 and 0.25 by default.
+    /// Parts of a host's frames from which it counts as congested: retransmitted ones of the frames it
+    /// sends, and marked ones of the frames it receives. 0.05 and 0.25 by default.
     pub retransmitted: f64,
-    /// See [`ReplanThresholds::retransmitted`].
+    /// Marked part, see [`ReplanThresholds::retransmitted`].
     pub marked: f64,
-    /// So is it where a host's chunks are summed at less than this part of the best rate that they had by the
-    /// plan in force. 0.5 by default.
+    /// Part of the best summing rate under the active plan below which a host counts as congested. 0.5 by
+    /// default.
     pub delivered: f64,
-    /// How many of a host's reports in a row have to show that. 3 by default.
+    /// Number of consecutive reports that must show congestion. 3 by default.
     pub congested_reports: u32,
-    /// How often shares are planned anew (phase 1), if at all. Never by default.
+    /// Interval of share changes (phase 1), if any. Never by default.
     pub shares_every: Option<Duration>,
-    /// Whether nothing is changed, and only said what would be. Off by default.
+    /// Whether decisions are only reported, not carried out. Off by default.
     pub dry_run: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is seen, and what is decided: no flapping, no change without need, failures answered at once.
+//! Decisions from observations: no flapping, no unneeded change, immediate reaction to failures.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::support::{Owner, STEP, link, network, node};
 
 #[test]
-fn congestion_is_gone_round_once() {
+fn congestion_is_avoided_once() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let (spine, busy) = (owner.spine(), link(&owner.topology, "l1", owner.spine()));
     let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
@@ -30,13 +30,16 @@ fn congestion_is_gone_round_once() {
     let last = owner.steering.decisions().next_back().unwrap();
     assert!(matches!(last.outcome, Some(Outcome::Done)), "{last}");
     let line = last.to_string();
-    assert!(line.contains("others use 3 Gbps of 4 Gbps on link") && !line.contains('\n'), "{line}");
+    assert!(
+        line.contains("background traffic uses 3 Gbps of 4 Gbps on link") && !line.contains('\n'),
+        "{line}"
+    );
     let read: Decision = serde_json::from_str(&serde_json::to_string(last).unwrap()).unwrap();
     assert_eq!(&read, last);
 }
 
 #[test]
-fn a_burst_of_one_interval_is_none() {
+fn a_burst_of_one_interval_is_ignored() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let quiet = owner.all_up(|_, _| 0.0);
     let burst = owner.all_up(|_, _| 3e9);
@@ -47,13 +50,14 @@ fn a_burst_of_one_interval_is_none() {
 }
 
 #[test]
-fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
+fn background_offered_to_a_full_link_exceeds_the_carried_part() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let busy = link(&owner.topology, "l1", owner.spine());
     let planned = format!("link l1->{}", owner.spine());
-    let load = owner.in_force[0].load.iter().find(|load| load.resource == planned);
+    let load = owner.active[0].load.iter().find(|load| load.resource == planned);
     let planned_bps = load.unwrap().used_bps;
-    // Ours get four fifths of what is planned: others get between four fifths and all of what they send.
+    // Our traffic gets four fifths of its plan: background traffic gets between four fifths and all of what
+    // it sends.
     let rate_bps = owner.topology.link(busy).rate_bps();
     let ours_bps = 0.8 * planned_bps;
     let back = owner.topology.node(owner.topology.link(busy).ends[0]).name != "l1";
@@ -64,7 +68,7 @@ fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
     let believed = owner.steering.background().links[busy.index()][usize::from(back)];
     let sent_bps = ((rate_bps - ours_bps) / 0.8_f64.sqrt()).min(0.95 * rate_bps);
     assert!((believed - sent_bps).abs() < 1.0, "{believed} of {rate_bps}, {ours_bps} ours");
-    // A link with room carries what they send.
+    // A link with spare capacity carries all background traffic.
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.see_link(busy, back, LinkSeen::up(ours_bps, 0.1 * rate_bps));
@@ -74,7 +78,7 @@ fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
 }
 
 #[test]
-fn a_change_is_led_where_the_routes_in_force_carry_a_quarter_at_least() {
+fn a_change_is_coordinated_where_the_active_routes_carry_a_quarter_at_least() {
     for (others_bps, is_led) in [(2.5e9, true), (3.5e9, false)] {
         let mut owner = Owner::new(network(), ReplanThresholds::default());
         let busy = link(&owner.topology, "l1", owner.spine());
@@ -90,22 +94,21 @@ fn a_change_is_led_where_the_routes_in_force_carry_a_quarter_at_least() {
 }
 
 #[test]
-fn what_is_over_is_forgotten_with_the_time_constant() {
+fn ended_traffic_decays_with_the_time_constant() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let busy = link(&owner.topology, "l1", owner.spine());
     let others = owner.all_up(|id, _| if id == busy { 3e9 } else { 0.0 });
     owner.step(&others);
     assert!(owner.step(&others).unwrap().is_change());
     let quiet = owner.all_up(|_, _| 0.0);
-    // Of 3 Gbit/s, 3 e^(-t / 2 s) are left: after 2 s a bit more than 1.1, counted from the second quiet
-    // interval on.
+    // Of 3 Gbit/s, 3 e^(-t / 2 s) remain: after 2 s a bit more than 1.1, from the second quiet interval on.
     (0..11).for_each(|_| drop(owner.step(&quiet)));
     let left = owner.steering.background().links[busy.index()][0];
     assert!((left - 3e9 * (-1.0_f64).exp()).abs() < 1e3, "{left}");
 }
 
 #[test]
-fn a_link_that_fails_is_answered_at_once_in_spite_of_gap_and_budget() {
+fn a_link_failure_is_handled_at_once_despite_gap_and_budget() {
     let thresholds = ReplanThresholds {
         gap: Duration::from_secs(3600),
         per_hour: 1,
@@ -124,17 +127,17 @@ fn a_link_that_fails_is_answered_at_once_in_spite_of_gap_and_budget() {
         assert!(decision.is_change(), "{decision}");
         assert_eq!(decision.jobs[0].in_force_bps, 0.0);
         assert!(decision.to_string().contains(&format!("link l1-{spine} failed")), "{decision}");
-        // The other one is still unknown to be back when the next fails: it was seen up for too short a time.
-        let mended = owner.all_up(|_, _| 0.0);
+        // The first spine is still in its hold-down time when the other one fails.
+        let recovered = owner.all_up(|_, _| 0.0);
         for _ in 0..11 {
-            assert!(owner.step(&mended).is_none());
+            assert!(owner.step(&recovered).is_none());
         }
     }
     assert_ne!(used[0], used[1]);
 }
 
 #[test]
-fn with_no_plan_possible_it_says_what_is_lost_and_tries_again_later() {
+fn without_a_possible_plan_the_failure_is_reported_and_retried_later() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.see_link(link(&owner.topology, "w2", "l1"), true, LinkSeen::down());
@@ -144,22 +147,22 @@ fn with_no_plan_possible_it_says_what_is_lost_and_tries_again_later() {
     let (after, decision) = again.unwrap();
     assert!(after >= 23, "5 s are 25 intervals, not {after}");
     assert!(!decision.is_change());
-    // Back for 2 s, the network is as it was: nothing to do but to look.
-    let mended = owner.all_up(|_, _| 0.0);
-    let looked = (0..20).find_map(|_| owner.step(&mended)).unwrap();
+    // After 2 s of health the network is as before: only a look is due.
+    let recovered = owner.all_up(|_, _| 0.0);
+    let looked = (0..20).find_map(|_| owner.step(&recovered)).unwrap();
     assert!(matches!(&looked.trigger, Trigger::Back { parts } if parts == &["link w2-l1"]), "{looked}");
     assert!(!looked.is_change(), "{looked}");
 }
 
 #[test]
-fn a_link_that_nothing_uses_any_more_is_tried_again_after_a_while() {
+fn an_unused_failed_link_is_probed_later() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let spine = owner.spine();
     let broken = link(&owner.topology, "l1", spine);
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.see_link(broken, false, LinkSeen::down());
     assert!(owner.step(&seen).unwrap().is_change());
-    // Nothing goes over it from now on, so nothing tells how it is.
+    // Without traffic the link shows no state.
     seen.links[broken.index()] = [None; 2];
     let mut waits = Vec::new();
     for _ in 0..3 {
@@ -176,15 +179,15 @@ fn a_link_that_nothing_uses_any_more_is_tried_again_after_a_while() {
 }
 
 #[test]
-fn a_switch_that_adds_nothing_up_only_forwards() {
+fn a_switch_without_aggregation_only_forwards() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
-    assert!(owner.in_force[0].trunks.iter().any(|trunk| trunk.aggregator == "l1"));
+    assert!(owner.active[0].trunks.iter().any(|trunk| trunk.aggregator == "l1"));
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.switches.insert(node(&owner.topology, "l1"), SwitchSeen { aggregates: false, ..SwitchSeen::up() });
     let decision = owner.step(&seen).unwrap();
     assert!(decision.is_change(), "{decision}");
     assert!(decision.to_string().contains("aggregation of switch l1 failed"), "{decision}");
-    assert!(owner.in_force[0].trunks.iter().all(|trunk| trunk.aggregator != "l1"));
+    assert!(owner.active[0].trunks.iter().all(|trunk| trunk.aggregator != "l1"));
     let mut gone = owner.all_up(|_, _| 0.0);
     let spine = owner.spine();
     gone.switches.insert(node(&owner.topology, spine), SwitchSeen { is_up: false, ..SwitchSeen::up() });
@@ -194,7 +197,7 @@ fn a_switch_that_adds_nothing_up_only_forwards() {
 }
 
 #[test]
-fn a_change_that_comes_to_nothing_is_tried_again_not_at_once() {
+fn a_failed_change_is_retried_later() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let broken = link(&owner.topology, "l1", owner.spine());
     let mut seen = owner.all_up(|_, _| 0.0);
@@ -205,12 +208,12 @@ fn a_change_that_comes_to_nothing_is_tried_again_not_at_once() {
     let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
     assert!(owner.steering.answer(owner.now, 7, Ok(&plans), STEP).is_none(), "no such question");
     let decision = owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap();
-    assert!(decision.is_change() && !question.is_led(&decision), "nothing comes by the routes in force");
-    assert!(owner.steering.observe(owner.now, &seen).is_none(), "a change is under way");
+    assert!(decision.is_change() && !question.is_led(&decision), "the active routes carry nothing");
+    assert!(owner.steering.observe(owner.now, &seen).is_none(), "a change is active");
     let reason = "worker-3 does not follow".to_owned();
-    owner.steering.done(owner.now, Outcome::Failed { reason }, owner.in_force.clone());
+    owner.steering.done(owner.now, Outcome::Failed { reason }, owner.active.clone());
     let last = owner.steering.decisions().next_back().unwrap().to_string();
-    assert!(last.ends_with("came to nothing: worker-3 does not follow"), "{last}");
+    assert!(last.ends_with("change failed: worker-3 does not follow"), "{last}");
     assert!((0..24).all(|_| owner.step(&seen).is_none()));
     assert!((0..2).find_map(|_| owner.step(&seen)).unwrap().is_change());
 }
@@ -236,24 +239,24 @@ fn commands_schedules_and_dry_runs() {
     owner.step(&others);
     let decision = owner.step(&others).unwrap();
     assert!(
-        decision.to_string().contains("dry run: it would be") && decision.gain.unwrap() > 1.9,
+        decision.to_string().contains("dry run: would change") && decision.gain.unwrap() > 1.9,
         "{decision}"
     );
 }
 
 #[test]
-fn plans_put_in_force_by_others_are_watched() {
+fn plans_that_others_activate_are_watched() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let spine = owner.spine();
     let broken = link(&owner.topology, "l1", spine);
-    let over_it = owner.in_force.clone();
+    let over_it = owner.active.clone();
     let mut seen = owner.all_up(|_, _| 0.0);
     seen.see_link(broken, false, LinkSeen::down());
     assert!(owner.step(&seen).unwrap().is_change());
     assert!(owner.step(&seen).is_none());
-    owner.steering.in_force(over_it);
+    owner.steering.set_active(over_it);
     assert!(owner.step(&seen).unwrap().is_change());
-    owner.steering.in_force(Vec::new());
+    owner.steering.set_active(Vec::new());
     assert!(owner.step(&seen).is_none(), "no job runs");
 }
 
@@ -265,7 +268,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever others use, as long as it stays the same: at most one change.
+    /// Constant background traffic of any amount: at most one change.
     #[test]
     fn constant_background_gives_at_most_one_change(parts in prop::collection::vec(0.0f64..1.3, 14)) {
         let mut owner = Owner::new(network(), ReplanThresholds::default());
@@ -274,7 +277,7 @@ proptest! {
         prop_assert!(owner.changes <= 1 && owner.questions <= 2, "{} {}", owner.changes, owner.questions);
     }
 
-    /// Traffic that wavers by less than the hysteresis: nothing is asked.
+    /// Background traffic that varies by less than the hysteresis: no request.
     #[test]
     fn noise_below_the_hysteresis_gives_none(
         level in prop::collection::vec(0.0f64..0.9, 14),
@@ -294,7 +297,7 @@ proptest! {
         prop_assert_eq!((owner.changes, owner.questions), (changes, questions));
     }
 
-    /// However wild the traffic: no more changes than the budget, and none sooner than the gap.
+    /// Any traffic: no more changes than the budget, and none before the gap has passed.
     #[test]
     fn budget_and_gap_are_kept(parts in prop::collection::vec(0.0f64..1.0, 14 * 20), per_hour in 0usize..4) {
         let gap = Duration::from_secs(3);

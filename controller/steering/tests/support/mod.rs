@@ -1,4 +1,4 @@
-//! A network in virtual time, and who steers it.
+//! Network in virtual time, and the owner of its replanning.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use inart_topologies::switched::{LinkId, NodeId, NodeKind, Topology};
 
 pub const STEP: Duration = Duration::from_millis(200);
 
-/// Two leaves, two spines: two ways between the workers and the server.
+/// Two leaves and two spines: two routes between workers and server.
 pub fn network() -> Topology {
     let text = "{name: net, nodes: [{name: l1, kind: switch, aggregation_capacity: 8 Gbps}, {name: l2, kind: switch, aggregation_capacity: 8 Gbps},
         {name: p1, kind: switch}, {name: p2, kind: switch}, {name: s, kind: server, ingress_capacity: 4 Gbps},
@@ -28,24 +28,24 @@ pub fn link(topology: &Topology, a: &str, b: &str) -> LinkId {
     topology.link_between(node(topology, a), node(topology, b)).unwrap()
 }
 
-/// A network in virtual time whose owner does all that it is asked.
+/// Network in virtual time whose owner carries out every request.
 pub struct Owner {
     pub topology: Topology,
     pub steering: Steering,
     pub now: Duration,
-    pub in_force: Vec<Plan>,
+    pub active: Vec<Plan>,
     pub changes: usize,
     pub questions: usize,
 }
 
 impl Owner {
     pub fn new(topology: Topology, thresholds: ReplanThresholds) -> Self {
-        let in_force = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
-        let steering = Steering::new(topology.clone(), in_force.clone(), thresholds);
-        Owner { topology, steering, now: Duration::ZERO, in_force, changes: 0, questions: 0 }
+        let active = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
+        let steering = Steering::new(topology.clone(), active.clone(), thresholds);
+        Owner { topology, steering, now: Duration::ZERO, active, changes: 0, questions: 0 }
     }
 
-    /// All links up, with what others use of each direction; all switches in order.
+    /// All links up, with background traffic per direction; all switches healthy.
     pub fn all_up(&self, others: impl Fn(LinkId, bool) -> f64) -> Observation {
         let mut seen = Observation::unknown(&self.topology, STEP);
         for id in self.topology.link_ids() {
@@ -58,7 +58,7 @@ impl Owner {
         seen
     }
 
-    /// One interval.
+    /// Simulates one interval.
     pub fn step(&mut self, seen: &Observation) -> Option<Decision> {
         self.now += STEP;
         let question = self.steering.observe(self.now, seen)?;
@@ -68,17 +68,17 @@ impl Owner {
         let decision = self.steering.answer(self.now, question.number, answer, STEP / 10).unwrap();
         if decision.is_change() {
             self.changes += 1;
-            self.in_force = plans.unwrap();
-            self.steering.done(self.now, Outcome::Done, self.in_force.clone());
+            self.active = plans.unwrap();
+            self.steering.done(self.now, Outcome::Done, self.active.clone());
         }
         Some(decision)
     }
 
-    /// The spine over which gradients go.
+    /// The spine that gradients pass.
     pub fn spine(&self) -> &'static str {
         let through = |name: &str| {
-            self.in_force[0].flows.iter().any(|flow| flow.path.iter().any(|n| n == name))
-                || self.in_force[0].trunks.iter().any(|trunk| trunk.path.iter().any(|n| n == name))
+            self.active[0].flows.iter().any(|flow| flow.path.iter().any(|n| n == name))
+                || self.active[0].trunks.iter().any(|trunk| trunk.path.iter().any(|n| n == name))
         };
         ["p1", "p2"].into_iter().find(|spine| through(spine)).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Plans that somebody else put in force: jobs whose hosts came or went, or that were moved by hand.
+//! Changes of active plans outside of decisions: hosts joined or left, or an operator changed a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,30 +8,30 @@ use inart_planner_aggregation::Plan;
 use crate::decision::Trigger;
 use crate::question::Shares;
 
-/// Rates and shares that differ by less than this part are the same.
+/// Relative difference below which rates and shares are equal.
 const SAME: f64 = 1e-3;
 
-/// What is known of the plans in force, and which of them were not put there by a decision.
+/// Active plans, and the jobs whose plan changed without a decision.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ByOthers {
-    /// By job: the plan that was in force last.
+pub(crate) struct ExternalChanges {
+    /// Last active plan, by job.
     known: BTreeMap<String, Plan>,
-    /// Jobs with another one, which nobody was asked about.
+    /// Jobs with a changed plan that no request has covered yet.
     jobs: BTreeSet<String>,
-    /// Whether servers of one of them came or went.
+    /// Whether the servers of one of them changed.
     servers: bool,
-    /// Since when nothing has changed again, once that is known.
+    /// Start of the time without further changes, once known.
     since: Option<Duration>,
 }
 
-impl ByOthers {
-    /// These plans were put in force by a decision, or when watching began.
+impl ExternalChanges {
+    /// Notes plans that a decision or the start of watching activated.
     pub fn expect<'a>(&mut self, plans: impl IntoIterator<Item = &'a Plan>) {
         self.known.extend(plans.into_iter().map(|plan| (plan.job.clone(), plan.clone())));
     }
 
-    /// These plans are in force. A job that is seen for the first time was planned beside the others.
-    pub fn see(&mut self, plans: &[Plan]) {
+    /// Notes the active plans. A job seen for the first time was planned next to the others.
+    pub fn note(&mut self, plans: &[Plan]) {
         for plan in plans {
             match self.known.insert(plan.job.clone(), plan.clone()) {
                 Some(before) if differ(&before, plan) => {
@@ -44,8 +44,9 @@ impl ByOthers {
         }
     }
 
-    /// The question about those, `settle` after the last of them changed, and since when it is one.
-    pub fn question(&mut self, now: Duration, settle: Duration) -> Option<(Trigger, Shares, Duration)> {
+    /// Returns the trigger for the changed jobs, `settle` after the last change, and since when it has
+    /// existed.
+    pub fn trigger(&mut self, now: Duration, settle: Duration) -> Option<(Trigger, Shares, Duration)> {
         if self.jobs.is_empty() {
             return None;
         }
@@ -55,8 +56,8 @@ impl ByOthers {
         (now.saturating_sub(since) >= settle).then(|| (trigger(), shares, since))
     }
 
-    /// Somebody was asked about all that.
-    pub fn asked(&mut self) {
+    /// Forgets the changes: a request covers them.
+    pub fn clear(&mut self) {
         (self.servers, self.since) = (false, None);
         self.jobs.clear();
     }
@@ -66,7 +67,7 @@ fn servers(plan: &Plan) -> BTreeSet<&str> {
     plan.shards.iter().map(|shard| &*shard.server).collect()
 }
 
-/// Whether hosts send otherwise by the one than by the other.
+/// Returns whether hosts send differently under the two plans.
 fn differ(one: &Plan, other: &Plan) -> bool {
     let routes = |plan: &Plan| (plan.flows.clone(), plan.trunks.clone(), plan.results.clone());
     let shares = || one.shards.iter().zip(&other.shards);
