@@ -144,12 +144,14 @@ fn a_job_whose_hosts_do_not_follow_is_not_moved() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{said}");
         std::thread::sleep(Duration::from_millis(50));
     };
-    let named =
-        ["change 1 of job digits: refused: no word from server-0, server-1, worker-0", "within 0.2 s"];
+    let named = [
+        "change 1 of job digits: refused: no acknowledgement from server-0, server-1, worker-0",
+        "within 0.2 s",
+    ];
     is_refusal(&output, &push, &named);
     let status = bench.inart(&["status", "unix:api.sock"]);
     let said = String::from_utf8_lossy(&status.stdout);
-    assert!(said.contains("  change 1 of job digits: refused: no word from"), "{said}");
+    assert!(said.contains("  change 1 of job digits: refused: no acknowledgement from"), "{said}");
     // What the controller decides is not for this command to say.
     bench.refused(&[&push[..], &["--window", "32"]].concat(), &["--window", "--controller"]);
 }

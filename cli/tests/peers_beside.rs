@@ -304,7 +304,7 @@ fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
         running[1].until("averaged");
         let doctor = "doctor --state state --watch 1s";
         let said = world.said(doctor);
-        assert!(said.lines().any(|line| line == "job all (peers): it moves"), "{said}");
+        assert!(said.lines().any(|line| line == "job all (peers): making progress"), "{said}");
         let refused = world.bench.inart(&["remove", "all", "net.yaml", "--state", "state"]);
         is_refusal(&refused, &["remove", "all"], &["32768 (all)", "its frames are on the way"]);
         drop(running);

@@ -134,7 +134,7 @@ fn a_controller_that_watches_is_asked_why_and_to_plan_again() {
     let _controller = Controller::start(&bench, &flags.split_whitespace().collect::<Vec<_>>());
     for replan in [&["replan", "unix:api.sock"][..], &["replan", "unix:api.sock", "--shares"]] {
         let output = ask(&bench, replan);
-        is_refusal(&output, replan, &["no host of any job follows this controller"]);
+        is_refusal(&output, replan, &["no host watches this controller"]);
     }
     let why = ask(&bench, &["decisions", "unix:api.sock"]);
     assert_eq!(String::from_utf8_lossy(&why.stdout), "no decisions yet\n");

@@ -1,53 +1,53 @@
-//! A job that is submitted while others run: whether the document that it comes in is that of their network.
-//! Pure.
+//! Admission of a job that is submitted while others run: checks that its document describes the
+//! controller's network. Pure.
 
 use inart_topologies::switched::Topology;
 
 /// Why a job cannot be admitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AdmissionError {
-    /// The document has no such job.
+    /// Unknown job.
     #[error(
         "the document has no job \"{job}\": add it to the topology's list of jobs, or name one of {known}"
     )]
     NoJob {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Those that it has.
+        /// Jobs of the document.
         known: String,
     },
-    /// The job runs.
+    /// Job that runs already.
     #[error("job {job} runs already: delete it first, or give the new one another name")]
     Runs {
-        /// The job.
+        /// Name of the job.
         job: String,
     },
-    /// The document is of another network.
+    /// Document of another network.
     #[error(
         "the document is not of the network that the controller runs ({what}): submit the controller's topology \
          with one job more, or start the controller with the new network"
     )]
     OtherNetwork {
-        /// What differs.
+        /// Difference.
         what: String,
     },
-    /// A job that runs would get another number or other hosts.
+    /// Running job that would get another number or other hosts.
     #[error(
         "job {job} of the controller is {how} in the document: leave those that run as they are, and add jobs at the end"
     )]
     OtherJob {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// In words.
+        /// Difference, in words.
         how: &'static str,
     },
 }
 
-/// Sees that `document` is the network `now` with the same jobs in the same places and maybe some more, and
-/// has the job, which is not among those that run (`running`, by name).
+/// Checks that `document` describes the network `now` with the same jobs in the same positions and possibly
+/// more, and has the job, which is not among the running ones (`running`, by name).
 ///
 /// # Errors
-/// What is wrong with it.
+/// The first violation.
 pub fn admit(
     now: &Topology,
     document: &Topology,
@@ -60,7 +60,7 @@ pub fn admit(
         let differs = have.lines().zip(given.lines()).find(|(have, given)| have != given);
         let what = match differs {
             Some((have, given)) => format!("\"{}\" in place of \"{}\"", given.trim(), have.trim()),
-            None => "it has other nodes or links".to_owned(),
+            None => "other nodes or links".to_owned(),
         };
         return Err(AdmissionError::OtherNetwork { what });
     }
@@ -68,7 +68,7 @@ pub fn admit(
         let how = match document.jobs().get(place) {
             Some(same) if same == known => continue,
             Some(other) if other.name == known.name => "another one",
-            _ if document.job_named(&known.name).is_some() => "in another place",
+            _ if document.job_named(&known.name).is_some() => "in another position",
             _ => "missing",
         };
         return Err(AdmissionError::OtherJob { job: known.name.clone(), how });
@@ -106,7 +106,7 @@ mod tests {
         let both = topology("1 Gbps", &format!("{ONE}, {TWO}"));
         let running = ["one".to_owned()];
         assert_eq!(admit(&now, &both, &running, "two"), Ok(()));
-        assert_eq!(admit(&both, &both, &running, "two"), Ok(()), "a job that was deleted comes back");
+        assert_eq!(admit(&both, &both, &running, "two"), Ok(()), "a deleted job is admitted again");
         let cases = [
             (admit(&now, &both, &running, "one"), "job one runs already"),
             (
@@ -118,7 +118,10 @@ mod tests {
                 "is not of the network that the controller runs",
             ),
             (admit(&now, &topology("1 Gbps", TWO), &running, "two"), "job one of the controller is missing"),
-            (admit(&now, &topology("1 Gbps", &format!("{TWO}, {ONE}")), &running, "two"), "in another place"),
+            (
+                admit(&now, &topology("1 Gbps", &format!("{TWO}, {ONE}")), &running, "two"),
+                "in another position",
+            ),
             (
                 admit(
                     &now,

@@ -1,4 +1,4 @@
-//! What the hosts of a job are told.
+//! Assignments: what the hosts of a job need to start.
 
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
@@ -10,34 +10,34 @@ use crate::plan_error::PlanError;
 use crate::ports::PortMap;
 use crate::requirements::Roles;
 
-/// A plan to install for a job.
+/// Plan to install for a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobPlan {
-    /// The job's number on the wire; see [`job_number`].
+    /// Number of the job on the wire; see [`job_number`].
     pub job: JobId,
-    /// The plan.
+    /// Plan.
     pub plan: Plan,
     /// Chunks in flight per worker and shard, and slots per aggregate: a power of two.
     pub window_chunks: u32,
-    /// What the plan's rates are multiplied by for the hosts: 1, or less on a network that is slower than it
+    /// Factor on the plan's rates for the hosts: 1, or less on a network that is slower than its topology
     /// says.
     pub rate_scale: f64,
-    /// Wants a new plan version even if this very plan is installed: for a job that starts again, since
-    /// sequence numbers count from 0 within a plan version.
+    /// Whether to use a new plan version even if this very plan is installed: for a job that starts again,
+    /// since sequence numbers count from 0 within a plan version.
     pub new_plan_version: bool,
 }
 
-/// The number of a job of the topology: its place in the list, from 1 to 32767. Jobs of peers have those
-/// above.
+/// Returns the number of a job of the topology: its position in the list, from 1 to 32767. Jobs of peers
+/// have the numbers above.
 pub fn job_number(topology: &Topology, name: &str) -> Option<JobId> {
     let index = topology.jobs().iter().position(|job| job.name == name)?;
     JobId::try_from(index + 1).ok().filter(|job| !is_of_peers(*job))
 }
 
-/// The least part of a gradient that is a shard: less than a value of any gradient there is.
+/// Least share of a shard: less than one value of any real gradient.
 const LEAST_SHARE: f64 = 1e-9;
 
-/// The assignment of `job`, under a plan version yet to be chosen.
+/// Returns the assignment of `job`, with a plan version to be chosen later.
 ///
 /// # Errors
 /// A host that the network does not have, or an assignment that contradicts itself.
@@ -48,7 +48,7 @@ pub fn of_job(
     values: ValuesPerFrame,
 ) -> Result<Assignment, PlanError> {
     let mac = |name: &str| -> Result<MacAddr, PlanError> {
-        ports.mac(name).ok_or_else(|| PlanError::Stranger {
+        ports.mac(name).ok_or_else(|| PlanError::UnknownName {
             name: name.to_owned(),
             what: "host",
             job: roles.job.to_owned(),
@@ -56,10 +56,10 @@ pub fn of_job(
     };
     let worker = |name: &&str| Ok(WorkerAddress { name: (*name).to_owned(), mac: mac(name)? });
     let shards = job.plan.shards.iter().zip(&roles.bitmap_indices).map(|(shard, bitmap_indices)| {
-        // Less is rounding noise of the planner; if rounding gave such a shard a value, that would take
-        // centuries.
+        // A smaller share is rounding noise of the planner. If rounding gave such a shard a value, sending
+        // it would take centuries.
         let share = if shard.share >= LEAST_SHARE { shard.share } else { 0.0 };
-        // An empty shard has nothing to send, at any rate above zero.
+        // An empty shard sends nothing, at any rate above zero.
         let part = if share > 0.0 { share } else { 1.0 };
         Ok(ShardAssignment {
             server: shard.server.clone(),

@@ -1,9 +1,9 @@
-//! Who sits where in the bitmaps of a shard, in jobs of more workers than a bitmap has bits.
+//! Bitmap indices of workers, in jobs with more workers than a bitmap has bits.
 //!
-//! A switch sums frames whose contributors share a block of 64. By rank, a group of 25 workers from all over
-//! the network would leave its switch as a frame per block instead of one, and the server would get several
-//! times what the plan says. So each shard's workers are seated by the plan: those summed together in one
-//! block.
+//! A switch sums frames whose contributors share a block of 64. With ranks as indices, a group of 25
+//! workers from all over the network would leave its switch as one frame per block, and the server would
+//! get several times the planned load. So the plan assigns indices per shard: workers that are summed
+//! together share a block.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,11 @@ use crate::plan_error::PlanError;
 /// Bits of a bitmap.
 const BLOCK: usize = Group::BITMAP_INDICES as usize;
 
-/// The bitmap indices of every shard of `plan`, by rank; none where every worker's bitmap index is its rank.
+/// Returns the bitmap indices of every shard of `plan`, by rank; empty where every worker's index is its
+/// rank.
 ///
 /// # Errors
-/// A job of more groups than the header can name.
+/// A job with more groups than the header can name.
 pub fn of_plan(workers: &[&str], plan: &Plan) -> Result<Vec<Vec<BitmapIndex>>, PlanError> {
     if workers.len() <= BLOCK {
         return Ok(vec![Vec::new(); plan.shards.len()]);
@@ -42,19 +43,19 @@ pub fn of_plan(workers: &[&str], plan: &Plan) -> Result<Vec<Vec<BitmapIndex>>, P
     plan.shards.iter().map(|shard| of_shard(&shard.server)).collect()
 }
 
-/// First fit, the largest groups first; the workers of no group fill the bitmap indices that are left.
-/// `None` if there are not bitmap indices enough.
+/// Assigns indices first fit, the largest groups first; workers without a group fill the remaining indices.
+/// Returns `None` if the indices do not suffice.
 fn bitmap_index(workers: usize, mut groups: Vec<Vec<usize>>) -> Option<Vec<BitmapIndex>> {
     let mut bitmap_indices: Vec<Option<BitmapIndex>> = vec![None; workers];
-    // Bitmap indices taken in every block; one after the other.
-    let mut taken: Vec<usize> = Vec::new();
+    // Used indices per block, from the lowest up.
+    let mut used: Vec<usize> = Vec::new();
     let mut sit = |members: &[usize], bitmap_indices: &mut [Option<BitmapIndex>]| -> Option<()> {
-        let fitting = taken.iter().position(|taken| taken + members.len() <= BLOCK);
-        let block = fitting.unwrap_or(taken.len());
-        taken.resize(taken.len().max(block + 1), 0);
+        let fitting = used.iter().position(|used| used + members.len() <= BLOCK);
+        let block = fitting.unwrap_or(used.len());
+        used.resize(used.len().max(block + 1), 0);
         for &rank in members {
-            bitmap_indices[rank] = Some(BitmapIndex::try_from(block * BLOCK + taken[block]).ok()?);
-            taken[block] += 1;
+            bitmap_indices[rank] = Some(BitmapIndex::try_from(block * BLOCK + used[block]).ok()?);
+            used[block] += 1;
         }
         Some(())
     };
@@ -75,8 +76,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_share_a_block_and_everybody_has_a_bitmap_index_of_its_own() {
-        // Forty groups of 25, dealt like cards, and sixteen workers besides.
+    fn groups_share_a_block_and_every_worker_has_its_own_bitmap_index() {
+        // Forty groups of 25, interleaved, and sixteen workers without a group.
         let groups: Vec<Vec<usize>> =
             (0..40).map(|group| (0..25).map(|n| n * 40 + group).collect()).collect();
         let bitmap_indices = bitmap_index(1016, groups.clone()).expect("they fit");
@@ -84,15 +85,15 @@ mod tests {
             let block = bitmap_indices[group[0]].index() / BLOCK;
             assert!(group.iter().all(|&rank| bitmap_indices[rank].index() / BLOCK == block));
         }
-        let mut taken: Vec<_> = bitmap_indices.iter().map(|bitmap_index| bitmap_index.index()).collect();
-        taken.sort_unstable();
-        taken.dedup();
-        assert_eq!(taken.len(), 1016);
-        assert_eq!(taken.last(), Some(&(20 * BLOCK - 15)), "twenty blocks, two groups in each");
+        let mut used: Vec<_> = bitmap_indices.iter().map(|bitmap_index| bitmap_index.index()).collect();
+        used.sort_unstable();
+        used.dedup();
+        assert_eq!(used.len(), 1016);
+        assert_eq!(used.last(), Some(&(20 * BLOCK - 15)), "twenty blocks, two groups in each");
     }
 
     #[test]
-    fn a_group_of_more_than_a_block_takes_as_few_as_can_be() {
+    fn a_group_larger_than_a_block_uses_the_fewest_blocks() {
         let bitmap_indices =
             bitmap_index(200, vec![(0..150).collect(), (150..190).collect()]).expect("they fit");
         let mut blocks: Vec<_> =

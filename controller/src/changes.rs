@@ -1,4 +1,4 @@
-//! What became of the paths of an older plan: nodes and links that are gone, ports with another number.
+//! Changes on the paths of an older plan: removed nodes and links, and ports with another number.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use inart_topologies::switched::Topology;
 use crate::ports::PortMap;
 use crate::records::Push;
 
-/// What is different on the paths of a push on the topology of today; in words, nothing twice. Nothing if the
-/// topology of the push cannot be read.
+/// Returns the differences on the paths of a push, against the topology of today, in words without
+/// duplicates. Returns none if the topology of the push cannot be read.
 pub(crate) fn since(push: &Push, today: &Topology) -> Vec<String> {
     let before = Topology::from_yaml(&push.topology).ok().and_then(|before| PortMap::new(&before).ok());
     match (before, PortMap::new(today)) {
@@ -23,11 +23,11 @@ fn of_plan(plan: &Plan, before: &PortMap, now: &PortMap) -> Vec<String> {
         || plan.flows.iter().map(|flow| &flow.path).chain(plan.trunks.iter().map(|trunk| &trunk.path));
     let is_node = |ports: &PortMap, name: &str| ports.is_switch(name) || ports.mac(name).is_some();
     let nodes: BTreeSet<&str> = paths().flatten().map(String::as_str).collect();
-    let gone = |name: &&&str| is_node(before, name) && !is_node(now, name);
-    let gone = nodes.iter().filter(gone).map(|name| format!("node {name} was removed"));
+    let removed = |name: &&&str| is_node(before, name) && !is_node(now, name);
+    let removed = nodes.iter().filter(removed).map(|name| format!("node {name} was removed"));
     let steps = paths().flat_map(|path| path.windows(2));
     let steps = steps.flat_map(|step| [(&step[0], &step[1]), (&step[1], &step[0])]);
-    // Both ends of every link, of which those at switches have ports.
+    // Both ends of every link; those at switches have ports.
     let ends: BTreeSet<(&String, &String)> = steps.collect();
     let (mut links, mut ports) = (BTreeSet::new(), Vec::new());
     for (switch, peer) in ends {
@@ -41,5 +41,5 @@ fn of_plan(plan: &Plan, before: &PortMap, now: &PortMap) -> Vec<String> {
             _ => {}
         }
     }
-    gone.chain(links).chain(ports).collect()
+    removed.chain(links).chain(ports).collect()
 }

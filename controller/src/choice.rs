@@ -1,4 +1,4 @@
-//! How many values the frames of a network carry: one number for all jobs, since a switch runs one program.
+//! Number of values per frame of a network: one number for all jobs, since a switch runs one program.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,13 @@ use std::str::FromStr;
 use inart_topologies::switched::{LinkId, Topology};
 use inart_wire::{ParseError, ValuesPerFrame};
 
-/// Values per frame, as a user asks for them. As text: `auto`, or the number.
+/// Values per frame, as configured. As text: `auto`, or the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ValuesChoice {
-    /// What the switches run already, else the most for which the links have room and the target has a
-    /// program.
+    /// Number that the switches use already, else the largest that links and target support.
     #[default]
     Auto,
-    /// So many, or an error.
+    /// Fixed number, or an error.
     Exactly(ValuesPerFrame),
 }
 
@@ -40,30 +39,30 @@ impl FromStr for ValuesChoice {
     }
 }
 
-/// A link has no room for the frames.
+/// Link whose MTU is too small for the frames.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "link {link} has an MTU of {mtu}, frames of {values} values need {}: set its `mtu` in the topology, if the cable \
-     carries so much, or take {room} values",
+     supports it, or use {room} values",
     values.mtu()
 )]
 pub struct FrameTooLong {
-    /// Values per frame that were asked for.
+    /// Configured number of values per frame.
     pub values: ValuesPerFrame,
-    /// The ends of the link, with a `-` between.
+    /// Ends of the link, with a `-` in between.
     pub link: String,
-    /// Its MTU, in bytes.
+    /// MTU in bytes.
     pub mtu: u16,
-    /// The most values for which it has room.
+    /// Largest number of values that fits.
     pub room: ValuesPerFrame,
 }
 
 impl ValuesChoice {
-    /// The number for this network. `running` is what its switches run, if they shall keep it; `has_program`
-    /// tells whether the target has a program for so many.
+    /// Returns the number for this network. `running` is what its switches use, if they keep it;
+    /// `has_program` returns whether the target has a program for a number.
     ///
     /// # Errors
-    /// A link that a job may use has no room for the number asked for.
+    /// A link that a job may use, with an MTU too small for the configured number.
     pub fn of(
         self,
         topology: &Topology,
@@ -82,10 +81,10 @@ impl ValuesChoice {
     }
 }
 
-/// Whether every link that a job of the topology may use carries frames of so many values.
+/// Checks that every link that a job of the topology may use carries frames of `values` values.
 ///
 /// # Errors
-/// The link with the least MTU, if it is too small.
+/// The link with the smallest MTU, if it is too small.
 pub fn frames_fit(topology: &Topology, values: ValuesPerFrame) -> Result<(), FrameTooLong> {
     match narrowest(topology) {
         Some(link) if topology.link(link).mtu < values.mtu() => {
@@ -97,14 +96,14 @@ pub fn frames_fit(topology: &Topology, values: ValuesPerFrame) -> Result<(), Fra
     }
 }
 
-/// The most values for which all links that jobs may use have room.
+/// Returns the largest number of values that fits on all links that jobs may use.
 fn room(topology: &Topology) -> ValuesPerFrame {
     let mtu = narrowest(topology).map_or(u16::MAX, |link| topology.link(link).mtu);
     let fitting = ValuesPerFrame::ALL.into_iter().rev().find(|values| values.mtu() <= mtu);
     fitting.unwrap_or(ValuesPerFrame::N32)
 }
 
-/// The first link of the least MTU among those that jobs may use.
+/// Returns the first link with the smallest MTU among the links that jobs may use.
 fn narrowest(topology: &Topology) -> Option<LinkId> {
     topology.job_links().min_by_key(|link| topology.link(*link).mtu)
 }

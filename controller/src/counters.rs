@@ -1,4 +1,4 @@
-//! What the switches of a network counted.
+//! Counters of the switches of a network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,11 +8,11 @@ use inart_wire::JobId;
 
 use crate::install::Controller;
 
-/// For how long frames of a job are looked for before the job is taken for unused. Outside a round workers
-/// send a keep-alive every 320 ms at the latest
-/// ([`LONGEST_KEEPALIVE_INTERVAL`](inart_protocol_aggregation::LONGEST_KEEPALIVE_INTERVAL)), and every second
-/// to a server that does not answer; in a round they retransmit within half a second. So several of them may
-/// be lost.
+/// Observation time after which a job without frames counts as unused. Outside a round workers send a
+/// keep-alive every 320 ms at the latest
+/// ([`LONGEST_KEEPALIVE_INTERVAL`](inart_protocol_aggregation::LONGEST_KEEPALIVE_INTERVAL)), and every
+/// second to a server that does not answer; in a round they retransmit within half a second. So several of
+/// these frames may be lost.
 pub const LISTEN: Duration = Duration::from_millis(2500);
 
 impl<D: Session> Controller<D> {
@@ -24,11 +24,12 @@ impl<D: Session> Controller<D> {
         self.on_all(async |_, driver| driver.counters().await).await
     }
 
-    /// Jobs of which a switch that runs our program got gradients, partials, updates or messages within
-    /// `watch`. Hosts that run send such within [`LISTEN`]; peers with a timeout of more than 7 s may
+    /// Returns the jobs whose gradients, partials, updates or messages arrived at a switch with our program
+    /// within `watch`. Running hosts send such frames within [`LISTEN`]; peers with a timeout of more than
+    /// 7 s may
     /// be silent for longer.
     ///
-    /// # Errors
+    /// The switches that did not answer.
     /// The switches that did not answer.
     pub async fn moving(&mut self, watch: Duration) -> Result<BTreeSet<JobId>, SwitchErrors> {
         let before = self.steered().await?;
@@ -41,7 +42,7 @@ impl<D: Session> Controller<D> {
             .collect())
     }
 
-    /// Frames that hit entries of `steer` and `updates`, by job.
+    /// Returns the frames that hit entries of `steer` and `updates`, by job.
     async fn steered(&mut self) -> Result<BTreeMap<JobId, i64>, SwitchErrors> {
         let all = self.on_all(async |_, driver| match driver.running().await? {
             Running::Ours => driver.counters().await.map(Some),

@@ -1,4 +1,4 @@
-//! What can go wrong in an install, in one line that names the place and the fix.
+//! Errors of an installation, each in one line with place and fix.
 
 use inart_planner_aggregation::Violation;
 use inart_topologies::NetworkError;
@@ -11,21 +11,21 @@ use crate::ports::PortsError;
 use crate::records::{NoEarlierPush, RecordsError};
 use inart_targets::{SwitchError, SwitchErrors};
 
-/// Why an install stopped after it had begun to write.
+/// Cause of a failure after the first write.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
-    /// Switches failed.
+    /// Failed switches.
     #[error(transparent)]
     Switches(#[from] SwitchErrors),
-    /// A switch took the updates but does not hold them.
+    /// Entry that is missing after the writes.
     #[error("switch {switch}: read back, it still needs \"{update}\"; does another controller write to it?")]
     Differs {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// The first update that is missing, in words.
+        /// First missing update, in words.
         update: String,
     },
-    /// The records could not be written.
+    /// Records that could not be written.
     #[error(transparent)]
     Records(#[from] RecordsError),
 }
@@ -38,7 +38,7 @@ fn and_more(violations: usize) -> String {
     }
 }
 
-/// The first few of what has changed.
+/// Lists the first few changes.
 fn since(differs: &[String]) -> String {
     const SHOWN: usize = 3;
     let shown = differs.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -49,105 +49,105 @@ fn since(differs: &[String]) -> String {
     }
 }
 
-/// Why an install failed.
+/// Error of an installation.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    /// The topology is too large, or other switches were named than it has.
+    /// Topology that is too large, or switch names that differ from the topology's.
     #[error(transparent)]
     Ports(#[from] PortsError),
-    /// A plan for a job that the topology does not have.
+    /// Plan for a job that the topology does not have.
     #[error(
-        "the plan is for job {job}, which topology {topology} does not have: plan again for this topology"
+        "the plan is for job {job}, which topology {topology} does not have: make a plan for this topology"
     )]
     NoJob {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The topology.
+        /// Name of the topology.
         topology: String,
     },
-    /// The checker refused the plan.
+    /// Plan that violates constraints of the topology.
     #[error(
         "the plan of job {job} does not hold on this topology: {}{}; `inart plan` makes one that does",
         violations[0], and_more(violations.len())
     )]
     Check {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// What it violates; at least one thing.
+        /// Violations; at least one.
         violations: Vec<Violation>,
     },
-    /// The plan cannot be put into tables.
+    /// Plan that cannot be converted to tables.
     #[error("the plan of job {job} cannot be installed: {reason}")]
     Plan {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Why.
+        /// Cause.
         reason: Box<PlanError>,
     },
-    /// A recorded plan does not hold on the topology of today.
-    #[error("the plan before of job {job} cannot be installed again{}: {reason}", since(differs))]
+    /// Recorded plan that does not hold on the topology of today.
+    #[error("the previous plan of job {job} cannot be installed again{}: {reason}", since(differs))]
     Outdated {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// What has changed on its paths since that push.
+        /// Changes on its paths since that push.
         differs: Vec<String>,
-        /// Why it does not hold.
+        /// Cause.
         reason: Box<InstallError>,
     },
-    /// A network of peers cannot be put into tables, or not on these switches.
+    /// Network of peers that cannot be converted to tables, or not on these switches.
     #[error(transparent)]
     Peers(#[from] PeersError),
-    /// The records have a network of peers that cannot be read.
-    #[error("the network of peers in the records cannot be read ({0}): push it again")]
+    /// Unreadable network of peers in the records.
+    #[error("the network of peers in the records cannot be read ({0}): apply it again")]
     PeersRecord(NetworkError),
-    /// The same job number twice.
+    /// Two plans with one job number.
     #[error("two plans for job number {job}: install one plan per job")]
     JobTwice {
-        /// The number.
+        /// Number of the job.
         job: JobId,
     },
-    /// The plans do not fit the switches.
+    /// Plans that do not fit the switches.
     #[error(transparent)]
     Intent(#[from] IntentError),
-    /// A switch runs another program.
+    /// Switch with another program.
     #[error(
         "switch {switch} runs another program, or ours for another number of values; replacing it clears its tables and \
          stops the jobs on it: allow the replacement to do so"
     )]
     OtherProgram {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
     },
-    /// The records could not be read or written; nothing was changed on the switches.
+    /// Records that could not be read or written; the switches are unchanged.
     #[error(transparent)]
     Records(#[from] RecordsError),
-    /// Nothing to roll back to.
+    /// Missing earlier plan for a rollback.
     #[error(transparent)]
     NoEarlierPush(#[from] NoEarlierPush),
-    /// A switch could not be read; nothing was changed.
+    /// Switches that could not be read; nothing was changed.
     #[error(transparent)]
     Switches(#[from] SwitchErrors),
-    /// Writing failed and was undone.
+    /// Failed write that was undone.
     #[error("{cause}; undone: the previous plan is active")]
     Undone {
-        /// What failed.
+        /// Cause.
         cause: Cause,
     },
-    /// Writing failed, and so did undoing it.
+    /// Failed write that could not be undone.
     #[error(
-        "{cause}; undoing failed too: {undo}; the previous plan is active, and the next push removes \
+        "{cause}; undoing failed too: {undo}; the previous plan is active, and the next installation removes \
          remains of the new one"
     )]
     NotUndone {
-        /// What failed first.
+        /// Cause.
         cause: Cause,
-        /// What failed then.
+        /// Failure of the undo.
         undo: SwitchErrors,
     },
-    /// Writing failed after another program had been replaced.
-    #[error("{cause}; the program of {} was replaced already and no plan is installed there: push again", switches.join(", "))]
+    /// Failed write after the replacement of another program.
+    #[error("{cause}; the program of {} was replaced already and no plan is installed there: apply the plan again", switches.join(", "))]
     Replaced {
-        /// What failed.
+        /// Cause.
         cause: Cause,
         /// Switches that ran another program.
         switches: Vec<String>,
@@ -155,8 +155,8 @@ pub enum InstallError {
 }
 
 impl InstallError {
-    /// Returns the switches that were out of reach, each with its words, if nothing else was wrong: the same
-    /// install may well succeed later, or without them.
+    /// Returns the unreachable switches, each with its error, if nothing else failed: a later attempt may
+    /// succeed, with or without them.
     pub fn unreachable(&self) -> Option<Vec<(String, String)>> {
         let errors = match (self, self.cause()) {
             (InstallError::Switches(errors), _) | (_, Some(Cause::Switches(errors))) => errors,
@@ -186,7 +186,7 @@ impl InstallError {
         superseded.next().map(|(switch, error)| (switch.as_str(), error))
     }
 
-    /// The same with the switches on which an earlier attempt of the same install could not be undone.
+    /// Adds the switches on which an earlier attempt of the installation could not be undone.
     pub(crate) fn with_remains(self, mut remains: Vec<(String, SwitchError)>) -> Self {
         match self {
             InstallError::Undone { cause } if !remains.is_empty() => {
@@ -201,7 +201,7 @@ impl InstallError {
         }
     }
 
-    /// Switches on which what was written could not be undone.
+    /// Returns the switches on which the writes could not be undone.
     pub(crate) fn not_undone(&self) -> &[(String, SwitchError)] {
         match self {
             InstallError::NotUndone { undo, .. } => &undo.0,
@@ -209,7 +209,7 @@ impl InstallError {
         }
     }
 
-    /// Whether another process changed the records of a job meanwhile: the same install may well succeed now.
+    /// Returns whether another process changed the records of a job meanwhile: a retry may succeed.
     pub fn is_race(&self) -> bool {
         let error = match (self, self.cause()) {
             (InstallError::Records(error), _) | (_, Some(Cause::Records(error))) => error,
@@ -218,7 +218,7 @@ impl InstallError {
         matches!(error, RecordsError::Raced { .. })
     }
 
-    /// Why an install stopped that had begun to write.
+    /// Returns the cause of a failure after the first write.
     fn cause(&self) -> Option<&Cause> {
         match self {
             InstallError::Undone { cause }

@@ -1,4 +1,4 @@
-//! The network that plans are put on: what a plan asks of it is a pure function of this and the records.
+//! Network that plans are installed on: the requirements of a plan follow from the network and the records.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,24 +20,24 @@ use crate::records::{JobRecord, Push};
 use crate::requirements::{self, Requirements, Roles};
 use crate::{multicast, pipes};
 
-/// A network: its topology, its port numbers and addresses, and what its switches' program takes.
+/// Network: topology, port numbers, addresses, and limits of the switches' program.
 #[derive(Clone)]
 pub struct Fabric {
     pub(crate) topology: Topology,
     pub(crate) ports: PortMap,
     pub(crate) values: ValuesPerFrame,
     pub(crate) limits: Limits,
-    /// The network of peers on the same switches, if there is one.
+    /// Network of peers on the same switches, if any.
     pub(crate) peers: Option<Peers>,
 }
 
-/// Which numbers of a plan must be those that the topology gives.
+/// Check of a plan's rates and loads against the topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbers {
-    /// All: the plan was made for this topology.
+    /// Check of all numbers: the plan was made for this topology.
     Checked,
-    /// None: rates and loads were right when it was made, for other capacities or other background traffic.
-    Taken,
+    /// No check: the plan was made for other capacities or background traffic.
+    Unchecked,
 }
 
 /// Returns a job of peers with its requirements; a job that is removed has none.
@@ -47,7 +47,7 @@ pub(crate) fn wanted_of(job: JobId, name: &str, requirements: BTreeMap<String, R
 }
 
 impl Fabric {
-    /// The network of a topology; `values` and `limits` are those of the program that its switches run.
+    /// Creates the network of a topology; `values` and `limits` are those of the program of its switches.
     ///
     /// # Errors
     /// A topology that is too large to number.
@@ -57,8 +57,7 @@ impl Fabric {
         Ok(Self { topology, ports, values, limits, peers: None })
     }
 
-    /// Puts a network of peers on the same switches, in place of the one before. On errors the one before
-    /// stays.
+    /// Sets the network of peers on the same switches, or keeps the previous one on errors.
     ///
     /// # Errors
     /// A network of peers that is not part of the topology.
@@ -76,7 +75,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Whether no job of the topology has servers: it is a network of peers.
+    /// Returns whether the network is of peers only: no job of the topology has servers.
     pub(crate) fn is_of_peers_alone(&self) -> bool {
         self.topology.jobs().is_empty()
     }
@@ -89,7 +88,7 @@ impl Fabric {
         }
     }
 
-    /// Returns what the jobs of peers ask of the switches.
+    /// Returns the requirements of the jobs of peers.
     ///
     /// # Errors
     /// Updates that cannot be copied.
@@ -102,7 +101,7 @@ impl Fabric {
         self.peers.iter().flat_map(|peers| peers.jobs().map(move |job| of(job, peers))).collect()
     }
 
-    /// The job of a plan. Of an elastic one, those of its hosts that the plan is for.
+    /// Returns the job of a plan; of an elastic job, the hosts that the plan is for.
     fn job_of(&self, plan: &Plan) -> Result<Cow<'_, Job>, InstallError> {
         let found = self.topology.job_named(&plan.job).ok_or_else(|| InstallError::NoJob {
             job: plan.job.clone(),
@@ -111,7 +110,7 @@ impl Fabric {
         Ok(members(&self.topology, found, plan))
     }
 
-    /// Who is who in a plan.
+    /// Returns ranks and shards of a plan.
     pub(crate) fn roles<'a>(&'a self, job: &'a JobPlan) -> Result<Roles<'a>, InstallError> {
         let plan = &job.plan;
         let found = self.job_of(plan)?;
@@ -119,13 +118,13 @@ impl Fabric {
         Roles::new(workers.collect::<Vec<_>>(), plan).map_err(|source| InstallError::plan(&plan.job, source))
     }
 
-    /// What the hosts are told, under a plan version yet to be chosen.
+    /// Returns the assignment of a job, with a plan version to be chosen later.
     pub(crate) fn assignment(&self, job: &JobPlan) -> Result<Assignment, InstallError> {
         let assignment = assignment::of_job(&self.ports, &self.roles(job)?, job, self.values);
         assignment.map_err(|source| InstallError::plan(&job.plan.job, source))
     }
 
-    /// What the records note of a push.
+    /// Returns the record of a push.
     pub(crate) fn push(&self, job: &JobPlan, plan_version: PlanVersion) -> Push {
         Push {
             plan_version,
@@ -137,7 +136,7 @@ impl Fabric {
         }
     }
 
-    /// What a plan asks of the switches, if it holds on this network, and what is known of its job.
+    /// Returns the requirements of a plan, if it holds on this network, with the job's record.
     pub(crate) fn wanted(
         &self,
         job: &JobPlan,
@@ -146,12 +145,12 @@ impl Fabric {
     ) -> Result<Wanted, InstallError> {
         let roles = self.roles(job)?;
         let topology = match self.job_of(&job.plan)? {
-            // The plan is for those of its hosts that are there.
+            // The plan is for the connected hosts only.
             Cow::Owned(found) => Cow::Owned(self.topology.with_jobs(vec![found])),
             Cow::Borrowed(_) => Cow::Borrowed(&self.topology),
         };
         if let Err(mut violations) = inart_planner_aggregation::check(&topology, &job.plan) {
-            if numbers == Numbers::Taken {
+            if numbers == Numbers::Unchecked {
                 violations.retain(|violation| !matches!(violation, Violation::WrongNumber { .. }));
             }
             if !violations.is_empty() {
@@ -176,7 +175,7 @@ impl Fabric {
         let live = record.and_then(|record| record.live());
         let change = record.and_then(|record| record.change);
         let mut stale = record.map(|record| record.stale.clone()).unwrap_or_default();
-        // What a change has begun to write before its controller ended is used by no host.
+        // No host uses what a change began to write before its controller ended.
         stale.extend(change.filter(|change| change.open().is_none()).map(|change| change.other));
         Known {
             live: live.map(|live| live.plan_version),

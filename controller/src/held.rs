@@ -1,5 +1,4 @@
-//! Which jobs the switches of a network hold: the answer to "what takes the slots", also after the records
-//! were lost.
+//! Jobs that the switches of a network hold: shows which jobs use slots, even without records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,40 +13,40 @@ use crate::peers::{Peers, plan_version};
 use crate::records::Records;
 use inart_tables::SlotRange;
 
-/// A job that switches hold, or that the records take to be installed.
+/// Job with entries on switches, or installed according to the records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HeldJob {
-    /// Its number.
+    /// Number of the job.
     pub job: JobId,
-    /// Its kind.
+    /// Kind of the job.
     pub kind: JobKind,
-    /// Its name, from the records or else from the topology; `None` if neither knows the number.
+    /// Name from the records, or else from the topology; `None` if both lack the number.
     pub name: Option<String>,
-    /// Whether the topology has this job under this number, or the records know it for one of peers.
+    /// Whether the topology has this job under this number, or the records list it as a job of peers.
     pub in_topology: bool,
     /// Plan versions with entries on a switch.
     pub plan_versions: BTreeSet<PlanVersion>,
-    /// The plan version that the hosts were told, if the records know.
+    /// Plan version that the hosts got, if the records have it.
     pub live: Option<PlanVersion>,
-    /// Hosts that ran under that plan version, such as worker-3, if they asked a controller. Nothing tells
-    /// when they end.
+    /// Hosts that registered at a controller under that plan version, such as worker-3. Their end is not
+    /// recorded.
     pub claimed: BTreeSet<String>,
-    /// Switches with entries of it.
+    /// Switches with entries of the job.
     pub switches: BTreeSet<String>,
-    /// Slots of every switch that holds some.
+    /// Number of slots per switch.
     pub slots: BTreeMap<String, u32>,
 }
 
 impl HeldJob {
-    /// Whether it is in the way of other jobs though the topology does not have it: it left, or got another
-    /// number.
+    /// Returns whether the job holds resources although the topology does not have it: the job was removed
+    /// there, or got another number.
     pub fn has_left(&self) -> bool {
         !self.in_topology && !self.plan_versions.is_empty()
     }
 }
 
 impl std::fmt::Display for HeldJob {
-    /// As in `2 (vgg)`.
+    /// Formats as `2 (vgg)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.name {
             Some(name) => write!(f, "{} ({name})", self.job),
@@ -56,7 +55,7 @@ impl std::fmt::Display for HeldJob {
     }
 }
 
-/// What `network` and `records` hold, by number.
+/// Returns the jobs that `network` and `records` hold, by number.
 pub(crate) fn of(
     network: &Network,
     records: &Records,
@@ -102,23 +101,23 @@ pub(crate) fn of(
     jobs.collect()
 }
 
-/// Why a job cannot be found among those held.
+/// Why a job is not among those held.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotHeld {
-    /// No job of that name or number.
+    /// Unknown name or number.
     #[error("no switch holds a job {asked}; {}", list(held))]
     Unknown {
-        /// What was asked for.
+        /// Requested name or number.
         asked: String,
-        /// The jobs there are.
+        /// Jobs on the switches.
         held: Vec<HeldJob>,
     },
-    /// A name that the jobs of several numbers have, since the topology's list of jobs changed.
+    /// Name with several numbers, since the topology's list of jobs changed.
     #[error("several jobs are called {asked}: give the number, {}", numbers.iter().map(JobId::to_string).collect::<Vec<_>>().join(" or "))]
     Ambiguous {
-        /// The name.
+        /// Name of the jobs.
         asked: String,
-        /// Their numbers.
+        /// Numbers of the jobs.
         numbers: Vec<JobId>,
     },
 }
@@ -130,10 +129,10 @@ fn list(held: &[HeldJob]) -> String {
     }
 }
 
-/// The job of that number, or else of that name.
+/// Returns the job with that number, or else with that name.
 ///
 /// # Errors
-/// No job of that number or name, or several of that name.
+/// An unknown number or name, or several jobs of that name.
 pub fn find<'a>(held: &'a [HeldJob], asked: &str) -> Result<&'a HeldJob, NotHeld> {
     if let Some(numbered) = held.iter().find(|job| job.job.to_string() == asked) {
         return Ok(numbered);

@@ -1,6 +1,6 @@
-//! Installing plans and networks of peers, make before break: the new plan version of a plan is written
-//! beside the old one on every switch and read back before anybody is told of it, so that it is safe to stop
-//! anywhere.
+//! Installation of plans and networks of peers, make before break: the new plan version is written next to
+//! the old one on every switch and read back before any host gets it. So an installation may stop at any
+//! point.
 
 mod peers;
 mod remove;
@@ -30,7 +30,7 @@ pub use report::{InstallReport, SwitchChange};
 /// Installs plans on the switches of one network, and the network of peers that uses the same switches.
 pub struct Controller<D> {
     fabric: Fabric,
-    /// The network of peers to install; otherwise that of the records stays.
+    /// Network of peers to install; without one, that of the records stays.
     given: Option<Peers>,
     switches: BTreeMap<String, D>,
     records: Records,
@@ -39,8 +39,8 @@ pub struct Controller<D> {
 }
 
 impl<D: Session> Controller<D> {
-    /// A controller of the topology's switches, each with its driver. `values` and `limits` are those of the
-    /// program that the drivers load.
+    /// Creates a controller of the topology's switches, each with its driver. `values` and `limits` are
+    /// those of the program that the drivers load.
     ///
     /// # Errors
     /// Switches that are not the topology's, or a topology that is too large to number.
@@ -56,19 +56,19 @@ impl<D: Session> Controller<D> {
         Ok(Self::on(fabric, switches, records))
     }
 
-    /// A controller of those switches of a network that are there. Reports say what the others are to hold,
-    /// too.
+    /// Creates a controller of the reachable switches of a network. Reports include the tables of the
+    /// others.
     pub(crate) fn on(fabric: Fabric, switches: BTreeMap<String, D>, records: Records) -> Self {
         let (given, replace_program, own_plan_versions_only) = (None, false, false);
         Controller { fabric, given, switches, records, replace_program, own_plan_versions_only }
     }
 
-    /// Allows loading the program into switches that run another one, which clears their tables.
+    /// Allows the program to be loaded into switches that run another one, which clears their tables.
     pub fn replace_program(&mut self, allowed: bool) {
         self.replace_program = allowed;
     }
 
-    /// Installs this network of peers with the next plans, or alone, in place of the one before.
+    /// Installs this network of peers with the next plans, or alone, in place of the previous one.
     ///
     /// # Errors
     /// A network that is not part of the topology.
@@ -79,18 +79,18 @@ impl<D: Session> Controller<D> {
         Ok(())
     }
 
-    /// Never tells hosts a plan version that only the switches know, even if it is of the very plan: for who
-    /// tells by the records which hosts have run under a plan version.
+    /// Sets whether plan versions that only the switches know are never given to hosts, even if their plan
+    /// is the wanted one. A process that identifies running hosts by the records needs that.
     pub fn own_plan_versions_only(&mut self, only: bool) {
         self.own_plan_versions_only = only;
     }
 
-    /// Port numbers and addresses.
+    /// Returns port numbers and addresses.
     pub fn ports(&self) -> &PortMap {
         &self.fabric.ports
     }
 
-    /// The words of the topology, for the jobs of these plans and of peers.
+    /// Returns the names of the topology, for the jobs of these plans and of peers.
     pub fn names(&self, plans: &[JobPlan]) -> Names<'_> {
         let names = Names::new(&self.fabric.topology, &self.fabric.ports, plans);
         match &self.fabric.peers {
@@ -99,17 +99,17 @@ impl<D: Session> Controller<D> {
         }
     }
 
-    /// The topology.
+    /// Returns the topology.
     pub fn topology(&self) -> &Topology {
         &self.fabric.topology
     }
 
-    /// The network.
+    /// Returns the network.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
-    /// Reads the records as other processes left them.
+    /// Reads the records again, with changes of other processes.
     ///
     /// # Errors
     /// Files that cannot be read.
@@ -117,33 +117,33 @@ impl<D: Session> Controller<D> {
         Ok(self.records.refresh()?)
     }
 
-    /// What was pushed so far.
+    /// Returns the records.
     pub fn records(&self) -> &Records {
         &self.records
     }
 
-    /// The drivers, by switch name.
+    /// Returns the drivers, by switch name.
     pub fn switches(&mut self) -> &mut BTreeMap<String, D> {
         &mut self.switches
     }
 
-    /// The drivers by switch name, and the records.
+    /// Returns the drivers by switch name, and the records.
     pub fn into_parts(self) -> (BTreeMap<String, D>, Records) {
         (self.switches, self.records)
     }
 
-    /// What [`Controller::install`] would do. Changes nothing.
+    /// Computes an [installation](Controller::install) without changing anything.
     ///
     /// # Errors
-    /// A plan that cannot be put into tables, or a switch that does not answer.
+    /// A plan that cannot be converted to tables, or a switch that does not answer.
     pub async fn preview(&mut self, jobs: &[JobPlan]) -> Result<InstallReport, InstallError> {
         Ok(self.route(0, jobs).await?.report)
     }
 
     /// Installs the plans, each under a plan version of its own, and leaves other jobs alone. On success
-    /// every switch was read back and the hosts can be told. On failure the switches hold what they held, so
-    /// that plans installed earlier go on working; what could not be undone is named, and the next install
-    /// removes it.
+    /// every switch was read back, and hosts can get their assignments. On failure the switches keep their
+    /// tables, so that earlier plans continue to work; the error names what could not be undone, and the
+    /// next installation removes it.
     ///
     /// # Errors
     /// The first cause, with what could not be undone.
@@ -151,13 +151,12 @@ impl<D: Session> Controller<D> {
         self.install_instead_of(0, jobs).await
     }
 
-    /// Installs the plan before the job's last push again, under a new plan version (a plan version is never
-    /// used twice: its sequence numbers were). Ports, addresses and what all jobs share are of this
-    /// controller's topology, as in any push; a plan that does not hold there any more is refused. Of a job
-    /// of peers, its whole network is what it was before the last push of one.
-    ///
+    /// Installs the plan before the job's last push again, under a new plan version (a plan version is
+    /// never reused, since its sequence numbers were used). Ports, addresses and shared entries are those
+    /// of this controller's topology, as in any installation; a plan that no longer holds there is refused.
+    /// For a job of peers, the whole network returns to the state before its last push.
     /// # Errors
-    /// No plan before the last, and what [`Controller::install`] refuses.
+    /// A job without an earlier plan, and the errors of [`Controller::install`].
     pub async fn rollback(&mut self, job: JobId) -> Result<InstallReport, InstallError> {
         self.records.refresh()?;
         if is_of_peers(job) {
@@ -167,7 +166,7 @@ impl<D: Session> Controller<D> {
             return done;
         }
         let push = self.records.before_last(job)?.clone();
-        // The same plan may be live under a later plan version, so the hosts must be told another.
+        // The same plan may be live under a later plan version, so the hosts need a new one.
         let plan = JobPlan { new_plan_version: true, ..push.job_plan(job) };
         self.install_instead_of(2, &[plan]).await.map_err(|error| match error {
             InstallError::Check { .. } | InstallError::Plan { .. } | InstallError::NoJob { .. } => {
@@ -178,7 +177,7 @@ impl<D: Session> Controller<D> {
         })
     }
 
-    /// Installs the plans and strikes each job's last `struck` pushes off the records.
+    /// Installs the plans in place of each job's last `struck` pushes in the records.
     async fn install_instead_of(
         &mut self,
         struck: usize,
@@ -198,7 +197,7 @@ impl<D: Session> Controller<D> {
         Err(self.undo(cause, &route.intent.kept, &route.report).await)
     }
 
-    /// Notes a success.
+    /// Records a successful installation.
     fn record(
         &mut self,
         struck: usize,
@@ -213,7 +212,7 @@ impl<D: Session> Controller<D> {
             let record = self.records.jobs.get(&job.job);
             let live = record.and_then(|record| Some(record.live()?.plan_version));
             if !are_all_there {
-                // A switch that is away may have entries of these.
+                // A missing switch may have entries of these.
                 stale.extend(record.into_iter().flat_map(|record| &record.stale).copied().chain(live));
             }
             stale.remove(&plan_version);
@@ -232,7 +231,7 @@ impl<D: Session> Controller<D> {
         self.records.succeed_with_peers(struck, self.fabric.document(), done, peers)
     }
 
-    /// Does `work` on all switches at once; all of them end before it returns.
+    /// Runs `work` on all switches at once; all of them end before it returns.
     pub(crate) async fn on_all<T>(
         &mut self,
         work: impl AsyncFn(&str, &mut D) -> Result<T, SwitchError>,

@@ -1,6 +1,6 @@
-//! Where a push wants to go: a pure function of what the switches hold, what is known of earlier pushes, and
-//! the plans. See docs/decisions for why a plan version is never used twice and the one before stays until
-//! the next push.
+//! Target of an installation: a pure function of the switches' tables, earlier installations, and the
+//! plans. docs/decisions explains why a plan version is never reused, and why the previous one stays until
+//! the next installation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,115 +9,114 @@ use inart_wire::{JobId, PlanVersion};
 
 use crate::ports::{PortMap, is_of_peer};
 use crate::requirements::Requirements;
-use crate::tables::{self, NoRoom, Taken};
+use crate::tables::{self, NoRoom, Occupied};
 
 /// Tables by switch name.
 pub type Network = BTreeMap<String, SwitchTables>;
 
-/// What is known of earlier pushes of a job.
+/// Earlier installations of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The plan version the hosts were last told, if any.
+    /// Plan version that the hosts got last, if any.
     pub live: Option<PlanVersion>,
-    /// True if the live plan version is of the very plan that is wanted now.
+    /// Whether the live plan version has the wanted plan.
     pub same_plan: bool,
-    /// Plan versions that no host uses: the ones before the live one, and what failed pushes left.
+    /// Plan versions that no host uses: earlier ones, and those of failed installations.
     pub stale: BTreeSet<PlanVersion>,
-    /// Of a job that was removed: its newest plan version.
+    /// Newest plan version of a removed job.
     pub removed: Option<PlanVersion>,
-    /// The plan version beside the live one that hosts may use, while a change is under way: it is left
-    /// alone.
+    /// Plan version next to the live one that hosts may use during a change; it stays.
     pub open: Option<PlanVersion>,
-    /// The newest plan version of a change that was undone.
+    /// Newest plan version of a change that was undone.
     pub undone: Option<PlanVersion>,
-    /// The only plan version that its hosts use, whatever is pushed: of a job of peers.
+    /// Fixed plan version of the hosts of a job of peers.
     pub only: Option<PlanVersion>,
-    /// True if a plan version that only the switches know is left alone even if it is of the wanted plan:
-    /// nobody knows who has run under it.
+    /// Whether a plan version that only the switches know is left alone even if its plan is the wanted one:
+    /// the hosts that used it are unknown.
     pub own_plan_versions_only: bool,
 }
 
-/// One job's part of a push.
+/// One job of an installation.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// The job's number.
+    /// Number of the job.
     pub job: JobId,
-    /// The job's name.
+    /// Name of the job.
     pub name: String,
-    /// What it asks of each switch.
+    /// Requirements by switch.
     pub requirements: BTreeMap<String, Requirements>,
-    /// Slots in a range.
+    /// Number of slots per range.
     pub window: u32,
-    /// Wants a new plan version whatever is installed.
+    /// Whether to use a new plan version, whatever is installed.
     pub new_plan_version: bool,
-    /// What is known of earlier pushes.
+    /// Earlier installations of the job.
     pub known: Known,
 }
 
-/// Where a push wants to go.
+/// Target of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
-    /// The first stop: what the switches hold now without the plan versions that nobody uses.
+    /// First step: current tables without unused plan versions.
     pub kept: Network,
-    /// The end.
+    /// Final tables.
     pub desired: Network,
-    /// The plan version of every wanted job.
+    /// Plan version of every job of the installation.
     pub plan_versions: BTreeMap<JobId, PlanVersion>,
-    /// By wanted job, the plan versions that no host uses and that lose their entries.
+    /// Unused plan versions that lose their entries, by job.
     pub dead: BTreeMap<JobId, BTreeSet<PlanVersion>>,
 }
 
-/// Why a push cannot go anywhere.
+/// Error of an intent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IntentError {
-    /// A switch lacks slots or groups for a job.
+    /// Switch without enough slots or groups for a job.
     #[error("switch {switch}: job {job} {reason}{}", fixes(reason, jobs))]
     NoRoom {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// The job's name.
+        /// Name of the job.
         job: String,
-        /// What it lacks.
+        /// Lack.
         reason: NoRoom,
-        /// The jobs that have entries there.
+        /// Jobs with entries there.
         jobs: Vec<JobId>,
     },
-    /// A switch lacks slots or groups for a second plan of a job that runs.
-    #[error("switch {switch}: job {job} {reason} next to the other jobs{}", fixes_beside(jobs))]
-    NoRoomBeside {
-        /// The switch.
+    /// Switch without enough slots or groups for a second plan of a running job.
+    #[error("switch {switch}: job {job} {reason} next to the other jobs{}", fixes_of_second_plan(jobs))]
+    NoRoomForSecondPlan {
+        /// Name of the switch.
         switch: String,
-        /// The job's name.
+        /// Name of the job.
         job: String,
-        /// What it lacks.
+        /// Lack.
         reason: NoRoom,
-        /// The other jobs that have entries there.
+        /// Other jobs with entries there.
         jobs: Vec<JobId>,
     },
-    /// A table would be too small.
-    #[error("switch {switch}: {reason}: compile the program with a larger table, or push fewer jobs")]
+    /// Full table.
+    #[error("switch {switch}: {reason}: compile the program with a larger table, or install fewer jobs")]
     TableFull {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Which table.
+        /// Table and its size.
         reason: TableFull,
     },
 }
 
-/// What can be done about a lack of room.
+/// Lists fixes for a lack of slots or groups.
 fn fixes(reason: &NoRoom, jobs: &[JobId]) -> String {
     let fixes: Vec<_> = reason.smaller().into_iter().chain(remove(jobs)).chain(reason.larger()).collect();
     if fixes.is_empty() { String::new() } else { format!(": {}", fixes.join(", or ")) }
 }
 
-/// The same where the job keeps its window.
-fn fixes_beside(jobs: &[JobId]) -> String {
+/// Lists fixes where the job keeps its window.
+fn fixes_of_second_plan(jobs: &[JobId]) -> String {
     let smaller = "start the job again with a smaller window".to_owned();
     let fixes: Vec<_> = remove(jobs).into_iter().chain([smaller]).collect();
     format!(": {}", fixes.join(", or "))
 }
 
-/// Which jobs could give way.
+/// Lists jobs that could be removed.
 fn remove(jobs: &[JobId]) -> Option<String> {
     let numbers: Vec<_> = jobs.iter().map(JobId::to_string).collect();
     match jobs {
@@ -130,11 +129,11 @@ fn remove(jobs: &[JobId]) -> Option<String> {
     }
 }
 
-/// Computes the intent of pushing `jobs` onto a network that holds `current`. Switches that are not in it are
-/// away: they may still hold entries of plan versions that no host uses, so none of these is used again.
+/// Computes the intent of installing `jobs` on a network that holds `current`. Switches without an entry in
+/// `current` are missing: they may still hold entries of unused plan versions, so none of these is reused.
 ///
 /// # Errors
-/// A switch without room, or plan versions that are used up.
+/// A switch without room, or exhausted plan versions.
 pub fn intent(
     ports: &PortMap,
     limits: Limits,
@@ -143,9 +142,9 @@ pub fn intent(
 ) -> Result<Intent, IntentError> {
     let (mut choices, mut gone) = (BTreeMap::new(), BTreeMap::new());
     let mut kept = current.clone();
-    let are_all_there = ports.switches().all(|switch| current.contains_key(switch));
+    let are_all_present = ports.switches().all(|switch| current.contains_key(switch));
     for wanted in jobs {
-        let choice = choose(limits, current, are_all_there, wanted);
+        let choice = choose(limits, current, are_all_present, wanted);
         for tables in kept.values_mut() {
             tables.retire(wanted.job, |plan_version| choice.dead.contains(&plan_version));
         }
@@ -166,19 +165,19 @@ pub fn intent(
             tables.mac.entry(key).or_insert(action);
         }
         tables.groups.extend(shared.groups);
-        let mut taken = Taken::by(&tables, limits.slots);
-        // Jobs that stay under their plan version may run: others take no slots and groups of theirs.
-        let mut in_turn: Vec<_> = jobs.iter().collect();
-        in_turn.sort_by_key(|wanted| !held.plan_versions(wanted.job).contains(&choices[&wanted.job]));
-        for wanted in in_turn {
-            add(&mut tables, &switch, wanted, choices[&wanted.job], held, &mut taken).map_err(|reason| {
-                IntentError::NoRoom {
+        let mut occupied = Occupied::by(&tables, limits.slots);
+        // Jobs that keep their plan version may run: other jobs must not use their slots and groups.
+        let mut in_order: Vec<_> = jobs.iter().collect();
+        in_order.sort_by_key(|wanted| !held.plan_versions(wanted.job).contains(&choices[&wanted.job]));
+        for wanted in in_order {
+            add(&mut tables, &switch, wanted, choices[&wanted.job], held, &mut occupied).map_err(
+                |reason| IntentError::NoRoom {
                     switch: switch.clone(),
                     job: wanted.name.clone(),
                     reason,
                     jobs: held.jobs().into_iter().collect(),
-                }
-            })?;
+                },
+            )?;
         }
         limits.check(&tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
         desired.insert(switch, tables);
@@ -186,13 +185,13 @@ pub fn intent(
     Ok(Intent { kept, desired, plan_versions: choices, dead: gone })
 }
 
-/// Computes where a change of a job that runs leads: its new plan under a new plan version beside whatever is
-/// in force, with slots and groups of its own. Only its stale plan versions go. What all jobs share stays as
-/// it is.
+/// Computes the intent of a change of a running job: its new plan under a new plan version next to the
+/// active one, with slots and groups of its own. Only its stale plan versions are removed. Shared entries
+/// stay.
 ///
 /// # Errors
 /// A switch without room.
-pub fn beside(limits: Limits, current: &Network, wanted: &Wanted) -> Result<Intent, IntentError> {
+pub fn live_intent(limits: Limits, current: &Network, wanted: &Wanted) -> Result<Intent, IntentError> {
     let plan_version = after(newest_used(current, wanted));
     let mut kept = current.clone();
     for tables in kept.values_mut() {
@@ -201,9 +200,9 @@ pub fn beside(limits: Limits, current: &Network, wanted: &Wanted) -> Result<Inte
     let mut desired = kept.clone();
     for (switch, tables) in &mut desired {
         let held = &kept[switch];
-        let mut taken = Taken::by(held, limits.slots);
-        add(tables, switch, wanted, plan_version, held, &mut taken).map_err(|reason| {
-            IntentError::NoRoomBeside {
+        let mut occupied = Occupied::by(held, limits.slots);
+        add(tables, switch, wanted, plan_version, held, &mut occupied).map_err(|reason| {
+            IntentError::NoRoomForSecondPlan {
                 switch: switch.clone(),
                 job: wanted.name.clone(),
                 reason,
@@ -216,8 +215,8 @@ pub fn beside(limits: Limits, current: &Network, wanted: &Wanted) -> Result<Inte
     Ok(Intent { kept, desired, plan_versions: [(wanted.job, plan_version)].into(), dead })
 }
 
-/// The ways to peers of jobs that are not pushed, and of which nothing else may be known: they stay as long
-/// as the switch copies those jobs' updates.
+/// Returns routes to peers of jobs that are not being installed, and that may be unknown otherwise: they
+/// stay while the switch copies updates of those jobs.
 fn peers_of_others(held: &SwitchTables, jobs: &[Wanted]) -> Vec<(MacKey, MacAction)> {
     let is_pushed = |job: JobId| jobs.iter().any(|wanted| wanted.job == job);
     if held.updates.keys().all(|key| is_pushed(key.job)) {
@@ -227,18 +226,19 @@ fn peers_of_others(held: &SwitchTables, jobs: &[Wanted]) -> Vec<(MacKey, MacActi
     of_peers.map(|(key, action)| (*key, *action)).collect()
 }
 
-/// Adds to the tables of a switch what a job wants there under a plan version. `held` is what is there of it.
+/// Adds the entries of a job under a plan version to the tables of a switch. `held` are its current entries
+/// there.
 fn add(
     tables: &mut SwitchTables,
     switch: &str,
     wanted: &Wanted,
     plan_version: PlanVersion,
     held: &SwitchTables,
-    taken: &mut Taken,
+    occupied: &mut Occupied,
 ) -> Result<(), NoRoom> {
     let none = Requirements::default();
     let requirements = wanted.requirements.get(switch).unwrap_or(&none);
-    let mine = tables::of_job(requirements, wanted.job, plan_version, wanted.window, held, taken)?;
+    let mine = tables::of_job(requirements, wanted.job, plan_version, wanted.window, held, occupied)?;
     tables.steer.extend(mine.steer);
     tables.results.extend(mine.results);
     tables.updates.extend(mine.updates);
@@ -252,8 +252,8 @@ struct Choice {
     dead: BTreeSet<PlanVersion>,
 }
 
-/// The job's plan versions on switches of which nothing is known.
-fn strangers(current: &Network, wanted: &Wanted) -> BTreeSet<PlanVersion> {
+/// Returns plan versions of the job on switches that no record lists.
+fn unknown_versions(current: &Network, wanted: &Wanted) -> BTreeSet<PlanVersion> {
     let Known { live, stale, open, .. } = &wanted.known;
     let mut present = present(current, wanted);
     present.retain(|plan_version| {
@@ -266,20 +266,20 @@ fn present(current: &Network, wanted: &Wanted) -> BTreeSet<PlanVersion> {
     current.values().flat_map(|tables| tables.plan_versions(wanted.job)).collect()
 }
 
-/// The newest plan version that hosts may have been told.
+/// Returns the newest plan version that hosts may have got.
 fn newest_used(current: &Network, wanted: &Wanted) -> Option<PlanVersion> {
     let Known { live, removed, open, undone, .. } = wanted.known;
     let known = [live, removed, open, undone].into_iter().flatten();
-    newest(strangers(current, wanted).into_iter().chain(known))
+    newest(unknown_versions(current, wanted).into_iter().chain(known))
 }
 
-/// The one after the newest.
+/// Returns the plan version after the newest.
 fn after(newest: Option<PlanVersion>) -> PlanVersion {
     newest.map_or(PlanVersion::from(1), |plan_version| PlanVersion::from(plan_version.get().wrapping_add(1)))
 }
 
-/// Under which plan version to install, and which may go first.
-fn choose(limits: Limits, current: &Network, are_all_there: bool, wanted: &Wanted) -> Choice {
+/// Chooses the plan version to install, and those to remove first.
+fn choose(limits: Limits, current: &Network, are_all_present: bool, wanted: &Wanted) -> Choice {
     let Known { live, same_plan, stale, own_plan_versions_only, only, .. } = &wanted.known;
     if let Some(plan_version) = only {
         return Choice { plan_version: *plan_version, dead: BTreeSet::new() };
@@ -287,13 +287,14 @@ fn choose(limits: Limits, current: &Network, are_all_there: bool, wanted: &Wante
     let present = present(current, wanted);
     let newest = newest_used(current, wanted);
     let live_is_here = live.is_none_or(|live| present.contains(&live) || present.is_empty());
-    let is_known = strangers(current, wanted).is_empty() && live_is_here;
-    // Of those left by failed pushes, a switch that is away may have entries, and others may have taken the
-    // number: another plan under it would be mixed up with them.
-    let left = stale.iter().copied().filter(|_| !are_all_there || !is_known);
+    let is_known = unknown_versions(current, wanted).is_empty() && live_is_here;
+    // A missing switch may have entries of versions that failed installations left, and others may have
+    // reused the number: another plan under it would mix with these entries.
+    let left = stale.iter().copied().filter(|_| !are_all_present || !is_known);
     let next = after(self::newest(newest.into_iter().chain(left)));
     if !is_known {
-        // Somebody else pushed, or the records are of another network: nothing is known to be unused.
+        // Another process installed plans, or the records are of another network: no version is known to be
+        // unused.
         let plan_version = newest
             .filter(|plan_version| {
                 !wanted.new_plan_version && (!own_plan_versions_only || Some(*plan_version) == *live)
@@ -304,7 +305,7 @@ fn choose(limits: Limits, current: &Network, are_all_there: bool, wanted: &Wante
         return Choice { plan_version, dead: BTreeSet::new() };
     }
     match live {
-        // What is newer than the live plan version is what a failed push left.
+        // Versions newer than the live one come from failed installations.
         Some(live) if *same_plan && !wanted.new_plan_version => Choice {
             plan_version: *live,
             dead: stale.iter().filter(|plan_version| is_newer(**plan_version, *live)).copied().collect(),
@@ -313,7 +314,7 @@ fn choose(limits: Limits, current: &Network, are_all_there: bool, wanted: &Wante
     }
 }
 
-/// True if the job's entries under `plan_version` are those of the wanted plan, on every switch.
+/// Returns whether the job's entries under `plan_version` are those of the wanted plan, on every switch.
 fn holds_exactly(limits: Limits, current: &Network, wanted: &Wanted, plan_version: PlanVersion) -> bool {
     let none = Requirements::default();
     current.iter().all(|(switch, held)| {
@@ -322,8 +323,8 @@ fn holds_exactly(limits: Limits, current: &Network, wanted: &Wanted, plan_versio
         let mut mine = held.clone();
         mine.retire(wanted.job, |other| other != plan_version);
         let requirements = wanted.requirements.get(switch).unwrap_or(&none);
-        let mut taken = Taken::by(&others, limits.slots);
-        tables::of_job(requirements, wanted.job, plan_version, wanted.window, held, &mut taken).is_ok_and(
+        let mut occupied = Occupied::by(&others, limits.slots);
+        tables::of_job(requirements, wanted.job, plan_version, wanted.window, held, &mut occupied).is_ok_and(
             |tables| {
                 let of_job = |key: &JobId| *key == wanted.job;
                 mine.steer.iter().filter(|(key, _)| of_job(&key.job)).eq(&tables.steer)
@@ -334,13 +335,13 @@ fn holds_exactly(limits: Limits, current: &Network, wanted: &Wanted, plan_versio
     })
 }
 
-/// Serial-number compare, as of chunk sequences: plan versions wrap after 65536 pushes.
+/// Compares serial numbers, as for chunk sequences: plan versions wrap after 65536 installations.
 fn is_newer(plan_version: PlanVersion, than: PlanVersion) -> bool {
     let ahead = plan_version.get().wrapping_sub(than.get());
     ahead != 0 && ahead < 0x8000
 }
 
-/// The newest of some plan versions of a job.
+/// Returns the newest of some plan versions of a job.
 pub(crate) fn newest(plan_versions: impl Iterator<Item = PlanVersion>) -> Option<PlanVersion> {
     plan_versions.reduce(|a, b| if is_newer(b, a) { b } else { a })
 }

@@ -1,25 +1,23 @@
-//! The controller: from plans to table entries, and those into switches of any target.
+//! Controller: converts plans to table entries, and installs these on switches of any target.
 //!
 //! - [`PortMap`] numbers ports and addresses hosts, from the topology alone.
-//! - [`requirements`] says what a plan asks of every switch, [`tables`] turns that into entries under an
-//!   plan version, with slots from [`SlotMap`] and multicast groups; [`intent()`] decides the plan version
-//! and where a push   goes from what is there. [`live_change`] says where another plan of a job that runs
-//! goes. All of it is   pure.
-//! - [`multicast`] says what copying updates between peers asks of every switch: one more of the
-//!   requirements. [`Peers`] are a network of peers on the same switches. Pure.
-//! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
-//!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put
-//!   updates into words.
-//! - [`membership`] is the rendezvous of an elastic job's hosts: who takes part, when runs begin and end.
-//!   Pure, too.
-//! - [`ValuesChoice`] decides how many values frames carry, by the links' MTU.
-//! - [`daemon`] does so for good: it keeps a session with every switch and repairs what differs. [`api`] is
-//!   what hosts and people ask it.
+//! - [`requirements`] are what a plan needs on every switch; [`tables`] converts them to entries under a
+//!   plan version, with slots from [`SlotMap`] and multicast groups. [`intent()`] chooses the plan version
+//!   and the target tables of an installation; [`live_change`] does so for another plan of a running job.
+//!   Pure.
+//! - [`multicast`] adds the requirements of copying updates between peers. [`Peers`] are a network of peers
+//!   on the same switches. Pure.
+//! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over
+//!   a [`Session`](inart_targets::Session) with each. [`Records`] list installations, and [`Names`]
+//!   describe table updates in words.
+//! - [`membership`] is the rendezvous of an elastic job's hosts: members, and start and end of views. Pure.
+//! - [`ValuesChoice`] chooses the number of values per frame, by the MTU of the links.
+//! - [`daemon`] runs all of this continuously: keeps a session with every switch and repairs its tables.
+//!   [`api`] is its gRPC server.
 
 mod admission;
 pub mod api;
 pub mod assignment;
-mod beside;
 mod bitmap_indices;
 mod changes;
 mod choice;
@@ -36,6 +34,7 @@ pub mod link_ports;
 mod live;
 mod members;
 pub mod membership;
+mod merge;
 pub mod multicast;
 mod names;
 mod peers;
@@ -59,7 +58,7 @@ pub use error::{Cause, InstallError};
 pub use fabric::Fabric;
 pub use held::{HeldJob, NotHeld, find as find_held};
 pub use install::{Controller, InstallReport, SwitchChange};
-pub use intent::{Intent, IntentError, Known, Network, Wanted, beside, intent};
+pub use intent::{Intent, IntentError, Known, Network, Wanted, intent, live_intent};
 pub use kind::JobKind;
 pub use live::{LiveChange, LiveChangeError, live_change, without};
 pub use names::Names;

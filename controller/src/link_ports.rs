@@ -1,5 +1,4 @@
-//! Ports of switches as the topology has them, beside what the switches say: how each is to be set up, and
-//! what is wrong with it. Pure.
+//! Ports of switches in the topology compared with the switches' own: wanted setup, and problems. Pure.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,21 +9,21 @@ use inart_topologies::switched::{SwitchPort, Topology};
 
 use crate::ports::PortMap;
 
-/// Speeds that a port can have, Gbit/s.
+/// Port speeds, Gbit/s.
 const SPEEDS: [u32; 5] = [10, 25, 40, 50, 100];
 
-/// A port of a switch that a link is at. Displays as in `port 1 (9/0, dev_port 56) to w1`.
+/// Port of a switch with a link. Displays as in `port 1 (9/0, dev_port 56) to w1`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkPort {
     /// Our number.
     pub port: PortNo,
-    /// Who is at the other end.
+    /// Node at the other end.
     pub peer: String,
-    /// What the topology calls the port.
+    /// Name of the port in the topology.
     pub stated: Option<SwitchPort>,
-    /// The switch's own number.
+    /// Number on the switch.
     pub number: u64,
-    /// The link's rate, bit/s.
+    /// Rate of the link, bit/s.
     pub rate_bps: f64,
 }
 
@@ -38,19 +37,19 @@ impl fmt::Display for LinkPort {
     }
 }
 
-/// A link that no port of a switch can be set up for.
+/// Link whose rate is not a port speed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "link to {peer}: its rate of {gbps} Gbps is not a port speed: give the link 10, 25, 40, 50 or 100 Gbps"
 )]
 pub struct NoSuchSpeed {
-    /// The other end of the link.
+    /// Other end of the link.
     pub peer: String,
-    /// The link's rate, Gbit/s.
+    /// Rate of the link, Gbit/s.
     pub gbps: f64,
 }
 
-/// The ports of a switch of that target that links are at, in order.
+/// Returns the ports with links of a switch of a target, in order.
 pub fn link_ports(topology: &Topology, ports: &PortMap, switch: &str, target: &dyn Target) -> Vec<LinkPort> {
     let Some(id) = topology.node_named(switch) else { return Vec::new() };
     let of_port = |(port, number)| {
@@ -68,11 +67,11 @@ pub fn link_ports(topology: &Topology, ports: &PortMap, switch: &str, target: &d
     ports.numbered(switch, target).into_iter().filter_map(of_port).collect()
 }
 
-/// How the ports are to be set up that are not as the topology has them: with the links' rates, and `fec`, or
-/// (at 100 Gbit/s) Reed-Solomon's code where nobody says which.
+/// Returns the setups of ports that differ from the topology: with the links' rates, and `fec`, by default
+/// Reed-Solomon at 100 Gbit/s.
 ///
 /// # Errors
-/// A link whose rate no port has.
+/// A link whose rate is not a port speed.
 pub fn to_set_up(
     wanted: &[LinkPort],
     found: &BTreeMap<u64, PortStatus>,
@@ -91,7 +90,7 @@ pub fn to_set_up(
     Ok(setups)
 }
 
-/// Front ports that a switch itself gives other numbers than the topology's board, each with the fix.
+/// Returns front ports whose numbers on the switch differ from the topology's board, each with the fix.
 pub fn elsewhere(wanted: &[LinkPort], front: &BTreeMap<(u32, u32), u64>) -> Vec<String> {
     let differs = |link: &LinkPort| {
         let Some(SwitchPort::Front { front: connector, lane }) = link.stated else { return None };
@@ -107,7 +106,7 @@ pub fn elsewhere(wanted: &[LinkPort], front: &BTreeMap<(u32, u32), u64>) -> Vec<
     wanted.iter().filter_map(differs).collect()
 }
 
-/// What is wrong with the ports of a switch, each with the fix.
+/// Returns problems of a switch's ports, each with the fix.
 pub fn problems(wanted: &[LinkPort], found: &BTreeMap<u64, PortStatus>) -> Vec<String> {
     const BRING_UP: &str = "`inart ports` brings it up";
     let problem = |link: &LinkPort| {

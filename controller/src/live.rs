@@ -1,5 +1,5 @@
-//! Another plan for a job that runs: from the plan in force to one with the same servers and shares, whose
-//! tables stand beside its own until all hosts have moved. Pure.
+//! Another plan for a running job, with the same servers and shares: its tables stand next to the active
+//! ones until all hosts have migrated. Pure.
 
 use std::collections::BTreeSet;
 
@@ -12,98 +12,98 @@ use crate::fabric::{Fabric, Numbers};
 use crate::intent::{self, IntentError, Network};
 use crate::records::{JobRecord, Push};
 
-/// How far a share may be from the one in force: rounding in the planner.
+/// Largest difference of a share from the active one that counts as the planner's rounding.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
-/// Where a change of a running job leads.
+/// Change of a running job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveChange {
-    /// The job's number.
+    /// Number of the job.
     pub job: JobId,
-    /// The plan version in force.
+    /// Active plan version.
     pub from: PlanVersion,
-    /// The push that is to be in force.
+    /// New push.
     pub to: Push,
-    /// What its hosts are told.
+    /// New assignment of the hosts.
     pub assignment: Assignment,
-    /// Plan versions that no host uses, which may still have entries before.
+    /// Unused plan versions that may still have entries before.
     pub stale: BTreeSet<PlanVersion>,
-    /// What the switches hold before, without those.
+    /// Tables before, without those plan versions.
     pub kept: Network,
-    /// What they hold while hosts move: both plan versions.
+    /// Tables while hosts migrate: both plan versions.
     pub both: Network,
 }
 
-/// Why a job that runs cannot be moved to a plan.
+/// Why a running job cannot migrate to a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveChangeError {
-    /// Nothing is in force for the job.
+    /// Job without an active plan.
     #[error("job {job} has no active plan: install one")]
-    NotInForce {
-        /// The job.
+    NoActivePlan {
+        /// Name of the job.
         job: String,
     },
-    /// Another change is under way.
+    /// Another change in flight.
     #[error(
         "job {job}: its change with plan version {other} has not ended: ask the controller for its status"
     )]
-    UnderWay {
-        /// The job.
+    InFlight {
+        /// Name of the job.
         job: String,
-        /// The plan version beside the one in force.
+        /// Plan version next to the active one.
         other: PlanVersion,
     },
-    /// It is in force already.
+    /// Plan that is active already.
     #[error("job {job}: this plan is already active, under plan version {plan_version}")]
     Same {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its plan version.
+        /// Plan version of the job.
         plan_version: PlanVersion,
     },
-    /// The plan would change what stays while a job runs.
+    /// Change of a fixed property of running jobs.
     #[error(
         "job {job}: {field} is {now} in the active plan and {wanted} in this one, and cannot change while \
          the job runs: plan with \
-         the same, or push the plan when the job has ended"
+         the same, or apply the plan after the job has ended"
     )]
     Differs {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// What differs.
+        /// Property.
         field: String,
-        /// As it is.
+        /// Current value.
         now: String,
-        /// As it would be.
+        /// Wanted value.
         wanted: String,
     },
-    /// No room beside the plan in force.
+    /// Lack of room next to the active plan.
     #[error(transparent)]
     Intent(#[from] IntentError),
-    /// The plan does not hold on the network.
+    /// Plan that does not hold on the network.
     #[error(transparent)]
     Plan(#[from] InstallError),
 }
 
-/// Computes where the change of a running job to another plan leads. `current` is what the switches hold,
-/// `in_force` what the hosts were told last, `record` what is known of the job. Window and rate scale stay.
+/// Computes the change of a running job to another plan. `current` are the switches' tables, `active` is
+/// the hosts' assignment, `record` the job's record. Window and rate scale stay.
 ///
 /// # Errors
-/// Why the job cannot be moved.
+/// A job that cannot migrate.
 pub fn live_change(
     fabric: &Fabric,
     current: &Network,
     record: &JobRecord,
-    in_force: &Assignment,
+    active: &Assignment,
     plan: inart_planner_aggregation::Plan,
 ) -> Result<LiveChange, LiveChangeError> {
-    let name = || in_force.name.clone();
-    let live = record.live().ok_or_else(|| LiveChangeError::NotInForce { job: name() })?;
+    let name = || active.name.clone();
+    let live = record.live().ok_or_else(|| LiveChangeError::NoActivePlan { job: name() })?;
     if let Some(change) = record.change {
-        return Err(LiveChangeError::UnderWay { job: name(), other: change.other });
+        return Err(LiveChangeError::InFlight { job: name(), other: change.other });
     }
     let job = JobPlan {
-        job: in_force.job,
+        job: active.job,
         plan,
         window_chunks: live.window_chunks,
         rate_scale: live.rate_scale,
@@ -113,13 +113,13 @@ pub fn live_change(
         return Err(LiveChangeError::Same { job: name(), plan_version: live.plan_version });
     }
     let mut assignment = fabric.assignment(&job)?;
-    keep_shares(in_force, &mut assignment);
-    if let Some((field, now, wanted)) = difference(in_force, &assignment) {
+    keep_shares(active, &mut assignment);
+    if let Some((field, now, wanted)) = difference(active, &assignment) {
         return Err(LiveChangeError::Differs { job: name(), field, now, wanted });
     }
-    // Made for other background traffic, maybe: its rates are what it was made for.
-    let wanted = fabric.wanted(&job, Some(record), Numbers::Taken)?;
-    let intent = intent::beside(fabric.limits, current, &wanted)?;
+    // The plan may be made for other background traffic: its rates are not checked.
+    let wanted = fabric.wanted(&job, Some(record), Numbers::Unchecked)?;
+    let intent = intent::live_intent(fabric.limits, current, &wanted)?;
     assignment.plan_version = intent.plan_versions[&job.job];
     Ok(LiveChange {
         job: job.job,
@@ -132,23 +132,23 @@ pub fn live_change(
     })
 }
 
-/// What the switches hold of `network` without a plan version of a job.
+/// Returns `network` without a plan version of a job.
 pub fn without(network: &Network, job: JobId, plan_version: PlanVersion) -> Network {
     let mut left = network.clone();
     left.values_mut().for_each(|tables| tables.retire(job, |other| other == plan_version));
     left
 }
 
-/// Shares that differ by rounding are those in force: hosts cut tensors by them.
-fn keep_shares(in_force: &Assignment, assignment: &mut Assignment) {
-    for (shard, now) in assignment.shards.iter_mut().zip(&in_force.shards) {
+/// Keeps active shares that differ by rounding only, since hosts cut tensors by them.
+fn keep_shares(active: &Assignment, assignment: &mut Assignment) {
+    for (shard, now) in assignment.shards.iter_mut().zip(&active.shards) {
         if (shard.share - now.share).abs() <= SHARE_TOLERANCE && (shard.share > 0.0) == (now.share > 0.0) {
             shard.share = now.share;
         }
     }
 }
 
-/// The first of what must stay and does not: what it is, as it is, as it would be.
+/// Returns the first fixed property that differs: name, current value, wanted value.
 fn difference(now: &Assignment, wanted: &Assignment) -> Option<(String, String, String)> {
     let workers = |of: &Assignment| {
         of.workers.iter().map(|worker| format!("{} ({})", worker.name, worker.mac)).collect::<Vec<_>>()

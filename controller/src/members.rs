@@ -1,4 +1,4 @@
-//! For whom a plan is: all of a job, or those of an elastic one that were there when it was made.
+//! Hosts of a plan: all of a job, or the members of an elastic one at planning time.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use inart_planner_aggregation::Plan;
 use inart_topologies::switched::{Job, NodeId, Topology};
 
-/// The job of a plan: as the topology has it, or of an elastic job those of its hosts that the plan is for.
+/// Returns the job of a plan: as in the topology, or of an elastic job the hosts that the plan is for.
 pub(crate) fn members<'a>(topology: &Topology, job: &'a Job, plan: &Plan) -> Cow<'a, Job> {
     if !job.elastic {
         return Cow::Borrowed(job);

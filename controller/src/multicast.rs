@@ -1,8 +1,8 @@
-//! Updates between peers: what copying them by a bitmap asks of every switch.
+//! Updates between peers: requirements of copying them by a bitmap.
 //!
-//! All copies go along the spanning tree of ordinary frames (`routes::flood_ports`). So behind each port of
-//! a switch are other peers, a copy comes to a switch once, and a peer's updates come in by the port behind
-//! which the peer is.
+//! All copies follow the spanning tree of ordinary frames (`routes::flood_ports`). So the ports of a switch
+//! lead to disjoint sets of peers, a copy arrives at a switch once, and a peer's updates arrive on the port
+//! that leads to the peer.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,48 +16,49 @@ use crate::routes;
 /// Why updates of a job cannot be copied on a network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MulticastError {
-    /// More peers than there are ranks.
+    /// More peers than ranks.
     #[error("job {job} has {count} peers, the header has room for {limit}: split the job")]
     TooMany {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// How many.
+        /// Number of peers.
         count: usize,
-        /// How many at most.
+        /// Largest number.
         limit: usize,
     },
-    /// A name that is no host at a switch.
+    /// Peer that is not a host at a switch.
     #[error("job {job} has peer {peer}, which is not a host at a switch of the network: link it to one")]
-    Stranger {
-        /// The job.
+    NotAHost {
+        /// Name of the job.
         job: String,
-        /// The peer.
+        /// Name of the peer.
         peer: String,
     },
-    /// A host that is listed twice.
+    /// Peer that is listed twice.
     #[error("job {job} lists peer {peer} twice: list each peer once")]
     Twice {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The peer.
+        /// Name of the peer.
         peer: String,
     },
-    /// Peers with no way between them.
+    /// Peers without a path between them.
     #[error("job {job}: no path leads from peer {from} to peer {to}: link their switches")]
     Apart {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The sender.
+        /// Sender.
         from: String,
-        /// The receiver.
+        /// Receiver.
         to: String,
     },
 }
 
-/// What a job of these peers, by rank, asks of every switch that its updates may come to, by name.
+/// Returns the requirements of a job of these peers (by rank) on every switch that its updates may reach,
+/// by name.
 ///
 /// # Errors
-/// Too many peers, one that is not at a switch, is listed twice, or has no way to another.
+/// Too many peers, or a peer that is not at a switch, is listed twice, or has no path to another.
 pub fn requirements(
     ports: &PortMap,
     job: &str,
@@ -78,7 +79,7 @@ pub fn requirements(
             return Err(MulticastError::Twice { job: job(), peer: peer.to_owned() });
         }
         let ways = ports_towards(ports, &tree, peer);
-        let ways = ways.ok_or_else(|| MulticastError::Stranger { job: job(), peer: peer.to_owned() })?;
+        let ways = ways.ok_or_else(|| MulticastError::NotAHost { job: job(), peer: peer.to_owned() })?;
         towards.push((rank.bitmap_index(), ways));
     }
     if let [(_, first), others @ ..] = &towards[..] {
@@ -107,7 +108,8 @@ pub fn requirements(
     Ok(all)
 }
 
-/// By switch, the port of the tree that a host is behind; `None` for what is no host at a switch.
+/// Returns the port of the tree that leads to a host, by switch; `None` for a node that is not a host at a
+/// switch.
 fn ports_towards<'a>(
     ports: &'a PortMap,
     tree: &BTreeMap<&str, BTreeSet<PortNo>>,

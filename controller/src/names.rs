@@ -1,4 +1,4 @@
-//! Updates in the words of the topology: workers, servers and neighbours instead of numbers.
+//! Table updates in terms of the topology: workers, servers and neighbors instead of numbers.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,21 +20,21 @@ use inart_tables::{
 struct JobNames {
     name: String,
     workers: Vec<String>,
-    /// By shard and rank, as planned; empty where every worker's bitmap index is its rank.
+    /// Bitmap indices by shard and rank, as planned; empty where every worker's index is its rank.
     bitmap_indices: Vec<Vec<BitmapIndex>>,
     servers: Vec<String>,
 }
 
-/// Who is behind the numbers.
+/// Names of hosts and ports.
 pub struct Names<'a> {
     ports: &'a PortMap,
     jobs: BTreeMap<JobId, JobNames>,
-    /// Of jobs of peers: the name, and the peers by rank.
+    /// Name and peers (by rank) of jobs of peers.
     peers: BTreeMap<JobId, (String, Vec<String>)>,
 }
 
 impl<'a> Names<'a> {
-    /// The names of the topology's jobs by their usual numbers, and of `plans` by theirs.
+    /// Creates names of the topology's jobs by their usual numbers, and of `plans` by theirs.
     pub fn new(topology: &Topology, ports: &'a PortMap, plans: &[JobPlan]) -> Self {
         let usual =
             topology.jobs().iter().filter_map(|job| Some((job_number(topology, &job.name)?, job, None)));
@@ -54,7 +54,7 @@ impl<'a> Names<'a> {
         Names { ports, jobs: named.collect(), peers: BTreeMap::new() }
     }
 
-    /// With the names of a network of peers.
+    /// Adds the names of a network of peers.
     pub fn with_peers(mut self, peers: &Peers) -> Self {
         for (number, job) in peers.jobs() {
             let names = peers.names(job).into_iter().map(str::to_owned).collect();
@@ -63,7 +63,8 @@ impl<'a> Names<'a> {
         self
     }
 
-    /// An update of `switch` in one line, like a diff's: `+`, `~` (changed to) or `-`, and what.
+    /// Describes an update of `switch` in one line, as in a diff: `+`, `~` (changed to) or `-`, and the
+    /// entry.
     pub fn describe(&self, switch: &str, update: &Update) -> String {
         let sign = match update.op {
             Op::Insert => '+',
@@ -143,7 +144,7 @@ impl<'a> Names<'a> {
                 let ports: Vec<_> = ports.iter().map(|out| port(*out)).collect();
                 format!("group {group}: {}", ports.join(", "))
             }
-            // Of a table that nobody has found words for.
+            // Tables without a description of their own.
             other => other.to_string(),
         };
         format!("{sign} {text}")
@@ -155,14 +156,14 @@ impl<'a> Names<'a> {
         name.unwrap_or_else(|| format!("job {job}"))
     }
 
-    /// The peer of a rank; bitmap indices of peers are their ranks.
+    /// Returns the peer of a rank; bitmap indices of peers are their ranks.
     fn peer(&self, job: JobId, bitmap_index: BitmapIndex) -> String {
         let name = self.peers.get(&job).and_then(|(_, names)| names.get(bitmap_index.index()).cloned());
         name.unwrap_or_else(|| format!("peer {bitmap_index}"))
     }
 
-    /// The worker on a bitmap index; by its number where nobody knows the plan that seated a job of more than
-    /// 64.
+    /// Returns the worker of a bitmap index; its number where the plan of a job with more than 64 workers
+    /// is unknown.
     fn worker(&self, job: JobId, shard: ShardId, bitmap_index: BitmapIndex) -> String {
         let name = self.jobs.get(&job).and_then(|names| {
             let bitmap_indices =

@@ -1,4 +1,4 @@
-//! A network of peers on the switches: alone, or on a network whose jobs have servers.
+//! Network of peers on the switches: alone, or on a network whose jobs have servers.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use crate::multicast::MulticastError;
 use crate::ports::{PortMap, PortsError, peers_of};
 use inart_topologies::units::counted;
 
-/// Returns the plan version that peers have in their frames. Their entries follow from the network, and no
-/// plan changes them while peers run.
+/// Returns the plan version of peers' frames. Their entries follow from the network, and no plan changes
+/// them while peers run.
 pub(crate) fn plan_version() -> PlanVersion {
     PlanVersion::from(1)
 }
 
-/// Whether the number is that of a job of peers.
+/// Returns whether a number is that of a job of peers.
 pub fn is_of_peers(job: JobId) -> bool {
     JobKind::of(job) == JobKind::Peers
 }
@@ -25,143 +25,143 @@ pub fn is_of_peers(job: JobId) -> bool {
 /// Why a network of peers cannot be installed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PeersError {
-    /// Too large to number.
+    /// Network that is too large to number.
     #[error(transparent)]
     Ports(#[from] PortsError),
-    /// A switch that the topology does not have.
+    /// Switch that the topology does not have.
     #[error(
         "network of peers {network}: topology {topology} has no switch {switch}; give the switches the topology's names"
     )]
     NoSwitch {
-        /// The network of peers.
+        /// Name of the network of peers.
         network: String,
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// The topology.
+        /// Name of the topology.
         topology: String,
     },
-    /// A link between switches that the topology does not have.
+    /// Link between switches that the topology does not have.
     #[error(
         "network of peers {network}: topology {topology} has no link {}-{}; link the same switches in both", ends[0], ends[1]
     )]
     NoLink {
-        /// The network of peers.
+        /// Name of the network of peers.
         network: String,
-        /// The switches.
+        /// Ends of the link.
         ends: [String; 2],
-        /// The topology.
+        /// Name of the topology.
         topology: String,
     },
-    /// A peer that is no host of the topology, or at another switch.
+    /// Peer that is not a host of the topology, or at another switch.
     #[error(
         "network of peers {network}: topology {topology} has no host {peer} at switch {switch}; add a worker of that name \
          with a link to {switch}"
     )]
     NoHost {
-        /// The network of peers.
+        /// Name of the network of peers.
         network: String,
-        /// The peer.
+        /// Name of the peer.
         peer: String,
-        /// Its switch.
+        /// Switch of the peer.
         switch: String,
-        /// The topology.
+        /// Name of the topology.
         topology: String,
     },
-    /// A job of peers with the name of a job of the topology.
+    /// Job of peers with the name of a job of the topology.
     #[error("network of peers {network}: topology {topology} has a job {job}, too; rename one of the two")]
     SameName {
-        /// The network of peers.
+        /// Name of the network of peers.
         network: String,
-        /// The name.
+        /// Name of the job.
         job: String,
-        /// The topology.
+        /// Name of the topology.
         topology: String,
     },
-    /// A network of peers on other switches than those of the controller.
+    /// Network of peers on other switches than the controller's.
     #[error(
         "network of peers {network} has the switches {own}, and not {switches}; give the document of today's switches"
     )]
     OtherSwitches {
-        /// The network of peers.
+        /// Name of the network of peers.
         network: String,
-        /// Its switches.
+        /// Switches of the network.
         own: String,
-        /// The controller's switches.
+        /// Switches of the controller.
         switches: String,
     },
-    /// More jobs than there are numbers.
+    /// More jobs than numbers.
     #[error("network of peers {network}: job {job} is not among its first {FIRST_JOB}; split the network")]
     NoNumber {
-        /// The network of peers.
+        /// Name of the network of peers.
         network: String,
-        /// The job.
+        /// Name of the job.
         job: String,
     },
-    /// Updates of a job cannot be copied.
+    /// Updates that cannot be copied.
     #[error(transparent)]
     Multicast(#[from] MulticastError),
-    /// A job of the network of peers in force that the next one lacks, or has at another place.
+    /// Job of the active network of peers that the next one lacks, or has at another position.
     #[error(
-        "network of peers {network} has no job {job} at place {place}, where the switches hold it: write the job there, or \
+        "network of peers {network} has no job {job} at position {place}, where the switches hold it: write the job there, or \
          remove it, if it is done, with `inart remove {job} TOPOLOGY`"
     )]
-    Left {
-        /// The network of peers that is to be installed.
+    JobMissing {
+        /// Name of the network to install.
         network: String,
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its place among the jobs in force, from 1.
+        /// Position among the active jobs, from 1.
         place: u32,
     },
-    /// A switch sums for jobs that the document does not know.
+    /// Switch that sums for jobs outside of the document.
     #[error(
-        "switch {switch} sums gradients for {}, and what all jobs share follows from their topology: push the \
+        "switch {switch} sums gradients for {}, and shared entries follow from their topology: apply the \
          network of peers on it, `inart apply PEERS TOPOLOGY`",
         counted(*jobs, "job")
     )]
     OtherJobs {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// How many jobs it has entries of.
+        /// Number of jobs with entries there.
         jobs: usize,
     },
-    /// Sums and copies are programs of their own.
+    /// Sums and copies on switches that need a program for each.
     #[error(
         "job {summed} is summed and job {copied} copied, and on these switches that takes two programs, of which a switch \
          runs one: use other switches for one of them, or remove the one that is done, with \
          `inart remove {summed} TOPOLOGY` or `inart remove {copied} TOPOLOGY`"
     )]
     OneProgram {
-        /// A job with servers.
+        /// Job with servers.
         summed: String,
-        /// A job of peers.
+        /// Job of peers.
         copied: String,
     },
 }
 
-/// A network of peers, and which of its jobs were removed since it was pushed.
+/// Network of peers, and its jobs that were removed since the installation.
 #[derive(Debug, Clone)]
 pub struct Peers {
-    /// The network.
+    /// Network.
     pub mesh: Mesh,
-    /// Jobs that are not installed.
+    /// Removed jobs.
     pub removed: BTreeSet<JobId>,
 }
 
 impl Peers {
-    /// A network with all its jobs.
+    /// Creates a network with all its jobs.
     pub fn new(mesh: Mesh) -> Self {
         Self { mesh, removed: BTreeSet::new() }
     }
 
-    /// The jobs that are installed, by their numbers.
+    /// Returns the installed jobs, by number.
     pub fn jobs(&self) -> impl Iterator<Item = (JobId, &PeerJob)> {
         let jobs = self.mesh.jobs().iter().enumerate();
         let numbered = jobs.filter_map(|(place, job)| Some((self.mesh.job_number(place)?.into(), job)));
         numbered.filter(|(number, _)| !self.removed.contains(number))
     }
 
-    /// The names of a job's peers, by rank.
+    /// Returns the names of a job's peers, by rank.
     pub(crate) fn names(&self, job: &PeerJob) -> Vec<&str> {
         (0..job.peers.len()).map(|rank| self.mesh.name_of(job, rank)).collect()
     }
@@ -178,7 +178,7 @@ impl Peers {
     }
 }
 
-/// Returns the ports of a network of peers alone, whose switches have these ports.
+/// Returns the ports of a network of peers alone, on switches with these ports.
 ///
 /// # Errors
 /// Other switches.
@@ -192,7 +192,7 @@ pub(crate) fn alone(switches: &PortMap, mesh: &Mesh) -> Result<PortMap, PeersErr
     Ok(ports)
 }
 
-/// Gives hosts of a topology the addresses that they have as peers.
+/// Gives hosts of a topology their addresses as peers.
 ///
 /// # Errors
 /// A network of peers that is not part of the topology, or has a job of the same name.

@@ -1,4 +1,4 @@
-//! Each pipe of a Tofino has registers of its own: what is added to one sum has to come in by one pipe.
+//! Pipes of a Tofino have registers of their own: all frames of one sum must arrive through one pipe.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use crate::plan_error::PlanError;
 use crate::ports::PortMap;
 use crate::requirements::{Hop, Requirements, Roles};
 
-/// Refuses requirements that add up on a switch what comes in by several pipes. Where the topology does not
-/// say the ports of a switch, the target's session refuses such entries.
+/// Refuses requirements of a sum with frames from several pipes. Where the topology does not state the
+/// ports of a switch, the target's session refuses such entries.
 pub fn check(
     ports: &PortMap,
     roles: &Roles,

@@ -1,110 +1,110 @@
-//! Why a plan cannot be put into tables, in one line that names the place and the fix.
+//! Errors of plans that cannot be converted to tables, each in one line with place and fix.
 
 use inart_protocol_aggregation::AssignmentError;
 
-/// Why a plan cannot be put into tables.
+/// Why a plan cannot be converted to tables.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// More workers than there are ranks, or servers than there are shards.
+    /// More workers than ranks, or more servers than shards.
     #[error("job {job} has {count} {what}, the header has room for {limit}: split the job")]
     TooMany {
-        /// The job.
+        /// Name of the job.
         job: String,
         /// Workers or servers.
         what: &'static str,
-        /// How many.
+        /// Number of them.
         count: usize,
-        /// How many at most.
+        /// Largest number.
         limit: usize,
     },
-    /// The groups of a job of more than 64 workers do not fit into the blocks of 64 that the header can name.
+    /// Groups of a job with more than 64 workers that do not fit into the 64-index blocks of the header.
     #[error(
         "job {job}: its {workers} workers, summed in groups for server {server}, need more than the 256 \
          blocks of 64 bitmap indices \
          that the header has room for: split the job"
     )]
     BitmapIndices {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// How many workers.
+        /// Number of workers.
         workers: usize,
     },
-    /// A name that the job does not have.
-    #[error("job {job} has no {what} {name}, which the plan names: plan again for this topology")]
-    Stranger {
-        /// The name.
+    /// Name that the job does not have.
+    #[error("job {job} has no {what} {name}, which the plan names: make a plan for this topology")]
+    UnknownName {
+        /// Name in the plan.
         name: String,
         /// Worker, server, or trunk from an aggregator.
         what: &'static str,
-        /// The job.
+        /// Name of the job.
         job: String,
     },
-    /// Two nodes of a path are not neighbours.
-    #[error("path {path}: {from} has no link to {to}: plan again for this topology")]
+    /// Nodes of a path that are not neighbors.
+    #[error("path {path}: {from} has no link to {to}: make a plan for this topology")]
     NoLink {
-        /// The path.
+        /// Path.
         path: String,
-        /// A switch.
+        /// Name of the switch.
         from: String,
-        /// What should be its neighbour.
+        /// Next node of the path.
         to: String,
     },
-    /// A path uses a second interface of a host.
+    /// Path over a second interface of a host.
     #[error(
         "path {path}: host {host} sends and receives by its link to {attachment}, not {switch}: \
          list that link first in the topology, or plan without the other"
     )]
     SecondInterface {
-        /// The path.
+        /// Path.
         path: String,
-        /// The host.
+        /// Name of the host.
         host: String,
-        /// Where its first link leads.
+        /// Switch at the host's first link.
         attachment: String,
-        /// Where the path leads.
+        /// Switch on the path.
         switch: String,
     },
-    /// The servers' multicast does not come to a worker.
+    /// Worker that the results of a server do not reach.
     #[error(
         "results of server {server} cannot reach worker {worker}: the plan's tree must lead there over \
          switches, a host's \
          first link to the switches that serve the job"
     )]
     NoResults {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// The worker.
+        /// Name of the worker.
         worker: String,
     },
-    /// A tree of results that is none.
-    #[error("results of server {server} come to {node} on two ways of the plan: plan again")]
+    /// Result tree with two paths to a node.
+    #[error("results of server {server} reach {node} on two paths of the plan: make another plan")]
     ResultsTwice {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// Who would get each result twice.
+        /// Node that would get each result twice.
         node: String,
     },
-    /// The hosts could not work with it.
+    /// Assignment that contradicts itself.
     #[error("the hosts' assignments cannot be made: {0}")]
     Assignment(AssignmentError),
-    /// A table cannot tell two passes of the same frame apart.
+    /// Frames that pass a switch twice on one port.
     #[error(
-        "switch {switch}: frames of worker {worker} for server {server} come in from {from} on two ways of the plan; \
+        "switch {switch}: frames of worker {worker} for server {server} come in from {from} on two paths of the plan; \
          a switch distinguishes them by the port only: plan with another path or aggregator for that flow"
     )]
     SamePort {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// The worker.
+        /// Name of the worker.
         worker: String,
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// The neighbour behind the port.
+        /// Neighbor at the port.
         from: String,
     },
-    /// A sum over several pipes of a Tofino.
+    /// Sum over several pipes of a Tofino.
     #[error(
         "switch {switch}: of the sum for server {server}, frames from {} come in by pipe {}, those from {} \
          by pipe {}, and \
@@ -112,13 +112,13 @@ pub enum PlanError {
         peers[0], pipes[0], peers[1], pipes[1]
     )]
     Pipes {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// The server whose sum it is.
+        /// Server of the sum.
         server: String,
-        /// The neighbours behind two ways in.
+        /// Neighbors at the two ports.
         peers: [String; 2],
-        /// The pipes of the two.
+        /// Pipes of the two ports.
         pipes: [u32; 2],
     },
 }

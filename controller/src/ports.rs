@@ -1,14 +1,14 @@
-//! Port numbers and MAC addresses, a function of the topology alone, so that whoever wires the network (the
-//! emulator, or a person with cables) and whoever fills its tables agree.
+//! Port numbers and MAC addresses, a function of the topology alone, so that wiring (by the emulator or by
+//! hand) and tables agree.
 //!
-//! A switch's ports are numbered from 1 in the order in which the topology lists its links; what the switch
-//! itself calls them is the topology's word, or else the target's rule. A host's address
-//! is `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
+//! A switch's ports are numbered from 1 in the order in which the topology lists its links. The topology,
+//! or else a rule of the target, gives their numbers on the switch. A host's address is `02:49:4e:41`
+//! (locally administered, "INA") and its index among the topology's nodes.
 //!
 //! In a network of peers a switch's ports are numbered from 1: its peers first, in the order of the nodes,
-//! then the links to other switches, in the order of the links. A peer's address is `02:49:4e:50` ("INP") and
-//! its index among the peers. So a host of a topology that is a peer, too, has two addresses: its processes
-//! know only the document of their own job.
+//! then the links to other switches, in the order of the links. A peer's address is `02:49:4e:50` ("INP")
+//! and its index among the peers. So a host of a topology that is also a peer has two addresses: its
+//! processes have the document of their own job only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,42 +19,42 @@ use inart_topologies::peers::Mesh;
 use inart_topologies::switched::{NodeKind, Topology, board};
 use inart_wire::MacAddr;
 
-/// A topology that is too large to number.
+/// Topology that cannot be numbered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortsError {
-    /// A switch with more links than it can have ports.
+    /// Switch with more links than ports.
     #[error("switch {switch} has {links} links, a switch can have {most}: spread them over more switches")]
     TooManyPorts {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Its links.
+        /// Number of its links.
         links: usize,
         /// Ports of a switch of that kind.
         most: u16,
     },
-    /// More nodes than two bytes of an address tell apart.
+    /// More nodes than two bytes can number.
     #[error("the topology has {nodes} nodes, host addresses are for at most 65536: split it")]
     TooManyNodes {
-        /// Nodes of the topology.
+        /// Number of nodes.
         nodes: usize,
     },
-    /// A network of peers that is no network of switches and hosts.
+    /// Network of peers that does not consist of switches and hosts.
     #[error(transparent)]
     Document(#[from] NetworkError),
-    /// A switch of the topology without a driver.
+    /// Switch of the topology without a driver.
     #[error("no address for switch {switch} of topology {topology}: give one for each switch")]
     MissingSwitch {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// The topology.
+        /// Name of the topology.
         topology: String,
     },
-    /// A driver for what is not a switch of the topology.
+    /// Driver for a node that is not a switch of the topology.
     #[error("{switch} is not a switch of topology {topology}; it has {}", known.join(", "))]
     UnknownSwitch {
-        /// The name.
+        /// Name.
         switch: String,
-        /// The topology.
+        /// Name of the topology.
         topology: String,
         /// Names of its switches.
         known: Vec<String>,
@@ -63,27 +63,28 @@ pub enum PortsError {
 
 #[derive(Debug, Clone)]
 struct Node {
-    /// A host's address; `None` for a switch.
+    /// Address of a host; `None` for a switch.
     mac: Option<MacAddr>,
-    /// The address that it has as a peer, beside the other.
+    /// Address as a peer, next to the other.
     as_peer: Option<MacAddr>,
-    /// The other ends of its links, in the topology's order: port p of a switch leads to `peers[p - 1]`.
+    /// Other ends of the links, in the topology's order: port p of a switch leads to `peers[p - 1]`.
     peers: Vec<String>,
-    /// What the topology says that a switch calls its ports.
+    /// Numbers of the ports on the switch, as the topology states them.
     numbers: PortNumbers,
 }
 
-/// The first bytes of a host's address, and of a peer's.
+/// First bytes of addresses of hosts, and of peers.
 const OF_HOSTS: [u8; 4] = [0x02, 0x49, 0x4e, 0x41];
 const OF_PEERS: [u8; 4] = [0x02, 0x49, 0x4e, 0x50];
 
-/// The address that begins so of the host at this place; `None` if two bytes do not tell it.
+/// Returns the address with these first bytes of the host at an index; `None` if two bytes do not hold the
+/// index.
 fn address([a, b, c, d]: [u8; 4], index: usize) -> Option<MacAddr> {
     let [high, low] = u16::try_from(index).ok()?.to_be_bytes();
     Some(MacAddr([a, b, c, d, high, low]))
 }
 
-/// The peers of a network and their addresses, in order.
+/// Returns the peers of a network and their addresses, in order.
 pub(crate) fn peers_of(mesh: &Mesh) -> Result<Vec<(&str, MacAddr)>, PortsError> {
     let too_many = || PortsError::TooManyNodes { nodes: mesh.peers().len() };
     let mut all = Vec::with_capacity(mesh.peers().len());
@@ -93,12 +94,12 @@ pub(crate) fn peers_of(mesh: &Mesh) -> Result<Vec<(&str, MacAddr)>, PortsError> 
     Ok(all)
 }
 
-/// Whether an address is a peer's.
+/// Returns whether an address is a peer's.
 pub(crate) fn is_of_peer(address: MacAddr) -> bool {
     address.0.starts_with(&OF_PEERS)
 }
 
-/// Who is behind which port of which switch, and every host's address.
+/// Nodes at the ports of switches, and addresses of hosts.
 #[derive(Debug, Clone)]
 pub struct PortMap {
     nodes: BTreeMap<String, Node>,
@@ -152,14 +153,14 @@ impl PortMap {
         Ok(ports)
     }
 
-    /// Gives a host the address that it has as a peer, beside its own.
+    /// Adds the address that a host has as a peer.
     pub(crate) fn add_peer(&mut self, host: &str, address: MacAddr) {
         if let Some(node) = self.nodes.get_mut(host) {
             node.as_peer = Some(address);
         }
     }
 
-    /// Refuses a topology in which a switch has more links than such a switch has ports.
+    /// Refuses a topology in which a switch has more links than ports.
     ///
     /// # Errors
     /// The first such switch.
@@ -198,38 +199,38 @@ impl PortMap {
         }
     }
 
-    /// Names of the switches, sorted.
+    /// Returns the names of the switches, sorted.
     pub fn switches(&self) -> impl Iterator<Item = &str> {
         self.nodes.iter().filter(|(_, node)| node.mac.is_none()).map(|(name, _)| name.as_str())
     }
 
-    /// Names and addresses of the hosts, sorted by name. A host that is a peer, too, has two.
+    /// Returns names and addresses of the hosts, sorted by name. A host that is also a peer has two.
     pub fn hosts(&self) -> impl Iterator<Item = (&str, MacAddr)> {
         let both = |node: &Node| node.mac.into_iter().chain(node.as_peer);
         self.nodes.iter().flat_map(move |(name, node)| both(node).map(move |mac| (name.as_str(), mac)))
     }
 
-    /// True if there is a switch of that name.
+    /// Returns whether a name is that of a switch.
     pub fn is_switch(&self, name: &str) -> bool {
         self.nodes.get(name).is_some_and(|node| node.mac.is_none())
     }
 
-    /// A host's address.
+    /// Returns the address of a host.
     pub fn mac(&self, host: &str) -> Option<MacAddr> {
         self.nodes.get(host)?.mac
     }
 
-    /// The port of `switch` that leads to its neighbour `peer`.
+    /// Returns the port of `switch` that leads to its neighbor `peer`.
     pub fn port(&self, switch: &str, peer: &str) -> Option<PortNo> {
         self.ports(switch).find(|(_, name)| *name == peer).map(|(port, _)| port)
     }
 
-    /// The neighbour behind a port of a switch.
+    /// Returns the neighbor at a port of a switch.
     pub fn peer(&self, switch: &str, port: PortNo) -> Option<&str> {
         self.ports(switch).find(|(number, _)| *number == port).map(|(_, name)| name)
     }
 
-    /// Ports of a switch and who is behind them, in order; none for a host.
+    /// Returns the ports of a switch and the neighbors there, in order; none for a host.
     pub fn ports(&self, switch: &str) -> impl Iterator<Item = (PortNo, &str)> {
         let peers =
             self.nodes.get(switch).filter(|node| node.mac.is_none()).map(|node| node.peers.as_slice());
@@ -237,25 +238,26 @@ impl PortMap {
         numbered.filter_map(|(index, peer)| Some((PortNo::nth(index)?, peer.as_str())))
     }
 
-    /// What the topology says that a switch calls its ports (`dev_port`s); empty if it does not say.
+    /// Returns the numbers of the ports on the switch (`dev_port`s), as the topology states them; empty if
+    /// it does not.
     pub fn numbers(&self, switch: &str) -> PortNumbers {
         self.nodes.get(switch).map(|node| node.numbers.clone()).unwrap_or_default()
     }
 
-    /// The ports of a switch of that target, in order, with what the switch itself calls them: for who wires
-    /// it. A port that such a switch does not have is left out.
+    /// Returns the ports of a switch of a target, in order, with their numbers on the switch, for wiring.
+    /// Ports that such a switch does not have are left out.
     pub fn numbered(&self, switch: &str, target: &dyn Target) -> Vec<(PortNo, u64)> {
         let stated = self.numbers(switch);
         let number = |port| Some((port, target.port_number_at(port, &stated)?));
         self.ports(switch).filter_map(|(port, _)| number(port)).collect()
     }
 
-    /// The pipe that a port of a switch is in, where the topology says the port.
+    /// Returns the pipe of a port of a switch, where the topology states the port.
     pub fn pipe(&self, switch: &str, port: PortNo) -> Option<u32> {
         self.nodes.get(switch)?.numbers.number(port).map(board::pipe)
     }
 
-    /// The switch that a host's interface is on: the other end of its first link.
+    /// Returns the switch of a host's interface: the other end of its first link.
     pub fn attachment(&self, host: &str) -> Option<&str> {
         let node = self.nodes.get(host).filter(|node| node.mac.is_some())?;
         node.peers.first().map(String::as_str)

@@ -1,4 +1,5 @@
-//! What a job asks of every switch, before plan version, slots and multicast group numbers are chosen.
+//! Requirements of a job on every switch, before plan version, slots and multicast group numbers are
+//! chosen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,23 +13,23 @@ use crate::ports::PortMap;
 use crate::results;
 use inart_tables::PortNo;
 
-/// What a switch does with a worker's frames of one shard.
+/// Treatment of a worker's frames of one shard at a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hop {
-    /// Sends them on.
+    /// Forwarding.
     Forward {
         /// Egress port.
         port: PortNo,
-        /// Bitmap indices that may come in this way.
+        /// Bitmap indices that may arrive this way.
         members: Contributors,
     },
-    /// Adds them up.
+    /// Aggregation.
     Add {
         /// Egress port of the sum.
         port: PortNo,
-        /// Bitmap indices that may come in this way.
+        /// Bitmap indices that may arrive this way.
         members: Contributors,
-        /// Bitmap indices that make the sum complete.
+        /// Bitmap indices that complete the sum.
         expected: Contributors,
     },
 }
@@ -36,26 +37,26 @@ pub enum Hop {
 /// Requirements of one job at one switch: a plan of sums and results, or copies of updates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Requirements {
-    /// Gradients and partials, by the bitmap index they carry and the port they come in by.
+    /// Gradients and partials, by bitmap index and ingress port.
     pub steer: BTreeMap<(ShardId, BitmapIndex, PortNo), Hop>,
-    /// Results, by the port they come in by: the ports they are copied to.
+    /// Results, by ingress port: the ports that get copies.
     pub results: BTreeMap<(ShardId, PortNo), BTreeSet<PortNo>>,
-    /// Updates between peers: the block of the receivers, the sender, and the port its updates come in by.
+    /// Updates between peers: block of the receivers, sender, and ingress port.
     pub updates: BTreeSet<(Group, BitmapIndex, PortNo)>,
-    /// By block of a job's peers, those behind each port.
+    /// Peers at each port, by block of a job's peers.
     pub receivers: BTreeMap<Group, BTreeMap<PortNo, Contributors>>,
 }
 
-/// Ranks of a job's workers and numbers of its shards (their places in the topology's and the plan's lists),
-/// and the bitmap indices of the workers in each shard's frames.
+/// Ranks of a job's workers and numbers of its shards (their positions in the topology's and the plan's
+/// lists), and the bitmap indices of the workers in each shard's frames.
 pub struct Roles<'a> {
     /// Name of the job.
     pub job: &'a str,
-    /// Workers in order of rank.
+    /// Workers by rank.
     pub workers: Vec<&'a str>,
-    /// Servers in order of shard.
+    /// Servers by shard.
     pub servers: Vec<&'a str>,
-    /// By shard and rank; empty where every worker's bitmap index is its rank.
+    /// Bitmap indices by shard and rank; empty where every worker's index is its rank.
     pub bitmap_indices: Vec<Vec<BitmapIndex>>,
     ranks: BTreeMap<&'a str, Rank>,
     shards: BTreeMap<&'a str, ShardId>,
@@ -94,39 +95,39 @@ impl<'a> Roles<'a> {
         })
     }
 
-    /// The bitmap index of a worker in a shard's frames.
+    /// Returns the bitmap index of a worker in a shard's frames.
     ///
     /// # Errors
-    /// A name that is no worker of the job.
+    /// A name that is not a worker of the job.
     pub fn bitmap_index(&self, shard: ShardId, name: &str) -> Result<BitmapIndex, PlanError> {
-        let rank = self.ranks.get(name).copied().ok_or_else(|| self.stranger(name, "worker"))?;
+        let rank = self.ranks.get(name).copied().ok_or_else(|| self.unknown(name, "worker"))?;
         Ok(self.bitmap_indices[shard.index()].get(rank.index()).copied().unwrap_or(rank.bitmap_index()))
     }
 
-    /// The worker on a bitmap index.
+    /// Returns the worker of a bitmap index.
     fn on_bitmap_index(&self, shard: ShardId, bitmap_index: BitmapIndex) -> &str {
         let taken = self.bitmap_indices[shard.index()].iter().position(|&of_rank| of_rank == bitmap_index);
         self.workers[taken.unwrap_or(bitmap_index.index())]
     }
 
-    /// The shard of a server.
+    /// Returns the shard of a server.
     ///
     /// # Errors
-    /// A name that is no server of the plan.
+    /// A name that is not a server of the plan.
     pub fn shard(&self, name: &str) -> Result<ShardId, PlanError> {
-        self.shards.get(name).copied().ok_or_else(|| self.stranger(name, "server"))
+        self.shards.get(name).copied().ok_or_else(|| self.unknown(name, "server"))
     }
 
-    fn stranger(&self, name: &str, what: &'static str) -> PlanError {
-        PlanError::Stranger { name: name.to_owned(), what, job: self.job.to_owned() }
+    fn unknown(&self, name: &str, what: &'static str) -> PlanError {
+        PlanError::UnknownName { name: name.to_owned(), what, job: self.job.to_owned() }
     }
 }
 
-/// The requirements of `plan` by switch.
+/// Returns the requirements of `plan` by switch.
 ///
 /// # Errors
-/// A plan that the network cannot carry: a link that is not there, a second interface of a host, results
-/// that do not reach a worker, or passes that a switch cannot tell apart.
+/// A plan that the network cannot carry: a missing link, a second interface of a host, results that do not
+/// reach a worker, or frames that a switch cannot distinguish.
 pub fn of_plan(
     ports: &PortMap,
     roles: &Roles,
@@ -155,7 +156,7 @@ pub fn of_plan(
     Ok(builder.requirements)
 }
 
-/// The bitmap indices of `group` that share a bitmap with `worker`'s.
+/// Returns the bitmap indices of `group` that share a bitmap with `worker`'s.
 fn block_of(worker: BitmapIndex, group: &[BitmapIndex]) -> Contributors {
     let mut block = Contributors::one(worker);
     for other in group
@@ -175,9 +176,9 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// One way through the network: every switch between its ends forwards; a switch at its end adds.
-    /// `carried`: the bitmap indices that frames on it may carry, each with the contributors such a frame may
-    /// have.
+    /// Adds one path through the network: every switch between its ends forwards; a switch at its end
+    /// aggregates. `carried` are the bitmap indices that frames on it may carry, each with the contributors
+    /// of such a frame.
     fn path(
         &mut self,
         plan: &Plan,
@@ -218,7 +219,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The way on from an aggregator, and the bitmap indices of those who are summed there.
+    /// Returns the trunk from an aggregator, and the bitmap indices of the workers that are summed there.
     fn trunk<'p>(
         &self,
         plan: &'p Plan,
@@ -227,7 +228,7 @@ impl Builder<'_> {
     ) -> Result<(&'p Trunk, Vec<BitmapIndex>), PlanError> {
         let server = self.roles.servers[shard.index()];
         let trunk = plan.trunks.iter().find(|trunk| trunk.aggregator == aggregator && trunk.server == server);
-        let trunk = trunk.ok_or_else(|| self.roles.stranger(aggregator, "trunk from aggregator"))?;
+        let trunk = trunk.ok_or_else(|| self.roles.unknown(aggregator, "trunk from aggregator"))?;
         Ok((trunk, self.bitmap_indices(shard, trunk)?))
     }
 
@@ -243,25 +244,26 @@ impl Builder<'_> {
         })
     }
 
-    /// Host agents have one interface each: refuses a path that has `host` at an end and uses another.
+    /// Refuses a path that starts or ends at `host` on another interface than the only one of the host
+    /// agent.
     fn check_interface(&self, path: &[String], host: &str) -> Result<(), PlanError> {
-        let neighbour = match path {
+        let neighbor = match path {
             [first, second, ..] if first == host => second,
             [.., before, last] if last == host => before,
             _ => return Ok(()),
         };
         match self.ports.attachment(host) {
-            Some(attachment) if attachment == neighbour => Ok(()),
+            Some(attachment) if attachment == neighbor => Ok(()),
             attachment => Err(PlanError::SecondInterface {
                 path: path.join(" "),
                 host: host.to_owned(),
                 attachment: attachment.unwrap_or("nothing").to_owned(),
-                switch: neighbour.clone(),
+                switch: neighbor.clone(),
             }),
         }
     }
 
-    /// The multicast tree of a shard, from its server to the job's workers.
+    /// Adds the multicast tree of a shard, from its server to the job's workers.
     fn results(&mut self, plan: &Plan, shard: ShardId, server: &str) -> Result<(), PlanError> {
         let parents = results::parents(self.ports, plan, server, &self.roles.workers)?;
         let not_reached =

@@ -1,4 +1,4 @@
-//! The way back of results: the tree of each shard, as the plan has it.
+//! Result trees: the tree of each shard in the plan.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::plan_error::PlanError;
 use crate::ports::PortMap;
 use crate::routes;
 
-/// Where each node of a shard's tree gets results from: a switch or the server.
+/// Parent of each node of a shard's tree: a switch or the server.
 pub type Parents<'a> = BTreeMap<&'a str, &'a str>;
 
-/// The tree of `server` in `plan`; one of shortest paths for plans made before they had one.
+/// Returns the tree of `server` in `plan`; shortest paths for plans without a tree.
 ///
 /// # Errors
 /// A link of the tree that the network lacks, or a node that gets results twice.

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::ports::PortMap;
 use inart_tables::PortNo;
 
-/// A tree of shortest paths, away from its root.
+/// Tree of shortest paths from a root.
 #[derive(Debug, Clone)]
 pub struct Tree<'a> {
-    /// For every switch that the root reaches: the neighbour on the path towards the root.
+    /// Neighbor towards the root, for every switch that the root reaches.
     pub parent: BTreeMap<&'a str, &'a str>,
 }
 
-/// Shortest paths from the host `root` to all switches, by its first link; the least port numbers win ties,
-/// so that the tree depends on the topology alone.
+/// Returns shortest paths from host `root` to all switches, by its first link; the least port numbers win
+/// ties, so that the tree depends on the topology alone.
 pub fn from_host<'a>(ports: &'a PortMap, root: &'a str) -> Tree<'a> {
     let mut parent = BTreeMap::new();
     let mut queue = VecDeque::new();
@@ -32,8 +32,8 @@ pub fn from_host<'a>(ports: &'a PortMap, root: &'a str) -> Tree<'a> {
     Tree { parent }
 }
 
-/// Per switch: the ports of one spanning tree over the switches (one per island, if there are several), and
-/// those of the hosts. A frame copied to all of them but its ingress port reaches everybody once.
+/// Returns the ports of one spanning tree over the switches (one per connected component) and of the hosts,
+/// by switch. A frame that is copied to all of them except its ingress port reaches every host once.
 pub fn flood_ports(ports: &PortMap) -> BTreeMap<&str, BTreeSet<PortNo>> {
     let mut edges = BTreeSet::new();
     let mut seen = BTreeSet::new();

@@ -1,31 +1,31 @@
-//! Which slots of a switch are free. A slot range belongs to one (job, shard, block of ranks, plan version)
-//! on one switch; ranges of live plan versions never overlap (invariant 3, *own slot*).
+//! Free slots of a switch. A slot range belongs to one (job, shard, block of ranks, plan version) on one
+//! switch; ranges of live plan versions never overlap (invariant 3, *own slot*).
 //!
-//! The map keeps no owners: the `add` entries on a switch say who holds what, so the free slots are always
-//! derived from what was read back; to free a range is to leave it out.
+//! The map keeps no owners: the `add` entries of a switch do. Free slots always follow from the entries
+//! that were read back, and leaving out a range frees it.
 
 use std::collections::BTreeMap;
 
 use inart_tables::SlotRange;
 
-/// The free slots of one switch, as disjoint runs that never touch each other.
+/// Free slots of one switch, as disjoint runs with gaps between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlotMap {
     free: BTreeMap<u32, u32>,
 }
 
 impl SlotMap {
-    /// A switch with `slots` slots, all free.
+    /// Creates the map of a switch with `slots` free slots.
     pub fn new(slots: u32) -> Self {
         SlotMap { free: BTreeMap::from_iter((slots > 0).then_some((0, slots))) }
     }
 
-    /// Number of free slots.
+    /// Returns the number of free slots.
     pub fn available(&self) -> u32 {
         self.free.values().sum()
     }
 
-    /// True if all of `range` is free.
+    /// Returns whether all of `range` is free.
     pub fn is_free(&self, range: SlotRange) -> bool {
         let run = self.free.range(..=range.base).next_back();
         run.is_some_and(|(&start, &len)| {
@@ -33,8 +33,8 @@ impl SlotMap {
         })
     }
 
-    /// Takes the lowest free run of `len` slots (a power of two) that starts at a multiple of `len`, so that
-    /// windows of different sizes do not splinter the space. `None` if there is no such run.
+    /// Allocates the lowest free run of `len` slots (a power of two) that starts at a multiple of `len`, so
+    /// that windows of different sizes do not fragment the space. Returns `None` without such a run.
     pub fn allocate(&mut self, len: u32) -> Option<SlotRange> {
         if len == 0 {
             return None;
@@ -48,8 +48,7 @@ impl SlotMap {
         Some(range)
     }
 
-    /// Marks `range` as used; what was used in it already stays so, as does what lies beyond the switch's
-    /// slots.
+    /// Marks `range` as used. Used slots stay used, and slots beyond the switch's are ignored.
     pub fn reserve(&mut self, range: SlotRange) {
         let (first, end) = (u64::from(range.base), u64::from(range.base) + u64::from(range.len));
         let hit: Vec<(u32, u32)> = self

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The map of a switch whose tables hold `live`.
+/// Creates the map of a switch whose tables hold `live`.
 fn holding(slots: u32, live: &[SlotRange]) -> SlotMap {
     let mut map = SlotMap::new(slots);
     live.iter().for_each(|range| map.reserve(*range));
@@ -57,7 +57,8 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    /// Fill, free, fragment, refill: no overlap, no leak, and the order of allocation leaves no trace.
+    /// Fill, free, fragment, refill: no overlap, no leak, and a map independent of the order of
+    /// allocations.
     #[test]
     fn ranges_never_overlap_and_never_leak(slots in 0u32..1000, ops in prop::collection::vec(op(), 0..200)) {
         let mut map = SlotMap::new(slots);

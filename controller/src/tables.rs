@@ -1,4 +1,4 @@
-//! From what a job asks of a switch to its table entries.
+//! Conversion of requirements of a job to table entries of a switch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use inart_tables::{
     SteerKey, SwitchPortsAction, SwitchPortsKey, SwitchTables, UpdatesAction, UpdatesKey,
 };
 
-/// The multicast group of the spanning tree, on every switch.
+/// Multicast group of the spanning tree, on every switch.
 pub const FLOOD: GroupId = GroupId(1);
 
-/// A switch has too little room left for a job.
+/// Lack of slots or groups on a switch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
     /// Too few slots.
@@ -26,54 +26,54 @@ pub enum NoRoom {
     Slots {
         /// Ranges that the plan needs on this switch.
         ranges: u32,
-        /// Slots in each.
+        /// Slots per range.
         window: u32,
-        /// Slots that no live plan version holds.
+        /// Slots without a live plan version.
         available: u32,
         /// Slots of the switch.
         total: u32,
     },
-    /// All 65535 group numbers are taken.
+    /// No free group among all 65535.
     #[error("has no multicast group left")]
     Groups,
 }
 
 impl NoRoom {
-    /// How the job could be made smaller.
+    /// Returns how the job could be made smaller.
     pub(crate) fn smaller(&self) -> Option<String> {
         let NoRoom::Slots { ranges, window, available, .. } = self else { return None };
-        // What is free may be in pieces that are too small, so half the window at most.
+        // Free slots may be in pieces that are too small, so at most half the window.
         let fits = available.checked_div(*ranges).map_or(0, |fits| fits.min(window / 2));
         (fits > 0).then(|| format!("take a window of {} or less", counted(1u32 << fits.ilog2(), "chunk")))
     }
 
-    /// How the switch could be made larger, if nothing smaller fits.
+    /// Returns how the switch could be made larger.
     pub(crate) fn larger(&self) -> Option<String> {
         let slots = matches!(self, NoRoom::Slots { .. }) && self.smaller().is_none();
         slots.then(|| "compile the program with more slots".to_owned())
     }
 }
 
-/// What is taken on one switch.
+/// Occupied slots and groups of one switch.
 #[derive(Debug, Clone)]
-pub struct Taken {
+pub struct Occupied {
     slots: SlotMap,
     total: u32,
     groups: BTreeSet<GroupId>,
 }
 
-impl Taken {
-    /// What the entries of `tables` hold, on a switch with `total` slots.
+impl Occupied {
+    /// Returns what the entries of `tables` occupy, on a switch with `total` slots.
     pub fn by(tables: &SwitchTables, total: u32) -> Self {
         let mut slots = SlotMap::new(total);
         tables.slot_ranges().for_each(|(_, range)| slots.reserve(range));
         let mut groups = tables.used_groups();
         groups.insert(FLOOD);
-        Taken { slots, total, groups }
+        Occupied { slots, total, groups }
     }
 
-    /// A slot range for every aggregate of the job here: the one in `held` where it still fits, else a new
-    /// one.
+    /// Assigns a slot range to every aggregate of the job here: the one in `held` where it still fits, else
+    /// a new one.
     fn slots(
         &mut self,
         wanted: &BTreeSet<Aggregate>,
@@ -101,7 +101,7 @@ impl Taken {
         Ok(given)
     }
 
-    /// Takes slots if nobody else has; whether it did.
+    /// Occupies slots if they are free. Returns whether they were.
     pub(crate) fn keep_slots(&mut self, range: SlotRange) -> bool {
         let is_free = self.slots.is_free(range);
         if is_free {
@@ -110,14 +110,14 @@ impl Taken {
         is_free
     }
 
-    /// Takes that many slots in a row.
+    /// Occupies `len` consecutive slots.
     pub(crate) fn range(&mut self, len: u32) -> Result<SlotRange, NoRoom> {
         let available = self.slots.available();
         let total = self.total;
         self.slots.allocate(len).ok_or(NoRoom::Slots { ranges: 1, window: len, available, total })
     }
 
-    /// Takes a group if nobody else has; whether it did.
+    /// Occupies a group if it is free. Returns whether it was.
     pub(crate) fn keep(&mut self, group: GroupId) -> bool {
         self.groups.insert(group)
     }
@@ -130,12 +130,12 @@ impl Taken {
     }
 }
 
-/// What needs slots of its own on a switch: a shard's sum over one block of 64 ranks.
+/// Aggregate with slots of its own on a switch: a shard's sum over one block of 64 ranks.
 type Aggregate = (ShardId, Group);
 
-/// The entries that `requirements` become under `plan_version`. Slot ranges (of `window` slots) and groups
-/// that `held` already has under the same plan version are used again; the others are taken from what is
-/// free, and `taken` is brought up to date.
+/// Converts `requirements` to entries under `plan_version`. Slot ranges (of `window` slots) and groups that
+/// `held` has under the same plan version are reused; others come from the free ones, and `occupied` is
+/// updated.
 ///
 /// # Errors
 /// A switch without enough slots or multicast groups.
@@ -145,7 +145,7 @@ pub fn of_job(
     plan_version: PlanVersion,
     window: u32,
     held: &SwitchTables,
-    taken: &mut Taken,
+    occupied: &mut Occupied,
 ) -> Result<SwitchTables, NoRoom> {
     let wanted = requirements.steer.values().zip(requirements.steer.keys());
     let wanted = wanted.filter_map(|(hop, (shard, ..))| match hop {
@@ -158,7 +158,7 @@ pub fn of_job(
         }
         _ => None,
     });
-    let slots = taken.slots(&wanted.collect(), window, &held_slots.collect())?;
+    let slots = occupied.slots(&wanted.collect(), window, &held_slots.collect())?;
     let mut tables = SwitchTables::default();
     for (&(shard, worker, ingress), hop) in &requirements.steer {
         let action = match *hop {
@@ -173,7 +173,7 @@ pub fn of_job(
         requirements.results.keys().map(|&(shard, ingress)| ResultsKey { plan_version, job, shard, ingress });
     for key in keys.clone() {
         if let Some(ResultsAction::Replicate { group }) = held.results.get(&key)
-            && taken.keep(*group)
+            && occupied.keep(*group)
         {
             tables.results.insert(key, ResultsAction::Replicate { group: *group });
         }
@@ -181,12 +181,12 @@ pub fn of_job(
     for (key, ports) in keys.zip(requirements.results.values()) {
         let group = match tables.results.get(&key) {
             Some(ResultsAction::Replicate { group }) => *group,
-            _ => taken.group()?,
+            _ => occupied.group()?,
         };
         tables.results.insert(key, ResultsAction::Replicate { group });
         tables.groups.insert(group, ports.clone());
     }
-    add_copies(&mut tables, requirements, (job, plan_version), held, taken)?;
+    add_copies(&mut tables, requirements, (job, plan_version), held, occupied)?;
     Ok(tables)
 }
 
@@ -196,7 +196,7 @@ fn add_copies(
     requirements: &Requirements,
     (job, plan_version): (JobId, PlanVersion),
     held: &SwitchTables,
-    taken: &mut Taken,
+    occupied: &mut Occupied,
 ) -> Result<(), NoRoom> {
     let mut groups = BTreeMap::<Group, GroupId>::new();
     for (key, action) in
@@ -205,17 +205,17 @@ fn add_copies(
         if let UpdatesAction::Replicate { group } = action
             && requirements.receivers.contains_key(&key.group)
             && !groups.contains_key(&key.group)
-            && taken.keep(*group)
+            && occupied.keep(*group)
         {
             groups.insert(key.group, *group);
         }
     }
     for (block, behind) in &requirements.receivers {
-        // Where all peers are behind one port, no update is copied, and a group would have no user.
+        // If all peers are at one port, no update is copied, and a group would be unused.
         if requirements.updates.iter().any(|(of, ..)| of == block) {
             let group = match groups.get(block) {
                 Some(group) => *group,
-                None => taken.group()?,
+                None => occupied.group()?,
             };
             groups.insert(*block, group);
             tables.groups.insert(group, behind.keys().copied().collect());
@@ -234,8 +234,8 @@ fn add_copies(
     Ok(())
 }
 
-/// What every switch has whatever the plans: the way to every host's address, the spanning tree for others,
-/// and which of its ports lead to switches.
+/// Returns the entries that every switch has independently of plans: routes to all hosts, the spanning tree
+/// for other addresses, and the ports that lead to switches.
 pub fn shared(ports: &PortMap) -> BTreeMap<String, SwitchTables> {
     let mut all = BTreeMap::new();
     for (switch, flood) in routes::flood_ports(ports) {

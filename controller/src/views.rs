@@ -1,5 +1,5 @@
-//! The next run of an elastic job: its plan, for other hosts maybe, in place of the one before. No host uses
-//! that any more. Pure.
+//! Next view of an elastic job: its plan, possibly for other hosts, in place of the previous one, which no
+//! host uses. Pure.
 
 use inart_planner_aggregation::{Occupied as _, Options, Plan, Results, plan, plan_joining, schemes};
 use inart_protocol_aggregation::Assignment;
@@ -13,26 +13,26 @@ use crate::live::LiveChangeError;
 use crate::membership::Formation;
 use crate::records::{JobRecord, Push};
 
-/// A run is planned together with other jobs if these leave it less than this part of its rate so far, such
-/// as what rounding leaves.
+/// Least part of the rate that other jobs may leave to a view that is planned without them; below it, for
+/// example at rounding noise, all are planned together.
 const LEAST: f64 = 0.05;
 
-/// Where the next run of a job leads.
+/// Next view of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextView {
-    /// The push that is to be in force.
+    /// New push.
     pub to: Push,
-    /// What its hosts are told.
+    /// Assignment of the hosts.
     pub assignment: Assignment,
-    /// What the switches hold then.
+    /// Tables of the switches.
     pub desired: Network,
 }
 
-/// Computes where the next run of a job leads that nobody runs now. `current` is what the switches hold,
-/// `record` what is known of the job. Window and rate scale stay. All its older plan versions go.
+/// Computes the next view of a job without an active view. `current` are the switches' tables, `record` the
+/// job's record. Window and rate scale stay. All its older plan versions are removed.
 ///
 /// # Errors
-/// Why there is no such run.
+/// A view that cannot be installed.
 pub fn next_view(
     fabric: &Fabric,
     current: &Network,
@@ -40,22 +40,22 @@ pub fn next_view(
     job: JobId,
     plan: Plan,
 ) -> Result<NextView, LiveChangeError> {
-    let live = record.live().ok_or_else(|| LiveChangeError::NotInForce { job: plan.job.clone() })?;
+    let live = record.live().ok_or_else(|| LiveChangeError::NoActivePlan { job: plan.job.clone() })?;
     let (window_chunks, rate_scale) = (live.window_chunks, live.rate_scale);
     let job = JobPlan { job, plan, window_chunks, rate_scale, new_plan_version: true };
     let mut assignment = fabric.assignment(&job)?;
-    let mut wanted = fabric.wanted(&job, Some(record), Numbers::Taken)?;
+    let mut wanted = fabric.wanted(&job, Some(record), Numbers::Unchecked)?;
     wanted.known.stale.extend(wanted.known.live.into_iter().chain(wanted.known.open));
-    let intent = intent::beside(fabric.limits, current, &wanted)?;
+    let intent = intent::live_intent(fabric.limits, current, &wanted)?;
     assignment.plan_version = intent.plan_versions[&job.job];
     Ok(NextView { to: fabric.push(&job, assignment.plan_version), assignment, desired: intent.desired })
 }
 
-/// Computes where the first run of a job leads that no host runs, beside those that do. `record` is what is
-/// known of a job of that number before. All its older plan versions go.
+/// Computes the first view of a job next to running jobs. `record` is that of an earlier job with the same
+/// number. All its older plan versions are removed.
 ///
 /// # Errors
-/// Why it cannot be installed.
+/// A view that cannot be installed.
 pub fn first_view(
     fabric: &Fabric,
     current: &Network,
@@ -63,14 +63,14 @@ pub fn first_view(
     job: &JobPlan,
 ) -> Result<NextView, LiveChangeError> {
     let mut assignment = fabric.assignment(job)?;
-    let mut wanted = fabric.wanted(job, Some(record), Numbers::Taken)?;
+    let mut wanted = fabric.wanted(job, Some(record), Numbers::Unchecked)?;
     wanted.known.stale.extend(wanted.known.live);
-    let intent = intent::beside(fabric.limits, current, &wanted)?;
+    let intent = intent::live_intent(fabric.limits, current, &wanted)?;
     assignment.plan_version = intent.plan_versions[&job.job];
     Ok(NextView { to: fabric.push(job, assignment.plan_version), assignment, desired: intent.desired })
 }
 
-/// Whether a plan is for exactly these hosts.
+/// Returns whether a plan is for exactly these hosts.
 pub fn is_for(plan: &Plan, formation: &Formation) -> bool {
     let servers = plan.shards.iter().map(|shard| &shard.server);
     let workers = || formation.workers.iter().map(|(host, _)| host);
@@ -79,10 +79,10 @@ pub fn is_for(plan: &Plan, formation: &Formation) -> bool {
         && plan.flows.iter().all(|flow| workers().any(|host| *host == flow.worker))
 }
 
-/// A job for those hosts of it that are there.
+/// Returns a job reduced to the connected hosts.
 ///
 /// # Errors
-/// The topology has no such job.
+/// A job that the topology does not have.
 pub fn job_of(topology: &Topology, name: &str, formation: &Formation) -> Result<Job, String> {
     let job = topology.job_named(name);
     let job = job.ok_or_else(|| format!("topology {} has no job {name}", topology.name()))?;
@@ -92,12 +92,12 @@ pub fn job_of(topology: &Topology, name: &str, formation: &Formation) -> Result<
     Ok(Job { workers: ids(&formation.workers), servers: ids(&formation.servers), ..job.clone() })
 }
 
-/// Plans a job for those hosts of it that are there, as its plan in force was planned, with what other jobs
-/// use as background traffic. Where they leave it next to nothing, it gets what fairness gives it: then the
-/// plans of the others, in their order, come after its own. `time_left` is in seconds.
+/// Plans a job for the connected hosts, with the settings of its active plan, and with other jobs as
+/// background traffic. If they leave almost nothing, the job gets its fair rate: then the plans of the
+/// others, in their order, follow its own. `time_left` is in seconds.
 ///
 /// # Errors
-/// Why there is no plan, in words.
+/// A failure of the planner, in words.
 pub fn plan_view(
     topology: &Topology,
     others: &[Plan],

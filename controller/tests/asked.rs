@@ -1,4 +1,4 @@
-//! Bad requests to the controller's API: roles that no job has, changes without an end, silent connections.
+//! Bad requests to the controller's API: unknown roles, unlimited changes, silent connections.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -27,14 +27,14 @@ async fn daemon(folder: &TempDir) -> Daemon {
 }
 
 #[tokio::test]
-async fn only_roles_of_the_assignment_are_granted_and_noted() {
+async fn only_roles_of_the_assignment_are_granted_and_recorded() {
     let folder = TempDir::new().unwrap();
     let daemon = daemon(&folder).await;
     let given = daemon.api.assignment("digits").await.unwrap();
     let records = || std::fs::read(folder.path().join("fig1.json")).unwrap();
     let (before, incarnation) = (records(), Incarnation::from(4711));
     let long = "x".repeat(600_000);
-    for role in ["stranger", "worker-6", "worker-01", "worker-", "server-2", "", &long] {
+    for role in ["unknown", "worker-6", "worker-01", "worker-", "server-2", "", &long] {
         let refused = daemon
             .api
             .register_host(given.job, given.plan_version, role, incarnation)
@@ -46,7 +46,7 @@ async fn only_roles_of_the_assignment_are_granted_and_noted() {
         // No instructions either.
         assert!(daemon.api.watch_instructions(given.job, role, incarnation).await.is_err(), "{role:.20}");
     }
-    assert_eq!(records(), before, "nothing is noted of them");
+    assert_eq!(records(), before, "nothing is recorded about them");
     for role in ["worker-0", "worker-5", "server-1"] {
         daemon.api.register_host(given.job, given.plan_version, role, incarnation).await.unwrap();
     }
@@ -65,8 +65,8 @@ async fn names_that_no_job_can_have_are_refused_with_their_length() {
         daemon.api.resume_job(&long).await.unwrap_err(),
     ];
     for error in said.map(|error| error.to_string()) {
-        let told = "the name \"xxxxxxxxxxxxxxxx...\" of a job has 600000 bytes; names have up to 63";
-        assert!(error.contains(told) && error.len() < 500, "{error:.500}");
+        let expected = "the name \"xxxxxxxxxxxxxxxx...\" of a job has 600000 bytes; names have up to 63";
+        assert!(error.contains(expected) && error.len() < 500, "{error:.500}");
     }
 }
 
@@ -83,7 +83,7 @@ async fn a_name_of_64_bytes_is_refused_and_one_of_63_is_looked_up() {
         rounds: 0,
         must_load_state: false,
     };
-    // Bytes count, not letters.
+    // The limit is on bytes, not letters.
     let names = ["ü".repeat(32), "x".repeat(64), "ü".repeat(31) + "x", "x".repeat(63)];
     for (name, is_usable) in names.into_iter().zip([false, false, true, true]) {
         let of_host = [
@@ -108,12 +108,12 @@ async fn a_name_of_64_bytes_is_refused_and_one_of_63_is_looked_up() {
 }
 
 #[tokio::test]
-async fn changes_that_wait_are_bounded() {
+async fn waiting_changes_are_bounded() {
     let (folder, topology) = (TempDir::new().unwrap(), fig1());
     let daemon = daemon(&folder).await;
     let other = plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
     let other = serde_json::to_string(&other).unwrap();
-    // No host follows, so the first waits for them, and the others for the first.
+    // No host watches, so the first change waits for hosts, and the others for the first.
     for number in 1..=64 {
         assert_eq!(daemon.api.update_plan(other.clone()).await.unwrap(), number);
     }
@@ -123,12 +123,12 @@ async fn changes_that_wait_are_bounded() {
         "{refused}"
     );
     let deleted = daemon.api.delete_job("digits", true).await.unwrap_err().to_string();
-    assert!(deleted.contains("try again when some have ended"), "{deleted}");
+    assert!(deleted.contains("try again after some have ended"), "{deleted}");
     let status = tokio::time::timeout(Duration::from_secs(60), daemon.api.status()).await.unwrap().unwrap();
     assert_eq!(status.changes.len(), 64);
 }
 
-/// A daemon whose API listens on a port, and its address.
+/// Starts a daemon whose API listens on a port. Returns its address, too.
 async fn at_a_port(folder: &TempDir) -> Daemon {
     let topology = fig1();
     let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
@@ -137,21 +137,21 @@ async fn at_a_port(folder: &TempDir) -> Daemon {
     Daemon::at(config(&target, folder.path(), topology, vec![job(1, &first)]), free).await
 }
 
-/// Longer than anything here takes; only a failure waits for it.
+/// Longer than any step here; only a failure waits for it.
 const LONG: Duration = Duration::from_secs(60);
 
 #[tokio::test]
-async fn a_connection_that_says_nothing_is_closed_without_others_that_need_its_place() {
+async fn a_silent_connection_is_closed_without_competing_connections() {
     let folder = TempDir::new().unwrap();
     let daemon = at_a_port(&folder).await;
     let mut silent = tokio::net::TcpStream::connect(&daemon.address).await.unwrap();
-    let closed = tokio::time::timeout(LONG, silent.read(&mut [0])).await.expect("its handshake has an end");
+    let closed = tokio::time::timeout(LONG, silent.read(&mut [0])).await.expect("the handshake times out");
     assert_eq!(closed.unwrap_or(0), 0);
 }
 
 /// The limit of calls is a setting that a server announces (RFC 9113, section 6.5.2: number 3).
 #[tokio::test]
-async fn a_connection_is_given_256_calls() {
+async fn a_connection_may_have_256_calls() {
     let folder = TempDir::new().unwrap();
     let daemon = at_a_port(&folder).await;
     let mut client = tokio::net::TcpStream::connect(&daemon.address).await.unwrap();
@@ -170,11 +170,11 @@ async fn a_connection_is_given_256_calls() {
     assert_eq!(calls, [256]);
 }
 
-/// Of one address. Those that are connected stay, and another address gets in.
+/// Limit per address: connected clients stay, and another address gets in.
 #[tokio::test]
 async fn no_more_than_512_connections_are_served() {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
-    // Both ends of the connections, and what else the tests hold.
+    // Both ends of the connections, and other files of the tests.
     setrlimit(Resource::RLIMIT_NOFILE, soft.max(hard.min(4096)), hard).unwrap();
     let folder = TempDir::new().unwrap();
     let daemon = at_a_port(&folder).await;
@@ -194,7 +194,7 @@ async fn no_more_than_512_connections_are_served() {
     }
 }
 
-/// Connections that say nothing give way to each other and to clients; before, each kept a file for good.
+/// Silent connections are closed for each other and for clients, so that they cannot use up the files.
 #[tokio::test]
 async fn silent_connections_do_not_use_up_the_api() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,6 @@
-//! Real hosts are led from plan to plan: the daemon on switches in memory, its workers and servers as threads
-//! on a network within the process. Every sum is checked, and a change that is led sends nothing twice.
+//! Coordinated migration of real hosts from plan to plan: the daemon on switches in memory, with workers
+//! and servers as threads on a network within the process. Every sum is checked, and a coordinated change
+//! retransmits nothing.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -28,18 +29,19 @@ fn planned(scheme: &dyn Scheme) -> Plan {
     plan(&topology, &topology.jobs()[0], &PlanOptions::new(scheme)).unwrap()
 }
 
-fn apply(migrator: &Migrator, told: &Instruction) -> Result<MigrationProgress, NotDone> {
-    migrator.take(told.step, told.assignment.clone(), told.previous_plan_version).map_err(|error| match error
-    {
-        MigrationError::Refused(why) => NotDone::Refused(why.to_string()),
-        MigrationError::Ended => NotDone::Ended,
-    })
+fn apply(migrator: &Migrator, instruction: &Instruction) -> Result<MigrationProgress, NotDone> {
+    migrator
+        .take(instruction.step, instruction.assignment.clone(), instruction.previous_plan_version)
+        .map_err(|error| match error {
+            MigrationError::Refused(why) => NotDone::Refused(why.to_string()),
+            MigrationError::Ended => NotDone::Ended,
+        })
 }
 
-/// What a host does with an instruction before it carries it out.
+/// Action of a host with an instruction before it carries it out.
 type Before = Arc<dyn Fn(&str, &Instruction) -> Result<(), NotDone> + Send + Sync>;
 
-/// A job whose workers train until they are told to end.
+/// Job whose workers train until the test ends them.
 struct Job {
     daemon: Daemon,
     _folder: TempDir,
@@ -55,37 +57,38 @@ impl Job {
         Self::held(before, Arc::default()).await
     }
 
-    /// Worker 3 begins no round while it is held.
+    /// Starts a job whose worker 3 starts no round while it is held.
     async fn held(before: Before, held: Arc<AtomicBool>) -> Self {
         let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
         let jobs = vec![job(1, &planned(schemes::ATP))];
         let config = config(&target, folder.path(), fig1(), jobs);
         let daemon = Daemon::start(config, folder.path()).await;
-        let (network, told) = (InProcess::new(), daemon.api.assignment("").await.unwrap());
+        let (network, assignment) = (InProcess::new(), daemon.api.assignment("").await.unwrap());
         let (mut following, mut servers, mut workers) = (Vec::new(), Vec::new(), Vec::new());
         let is_done = Arc::new(AtomicBool::new(false));
         let options = || Options { peer_timeout: Duration::from_secs(60), ..Options::default() };
-        let hears = |role: String, migrator: Migrator| {
+        let follows = |role: String, migrator: Migrator| {
             let before = before.clone();
-            move |told: &Instruction| {
-                before(&role, told)?;
-                apply(&migrator, told)
+            move |instruction: &Instruction| {
+                before(&role, instruction)?;
+                apply(&migrator, instruction)
             }
         };
         for shard in 0..2u16 {
-            let port = network.port(told.shards[usize::from(shard)].mac);
-            let mut server = Server::with_transport(told.clone(), shard.into(), port, options()).unwrap();
+            let port = network.port(assignment.shards[usize::from(shard)].mac);
+            let mut server =
+                Server::with_transport(assignment.clone(), shard.into(), port, options()).unwrap();
             let (role, migrator, stopper) = (format!("server-{shard}"), server.migrator(), server.stopper());
-            following.push(daemon.host("", &role, hears(role.clone(), migrator)).await);
+            following.push(daemon.host("", &role, follows(role.clone(), migrator)).await);
             servers.push((stopper, thread::spawn(move || server.run().unwrap())));
         }
         let rounds = Arc::new(Mutex::new(0));
         for rank in 0..WORKERS {
-            let port = network.port(told.workers[usize::from(rank)].mac);
+            let port = network.port(assignment.workers[usize::from(rank)].mac);
             let number = rank.try_into().unwrap();
-            let worker = Worker::with_options(told.clone(), number, port, options()).unwrap();
+            let worker = Worker::with_options(assignment.clone(), number, port, options()).unwrap();
             let role = format!("worker-{rank}");
-            following.push(daemon.host("", &role, hears(role.clone(), worker.migrator())).await);
+            following.push(daemon.host("", &role, follows(role.clone(), worker.migrator())).await);
             let (is_done, rounds) = (is_done.clone(), rounds.clone());
             let held = if rank == 3 { held.clone() } else { Arc::default() };
             workers.push(thread::spawn(move || train(&worker, &is_done, &rounds, &held)));
@@ -93,8 +96,8 @@ impl Job {
         Job { daemon, _folder: folder, following, servers, workers, is_done, rounds }
     }
 
-    /// Waits for so many rounds more.
-    async fn go_on(&self, more: u32) {
+    /// Waits for a number of further rounds.
+    async fn run_rounds(&self, more: u32) {
         let until = *self.rounds.lock().unwrap() + more;
         for _ in 0..6000 {
             if *self.rounds.lock().unwrap() >= until {
@@ -110,7 +113,7 @@ impl Job {
         self.daemon.end_of(number).await
     }
 
-    /// The rounds of all workers, which are the same, and what they counted together.
+    /// Ends the job. Returns the rounds of the workers, which are equal, and the sum of their counters.
     fn end(self) -> (u32, WorkerCounters) {
         self.is_done.store(true, Ordering::Release);
         let ended: Vec<_> = self.workers.into_iter().map(|worker| worker.join().unwrap()).collect();
@@ -126,7 +129,7 @@ impl Job {
     }
 }
 
-/// Rounds until all workers see in the same one that it is enough, each sum checked.
+/// Trains until all workers see the end in the same round; checks each sum.
 fn train(
     worker: &Worker,
     is_done: &AtomicBool,
@@ -150,71 +153,71 @@ fn train(
             return (round + 1, all);
         }
     }
-    panic!("nobody was told to end")
+    panic!("no worker was ended")
 }
 
 #[tokio::test]
-async fn hosts_that_train_are_led_from_plan_to_plan() {
+async fn training_hosts_migrate_in_a_coordinated_cut_over() {
     let steps = Arc::new(Mutex::new(Vec::new()));
-    let heard = steps.clone();
-    let job = Job::start(Arc::new(move |role, told| {
-        heard.lock().unwrap().push((role.to_owned(), told.step));
+    let seen = steps.clone();
+    let job = Job::start(Arc::new(move |role, instruction| {
+        seen.lock().unwrap().push((role.to_owned(), instruction.step));
         Ok(())
     }))
     .await;
     for (scheme, plan_version) in
         [(schemes::LBMM, 2), (schemes::ATP, 3), (schemes::LBMM, 4), (schemes::ATP, 5)]
     {
-        job.go_on(2).await;
+        job.run_rounds(2).await;
         let ended = job.change(scheme).await;
         assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, plan_version), "{ended:?}");
         assert!(ended.coordinated, "{ended:?}");
         assert_eq!((ended.hosts, ended.confirmed), (8, 8));
     }
-    job.go_on(2).await;
+    job.run_rounds(2).await;
     let (rounds, counters) = job.end();
     eprintln!("{rounds} rounds: {counters:?}");
     assert!(rounds >= 10 && counters.results > 0, "{counters:?}");
     let steps = steps.lock().unwrap();
     for kind in ["worker", "server"] {
-        let told = |step| steps.iter().any(|(role, told)| role.starts_with(kind) && *told == step);
+        let was_sent = |step| steps.iter().any(|(role, sent)| role.starts_with(kind) && *sent == step);
         assert!(
-            [MigrationStep::Prepare, MigrationStep::Lead, MigrationStep::Move].into_iter().all(told),
+            [MigrationStep::Prepare, MigrationStep::Lead, MigrationStep::Move].into_iter().all(was_sent),
             "{kind}"
         );
     }
-    // Workers know before any server leads.
+    // All workers know the plan version before a server leads.
     let first = |kind: &str, step| {
-        steps.iter().position(|(role, told)| role.starts_with(kind) && *told == step).unwrap()
+        steps.iter().position(|(role, sent)| role.starts_with(kind) && *sent == step).unwrap()
     };
     assert!(first("worker", MigrationStep::Prepare) < first("server", MigrationStep::Lead));
 }
 
-/// A worker's program stands still in the middle of a change: the others wait for results in vain, and all
-/// are told to move.
+/// A worker's program stops during a change: the others wait for results without success, and all are
+/// forced to migrate.
 #[tokio::test]
-async fn a_worker_that_stands_still_makes_all_move_when_they_are_told() {
+async fn a_stopped_worker_forces_all_hosts_to_migrate() {
     let held: Arc<AtomicBool> = Arc::default();
     let hold = held.clone();
     let steps = Arc::new(Mutex::new(Vec::new()));
-    let heard = steps.clone();
-    let before = move |role: &str, told: &Instruction| {
+    let seen = steps.clone();
+    let before = move |role: &str, instruction: &Instruction| {
         if role == "worker-3" {
-            heard.lock().unwrap().push(told.step);
+            seen.lock().unwrap().push(instruction.step);
         }
-        if role == "worker-3" && told.step == MigrationStep::Prepare {
+        if role == "worker-3" && instruction.step == MigrationStep::Prepare {
             hold.store(true, Ordering::Release);
-            // The others send what they can.
+            // The other workers send what they can.
             thread::sleep(Duration::from_millis(500));
         }
         Ok(())
     };
     let job = Job::held(Arc::new(before), held.clone()).await;
-    job.go_on(2).await;
+    job.run_rounds(2).await;
     let ended = job.change(schemes::LBMM).await;
     assert_eq!((ended.stage(), ended.coordinated), (ChangeStage::Done, false), "{ended:?}");
     held.store(false, Ordering::Release);
-    job.go_on(2).await;
+    job.run_rounds(2).await;
     job.end();
     let mut steps = steps.lock().unwrap().clone();
     steps.dedup();
@@ -224,13 +227,16 @@ async fn a_worker_that_stands_still_makes_all_move_when_they_are_told() {
     );
 }
 
-/// A server refuses to lead: its peers may have led already, and all go back.
+/// A server refuses to lead: other servers may have led already, and all hosts migrate back.
 #[tokio::test]
-async fn a_server_that_refuses_to_lead_makes_all_go_back() {
+async fn a_server_that_refuses_to_lead_makes_all_hosts_migrate_back() {
     let refuses = Arc::new(AtomicBool::new(true));
-    let says = refuses.clone();
-    let job = Job::start(Arc::new(move |role, told| {
-        match role == "server-1" && told.step == MigrationStep::Lead && says.load(Ordering::Acquire) {
+    let should_refuse = refuses.clone();
+    let job = Job::start(Arc::new(move |role, instruction| {
+        match role == "server-1"
+            && instruction.step == MigrationStep::Lead
+            && should_refuse.load(Ordering::Acquire)
+        {
             true => {
                 thread::sleep(Duration::from_millis(50));
                 Err(NotDone::Refused("not today".into()))
@@ -239,14 +245,14 @@ async fn a_server_that_refuses_to_lead_makes_all_go_back() {
         }
     }))
     .await;
-    job.go_on(2).await;
+    job.run_rounds(2).await;
     let ended = job.change(schemes::LBMM).await;
     assert_eq!(ended.stage(), ChangeStage::Undone, "{ended:?}");
     assert_eq!(ended.problem, "server-1 refuses: not today");
-    job.go_on(2).await;
+    job.run_rounds(2).await;
     refuses.store(false, Ordering::Release);
     let ended = job.change(schemes::LBMM).await;
     assert_eq!((ended.stage(), ended.coordinated, ended.to), (ChangeStage::Done, true, 3), "{ended:?}");
-    job.go_on(2).await;
+    job.run_rounds(2).await;
     job.end();
 }

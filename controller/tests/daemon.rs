@@ -1,5 +1,5 @@
-//! The daemon against embedded switches in this process: they are killed and come back empty, entries vanish,
-//! and other controllers take over.
+//! Daemon with embedded switches in this process: they are killed and return empty, entries vanish, and
+//! other controllers take over.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -18,7 +18,7 @@ use inart_tables::SwitchTables;
 use inart_targets::{Access, Memory, Precedence, Running};
 use inart_tls::Security;
 use inart_wire::{Incarnation, PlanVersion, ValuesPerFrame};
-use support::embedded::{Mortal, place, program};
+use support::embedded::{KillableServer, place, program};
 use support::{LIMITS, fig1, job};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 
 const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 
-/// Of a host.
+/// Returns an incarnation of a host.
 fn incarnation(number: u32) -> Incarnation {
     Incarnation::from(number)
 }
@@ -54,7 +54,7 @@ fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Recor
     }
 }
 
-/// A running daemon and a client of its API.
+/// Running daemon and a client of its API.
 struct Session {
     daemon: JoinHandle<DaemonError>,
     api: api::Client,
@@ -71,7 +71,7 @@ impl Session {
         Session { daemon, api: api::Client::connect(&address, &Security::Local).await.unwrap() }
     }
 
-    /// Waits until the status is as wished.
+    /// Waits until the status satisfies `wish`.
     async fn until(&self, wish: impl Fn(&proto::Status) -> bool) -> proto::Status {
         for _ in 0..3000 {
             let status = self.api.status().await.unwrap();
@@ -80,24 +80,24 @@ impl Session {
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("in vain: {:?}", self.api.status().await);
+        panic!("timed out: {:?}", self.api.status().await);
     }
 }
 
-/// The state of switch v1.
+/// Returns the state of switch v1.
 fn v1(status: &proto::Status) -> &proto::SwitchStatus {
     status.switches.iter().find(|switch| switch.name == "v1").unwrap()
 }
 
-fn two_switches() -> (BTreeMap<String, String>, [Mortal; 2]) {
+fn two_switches() -> (BTreeMap<String, String>, [KillableServer; 2]) {
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     let address = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
     let addresses = ["v1", "v2"].into_iter().zip(&listeners);
     let addresses = addresses.map(|(name, listener)| (name.to_owned(), address(listener))).collect();
-    (addresses, listeners.map(Mortal::start))
+    (addresses, listeners.map(KillableServer::start))
 }
 
-/// The address of a switch that is gone, as soon as it is free.
+/// Listens on the address of a switch that has ended, as soon as it is free.
 fn again(address: &str) -> TcpListener {
     for _ in 0..1000 {
         if let Ok(listener) = TcpListener::bind(address) {
@@ -116,7 +116,7 @@ async fn tables(address: &str) -> SwitchTables {
 }
 
 #[tokio::test(flavor = "local")]
-async fn a_switch_that_comes_back_empty_is_put_in_order() {
+async fn a_switch_that_returns_empty_is_repaired() {
     let (addresses, [v1_process, _v2]) = two_switches();
     let running = Session::start(config(&addresses, 7, Records::default())).await;
     running.until(|status| status.installed).await;
@@ -126,7 +126,7 @@ async fn a_switch_that_comes_back_empty_is_put_in_order() {
     drop(v1_process);
     let status = running.until(|status| !v1(status).connected).await;
     assert!(!v1(&status).problem.is_empty() && status.installed, "{status:?}");
-    let _back = Mortal::start(again(&addresses["v1"]));
+    let _back = KillableServer::start(again(&addresses["v1"]));
     let status = running.until(|status| v1(status).connected).await;
     assert_eq!((v1(&status).sessions_lost, v1(&status).pipelines_set), (1, 1));
     assert_eq!(tables(&addresses["v1"]).await, before);
@@ -140,35 +140,51 @@ async fn another_controller_takes_over_and_finds_nothing_to_change() {
     let first = Session::start(config(&addresses, 7, records())).await;
     first.until(|status| status.installed).await;
     let before = tables(&addresses["v2"]).await;
-    let told = first.api.assignment("").await.unwrap();
-    first.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
+    let assignment = first.api.assignment("").await.unwrap();
+    first
+        .api
+        .register_host(assignment.job, assignment.plan_version, "worker-0", incarnation(1))
+        .await
+        .unwrap();
 
-    // By a clock that went back, even: it asks for more than the switches have seen.
+    // Even by a clock that went back: the precedence exceeds all that the switches have seen.
     let second = Session::start(config(&addresses, 3, records())).await;
     let status = second.until(|status| status.installed).await;
     assert!(matches!(first.daemon.await.unwrap(), DaemonError::Superseded { .. }));
     assert_eq!(v1(&status).updates_repaired, 0);
     assert_eq!(tables(&addresses["v2"]).await, before);
-    assert_eq!(second.api.assignment("digits").await.unwrap(), told);
+    assert_eq!(second.api.assignment("digits").await.unwrap(), assignment);
     let again = second
         .api
-        .register_host(told.job, told.plan_version, "worker-0", incarnation(2))
+        .register_host(assignment.job, assignment.plan_version, "worker-0", incarnation(2))
         .await
         .unwrap_err()
         .to_string();
     assert!(again.contains("worker-0 has run under plan version 1 before"), "{again}");
-    second.api.register_host(told.job, told.plan_version, "worker-1", incarnation(1)).await.unwrap();
-    // The answer was lost with the controller that gave it.
-    second.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
+    second
+        .api
+        .register_host(assignment.job, assignment.plan_version, "worker-1", incarnation(1))
+        .await
+        .unwrap();
+    // The answer was lost with the first controller.
+    second
+        .api
+        .register_host(assignment.job, assignment.plan_version, "worker-0", incarnation(1))
+        .await
+        .unwrap();
     assert!(
-        second.api.register_host(told.job, PlanVersion::from(9), "worker-2", incarnation(1)).await.is_err()
+        second
+            .api
+            .register_host(assignment.job, PlanVersion::from(9), "worker-2", incarnation(1))
+            .await
+            .is_err()
     );
     let unknown = second.api.assignment("vgg").await.unwrap_err().to_string();
     assert!(unknown.contains("no job \"vgg\"; name one of digits"), "{unknown}");
 }
 
-/// A controller reads the records, then plans and connects for as long as that takes; hosts meanwhile claim
-/// at the one that still runs.
+/// A controller reads the records, then takes time to plan and connect; meanwhile hosts register at the
+/// controller that still runs.
 #[tokio::test(flavor = "local")]
 async fn claims_made_while_a_successor_starts_are_kept() {
     let (addresses, _switches) = two_switches();
@@ -176,75 +192,92 @@ async fn claims_made_while_a_successor_starts_are_kept() {
     let records = || Records::open(folder.path(), "fig1").unwrap();
     let first = Session::start(config(&addresses, 7, records())).await;
     first.until(|status| status.installed).await;
-    let told = first.api.assignment("").await.unwrap();
+    let assignment = first.api.assignment("").await.unwrap();
     let read_early = records();
-    first.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
+    first
+        .api
+        .register_host(assignment.job, assignment.plan_version, "worker-0", incarnation(1))
+        .await
+        .unwrap();
 
     let second = Session::start(config(&addresses, 8, read_early)).await;
     second.until(|status| status.installed).await;
-    assert_eq!(second.api.assignment("").await.unwrap(), told);
+    assert_eq!(second.api.assignment("").await.unwrap(), assignment);
     let again = second
         .api
-        .register_host(told.job, told.plan_version, "worker-0", incarnation(2))
+        .register_host(assignment.job, assignment.plan_version, "worker-0", incarnation(2))
         .await
         .unwrap_err()
         .to_string();
     assert!(again.contains("worker-0 has run under plan version 1 before"), "{again}");
 }
 
-/// The one that lost the switches may go on answering for a while: it grants nothing, and hosts ask again
-/// elsewhere.
+/// A controller that lost its switches may continue to answer for a while: it grants nothing, and hosts ask
+/// another one.
 #[tokio::test(flavor = "local")]
-async fn who_lost_the_switches_grants_nothing() {
+async fn a_controller_that_lost_its_switches_grants_nothing() {
     let (addresses, _switches) = two_switches();
     let folder = tempfile::TempDir::new().unwrap();
     let records = || Records::open(folder.path(), "fig1").unwrap();
     let first = Session::start(config(&addresses, 7, records())).await;
     first.until(|status| status.installed).await;
-    let told = first.api.assignment("").await.unwrap();
+    let assignment = first.api.assignment("").await.unwrap();
     let second = Session::start(config(&addresses, 8, records())).await;
     second.until(|status| status.installed).await;
     assert!(matches!(first.daemon.await.unwrap(), DaemonError::Superseded { .. }));
 
     for error in [
-        first.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap_err(),
+        first
+            .api
+            .register_host(assignment.job, assignment.plan_version, "worker-0", incarnation(1))
+            .await
+            .unwrap_err(),
         first.api.assignment("").await.unwrap_err(),
     ] {
         assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
         assert!(error.to_string().contains("another controller took over"), "{error}");
     }
-    second.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
+    second
+        .api
+        .register_host(assignment.job, assignment.plan_version, "worker-0", incarnation(1))
+        .await
+        .unwrap();
 }
 
-/// Without records nobody knows who has run: hosts get a plan version of their own, beside the one that
-/// others may use.
+/// Without records, earlier hosts are unknown: hosts get a new plan version, next to the one that others
+/// may use.
 #[tokio::test(flavor = "local")]
-async fn a_controller_without_records_takes_an_plan_version_of_its_own() {
+async fn a_controller_without_records_uses_a_plan_version_of_its_own() {
     let (addresses, _switches) = two_switches();
     let first = Session::start(config(&addresses, 7, Records::default())).await;
     first.until(|status| status.installed).await;
-    let told = first.api.assignment("").await.unwrap();
-    first.api.register_host(told.job, told.plan_version, "worker-0", incarnation(1)).await.unwrap();
+    let assignment = first.api.assignment("").await.unwrap();
+    first
+        .api
+        .register_host(assignment.job, assignment.plan_version, "worker-0", incarnation(1))
+        .await
+        .unwrap();
     let second = Session::start(config(&addresses, 8, Records::default())).await;
     second.until(|status| status.installed).await;
     let other = second.api.assignment("").await.unwrap();
-    assert_eq!((told.plan_version.get(), other.plan_version.get()), (1, 2));
+    assert_eq!((assignment.plan_version.get(), other.plan_version.get()), (1, 2));
     second.api.register_host(other.job, other.plan_version, "worker-0", incarnation(1)).await.unwrap();
-    let held = tables(&addresses["v1"]).await.plan_versions(told.job);
-    assert_eq!(held, [told.plan_version, other.plan_version].into());
+    let held = tables(&addresses["v1"]).await.plan_versions(assignment.job);
+    assert_eq!(held, [assignment.plan_version, other.plan_version].into());
 }
 
 #[tokio::test(flavor = "local")]
-async fn a_claim_before_the_plans_are_in_is_asked_again() {
+async fn a_claim_before_the_plans_are_installed_is_repeated() {
     let (mut addresses, _switches) = two_switches();
-    let late = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    addresses.insert("v1".into(), late);
+    let missing = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    addresses.insert("v1".into(), missing);
     let running = Session::start(config(&addresses, 7, Records::default())).await;
     let error = running.api.register_host(1.into(), 1.into(), "worker-0", incarnation(1)).await.unwrap_err();
     assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
 }
 
-/// What left the topology stays until it is told to go, and then goes unless its hosts run.
+/// A job that left the topology stays until its removal is allowed, and is then removed unless its hosts
+/// run.
 #[tokio::test(flavor = "local")]
 async fn jobs_that_left_the_topology_are_removed_when_allowed() {
     let (addresses, _switches) = two_switches();
@@ -260,7 +293,7 @@ async fn jobs_that_left_the_topology_are_removed_when_allowed() {
     let first = Session::start(both).await;
     first.until(|status| status.installed).await;
 
-    // Now the topology has digits alone, as job 1; job 2 is in nobody's list.
+    // Now the topology has digits alone, as job 1; job 2 is in no list.
     let second = Session::start(config(&addresses, 8, records())).await;
     second.until(|status| status.installed).await;
     assert_eq!(tables(&addresses["v1"]).await.jobs(), [1.into(), 2.into()].into());
@@ -269,7 +302,7 @@ async fn jobs_that_left_the_topology_are_removed_when_allowed() {
     third.until(|status| status.installed).await;
     let left = tables(&addresses["v1"]).await;
     assert_eq!(left.jobs(), [1.into()].into());
-    // The reconcilers want what is there now.
+    // The reconcilers want the current tables.
     let repaired = third.until(|status| v1(status).reconciled_ms_ago.is_some()).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(tables(&addresses["v1"]).await, left);
@@ -277,26 +310,26 @@ async fn jobs_that_left_the_topology_are_removed_when_allowed() {
 }
 
 #[tokio::test(flavor = "local")]
-async fn it_waits_for_a_switch_that_is_not_there_yet() {
+async fn the_daemon_waits_for_a_switch_that_is_not_started() {
     let (mut addresses, _switches) = two_switches();
-    let late = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    addresses.insert("v1".into(), late.clone());
+    let missing = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    addresses.insert("v1".into(), missing.clone());
     let running = Session::start(config(&addresses, 7, Records::default())).await;
-    let is_late = |status: &proto::Status| {
+    let is_missing = |status: &proto::Status| {
         status.switches.iter().all(|switch| switch.problem.is_empty() != (switch.name == "v1"))
             && v1(status).problem.contains("no P4Runtime server answers")
     };
-    running.until(is_late).await;
+    running.until(is_missing).await;
     let error = running.api.assignment("").await.unwrap_err();
     assert!(matches!(error, api::ClientError::NotYet { .. }), "{error}");
-    assert!(error.to_string().contains("switch v1 is out of reach"), "{error}");
-    let _late = Mortal::start(again(&late));
+    assert!(error.to_string().contains("switch v1 is unreachable"), "{error}");
+    let _missing = KillableServer::start(again(&missing));
     running.until(|status| status.installed).await;
 }
 
-/// A controller is started again while a switch is dead for good: the others are not left alone.
+/// A controller is restarted while a switch has failed for good: the others are still managed.
 #[tokio::test(flavor = "local")]
-async fn a_switch_that_is_away_stops_no_start() {
+async fn a_missing_switch_does_not_prevent_a_start() {
     let (addresses, [v1_process, v2_process]) = two_switches();
     let folder = tempfile::TempDir::new().unwrap();
     let records = || Records::open(folder.path(), "fig1").unwrap();
@@ -307,7 +340,7 @@ async fn a_switch_that_is_away_stops_no_start() {
     first.daemon.abort();
     drop((v1_process, v2_process));
 
-    let v1_process = Mortal::start(again(&addresses["v1"]));
+    let v1_process = KillableServer::start(again(&addresses["v1"]));
     let config = config(&addresses, 8, records());
     let second = Session::start(Config { switches_within: Duration::from_millis(50), ..config }).await;
     let status = second.until(|status| status.installed).await;
@@ -318,21 +351,21 @@ async fn a_switch_that_is_away_stops_no_start() {
     assert_eq!(second.api.assignment("").await.unwrap(), given);
     second.api.register_host(given.job, given.plan_version, "worker-0", incarnation(1)).await.unwrap();
 
-    // The one that is there is looked after meanwhile,
+    // The reachable switch is repaired meanwhile,
     drop(v1_process);
     second.until(|status| !v1(status).connected).await;
-    let _v1_process = Mortal::start(again(&addresses["v1"]));
+    let _v1_process = KillableServer::start(again(&addresses["v1"]));
     second.until(|status| v1(status).connected).await;
     assert_eq!(tables(&addresses["v1"]).await, whole[0]);
-    // and the other one once it is back.
-    let _v2_process = Mortal::start(again(&addresses["v2"]));
+    // and the other one once it returns.
+    let _v2_process = KillableServer::start(again(&addresses["v2"]));
     second.until(|status| status.switches.iter().all(|switch| switch.connected)).await;
     assert_eq!(tables(&addresses["v2"]).await, whole[1]);
 }
 
-/// The one that lost a switch does not take the next one that comes, and the other one does.
+/// The controller that lost a switch does not take the next one that returns; the other controller does.
 #[tokio::test(flavor = "local")]
-async fn of_two_that_start_while_a_switch_is_away_the_later_one_stays() {
+async fn of_two_controllers_that_start_while_a_switch_is_missing_the_later_one_stays() {
     let (mut addresses, [v1_process, _]) = two_switches();
     let away = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     addresses.insert("v2".into(), away.clone());
@@ -344,19 +377,19 @@ async fn of_two_that_start_while_a_switch_is_away_the_later_one_stays() {
     first.until(|status| status.installed).await;
     let second = Session::start(short(9)).await;
     second.until(|status| status.installed).await;
-    let _back = Mortal::start(again(&away));
+    let _back = KillableServer::start(again(&away));
     second.until(|status| status.switches.iter().all(|switch| switch.connected)).await;
     let ended = first.daemon.await.unwrap();
     assert!(matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v1"), "{ended}");
     for address in addresses.values() {
         let seen = program(VALUES).greatest(place(address)).await.unwrap();
-        assert_eq!(seen, Some(Precedence(9)), "of the second, which raised it nowhere");
+        assert_eq!(seen, Some(Precedence(9)), "of the second controller, which raised it nowhere");
     }
     drop(v1_process);
     assert!(!second.daemon.is_finished());
 }
 
-/// Carries bytes one way while that is true.
+/// Copies bytes in one direction while `runs` is true.
 async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut runs: watch::Receiver<bool>) {
     let mut data = [0; 4096];
     while let Ok(length @ 1..) = from.read(&mut data).await {
@@ -366,8 +399,8 @@ async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut runs: watch:
     }
 }
 
-/// The address of a way to a switch that carries while that is true: else it is like a process that is
-/// stopped.
+/// Returns the address of a proxy to a switch that forwards while `runs` is true; else it behaves like a
+/// stopped process.
 async fn stoppable(to: String, runs: watch::Receiver<bool>) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -382,7 +415,7 @@ async fn stoppable(to: String, runs: watch::Receiver<bool>) -> String {
     address
 }
 
-/// Its session stays open, and calls have half a minute.
+/// The session stays open, and calls time out after half a minute only.
 #[tokio::test(flavor = "local")]
 async fn a_switch_whose_process_is_stopped_is_reported_long_before_its_calls_fail() {
     let (mut addresses, _switches) = two_switches();
@@ -399,7 +432,7 @@ async fn a_switch_whose_process_is_stopped_is_reported_long_before_its_calls_fai
 }
 
 #[tokio::test]
-async fn what_vanished_is_written_again_and_strangers_are_left_alone() {
+async fn vanished_entries_are_rewritten_and_foreign_ones_are_kept() {
     let (desired, mut switch) = installed();
     assert_eq!(
         reconcile(&mut switch, &desired, false).await.unwrap(),
@@ -420,7 +453,7 @@ async fn what_vanished_is_written_again_and_strangers_are_left_alone() {
     assert!(reconcile(&mut switch, &desired, true).await.unwrap().loaded);
 }
 
-/// What Fig. 1's v1 holds after an install, and a switch that holds it.
+/// Returns what Fig. 1's v1 holds after an installation, and a switch that holds it.
 fn installed() -> (SwitchTables, Memory) {
     let topology = fig1();
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
@@ -438,11 +471,11 @@ async fn the_api_listens_on_the_loopback_unless_allowed() {
     assert!(wrong.contains("write HOST:PORT"), "{wrong}");
     let folder = tempfile::TempDir::new().unwrap();
     let unix = format!("unix:{}/api.sock", folder.path().display());
-    // The socket of a controller that was killed is in nobody's way, that of a living one is.
+    // A killed controller's socket does not block another one; a running controller's does.
     drop(Listener::bind(&unix, false).await.unwrap());
     let _live = Listener::bind(&unix, false).await.unwrap();
     assert!(Listener::bind(&unix, false).await.is_err());
-    // Nothing else is ever removed.
+    // Other files are never removed.
     let file = folder.path().join("notes.txt");
     std::fs::write(&file, "precious").unwrap();
     let error = Listener::bind(&format!("unix:{}", file.display()), false).await.unwrap_err().to_string();

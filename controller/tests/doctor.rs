@@ -1,5 +1,5 @@
-//! The doctor's conclusions about silent hosts, swapped cables and links that carry nothing: only what
-//! something shows.
+//! Conclusions of the doctor about silent hosts, swapped cables and links without traffic: only with
+//! evidence.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -18,7 +18,7 @@ use inart_topologies::switched::Topology;
 use inart_wire::{ChunkSeq, JobId, Rank};
 use support::{controller, fig1, job, now};
 
-/// Fig. 1 with its plan installed, all of whose hosts run; the first chunk of server s1 waits.
+/// Fig. 1 with its plan installed and all hosts running; the first chunk of server s1 waits.
 struct Lab {
     topology: Topology,
     ports: PortMap,
@@ -101,7 +101,7 @@ impl Lab {
         Lab { topology, ports, push, switches, hosts }
     }
 
-    /// Nothing hits the entries of `steer` for frames that come from a host.
+    /// Clears the hits of `steer` entries for frames from a host.
     fn no_hits_from(&mut self, host: &str) {
         let at = self.ports.attachment(host).unwrap().to_owned();
         let port = self.ports.port(&at, host).unwrap();
@@ -110,8 +110,8 @@ impl Lab {
         of_host.for_each(|(_, (_, counts))| *counts = Counts::default());
     }
 
-    /// What came by the port of a host.
-    fn came_from(&mut self, host: &str, ours: i64, others: i64) {
+    /// Sets the frames that arrived on the port of a host.
+    fn arrived_from(&mut self, host: &str, ours: i64, others: i64) {
         let at = self.ports.attachment(host).unwrap().to_owned();
         let port = self.ports.port(&at, host).unwrap();
         self.switches
@@ -138,8 +138,8 @@ impl Lab {
         examine(&self.topology, &self.ports, 1.into(), &self.push, &switches.collect(), &self.hosts).unwrap()
     }
 
-    /// The text, without a host among those blamed but these.
-    fn says(&self, blamed: &[&str]) -> String {
+    /// Returns the text, and checks that only `blamed` hosts are blamed.
+    fn report(&self, blamed: &[&str]) -> String {
         let found = self.examine();
         let missing = found.waiting.iter().flat_map(|waiting| &waiting.missing);
         let mut names: Vec<&str> = missing.map(|missing| &missing.worker[..]).collect();
@@ -155,11 +155,11 @@ fn swapped_cables_are_named_by_their_ports() {
     let mut lab = Lab::new();
     let port = |host: &str| lab.ports.port("v1", host).unwrap().get();
     let (one, two) = (port("w1"), port("w2"));
-    // Frames come by both ports, and no entry is for them there.
+    // Frames arrive on both ports, and no entry there is for them.
     ["w1", "w2"].iter().for_each(|host| lab.no_hits_from(host));
-    // Before the server has answered, workers send messages only.
+    // Before the server has answered, workers send control frames only.
     lab.dropped("v1", Reason::UnauthorizedSender, 56);
-    let said = lab.says(&["w1", "w2"]);
+    let said = lab.report(&["w1", "w2"]);
     for (planned, found) in [(one, two), (two, one)] {
         assert!(said.contains(&format!("arrives on port {planned} of v1, where w")), "{said}");
         assert!(said.contains(&format!("arrive on port {found} and are dropped (56 just now)")), "{said}");
@@ -167,29 +167,29 @@ fn swapped_cables_are_named_by_their_ports() {
     assert!(!said.contains("down"), "{said}");
     // Then they send gradients, too.
     lab.dropped("v1", Reason::NoRoute, 4);
-    assert!(lab.says(&["w1", "w2"]).contains("are dropped (60 just now)"));
+    assert!(lab.report(&["w1", "w2"]).contains("are dropped (60 just now)"));
 }
 
 #[test]
-fn a_worker_that_never_started_is_not_said_to_send() {
+fn a_worker_that_never_started_is_not_reported_as_sending() {
     let mut lab = Lab::new();
     lab.no_hits_from("w3");
-    lab.came_from("w3", 0, 0);
+    lab.arrived_from("w3", 0, 0);
     lab.forget("w3");
-    let said = lab.says(&["w3"]);
-    assert!(said.contains("nothing is known of it, and none of its frames arrives at v1"), "{said}");
+    let said = lab.report(&["w3"]);
+    assert!(said.contains("it has no status, and none of its frames arrives at v1"), "{said}");
     assert!(!said.contains("leave w3") && !said.contains("down"), "{said}");
     assert_eq!(lab.examine().unknown, ["rank 2 (w3)"]);
 
-    // Its program runs, and the training has not begun in it.
+    // The program runs, and has not started the training.
     lab.hosts.beginning.insert("w3".to_owned());
-    assert!(lab.says(&["w3"]).contains("its process runs and has not begun"));
+    assert!(lab.report(&["w3"]).contains("its process runs but has not started"));
     assert!(lab.examine().unknown.is_empty());
 }
 
-/// One rank of a program that forgot the hook: nothing waits anywhere, and nothing ever will.
+/// One rank of a program without the hook: no chunk waits, and none ever will.
 #[test]
-fn a_rank_that_has_not_joined_is_named_while_nothing_waits() {
+fn a_rank_that_has_not_joined_is_named_while_no_chunk_waits() {
     let mut lab = Lab::new();
     for name in ["w1", "w3", "w4", "w5", "w6"] {
         lab.forget(name);
@@ -198,36 +198,36 @@ fn a_rank_that_has_not_joined_is_named_while_nothing_waits() {
     lab.forget("w2");
     let found = lab.examine();
     assert_eq!(found.unknown, ["rank 1 (w2)"]);
-    assert!(found.to_string().contains("nothing is known of rank 1 (w2)"), "{found}");
-    // Who asked some hosts only knows nothing of the others.
+    assert!(found.to_string().contains("no status of rank 1 (w2)"), "{found}");
+    // A doctor that asked some hosts only cannot conclude about the others.
     lab.hosts.all_asked = false;
     assert!(lab.examine().unknown.is_empty());
 }
 
 #[test]
-fn a_link_is_down_only_where_something_shows_it() {
+fn a_link_is_down_only_with_evidence() {
     let mut lab = Lab::new();
     lab.no_hits_from("w1");
-    lab.came_from("w1", 0, 0);
-    let nothing = lab.says(&["w1"]);
+    lab.arrived_from("w1", 0, 0);
+    let nothing = lab.report(&["w1"]);
     assert!(nothing.contains("nothing shows whether the link w1-v1 is up"), "{nothing}");
     assert!(nothing.contains("has room for frames of 1068 bytes"), "{nothing}");
 
-    lab.came_from("w1", 0, 12);
-    let others = lab.says(&["w1"]);
-    assert!(others.contains("the link w1-v1 is up, since 12 other frames came over it"), "{others}");
+    lab.arrived_from("w1", 0, 12);
+    let others = lab.report(&["w1"]);
+    assert!(others.contains("the link w1-v1 is up, since 12 other frames arrived over it"), "{others}");
     assert!(others.contains("MTU at both ends") && others.contains("1068 bytes"), "{others}");
 
-    lab.came_from("w1", 0, 0);
+    lab.arrived_from("w1", 0, 0);
     lab.hosts.carriers.insert("w1".to_owned(), true);
-    assert!(lab.says(&["w1"]).contains("the interface of w1 has a carrier, so the link is up"));
+    assert!(lab.report(&["w1"]).contains("the interface of w1 has a carrier, so the link is up"));
     lab.hosts.carriers.insert("w1".to_owned(), false);
-    assert!(lab.says(&["w1"]).contains("has no carrier, so the link w1-v1 is down"));
+    assert!(lab.report(&["w1"]).contains("has no carrier, so the link w1-v1 is down"));
 }
 
-/// Workers that no server answers send short frames, too.
+/// Workers without an answering server send short frames, too.
 #[test]
-fn a_small_mtu_is_concluded_only_from_short_frames_that_arrive_alone() {
+fn a_small_mtu_is_concluded_only_from_short_frames_that_arrive_without_others() {
     let mut lab = Lab::new();
     lab.no_hits_from("w1");
     let port = lab.ports.port("v1", "w1").unwrap();
@@ -237,58 +237,59 @@ fn a_small_mtu_is_concluded_only_from_short_frames_that_arrive_alone() {
     let mut arrived = |ours, others, others_bytes| {
         let view = lab.switches.get_mut("v1").unwrap();
         view.arrived.insert(port, Arrived { ours, others, others_bytes });
-        lab.says(&["w1"])
+        lab.report(&["w1"])
     };
     let said = arrived(0, 2, 120);
     assert!(said.contains(&small) && said.contains("2 short frames (of 60 bytes on average)"), "{said}");
     assert!(said.contains("that of w1 is 1500"), "{said}");
-    // One of them may have been as long; frames of InArt arrive; nothing arrives.
+    // One of them may have full length; INART frames arrive; nothing arrives.
     for (ours, others, bytes) in [(0, 10, 9 * 60 + 1068), (1, 2, 120), (0, 0, 0)] {
         let said = arrived(ours, others, bytes);
         assert!(!said.contains("is below") && said.contains("that of v1 is not known here"), "{said}");
     }
     lab.hosts.mtus.insert("w1".to_owned(), 600);
-    let said = lab.says(&["w1"]);
+    let said = lab.report(&["w1"]);
     assert!(
         said.contains("the MTU of w1 is 600, and frames of 1068 bytes need 1054; set it there"),
         "{said}"
     );
 }
 
-/// A server of groups in turn, or of a site: frames arrive, and the answer waits for others.
-/// Counters are older than the hosts: the one short frame is from before the worker sent its first.
+/// Counters are older than the status of the hosts: the short frame is from before the worker's first one.
 #[test]
-fn nothing_is_concluded_of_hosts_that_have_just_started() {
+fn hosts_that_have_just_started_lead_to_no_conclusion() {
     let mut lab = Lab::new();
     lab.no_hits_from("w1");
-    lab.came_from("w1", 0, 1);
+    lab.arrived_from("w1", 0, 1);
     lab.hosts.mtus = [("w1".to_owned(), 1500)].into();
     let short = Arrived { ours: 0, others: 1, others_bytes: 90 };
     let port = lab.ports.port("v1", "w1").unwrap();
     lab.switches.get_mut("v1").unwrap().arrived.insert(port, short);
-    let said = lab.says(&["w1"]);
-    assert!(said.contains("1 short frame (of 90 bytes) came over the link w1-v1"), "{said}");
+    let said = lab.report(&["w1"]);
+    assert!(said.contains("1 short frame (of 90 bytes) arrived over the link w1-v1"), "{said}");
     let started = |host: &str| (JobId::from(1), host.to_owned());
     lab.hosts.started = [started("w1")].into();
     let name = lab.push.plan.job.clone();
-    let ask_again =
-        |who: &str| format!("job {name} round 0: {who} began to answer while the doctor watched: ask again");
-    assert_eq!(lab.says(&[]), ask_again("rank 0 (w1)"));
-    // What the shard of a server waits for is as old.
+    let ask_again = |who: &str| {
+        format!("job {name} round 0: {who} started to answer while the doctor watched; run it again")
+    };
+    assert_eq!(lab.report(&[]), ask_again("rank 0 (w1)"));
+    // The status of a server's shard is as old.
     let server = lab.push.plan.shards[0].server.clone();
     lab.hosts.started = [started("w1"), started(&server)].into();
-    assert_eq!(lab.says(&[]), ask_again(&format!("rank 0 (w1), server {server}")));
-    // Another cause stays one.
+    assert_eq!(lab.report(&[]), ask_again(&format!("rank 0 (w1), server {server}")));
+    // Other causes are still reported.
     lab.no_hits_from("w2");
-    let said = lab.says(&["w2"]);
+    let said = lab.report(&["w2"]);
     assert!(said.contains("rank 0 (w1), server") && said.contains("of rank 1 (w2): "), "{said}");
 }
 
+/// A server of round-robin groups, or of a site: frames arrive, and the answer waits for other hosts.
 #[test]
-fn a_server_that_holds_a_sum_back_says_for_whom() {
+fn a_server_that_holds_back_a_sum_names_the_missing_worker() {
     let mut lab = Lab::new();
     lab.hosts.holding.insert((1.into(), 0), "waits for w5 (job b: it has not joined)".to_owned());
-    let held = "shard 0 (s1): it has the sum and holds it back: it waits for w5 (job b: it has not joined)";
+    let held = "shard 0 (s1): it holds back the complete sum: it waits for w5 (job b: it has not joined)";
     let heard = |lab: &mut Lab, seconds| {
         lab.hosts.servers[0].1.heard_seconds =
             vec![Some(0.2), Some(0.2), seconds, Some(0.2), Some(0.2), Some(0.2)];
@@ -296,15 +297,15 @@ fn a_server_that_holds_a_sum_back_says_for_whom() {
     };
     let said = heard(&mut lab, Some(0.2));
     assert!(said.contains(held), "{said}");
-    // The server does not receive all that workers send.
+    // The server does not receive all frames of its workers.
     for seconds in [None, Some(30.0)] {
         let said = heard(&mut lab, seconds);
-        assert!(!said.contains("holds it back"), "{said}");
+        assert!(!said.contains("holds back"), "{said}");
     }
 }
 
 #[test]
-fn arrivals_are_what_came_between_two_looks() {
+fn arrivals_are_frames_between_two_reads() {
     let port = PortMap::new(&fig1()).unwrap().port("v1", "w1").unwrap();
     let traffic = |ours: i64, others: i64| {
         let counts = |packets| Counts { packets, bytes: 60 * packets };

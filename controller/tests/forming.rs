@@ -1,4 +1,5 @@
-//! Runs of elastic jobs beside other jobs: planned with what these leave, or else with what fairness gives.
+//! Views of elastic jobs next to other jobs: planned with the capacity that these leave, or else with a
+//! fair part.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use inart_controller::membership::Formation;
@@ -16,7 +17,7 @@ fn topology() -> Topology {
     Topology::from_yaml(yaml).unwrap()
 }
 
-/// A job's plan as if it were alone.
+/// Returns a job's plan as if it were alone.
 fn alone(topology: &Topology, job: usize) -> Plan {
     let job: &Job = &topology.jobs()[job];
     let topology = topology.with_jobs(vec![job.clone()]);
@@ -29,18 +30,18 @@ fn of(host: &str) -> Formation {
 }
 
 #[test]
-fn a_run_gets_what_fairness_gives_it_where_others_have_taken_everything() {
+fn a_view_gets_its_fair_rate_where_others_use_all_capacity() {
     let topology = topology();
     let [one, two] = [0, 1].map(|job| alone(&topology, job));
     let (plan, others) = plan_view(&topology, std::slice::from_ref(&one), &two, &of("c"), &|| 0.0).unwrap();
     assert!((plan.rate_bps - 50e6).abs() < 1e3, "{}", plan.rate_bps);
     assert_eq!(others.len(), 1);
     assert!(others[0].rate_bps < one.rate_bps * 0.6, "{} of {}", others[0].rate_bps, one.rate_bps);
-    assert!(plan.flows.iter().all(|flow| flow.worker == "c"), "for those who are there");
+    assert!(plan.flows.iter().all(|flow| flow.worker == "c"), "for the connected hosts");
 }
 
 #[test]
-fn a_run_takes_what_others_leave_and_nothing_of_theirs() {
+fn a_view_uses_only_capacity_that_others_leave() {
     let topology = topology();
     let [one, two] = [0, 1].map(|job| alone(&topology, job));
     let one = Plan { rate_bps: 30e6, load: Vec::new(), ..one };

@@ -1,6 +1,6 @@
 //! Real frames through networks of embedded switches that run the P4 program with a plan's entries: every
-//! server can complete every sum, and every worker gets every result once. No ports, no root: the test is the
-//! wire.
+//! server can complete every sum, and every worker gets every result once. Needs neither ports nor root:
+//! the test moves the frames.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -59,7 +59,8 @@ impl Net {
         Net { switches, controller }
     }
 
-    /// Sends a host's frames and follows all that comes of them; what arrives at hosts, in order.
+    /// Sends a host's frame and everything that follows from it. Returns the frames that arrive at hosts,
+    /// in order.
     fn send(&self, from: &str, frame: Vec<u8>) -> Vec<(String, Vec<u8>)> {
         let ports = self.controller.ports();
         let mut flying =
@@ -82,20 +83,20 @@ impl Net {
         panic!("frames go in circles");
     }
 
-    /// A round of two chunks of every shard; returns frames that arrived at servers. Rounds count from 0 in a
-    /// run.
-    fn round(&self, told: &Assignment, round: u32) -> usize {
-        self.round_of_run(1, told, round)
+    /// Runs a round of two chunks of every shard. Returns the number of frames that arrived at servers.
+    /// Rounds count from 0 in a run.
+    fn round(&self, assignment: &Assignment, round: u32) -> usize {
+        self.round_of_run(1, assignment, round)
     }
 
-    fn round_of_run(&self, run: u32, told: &Assignment, round: u32) -> usize {
+    fn round_of_run(&self, run: u32, assignment: &Assignment, round: u32) -> usize {
         let mut arrived = 0;
-        for (index, shard) in told.shards.iter().enumerate() {
+        for (index, shard) in assignment.shards.iter().enumerate() {
             for sequence in 2 * round..2 * round + 2 {
                 let mut sum = BTreeMap::<BitmapIndex, Vec<i32>>::new();
-                for (rank, worker) in told.workers.iter().enumerate() {
+                for (rank, worker) in assignment.workers.iter().enumerate() {
                     let rank = Rank::try_from(rank).unwrap();
-                    let frame = gradient(run, told, index, rank, sequence);
+                    let frame = gradient(run, assignment, index, rank, sequence);
                     for (host, frame) in self.send(&worker.name, frame) {
                         assert_eq!(host, shard.server);
                         let frame = Frame::new_checked(&frame).unwrap();
@@ -116,10 +117,11 @@ impl Net {
                         arrived += 1;
                     }
                 }
-                assert_eq!(sum.len(), told.workers.len());
-                let mut got: Vec<_> = self.send(&shard.server, result(told, index, sequence));
+                assert_eq!(sum.len(), assignment.workers.len());
+                let mut got: Vec<_> = self.send(&shard.server, result(assignment, index, sequence));
                 got.sort();
-                let mut workers: Vec<_> = told.workers.iter().map(|worker| worker.name.clone()).collect();
+                let mut workers: Vec<_> =
+                    assignment.workers.iter().map(|worker| worker.name.clone()).collect();
                 workers.sort();
                 assert_eq!(got.into_iter().map(|(host, _)| host).collect::<Vec<_>>(), workers);
             }
@@ -134,24 +136,30 @@ fn value(run: u32, worker: BitmapIndex, sequence: u32, lane: usize) -> i32 {
 }
 
 fn frame(
-    told: &Assignment,
+    assignment: &Assignment,
     destination: MacAddr,
     source: MacAddr,
     header: HeaderRepr,
     values: &[i32],
 ) -> Vec<u8> {
-    let repr = FrameRepr { destination, source, values_per_frame: told.values_per_frame, header };
+    let repr = FrameRepr { destination, source, values_per_frame: assignment.values_per_frame, header };
     let mut bytes = vec![0; repr.buffer_len()];
     repr.emit(values, &mut bytes).unwrap();
     bytes
 }
 
-fn header(told: &Assignment, kind: Kind, shard: usize, worker: BitmapIndex, sequence: u32) -> HeaderRepr {
+fn header(
+    assignment: &Assignment,
+    kind: Kind,
+    shard: usize,
+    worker: BitmapIndex,
+    sequence: u32,
+) -> HeaderRepr {
     HeaderRepr {
         kind,
         flags: Flags::default(),
-        plan_version: told.plan_version,
-        job: told.job,
+        plan_version: assignment.plan_version,
+        job: assignment.job,
         shard: ShardId::try_from(shard).unwrap(),
         worker,
         sequence: ChunkSeq::from(sequence),
@@ -162,28 +170,35 @@ fn header(told: &Assignment, kind: Kind, shard: usize, worker: BitmapIndex, sequ
     }
 }
 
-/// The number of the worker of that rank in the shard's frames.
-fn bitmap_index(told: &Assignment, shard: usize, rank: Rank) -> BitmapIndex {
-    told.shards[shard].bitmap_indices.get(rank.index()).copied().unwrap_or(rank.bitmap_index())
+/// Returns the bitmap index of the worker of a rank in the shard's frames.
+fn bitmap_index(assignment: &Assignment, shard: usize, rank: Rank) -> BitmapIndex {
+    assignment.shards[shard].bitmap_indices.get(rank.index()).copied().unwrap_or(rank.bitmap_index())
 }
 
-fn gradient(run: u32, told: &Assignment, shard: usize, worker: Rank, sequence: u32) -> Vec<u8> {
-    let bitmap_index = bitmap_index(told, shard, worker);
+fn gradient(run: u32, assignment: &Assignment, shard: usize, worker: Rank, sequence: u32) -> Vec<u8> {
+    let bitmap_index = bitmap_index(assignment, shard, worker);
     let values: Vec<_> = (0..VALUES.get()).map(|lane| value(run, bitmap_index, sequence, lane)).collect();
     let incarnation = run.into();
-    let header = HeaderRepr { incarnation, ..header(told, Kind::Gradient, shard, bitmap_index, sequence) };
-    frame(told, told.shards[shard].mac, told.workers[worker.index()].mac, header, &values)
+    let header =
+        HeaderRepr { incarnation, ..header(assignment, Kind::Gradient, shard, bitmap_index, sequence) };
+    frame(assignment, assignment.shards[shard].mac, assignment.workers[worker.index()].mac, header, &values)
 }
 
-fn result(told: &Assignment, shard: usize, sequence: u32) -> Vec<u8> {
+fn result(assignment: &Assignment, shard: usize, sequence: u32) -> Vec<u8> {
     let first = BitmapIndex::try_from(0usize).unwrap();
-    let all = Contributors::all_of(Group(0), told.workers.len());
-    let header = HeaderRepr { contributors: all, ..header(told, Kind::Result, shard, first, sequence) };
-    frame(told, MacAddr::results_of(told.job), told.shards[shard].mac, header, &vec![0; VALUES.get()])
+    let all = Contributors::all_of(Group(0), assignment.workers.len());
+    let header = HeaderRepr { contributors: all, ..header(assignment, Kind::Result, shard, first, sequence) };
+    frame(
+        assignment,
+        MacAddr::results_of(assignment.job),
+        assignment.shards[shard].mac,
+        header,
+        &vec![0; VALUES.get()],
+    )
 }
 
-/// Frames that a round of two chunks brings to the servers: two per direct flow and per trunk that ends
-/// there.
+/// Returns the number of frames that a round of two chunks brings to the servers: two per direct flow and
+/// per trunk that ends there.
 fn planned_arrivals(plan: &Plan) -> usize {
     let direct = plan.flows.iter().filter(|flow| flow.aggregator.is_none());
     let sums = plan.trunks.iter().filter(|trunk| trunk.path.last() == Some(&trunk.server));
@@ -194,7 +209,7 @@ async fn install(net: &mut Net, jobs: &[JobPlan]) -> Vec<Assignment> {
     net.controller.install(jobs).await.unwrap().assignments
 }
 
-/// Two jobs at once, one plan after the other; the old plan version still works when the new one is in.
+/// Two jobs at once, one plan after the other; the old plan version still works next to the new one.
 #[tokio::test]
 async fn every_scheme_sums_on_fig1() {
     let topology = fig1();
@@ -202,14 +217,14 @@ async fn every_scheme_sums_on_fig1() {
     let mut before: Option<(Assignment, usize)> = None;
     for &scheme in schemes::ALL {
         let plan = plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
-        let told = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
-        for told in &told {
-            assert_eq!(net.round(told, 0), planned_arrivals(&plan), "{scheme}");
+        let assignments = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
+        for assignment in &assignments {
+            assert_eq!(net.round(assignment, 0), planned_arrivals(&plan), "{scheme}");
         }
-        if let Some((told, arrivals)) = before {
-            assert_eq!(net.round(&told, 1), arrivals, "before {scheme}");
+        if let Some((assignment, arrivals)) = before {
+            assert_eq!(net.round(&assignment, 1), arrivals, "before {scheme}");
         }
-        before = Some((told[0].clone(), planned_arrivals(&plan)));
+        before = Some((assignments[0].clone(), planned_arrivals(&plan)));
     }
     let counters = net.controller.counters().await.unwrap();
     assert!(
@@ -218,22 +233,22 @@ async fn every_scheme_sums_on_fig1() {
     assert!(counters["v1"].summed() > 0 && counters["v1"].outcome(Outcome::Completed).packets > 0);
 }
 
-/// Nothing is cleared in between, and each run begins with sequence 0 again: what an earlier run left in a
-/// slot is neither a sum that is asked for again nor newer than what comes.
+/// No slot is cleared in between, and each run restarts with sequence 0: the remains of an earlier run in a
+/// slot are neither a sum that is requested again nor newer than arriving frames.
 #[tokio::test]
-async fn an_plan_version_that_is_run_again_is_summed_again() {
+async fn a_plan_version_that_runs_again_is_summed_again() {
     let topology = fig1();
     let mut net = Net::start(&topology).await;
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
-    let told = install(&mut net, &[job(1, &plan)]).await.remove(0);
+    let assignment = install(&mut net, &[job(1, &plan)]).await.remove(0);
     for (run, rounds) in [(1, 0..3), (2, 0..3), (3, 0..1), (0x8000_0001, 0..2)] {
         for round in rounds {
-            assert_eq!(net.round_of_run(run, &told, round), planned_arrivals(&plan), "run {run}");
+            assert_eq!(net.round_of_run(run, &assignment, round), planned_arrivals(&plan), "run {run}");
         }
     }
 }
 
-/// The InArt paper's: switches add up less than half of what their links carry.
+/// Equipment of the InArt paper: switches can aggregate less than half of what their links carry.
 fn equipment(workers: usize) -> Equipment {
     Equipment {
         servers: 2,
@@ -247,16 +262,17 @@ fn equipment(workers: usize) -> Equipment {
     }
 }
 
-/// A plan of the first job with its sums checked; frames that came to the servers, and switches' sums.
+/// Runs a plan of the first job and checks its sums. Returns the frames that arrived at servers, and the
+/// switches' sums.
 async fn one_round(topology: &Topology, plan: &Plan) -> (usize, i64) {
     let mut net = Net::start(topology).await;
-    let told = install(&mut net, &[job(1, plan)]).await;
-    let arrived = net.round(&told[0], 0);
+    let assignments = install(&mut net, &[job(1, plan)]).await;
+    let arrived = net.round(&assignments[0], 0);
     (arrived, net.controller.counters().await.unwrap().values().map(|switch| switch.summed()).sum())
 }
 
-/// Plans whose flows and sums go around a slow link: straight, and added up on the detour, where the sum
-/// comes back to the switch that the workers hang on.
+/// Plans whose flows and sums avoid a slow link: without aggregation, and aggregated on the detour, where
+/// the sum returns to the workers' switch.
 #[tokio::test]
 async fn detours() {
     let triangle = |workers: usize, adds: &str, ingress: &str| {
@@ -300,7 +316,8 @@ async fn sums_of_sums() {
     assert_eq!(one_round(&topology, &plan).await, (planned_arrivals(&plan), 2 * aggregated as i64));
 }
 
-/// Groups are dealt from all over the network; by rank, most would be spread over several bitmaps.
+/// Groups have workers from all over the network; with ranks as indices, most would be spread over several
+/// bitmaps.
 #[tokio::test]
 async fn more_workers_than_a_bitmap_has_bits() {
     let topology = leaf_spine(8, 4, 20, &equipment(150)).unwrap();
@@ -321,34 +338,35 @@ async fn random_plans_sum_on_random_networks() {
         let topology = plans::network(&mut rng);
         let plan = plans::checked(&topology, &mut rng);
         let mut net = Net::start(&topology).await;
-        let told = install(&mut net, &[job(1, &plan)]).await;
-        assert_eq!(net.round(&told[0], 0), planned_arrivals(&plan), "seed {seed}");
+        let assignments = install(&mut net, &[job(1, &plan)]).await;
+        assert_eq!(net.round(&assignments[0], 0), planned_arrivals(&plan), "seed {seed}");
         let counters = net.controller.counters().await.unwrap();
         let summed: i64 = counters.values().map(|switch| switch.summed()).sum();
-        let offered: i64 = counters.values().map(|switch| switch.offered(told[0].job)).sum();
+        let offered: i64 = counters.values().map(|switch| switch.offered(assignments[0].job)).sum();
         let aggregated = plan.flows.iter().filter(|flow| flow.aggregator.is_some()).count() as i64;
         assert_eq!((summed, offered), (2 * aggregated, 2 * aggregated), "seed {seed}");
     }
 }
 
-/// What `inart remove` goes by: a job is in use while its frames come to a switch, whoever else sends.
+/// The criterion of `inart remove`: a job is in use while its frames arrive at a switch, whatever other
+/// traffic there is.
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_whose_frames_move_are_found() {
     let topology = fig1();
     let mut net = Net::start(&topology).await;
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
-    let told = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
+    let assignments = install(&mut net, &[job(1, &plan), job(2, &plan)]).await;
     let watch = Duration::from_millis(300);
     assert_eq!(net.controller.moving(watch).await.unwrap(), BTreeSet::new());
-    // As a worker that waits sends again, and again.
-    let sent = gradient(1, &told[0], 0, Rank::try_from(1usize).unwrap(), 0);
+    // As a waiting worker sends, repeatedly.
+    let sent = gradient(1, &assignments[0], 0, Rank::try_from(1usize).unwrap(), 0);
     let from = |host: &str| {
         let ports = net.controller.ports();
         let at = ports.attachment(host).unwrap().to_owned();
         (net.switches[&at].switch.clone(), Port(ports.port(&at, host).unwrap().get().into()))
     };
-    // At another host's port the same frame hits no entry, and says nothing of the job.
-    let tries = [(from("w2"), BTreeSet::from([told[0].job])), (from("w5"), BTreeSet::new())];
+    // At another host's port the same frame hits no entry, and does not count for the job.
+    let tries = [(from("w2"), BTreeSet::from([assignments[0].job])), (from("w5"), BTreeSet::new())];
     for ((switch, port), moving) in tries {
         let sent = sent.clone();
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
@@ -360,7 +378,7 @@ async fn jobs_whose_frames_move_are_found() {
                 counted.fetch_add(1, Ordering::SeqCst);
             }
         });
-        // A busy machine may hold the sender back for as long as the controller looks.
+        // A busy machine may delay the sender for the controller's whole observation.
         let begun = Instant::now();
         loop {
             let before = count.load(Ordering::SeqCst);

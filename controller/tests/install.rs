@@ -1,5 +1,5 @@
-//! Installing on switches that fail: whatever happens, the plan installed before goes on working, and the
-//! next push ends where a clean one would have.
+//! Installation on switches that fail: the earlier plan always continues to work, and the next installation
+//! ends like a clean one.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -35,10 +35,10 @@ fn pushing_twice_changes_nothing() {
     assert_eq!(network(&mut controller), before);
 }
 
-/// A job that stays under its plan version may run: its slots and groups stay where they are, though another
-/// job comes before it.
+/// A job that keeps its plan version may run: its slots and groups stay in place, although another job
+/// precedes it in the list.
 #[test]
-fn a_job_before_it_moves_nothing_of_a_job_that_stays() {
+fn a_job_earlier_in_the_list_moves_no_entry_of_a_job_that_stays() {
     let mut controller = controller(&fig1(), Records::default());
     let stays = job(2, &planned(schemes::ATP));
     now(controller.install(std::slice::from_ref(&stays))).unwrap();
@@ -95,7 +95,7 @@ fn jobs_do_not_touch_each_other() {
     assert!(matches!(error, InstallError::JobTwice { .. }), "{error}");
 }
 
-/// Fails every update in turn, in three ways, on the way from one plan to another.
+/// Fails every update in turn, in three ways, between two plans.
 #[test]
 fn a_failed_push_leaves_the_old_plan_working() {
     let topology = fig1();
@@ -142,7 +142,7 @@ fn a_failed_push_leaves_the_old_plan_working() {
     }
 }
 
-/// After a failure the old plan may also be pushed again, or another one.
+/// After a failure the old plan may be installed again, or another one.
 #[test]
 fn after_a_failed_push_any_plan_can_be_pushed() {
     let topology = fig1();
@@ -183,7 +183,7 @@ fn a_first_push_that_fails_leaves_nothing_and_then_succeeds() {
     }
 }
 
-/// What was lost or damaged on a switch is written again, and no more than that.
+/// Lost or damaged entries of a switch are rewritten, and no others.
 #[test]
 fn a_push_repairs_what_is_missing() {
     let topology = fig1();
@@ -201,7 +201,7 @@ fn a_push_repairs_what_is_missing() {
     assert_eq!(network(&mut controller), whole);
 }
 
-/// An entry that somebody moved into another job's slots goes back to slots of its own.
+/// An entry that was moved into another job's slots returns to slots of its own.
 #[test]
 fn a_push_repairs_what_overlaps() {
     let topology = fig1();
@@ -223,10 +223,10 @@ fn a_push_repairs_what_overlaps() {
     assert_eq!(network(&mut controller), whole);
 }
 
-/// The records are gone: the same plan is recognised; another one gets a plan version of its own and removes
+/// Without records: the same plan is recognized; another one gets a plan version of its own and removes
 /// nothing.
 #[test]
-fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
+fn without_records_nothing_is_removed_and_nothing_is_repeated() {
     let topology = fig1();
     let [old, new] = [schemes::ATP, schemes::OPTIMIZED].map(|scheme| job(1, &planned(scheme)));
     let mut first = controller(&topology, Records::default());
@@ -246,7 +246,7 @@ fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
     for (plan, plan_version) in [(&old, 1), (&new, 2), (&old, 3)] {
         walks(&topology, &tables, plan, plan_version).unwrap();
     }
-    // From here on it knows, and cleans up.
+    // From here on the controller has records, and cleans up.
     let report = now(second.install(std::slice::from_ref(&new))).unwrap();
     assert_eq!(plan_versions(&report), [4]);
     let held: Vec<_> =
@@ -254,7 +254,7 @@ fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
     assert_eq!(held, [3, 4]);
 }
 
-/// Two people with records of their own take turns: neither removes what the other's hosts use.
+/// Two operators with records of their own alternate: neither removes entries that the other's hosts use.
 #[test]
 fn old_records_do_not_remove_a_newer_plan() {
     let topology = fig1();
@@ -293,8 +293,8 @@ fn a_plan_that_does_not_hold_is_refused_before_anything_is_touched() {
     let good = planned(schemes::OPTIMIZED);
     let other = Plan { topology: "fig2".into(), ..good.clone() };
     let fast = Plan { rate_bps: good.rate_bps * 2.0, ..good.clone() };
-    let nobody = Plan { job: "nobody".into(), ..good.clone() };
-    for (plan, says) in [(other, "fig2"), (fast, "does not hold"), (nobody, "nobody")] {
+    let unknown = Plan { job: "unknown".into(), ..good.clone() };
+    for (plan, says) in [(other, "fig2"), (fast, "does not hold"), (unknown, "unknown")] {
         let error = now(controller.install(&[job(1, &plan)])).unwrap_err().to_string();
         assert!(error.contains(says) && !error.contains('\n'), "{error}");
     }
@@ -320,7 +320,7 @@ fn switches_must_be_those_of_the_topology() {
 }
 
 #[test]
-fn a_new_plan_version_can_be_asked_for() {
+fn a_new_plan_version_can_be_requested() {
     let mut controller = controller(&fig1(), Records::default());
     let plan = job(1, &planned(schemes::OPTIMIZED));
     now(controller.install(std::slice::from_ref(&plan))).unwrap();
@@ -364,8 +364,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Any sequence of pushes and rollbacks of three jobs, some of them failing: the live plan of every job
-    /// always walks, no slot has two owners, and slots do not leak.
+    /// Any sequence of installations and rollbacks of three jobs, some of them failing: the live plan of
+    /// every job always walks, no slot has two owners, and slots do not leak.
     #[test]
     fn live_plans_always_walk(seed: u64, steps in prop::collection::vec(step(), 1..14)) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -401,7 +401,7 @@ proptest! {
                 prop_assert_eq!(walks(&topology, &tables, plan, *plan_version), Ok(()));
             }
         }
-        // A clean push of every job leaves two plan versions of it at most.
+        // A clean installation of every job leaves at most two of its plan versions.
         for (plan, _) in live.values() {
             let job = plan.job;
             let plan = JobPlan { new_plan_version: true, ..plan.clone() };
@@ -414,7 +414,7 @@ proptest! {
     }
 }
 
-/// Also beside switches that are out of reach, and if only undoing was refused.
+/// Also next to unreachable switches, and if only the undo was refused.
 #[test]
 fn an_error_names_the_switch_that_obeys_another_controller() {
     let away = || ("v1".to_owned(), SwitchError::Unreachable("no server answers".to_owned()));

@@ -1,4 +1,4 @@
-//! Jobs come and go while others run: the daemon on a switch in memory, asked through its API.
+//! Submission and deletion of jobs while others run: the daemon on a switch in memory, through its API.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -21,8 +21,8 @@ use inart_wire::{JobId, ValuesPerFrame};
 use support::daemon::{Daemon, config};
 use support::{LIMITS, job};
 
-/// One switch that adds up 6 Mbps, which the first job alone fills. The second job is in the list if
-/// `second`.
+/// Returns a topology of one switch that can aggregate 6 Mbps, which the first job alone uses. With
+/// `second`, the second job is in the list.
 fn topology(second: bool) -> Topology {
     let two = if second { ", {name: two, workers: [c, d], servers: [t]}" } else { "" };
     let text = format!(
@@ -38,13 +38,13 @@ fn topology(second: bool) -> Topology {
     Topology::from_yaml(&text).unwrap()
 }
 
-/// The same with faster links: another network.
+/// Returns the topology with faster links: another network.
 fn faster(topology: &Topology) -> Topology {
     let jobs = topology.jobs().to_vec();
     topology.scaled(2.0).with_jobs(jobs)
 }
 
-/// It watches, and only says what it would do.
+/// Daemon in a dry run.
 struct Watcher(Daemon);
 
 impl std::ops::Deref for Watcher {
@@ -56,7 +56,7 @@ impl std::ops::Deref for Watcher {
 }
 
 impl Watcher {
-    /// With the first job of the topology.
+    /// Starts the daemon with the first job of the topology.
     async fn start(target: &InMemory, folder: &Path, precedence: u128, topology: Topology) -> Self {
         let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
         Self::with_jobs(target, folder, precedence, topology, vec![job(1, &first)]).await
@@ -97,28 +97,28 @@ impl Watcher {
         self.end_of(number).await
     }
 
-    /// Name, plan version and rate in Mbps of each job.
+    /// Returns name, plan version and rate in Mbps of each job.
     async fn jobs(&self) -> Vec<(String, u32, f64)> {
         let jobs = self.api.status().await.unwrap().jobs.into_iter();
         jobs.map(|job| (job.name, job.plan_version, (job.rate_bps / 1e3).round() / 1e3)).collect()
     }
 
-    /// Waits until the controller plans that job again, too; the decision.
-    async fn planned_again(&self, job: &str) -> String {
-        let mut said = String::new();
+    /// Waits until the controller replans a job, too. Returns the decision.
+    async fn replanned(&self, job: &str) -> String {
+        let mut last = String::new();
         for _ in 0..12_000 {
             match self.api.replan(false).await {
                 Ok(decision) if decision.line.contains(&format!("; job {job}: ")) => return decision.line,
-                Ok(decision) => said = decision.line,
-                // The plans in force changed meanwhile, or nobody follows yet.
-                Err(why) => said = why.to_string(),
+                Ok(decision) => last = decision.line,
+                // The active plans changed meanwhile, or no host watches yet.
+                Err(why) => last = why.to_string(),
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        panic!("job {job} is not planned again: {said}");
+        panic!("job {job} is not replanned: {last}");
     }
 
-    /// All hosts of a job of two workers and a server, which do as they are told.
+    /// Starts all hosts of a job of two workers and a server, which follow their instructions.
     async fn hosts(&self, job: &str) -> Vec<Following> {
         self.0.hosts(job, &["worker-0", "worker-1", "server-0"]).await
     }
@@ -137,7 +137,7 @@ fn network() -> (InMemory, tempfile::TempDir) {
 }
 
 #[tokio::test]
-async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
+async fn a_job_is_submitted_next_to_a_running_one_and_deleted_again() {
     let (target, folder) = network();
     let daemon = Watcher::start(&target, folder.path(), 1, topology(false)).await;
     let hosts = daemon.hosts("one").await;
@@ -154,10 +154,10 @@ async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
     assert_eq!((plan_versions(&target, 1), plan_versions(&target, 2)), (1, 1), "{both:?}");
     assert_eq!(daemon.api.assignment("two").await.unwrap().workers.len(), 2);
 
-    // Its hosts run: it is left alone, unless by force.
+    // Its hosts run: it stays, unless forced.
     let others = daemon.hosts("two").await;
-    // Who watches knows of it.
-    let decision = daemon.planned_again("two").await;
+    // The replanning includes the new job.
+    let decision = daemon.replanned("two").await;
     assert!(!decision.contains("no plan") && !decision.contains("topology lacks"), "{decision}");
     let refused = daemon.delete("two", false).await;
     assert_eq!(refused.stage(), ChangeStage::Refused);
@@ -173,7 +173,7 @@ async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
     assert_eq!(tables(&target).len(), before.len());
     assert!(daemon.api.assignment("two").await.is_err());
 
-    // It may come back, under another plan version.
+    // It may be submitted again, under another plan version.
     assert_eq!(daemon.submit(&topology(true), "two").await.stage(), ChangeStage::Done);
     let again = daemon.jobs().await;
     assert!(again[1].1 > both[1].1, "a plan version is never used twice: {again:?}");
@@ -182,7 +182,7 @@ async fn a_job_is_submitted_beside_one_that_runs_and_deleted_again() {
 }
 
 #[tokio::test]
-async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() {
+async fn a_controller_that_starts_with_the_longer_list_continues_both_jobs() {
     let (target, folder) = network();
     let daemon = Watcher::start(&target, folder.path(), 1, topology(false)).await;
     let hosts = daemon.hosts("one").await;
@@ -194,7 +194,10 @@ async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() 
     let longer = topology(true);
     let pushes: Vec<(&JobId, &Push)> =
         records.jobs.iter().filter_map(|(job, record)| Some((job, record.live()?))).collect();
-    assert!(pushes.iter().all(|(_, push)| push.is_on(&longer.to_yaml())), "each was pushed on this network");
+    assert!(
+        pushes.iter().all(|(_, push)| push.is_on(&longer.to_yaml())),
+        "each was installed on this network"
+    );
     assert!(!pushes[0].1.is_on(&faster(&longer).to_yaml()), "not on another one");
     let plans = pushes.iter().map(|(job, push)| push.job_plan(**job)).collect();
     let next = Watcher::with_jobs(&target, folder.path(), 2, longer, plans).await;
@@ -203,7 +206,7 @@ async fn a_controller_that_starts_with_the_longer_list_goes_on_with_both_jobs() 
 }
 
 #[tokio::test]
-async fn what_cannot_be_submitted_deleted_or_paused_is_named() {
+async fn jobs_that_cannot_be_submitted_deleted_or_paused_are_named() {
     let (target, folder) = network();
     let daemon = Watcher::start(&target, folder.path(), 1, topology(false)).await;
     let before = tables(&target);
@@ -227,7 +230,7 @@ async fn what_cannot_be_submitted_deleted_or_paused_is_named() {
     assert!(refused.contains("the controller runs no job \"two\"; name one of one"), "{refused}");
     for refused in [daemon.api.pause_job("one").await, daemon.api.resume_job("one").await] {
         let refused = refused.map_err(words).unwrap_err();
-        assert!(refused.contains("job one is not elastic: only those can be paused"), "{refused}");
+        assert!(refused.contains("job one is not elastic, and only elastic jobs can be paused"), "{refused}");
     }
     assert_eq!(tables(&target), before, "nothing was written");
     daemon.kill();

@@ -1,5 +1,6 @@
-//! Running jobs are moved to other plans: the daemon on switches in memory, its hosts as threads that follow
-//! it over its API. Whatever fails, the job goes on under one of the two plans, and nothing is left behind.
+//! Migration of running jobs to other plans: the daemon on switches in memory, with hosts as threads that
+//! watch it over its API. Whatever fails, the job continues under one of the two plans, and nothing remains
+//! of the other.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -26,19 +27,19 @@ use tempfile::TempDir;
 const SWITCHES: [&str; 2] = ["v1", "v2"];
 const JOB: fn() -> JobId = || JobId::from(1);
 
-/// A plan of Fig. 1's job; these schemes give both servers the same share.
+/// Returns a plan of Fig. 1's job; these schemes give both servers the same share.
 fn planned(scheme: &dyn Scheme) -> Plan {
     let topology = fig1();
     plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap()
 }
 
-/// All roles of Fig. 1's job.
+/// Returns all roles of Fig. 1's job.
 fn roles() -> Vec<String> {
     let workers = (0..6).map(|rank| format!("worker-{rank}"));
     workers.chain((0..2).map(|shard| format!("server-{shard}"))).collect()
 }
 
-/// A daemon on switches in memory, started with ATP's plan.
+/// Daemon on switches in memory, started with ATP's plan.
 struct Session(Daemon);
 
 impl Session {
@@ -49,18 +50,18 @@ impl Session {
         Session(Daemon::at(config, address(folder)).await)
     }
 
-    /// What came of the change to a plan.
+    /// Returns the result of a change to a plan.
     async fn change(&self, plan: &Plan) -> ChangeStatus {
         let number = self.api.update_plan(plan.to_json()).await.unwrap();
         self.end_of(number).await
     }
 
-    /// The plan version that hosts which start are told.
+    /// Returns the plan version that new hosts get.
     async fn plan_version(&self) -> u16 {
         self.api.assignment("").await.unwrap().plan_version.get()
     }
 
-    /// Ends as a process that is killed does, with all its connections.
+    /// Ends like a killed process, with all its connections.
     fn kill(self) {
         self.0.kill();
     }
@@ -78,78 +79,78 @@ fn address(folder: &Path) -> String {
     format!("unix:{}", folder.join("api.sock").display())
 }
 
-/// The plan versions of an instruction.
-type Told = (u16, Option<u16>);
+/// Plan versions of an instruction.
+type Versions = (u16, Option<u16>);
 
-/// A host that was granted its role, and what it was told.
+/// Host with a role, and the plan versions of its instructions.
 struct Host {
     _following: Following,
-    told: Arc<Mutex<Vec<Told>>>,
+    received: Arc<Mutex<Vec<Versions>>>,
 }
 
 impl Host {
-    /// One that does as it is told, unless `refuses` says why not.
+    /// Starts a host that follows its instructions unless `refuses` returns a reason.
     async fn start(
         session: &Session,
         role: &str,
-        refuses: impl Fn(Told) -> Option<NotDone> + Send + 'static,
+        refuses: impl Fn(Versions) -> Option<NotDone> + Send + 'static,
     ) -> Self {
-        let told = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::new(Mutex::new(Vec::new()));
         let apply = {
-            let told = told.clone();
+            let received = received.clone();
             move |instruction: &Instruction| {
                 let plan_versions = (
                     instruction.assignment.plan_version.get(),
                     instruction.previous_plan_version.map(PlanVersion::get),
                 );
-                told.lock().unwrap().push(plan_versions);
+                received.lock().unwrap().push(plan_versions);
                 refuses(plan_versions).map_or(Ok(MigrationProgress::default()), Err)
             }
         };
         let following = session.host("", role, apply).await;
-        Host { _following: following, told }
+        Host { _following: following, received }
     }
 
-    /// What it was told, in order, nothing twice in a row.
-    fn told(&self) -> Vec<Told> {
-        let mut told = self.told.lock().unwrap().clone();
-        told.dedup();
-        told
+    /// Returns the plan versions of the host's instructions, in order, without consecutive duplicates.
+    fn instructions(&self) -> Vec<Versions> {
+        let mut received = self.received.lock().unwrap().clone();
+        received.dedup();
+        received
     }
 
-    /// Waits until it is told this.
-    async fn until(&self, wish: Told) {
+    /// Waits until the last instruction has these plan versions.
+    async fn until(&self, wish: Versions) {
         for _ in 0..6000 {
-            if self.told().last() == Some(&wish) {
+            if self.instructions().last() == Some(&wish) {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        panic!("waits for {wish:?}: {:?}", self.told());
+        panic!("waits for {wish:?}: {:?}", self.instructions());
     }
 }
 
-/// All hosts of the job; worker-3 may refuse.
+/// Starts all hosts of the job; worker-3 may refuse.
 async fn hosts(
     session: &Session,
-    refuses: impl Fn(Told) -> Option<NotDone> + Send + Clone + 'static,
+    refuses: impl Fn(Versions) -> Option<NotDone> + Send + Clone + 'static,
 ) -> Vec<Host> {
     let mut hosts = Vec::new();
     for role in roles() {
         let refuses = refuses.clone();
         let is_it = role == "worker-3";
-        let refuses = move |told| if is_it { refuses(told) } else { None };
+        let refuses = move |at| if is_it { refuses(at) } else { None };
         hosts.push(Host::start(session, &role, refuses).await);
     }
     hosts
 }
 
-/// What a host does that does not come to an instruction until that is dropped.
-fn held_up(at: Told) -> (mpsc::Sender<()>, impl Fn(Told) -> Option<NotDone> + Clone) {
+/// Returns a refusal function that blocks at an instruction until the sender is dropped.
+fn blocked(at: Versions) -> (mpsc::Sender<()>, impl Fn(Versions) -> Option<NotDone> + Clone) {
     let (release, held) = mpsc::channel();
     let held = Arc::new(Mutex::new(held));
-    let waits = move |told: Told| {
-        if told == at {
+    let waits = move |received: Versions| {
+        if received == at {
             let _: Result<(), _> = held.lock().unwrap().recv();
         }
         None
@@ -161,7 +162,7 @@ fn tables(target: &InMemory) -> Network {
     SWITCHES.iter().map(|name| ((*name).to_owned(), target.switch(name).tables)).collect()
 }
 
-/// The job's plan versions on any switch.
+/// Returns the job's plan versions on any switch.
 fn plan_versions(target: &InMemory) -> Vec<u16> {
     let all: BTreeSet<_> = tables(target).values().flat_map(|tables| tables.plan_versions(JOB())).collect();
     all.into_iter().map(PlanVersion::get).collect()
@@ -189,11 +190,11 @@ fn target() -> InMemory {
     InMemory::new(ValuesPerFrame::N64, LIMITS)
 }
 
-/// Longer than anything takes here; only a failure waits for it.
+/// Longer than any step here; only a failure waits for it.
 const LONG: Duration = Duration::from_secs(60);
 
 #[tokio::test]
-async fn a_running_job_is_moved_again_and_again() {
+async fn a_running_job_migrates_repeatedly() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let hosts = hosts(&session, |_| None).await;
@@ -209,19 +210,19 @@ async fn a_running_job_is_moved_again_and_again() {
         assert_eq!(session.plan_version().await, plan_version);
     }
     let steps = [(1, None), (2, Some(1)), (2, None), (3, Some(2)), (3, None), (4, Some(3)), (4, None)];
-    hosts.iter().for_each(|host| assert_eq!(host.told(), steps));
+    hosts.iter().for_each(|host| assert_eq!(host.instructions(), steps));
     let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
     assert_eq!((record.live().unwrap().plan_version.get(), record.change), (4, None));
     assert!(record.stale.is_empty() && record.claimed.roles().count() == 8, "{record:?}");
-    // They run under the new plan version: nobody else does.
+    // They run under the new plan version, and no other host does.
     let again =
         session.api.register_host(JOB(), PlanVersion::from(4), "worker-0", Incarnation::from(9)).await;
     assert!(again.unwrap_err().to_string().contains("worker-0 has run under plan version 4 before"));
 }
 
-/// Every update fails in turn, in three ways: no host hears of it, and all is as it was.
+/// Every update fails in turn, in three ways: no host gets an instruction, and everything stays as before.
 #[tokio::test]
-async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
+async fn a_switch_that_refuses_or_dies_leaves_the_active_plan() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let hosts = hosts(&session, |_| None).await;
@@ -240,14 +241,15 @@ async fn a_switch_that_refuses_or_dies_leaves_the_plan_in_force() {
             }
         }
     }
-    hosts.iter().for_each(|host| assert_eq!(host.told(), [(1, None)], "nobody was told"));
+    hosts.iter().for_each(|host| assert_eq!(host.instructions(), [(1, None)], "no host got an instruction"));
     assert_eq!(session.change(&lbmm).await.stage(), ChangeStage::Done);
     walks(&target, &lbmm, 2);
 }
 
-/// A switch dies when all hosts have moved: the new plan is in force, and the old entries go later.
+/// A switch fails after all hosts have migrated: the new plan is active, and the old entries are removed
+/// later.
 #[tokio::test]
-async fn what_a_switch_keeps_of_the_plan_version_before_is_removed_when_it_is_back() {
+async fn entries_of_the_previous_plan_version_are_removed_when_the_switch_recovers() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let _hosts = hosts(&session, |_| None).await;
@@ -256,7 +258,7 @@ async fn what_a_switch_keeps_of_the_plan_version_before_is_removed_when_it_is_ba
     session.change(&lbmm).await;
     let removed = target.switch("v1").tables.clone();
     session.change(&atp).await;
-    // The third change writes as many entries as the first did.
+    // The third change writes as many entries as the first.
     let lbmm_entries = removed.steer.len() + 2 * removed.results.len();
     target.change("v1", |switch| switch.failpoint = Failpoint::Gone(switch.updates + lbmm_entries));
     let ended = session.change(&lbmm).await;
@@ -274,16 +276,16 @@ async fn what_a_switch_keeps_of_the_plan_version_before_is_removed_when_it_is_ba
     }
     walks(&target, &lbmm, 4);
     assert_eq!(plan_versions(&target), [4]);
-    // Nothing is left to be removed by the next one.
+    // Nothing is left for the next change to remove.
     assert_eq!(session.change(&atp).await.stage(), ChangeStage::Done);
     assert!(record().stale.is_empty());
 }
 
 #[tokio::test]
-async fn a_host_that_refuses_makes_all_move_back() {
+async fn a_refusal_makes_all_hosts_migrate_back() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let refuses = |told: Told| (told.0 == 2).then(|| NotDone::Refused("not today".into()));
+    let refuses = |at: Versions| (at.0 == 2).then(|| NotDone::Refused("not today".into()));
     let hosts = hosts(&session, refuses).await;
     let (before, lbmm) = (tables(&target), planned(schemes::LBMM));
     let ended = session.change(&lbmm).await;
@@ -291,22 +293,24 @@ async fn a_host_that_refuses_makes_all_move_back() {
     assert_eq!(ended.problem, "worker-3 refuses: not today");
     assert_eq!(tables(&target), before);
     let back = [(1, None), (2, Some(1)), (1, Some(2)), (1, None)];
-    assert_eq!(hosts[3].told(), back);
-    // Others may have been told to go back before they had read that they should go.
+    assert_eq!(hosts[3].instructions(), back);
+    // Other hosts may get the instruction to return before they have read the first one.
     let ends = [&back[..], &[back[0], back[2], back[3]]];
-    hosts.iter().for_each(|host| assert!(ends.contains(&&host.told()[..]), "{:?}", host.told()));
-    // Hosts were told plan version 2: it is never used again.
+    hosts
+        .iter()
+        .for_each(|host| assert!(ends.contains(&&host.instructions()[..]), "{:?}", host.instructions()));
+    // Hosts got plan version 2: it is never reused.
     let ended = session.change(&lbmm).await;
     assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 3));
     walks(&target, &lbmm, 3);
 }
 
-/// A host's text may be of any length; the daemon keeps and shows 1,024 bytes of it.
+/// A host's text may have any length; the daemon keeps and shows 1,024 bytes.
 #[tokio::test]
 async fn the_text_of_a_refusal_is_cut() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let refuses = |told: Told| (told.0 == 2).then(|| NotDone::Refused(format!("x{}", "ä".repeat(200_000))));
+    let refuses = |at: Versions| (at.0 == 2).then(|| NotDone::Refused(format!("x{}", "ä".repeat(200_000))));
     let _hosts = hosts(&session, refuses).await;
     let ended = session.change(&planned(schemes::LBMM)).await;
     assert_eq!(ended.stage(), ChangeStage::Undone);
@@ -315,40 +319,44 @@ async fn the_text_of_a_refusal_is_cut() {
 }
 
 #[tokio::test]
-async fn hosts_that_say_nothing_are_named_and_the_change_is_undone() {
+async fn silent_hosts_are_named_and_the_change_is_undone() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, Duration::from_millis(400)).await;
     let lbmm = planned(schemes::LBMM);
     let ended = session.change(&lbmm).await;
-    assert_eq!(ended.stage(), ChangeStage::Refused, "nobody follows");
-    assert!(ended.problem.starts_with("no word from server-0, server-1, worker-0"), "{}", ended.problem);
-    assert!(ended.problem.contains("push the plan when the job has ended"), "{}", ended.problem);
+    assert_eq!(ended.stage(), ChangeStage::Refused, "no host watches");
+    assert!(
+        ended.problem.starts_with("no acknowledgement from server-0, server-1, worker-0"),
+        "{}",
+        ended.problem
+    );
+    assert!(ended.problem.contains("apply the plan after the job has ended"), "{}", ended.problem);
 
-    // One that goes away in the middle of it: it ends when it is told to move.
-    let hosts = hosts(&session, |told| (told.0 == 2).then_some(NotDone::Ended)).await;
+    // One that disconnects during the change: it ends at the instruction to migrate.
+    let hosts = hosts(&session, |at| (at.0 == 2).then_some(NotDone::Ended)).await;
     for host in &hosts {
         host.until((1, None)).await;
     }
     let before = tables(&target);
     let ended = session.change(&lbmm).await;
     assert_eq!(ended.stage(), ChangeStage::Undone, "{ended:?}");
-    assert_eq!(ended.problem, "no word from worker-3 within 0.4 s");
+    assert_eq!(ended.problem, "no acknowledgement from worker-3 within 0.4 s");
     assert_eq!(tables(&target), before);
     hosts[0].until((1, None)).await;
 }
 
 #[tokio::test]
-async fn what_cannot_be_moved_is_refused_and_changes_nothing() {
+async fn plans_that_a_job_cannot_migrate_to_are_refused_without_a_change() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let _hosts = hosts(&session, |_| None).await;
     let before = tables(&target);
     let mut shares = planned(schemes::LBMM);
     (shares.shards[0].share, shares.shards[1].share) = (0.75, 0.25);
-    let stranger = Plan { job: "letters".into(), ..planned(schemes::LBMM) };
+    let unknown = Plan { job: "letters".into(), ..planned(schemes::LBMM) };
     for (plan, says) in [
         (shares, "the share of server s1 is 0.5 in the active plan"),
-        (stranger, "no job \"letters\"; name one of digits"),
+        (unknown, "no job \"letters\"; name one of digits"),
         (planned(schemes::ATP), "this plan is already active, under plan version 1"),
     ] {
         let ended = session.change(&plan).await;
@@ -360,21 +368,21 @@ async fn what_cannot_be_moved_is_refused_and_changes_nothing() {
     assert!(error.contains("the plan: "), "{error}");
 }
 
-/// A host follows for the role that it was granted, in the incarnation that it was granted to, and for no
+/// A host watches for the role that it was granted, in the incarnation that was granted it, and for no
 /// other.
 #[tokio::test]
-async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
+async fn only_the_host_with_a_role_watches_and_acknowledges_for_it() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
     let (one, other) = (Incarnation::from(1), Incarnation::from(2));
-    let told = session.api.assignment("").await.unwrap();
-    session.api.register_host(told.job, told.plan_version, "worker-0", one).await.unwrap();
-    let mut instructions = session.api.watch_instructions(told.job, "worker-0", one).await.unwrap();
+    let assignment = session.api.assignment("").await.unwrap();
+    session.api.register_host(assignment.job, assignment.plan_version, "worker-0", one).await.unwrap();
+    let mut instructions = session.api.watch_instructions(assignment.job, "worker-0", one).await.unwrap();
     let first = instructions.next().await.unwrap().unwrap();
     assert_eq!(
         first,
         Instruction {
-            assignment: told.clone(),
+            assignment: assignment.clone(),
             previous_plan_version: None,
             step: MigrationStep::Move,
             ending: Ending::None
@@ -382,9 +390,9 @@ async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
     );
     session.api.ack_instruction("worker-0", one, &first, Ok(Held::default())).await.unwrap();
     for (job, role, incarnation) in [
-        (told.job, "worker-0", other),
-        (told.job, "worker-0", Incarnation::UNKNOWN),
-        (told.job, "worker-1", one),
+        (assignment.job, "worker-0", other),
+        (assignment.job, "worker-0", Incarnation::UNKNOWN),
+        (assignment.job, "worker-1", one),
         (JobId::from(2), "worker-0", one),
     ] {
         let refused = session.api.watch_instructions(job, role, incarnation).await.err().unwrap().to_string();
@@ -401,12 +409,12 @@ async fn only_who_was_granted_a_role_follows_and_answers_for_it() {
     }
 }
 
-/// The controller is killed while hosts move: the next one has them move back, and removes what is too many.
+/// The controller is killed while hosts migrate: the next one returns them, and removes the new entries.
 #[tokio::test]
-async fn a_controller_that_is_killed_while_hosts_move_leaves_the_change_to_the_next() {
+async fn a_controller_that_is_killed_while_hosts_migrate_leaves_the_change_to_the_next() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let (release, waits) = held_up((2, Some(1)));
+    let (release, waits) = blocked((2, Some(1)));
     let hosts = hosts(&session, waits).await;
     let before = tables(&target);
     session.api.update_plan(planned(schemes::LBMM).to_json()).await.unwrap();
@@ -428,12 +436,12 @@ async fn a_controller_that_is_killed_while_hosts_move_leaves_the_change_to_the_n
     assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 3), "{ended:?}");
 }
 
-/// The controller is killed when all hosts have moved: the next one closes the previous plan version.
+/// The controller is killed after all hosts have migrated: the next one closes the previous plan version.
 #[tokio::test]
 async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
     let (target, folder) = (target(), TempDir::new().unwrap());
     let session = Session::start(&target, folder.path(), 1, LONG).await;
-    let (release, waits) = held_up((2, None));
+    let (release, waits) = blocked((2, None));
     let hosts = hosts(&session, waits).await;
     let lbmm = planned(schemes::LBMM);
     session.api.update_plan(lbmm.to_json()).await.unwrap();
@@ -444,7 +452,7 @@ async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
     let record = Records::open(folder.path(), "fig1").unwrap().jobs[&JOB()].clone();
     assert_eq!(record.change.map(|change| (change.stage, change.other.get())), Some((Stage::Closing, 1)));
 
-    // It is started with the plan by which the job began, as the first was.
+    // Started with the job's first plan, like the first controller.
     let session = Session::start(&target, folder.path(), 2, LONG).await;
     let ended = session.end_of(1).await;
     assert_eq!((ended.stage(), ended.from, ended.to), (ChangeStage::Done, 1, 2), "{ended:?}");
@@ -454,7 +462,8 @@ async fn a_controller_that_is_killed_while_it_closes_leaves_that_to_the_next() {
     assert_eq!((ended.stage(), ended.to), (ChangeStage::Done, 3), "{ended:?}");
 }
 
-/// The controller is killed while it writes: no host was told, so the next one removes what is there.
+/// The controller is killed while it writes: no host got an instruction, so the next one removes the
+/// entries.
 #[tokio::test]
 async fn a_controller_that_is_killed_while_it_writes_leaves_entries_that_the_next_removes() {
     let (target, folder) = (target(), TempDir::new().unwrap());
@@ -462,7 +471,7 @@ async fn a_controller_that_is_killed_while_it_writes_leaves_entries_that_the_nex
     let _hosts = hosts(&session, |_| None).await;
     let before = tables(&target);
     session.kill();
-    // As it is after the first switch was written.
+    // State after the write to the first switch.
     let mut model = support::controller(&fig1(), Records::default());
     let report = support::now(model.install(&[job(1, &planned(schemes::ATP))])).unwrap();
     let record = &model.records().jobs[&JOB()];

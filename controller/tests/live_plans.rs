@@ -1,5 +1,5 @@
-//! Where a change of a running job's plan leads: both plans walk side by side, in slots of their own, and
-//! what cannot be changed is named.
+//! Changes of a running job's plan: both plans walk side by side, in slots of their own, and properties
+//! that cannot change are named.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -20,14 +20,14 @@ use support::{LIMITS, fig1, job, now, switches};
 
 const JOB: fn() -> JobId = || JobId::from(1);
 
-/// A plan of Fig. 1's job with equal shares.
+/// Returns a plan of Fig. 1's job with equal shares.
 fn planned(scheme: &dyn Scheme) -> Plan {
     let topology = fig1();
     let options = Options { equal_shares: true, ..Options::new(scheme) };
     plan(&topology, &topology.jobs()[0], &options).unwrap()
 }
 
-/// A controller that has installed ATP's plan, what the switches hold, and what the hosts were told.
+/// Returns a controller that has installed ATP's plan, the switches' tables, and the hosts' assignment.
 fn installed(limits: Limits) -> (Controller<Memory>, Network, Assignment) {
     let topology = fig1();
     let (switches, values) = (switches(&topology, limits), ValuesPerFrame::N64);
@@ -38,11 +38,11 @@ fn installed(limits: Limits) -> (Controller<Memory>, Network, Assignment) {
 }
 
 fn change(
-    (controller, current, in_force): &(Controller<Memory>, Network, Assignment),
+    (controller, current, active): &(Controller<Memory>, Network, Assignment),
     plan: Plan,
 ) -> Result<LiveChange, LiveChangeError> {
     let record = &controller.records().jobs[&JOB()];
-    live_change(controller.fabric(), current, record, in_force, plan)
+    live_change(controller.fabric(), current, record, active, plan)
 }
 
 fn walks(topology: &Topology, tables: &Network, plan: &Plan, plan_version: u16) -> Result<(), String> {
@@ -67,7 +67,7 @@ fn both_plans_walk_until_the_one_before_is_removed() {
         assert!(walks(&topology, &after, &planned(schemes::ATP), 1).is_err());
         // And back.
         assert_eq!(without(&change.both, JOB(), change.to.plan_version), before.1);
-        // The hosts stay who they are, and cut tensors as they did.
+        // The hosts keep their roles, and cut tensors as before.
         let Assignment { plan_version, shards, .. } = change.assignment.clone();
         assert_eq!(plan_version, change.to.plan_version);
         let rates = shards.iter().map(|shard| shard.rate_bps);
@@ -78,9 +78,9 @@ fn both_plans_walk_until_the_one_before_is_removed() {
     }
 }
 
-/// After a second push switches still hold the plan version of the first, which no host uses.
+/// After a second installation switches still hold the first plan version, which no host uses.
 #[test]
-fn a_change_begins_with_the_removal_of_the_plan_version_before_the_one_in_force() {
+fn a_change_starts_with_the_removal_of_the_previous_plan_version() {
     let (mut controller, ..) = installed(LIMITS);
     let report = now(controller.install(&[job(1, &planned(schemes::OPTIMIZED))])).unwrap();
     let held = |network: &Network| -> BTreeSet<u16> {
@@ -108,14 +108,14 @@ fn a_switch_without_room_for_both_is_named() {
 }
 
 #[test]
-fn what_stays_while_a_job_runs_is_named() {
+fn fixed_properties_of_running_jobs_are_named() {
     let before = installed(LIMITS);
-    let told = |plan: Plan| change(&before, plan).unwrap_err().to_string();
+    let refusal = |plan: Plan| change(&before, plan).unwrap_err().to_string();
     let lbmm = planned(schemes::LBMM);
 
     let mut shares = lbmm.clone();
     (shares.shards[0].share, shares.shards[1].share) = (0.75, 0.25);
-    let error = told(shares);
+    let error = refusal(shares);
     assert!(
         error.starts_with("job digits: the share of server s1 is 0.5 in the active plan and 0.75"),
         "{error}"
@@ -123,25 +123,25 @@ fn what_stays_while_a_job_runs_is_named() {
 
     let mut order = lbmm.clone();
     order.shards.reverse();
-    let error = told(order);
+    let error = refusal(order);
     assert!(error.contains("the list of servers is s1 (") && error.contains(" and s2 ("), "{error}");
 
-    let error = told(planned(schemes::ATP));
+    let error = refusal(planned(schemes::ATP));
     assert_eq!(error, "job digits: this plan is already active, under plan version 1");
 
     let mut broken = lbmm.clone();
     broken.flows.pop();
-    let error = told(broken);
+    let error = refusal(broken);
     assert!(error.contains("does not hold on this topology"), "{error}");
 
-    let mut stranger = lbmm.clone();
-    stranger.job = "letters".into();
-    assert!(told(stranger).contains("letters"));
+    let mut unknown = lbmm.clone();
+    unknown.job = "letters".into();
+    assert!(refusal(unknown).contains("letters"));
 }
 
-/// Shares that a solver has rounded are those that hosts cut tensors by.
+/// Hosts cut tensors by the rounded shares of a solver.
 #[test]
-fn shares_that_differ_by_rounding_are_those_in_force() {
+fn shares_that_differ_by_rounding_stay_as_they_are() {
     let before = installed(LIMITS);
     let mut rounded = planned(schemes::LBMM);
     rounded.shards[0].share += 1e-12;
@@ -150,9 +150,9 @@ fn shares_that_differ_by_rounding_are_those_in_force() {
     assert_eq!(change.assignment.shards[0].share, 0.5);
 }
 
-/// Rates are those that the plan was made for, with whatever background traffic.
+/// Rates are not checked: the plan may be made for other background traffic.
 #[test]
-fn a_plan_for_other_background_traffic_is_taken() {
+fn a_plan_for_other_background_traffic_is_accepted() {
     let busy = support::FIG1.replace("jobs:\n", "background: [{link: [v1, v2], rate: 1 Gbps}]\njobs:\n");
     let busy = Topology::from_yaml(&busy).unwrap();
     let slower = plan(&busy, &busy.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
@@ -163,8 +163,8 @@ fn a_plan_for_other_background_traffic_is_taken() {
     assert!((rate - slower.rate_bps).abs() < 1.0, "{rate} {}", slower.rate_bps);
 }
 
-/// The records say that hosts may be in either plan version: a push leaves both alone, and takes neither's
-/// number.
+/// Hosts may be under either plan version by the records: an installation leaves both alone, and reuses
+/// neither number.
 #[test]
 fn a_push_during_a_change_leaves_both_plan_versions_alone() {
     let (topology, folder) = (fig1(), tempfile::TempDir::new().unwrap());
@@ -191,7 +191,7 @@ fn a_push_during_a_change_leaves_both_plan_versions_alone() {
     for (plan, plan_version) in [(&atp.plan, 1), (&planned(schemes::LBMM), 2), (&other.plan, 3)] {
         walks(&topology, &third.desired, plan, plan_version).unwrap();
     }
-    // The next one knows that nobody uses the two before.
+    // The next installation finds that no host uses the two before.
     let fourth = now(next.install(std::slice::from_ref(&atp))).unwrap();
     assert_eq!(fourth.assignments[0].plan_version.get(), 4);
     let left: Vec<_> = fourth.desired["v1"].plan_versions(JOB()).into_iter().map(PlanVersion::get).collect();

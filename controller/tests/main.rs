@@ -1,4 +1,4 @@
-//! Runs the tests of this crate as one program: cargo links one program sooner than many.
+//! Runs the tests of this crate as one program, because cargo links one program faster than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod asked;

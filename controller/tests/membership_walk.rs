@@ -1,6 +1,6 @@
-//! The rendezvous of an elastic job under random hosts: they compute for random times, hear late, die, and
-//! come back; plans fail. At every moment no two runs have a host that works in both, views end at one
-//! stop point, and when nobody dies any more, all come to be in one view and go on.
+//! Rendezvous of an elastic job under random hosts: they compute for random times, receive messages late,
+//! fail, and return; plans fail. At every moment, no two views have a host that works in both, and views
+//! end at one stop point. Once hosts stop failing, all get into one view and continue.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -13,15 +13,15 @@ use rand_chacha::ChaCha8Rng;
 
 /// Seconds per step.
 const STEP: f64 = 0.05;
-/// Steps in which hosts die and come, and after those.
+/// Number of steps with failing and returning hosts, and of steps after them.
 const CHAOS: usize = 1600;
-const CALM: usize = 3000;
+const QUIET: usize = 3000;
 
-/// What a host is at.
+/// Activity of a host.
 #[derive(Clone, Debug, PartialEq)]
 enum At {
     Dead,
-    /// It asks for a view; it was in one before, and left it at that stop point, if any.
+    /// Asking for a view, with the last view and the stop point at which the host left it, if any.
     Asking(Option<PlanVersion>, Option<u32>),
     Running(InView),
 }
@@ -31,10 +31,10 @@ struct InView {
     view: PlanVersion,
     started: u32,
     completed: u32,
-    /// Tensors that it may start, and whether it leaves there.
+    /// Bound of tensors that it may start, and whether it leaves there.
     limit: Option<(u32, bool)>,
     is_over: bool,
-    /// What it has heard of the view's end.
+    /// Last received ending.
     heard: Ending,
 }
 
@@ -44,22 +44,22 @@ struct Host {
     at: At,
     rounds: u64,
     must_load_state: bool,
-    /// When it acts next, in steps.
+    /// Step of its next action.
     next: usize,
-    /// When the controller notices that its connection has ended.
+    /// Step at which the controller notices that its connection has ended.
     notice: Option<(usize, u32)>,
 }
 
-/// A second process of a host that is there, by mistake.
+/// Second process of a running host, by mistake.
 struct Twin {
     host: usize,
     incarnation: Incarnation,
-    /// When it asked first, and when it asks next, in steps.
+    /// Steps of its first and its next request.
     since: usize,
     next: usize,
 }
 
-/// Steps after which a twin has been refused, unless the first process has died.
+/// Number of steps after which a twin has been refused, unless the first process has failed.
 const REFUSED_WITHIN: usize = 200;
 
 struct Walk {
@@ -69,13 +69,13 @@ struct Walk {
     twin: Option<Twin>,
     twins_refused: u32,
     now: usize,
-    told: Ending,
+    sent: Ending,
     views: u16,
-    /// When the view is formed that was ordered.
+    /// Step at which the ordered view is formed.
     forming: Option<(usize, Formation)>,
-    /// By view: the tensors that its workers have started.
+    /// Tensors that workers have started, by view.
     started: BTreeMap<PlanVersion, BTreeMap<String, u32>>,
-    /// By view: the stop point that it ended at.
+    /// Stop points, by view.
     stop_points: BTreeMap<PlanVersion, u32>,
 }
 
@@ -103,7 +103,7 @@ impl Walk {
             twins_refused: 0,
             job: Membership::new(roster, Timing::default()),
             now: 0,
-            told: Ending::None,
+            sent: Ending::None,
             views: 0,
             forming: None,
             started: BTreeMap::new(),
@@ -137,13 +137,13 @@ impl Walk {
         self.form(chaos);
     }
 
-    /// A second process of a live host asks: it waits, and is refused within seconds. If the first one dies,
-    /// it takes its place.
+    /// Lets a second process of a running host ask: it waits, and is refused within seconds. If the first
+    /// one fails, it replaces it.
     fn twin(&mut self, chaos: bool) {
         if chaos && self.twin.is_none() && self.rng.random_bool(0.005) {
             let host = self.rng.random_range(0..self.hosts.len());
             let incarnation = Incarnation::new(self.hosts[host].incarnation * 10 + host as u32 + 100_001);
-            // The first process has been heard of.
+            // The controller has seen the first process.
             if matches!(self.hosts[host].at, At::Running(_) | At::Asking(Some(_), _)) {
                 self.twin = Some(Twin { host, incarnation, since: self.now, next: self.now });
             }
@@ -151,9 +151,9 @@ impl Walk {
         let Some(mut twin) = self.twin.take() else { return };
         let time = self.time();
         let this = &mut self.hosts[twin.host];
-        // Before the controller has noticed the death, the twin may still be refused.
+        // Before the controller has noticed the failure, it may still refuse the twin.
         if this.at == At::Dead && this.notice.is_none() {
-            // It has the number of a later incarnation.
+            // The number of a later incarnation.
             (this.incarnation, this.rounds, this.must_load_state) = (this.incarnation + 10_000, 0, true);
             this.at = At::Asking(None, None);
             return;
@@ -178,7 +178,7 @@ impl Walk {
                 assert!(self.now - twin.since < REFUSED_WITHIN, "a twin waits: {:?}", self.job.status());
                 self.twin = Some(twin);
             }
-            Ok(Reply::Seated(membership)) => panic!("a twin is seated: {membership:?}"),
+            Ok(Reply::Seated(membership)) => panic!("a twin is admitted: {membership:?}"),
             Err(refusal) => {
                 assert!(matches!(refusal, Refusal::Taken { .. }), "{refusal}");
                 self.twins_refused += 1;
@@ -187,7 +187,7 @@ impl Walk {
         self.obey();
     }
 
-    /// A host dies, or another incarnation of it begins.
+    /// Fails a host, or starts another incarnation of it.
     fn strike(&mut self, host: usize) {
         let when = self.now + self.rng.random_range(1..20);
         let this = &mut self.hosts[host];
@@ -214,7 +214,7 @@ impl Walk {
     fn obey(&mut self) {
         for order in self.job.orders() {
             match order {
-                Order::Tell(ending) => self.told = ending,
+                Order::Tell(ending) => self.sent = ending,
                 Order::Form(formation) => {
                     self.forming = Some((self.now + self.rng.random_range(1..12), formation));
                 }
@@ -222,18 +222,18 @@ impl Walk {
         }
     }
 
-    /// The view that was ordered begins, or cannot be planned.
+    /// Starts the ordered view, or lets its planning fail.
     fn form(&mut self, chaos: bool) {
         let Some((_, formation)) = self.forming.take_if(|(when, _)| *when <= self.now) else { return };
         let working: Vec<_> = self.hosts.iter().filter(|host| matches!(host.at, At::Running(_))).collect();
         let names: Vec<_> = working.iter().map(|host| host.name.as_str()).collect();
-        assert!(names.is_empty(), "{names:?} are in run {} while {formation:?} begins another", self.views);
+        assert!(names.is_empty(), "{names:?} are in view {} while {formation:?} starts another", self.views);
         if chaos && self.rng.random_bool(0.2) {
             self.job.formed(self.time(), Err("no plan".to_owned()));
             return;
         }
         self.views += 1;
-        self.told = Ending::None;
+        self.sent = Ending::None;
         let started = formation.workers.iter().map(|(host, _)| (host.clone(), 0)).collect();
         self.started.insert(PlanVersion::from(self.views), started);
         self.job.formed(self.time(), Ok(PlanVersion::from(self.views)));
@@ -258,7 +258,7 @@ impl Walk {
             Ok(Reply::Seated(membership)) => {
                 let this = &mut self.hosts[host];
                 let (view, heard) = (membership.view, Ending::None);
-                assert_eq!(view, PlanVersion::from(self.views), "{}: of a view before", this.name);
+                assert_eq!(view, PlanVersion::from(self.views), "{}: of an earlier view", this.name);
                 this.at = At::Running(InView {
                     view,
                     started: 0,
@@ -271,7 +271,7 @@ impl Walk {
                     membership.must_load_state || this.rounds == membership.rounds || !is_worker(&this.name),
                     "{membership:?}"
                 );
-                assert!(membership.rounds >= this.rounds, "newer than the newest: {membership:?}");
+                assert!(membership.rounds >= this.rounds, "newer than the newest state: {membership:?}");
                 if is_worker(&this.name) {
                     (this.rounds, this.must_load_state) = (membership.rounds, false);
                 }
@@ -284,16 +284,16 @@ impl Walk {
         }
     }
 
-    /// A member of a view hears what is told, and does the next thing.
+    /// Lets a member of a view receive the ending, and act.
     fn run(&mut self, host: usize, mut view: InView) {
         let (name, incarnation) = (self.hosts[host].name.clone(), self.incarnation(host));
-        if view.heard != self.told {
-            view.heard = self.told;
-            let holds = hear(&mut view);
+        if view.heard != self.sent {
+            view.heard = self.sent;
+            let holds = on_ending(&mut view);
             self.hosts[host].at = At::Running(view.clone());
             self.job.heard(self.time(), &name, incarnation, view.heard, view.started, holds);
         }
-        // It computes, at times for long, though not as long as it would be given up.
+        // Computing time, sometimes long, but below the timeout.
         let longest = if self.rng.random_bool(0.1) { 40 } else { 6 };
         self.hosts[host].next = self.now + self.rng.random_range(1..=longest);
         if view.is_over {
@@ -319,7 +319,7 @@ impl Walk {
             Some((tensor, leaves)) if view.started >= tensor => {
                 if leaves {
                     let stop_point = *self.stop_points.entry(view.view).or_insert(tensor);
-                    assert_eq!(stop_point, tensor, "{name} leaves run {} elsewhere", view.view);
+                    assert_eq!(stop_point, tensor, "{name} leaves view {} elsewhere", view.view);
                     assert!(peers.values().all(|started| *started <= tensor), "{peers:?} beyond {tensor}");
                     self.leave(host, view.view, Some(tensor));
                 }
@@ -332,7 +332,7 @@ impl Walk {
         }
     }
 
-    /// A host leaves its view, and so its connection ends.
+    /// Lets a host leave its view, which ends its connection.
     fn leave(&mut self, host: usize, view: PlanVersion, stop_point: Option<u32>) {
         let when = self.now + self.rng.random_range(1..20);
         let this = &mut self.hosts[host];
@@ -340,7 +340,7 @@ impl Walk {
         this.at = At::Asking(Some(view), stop_point);
     }
 
-    /// Whether a member that its tensor needs is not in the view any more.
+    /// Returns whether a member that the host's tensor needs is no longer in the view.
     fn is_stuck(&self, view: &InView) -> bool {
         let is_in = |name: &str| {
             let in_view = |host: &Host| matches!(&host.at, At::Running(other) if other.view == view.view);
@@ -351,8 +351,8 @@ impl Walk {
     }
 }
 
-/// As `ViewEnd` of the hosts; whether it holds.
-fn hear(view: &mut InView) -> bool {
+/// Behaves as `ViewEnd` of the hosts. Returns whether the host holds.
+fn on_ending(view: &mut InView) -> bool {
     let refuses = |tensor: u32| view.started > tensor;
     match (view.heard, view.limit) {
         (Ending::Now, _) => view.is_over = true,
@@ -369,20 +369,20 @@ fn hear(view: &mut InView) -> bool {
 }
 
 #[test]
-fn hosts_come_and_go_at_random_and_meet_again() {
+fn randomly_failing_hosts_get_into_one_view_again() {
     let (mut views, mut stop_points, mut twins) = (0, 0, 0);
     for seed in 0..150 {
         let mut walk = Walk::new(seed);
         for _ in 0..CHAOS {
             walk.step(true);
         }
-        // All live again, and nobody dies any more.
+        // All run again, and no host fails any more.
         for host in 0..walk.hosts.len() {
             if walk.hosts[host].at == At::Dead {
                 walk.strike(host);
             }
         }
-        for _ in 0..CALM {
+        for _ in 0..QUIET {
             walk.step(false);
         }
         let last = PlanVersion::from(walk.views);
@@ -398,9 +398,9 @@ fn hosts_come_and_go_at_random_and_meet_again() {
         stop_points += walk.stop_points.len();
         twins += walk.twins_refused;
     }
-    eprintln!("{views} runs, {stop_points} stop points, {twins} twins refused");
+    eprintln!("{views} views, {stop_points} stop points, {twins} twins refused");
     assert!(
         views > 600 && stop_points > 100 && twins > 100,
-        "{views} runs, {stop_points} stop points, {twins} twins"
+        "{views} views, {stop_points} stop points, {twins} twins"
     );
 }

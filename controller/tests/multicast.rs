@@ -1,12 +1,13 @@
-//! Updates between peers through networks of embedded switches that hold the controller's entries: whom a
-//! bitmap names gets one copy, and nobody else gets any. No ports, no root: the test is the wire.
+//! Updates between peers through networks of embedded switches with the controller's entries: each peer in
+//! the bitmap gets one copy, and no other peer gets any. Needs neither ports nor root: the test moves the
+//! frames.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, LazyLock};
 
 use inart_controller::multicast::{MulticastError, requirements};
-use inart_controller::tables::{Taken, of_job};
+use inart_controller::tables::{Occupied, of_job};
 use inart_controller::{Known, Network, PortMap, Wanted, intent};
 use inart_switch::control::Replica;
 use inart_switch::{Port, Program, Sink, Switch};
@@ -28,7 +29,8 @@ const PLAN_VERSION: u16 = 3;
 static PROGRAM: LazyLock<Arc<Program>> =
     LazyLock::new(|| Program::compile(&inart_p4::artifact(VALUES).json).unwrap());
 
-/// Peers p0, p1, ... at the switches `homes`, which are linked to their `parents`; switch 0 has none.
+/// Returns peers p0, p1, ... at the switches `homes`, which are linked to their `parents`; switch 0 has
+/// none.
 fn mesh(parents: &[usize], homes: &[usize]) -> Mesh {
     let mut text = "name: mesh\nnodes:\n".to_owned();
     (0..homes.len()).for_each(|peer| text += &format!("  - {{name: p{peer}, kind: peer}}\n"));
@@ -46,7 +48,7 @@ fn mesh(parents: &[usize], homes: &[usize]) -> Mesh {
     Mesh::from_yaml(&text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Rows of jobs of peers on the switches, under [`PLAN_VERSION`].
+/// Returns the rows of jobs of peers on the switches, under [`PLAN_VERSION`].
 fn network(ports: &PortMap, jobs: &[(u16, &[&str])]) -> Network {
     let wanted = jobs.iter().map(|(number, peers)| Wanted {
         job: (*number).into(),
@@ -59,7 +61,7 @@ fn network(ports: &PortMap, jobs: &[(u16, &[&str])]) -> Network {
     intent(ports, LIMITS, &Network::new(), &wanted.collect::<Vec<_>>()).unwrap().desired
 }
 
-/// A network of embedded switches.
+/// Network of embedded switches.
 pub struct Net {
     ports: PortMap,
     switches: BTreeMap<String, Switch>,
@@ -88,7 +90,7 @@ fn load(program: &Arc<Program>, tables: &SwitchTables) -> Switch {
 }
 
 impl Net {
-    /// Switches that hold these tables.
+    /// Creates switches with these tables.
     pub fn holding(ports: PortMap, tables: &Network) -> Self {
         let switches = tables.iter().map(|(name, tables)| (name.clone(), load(&PROGRAM, tables))).collect();
         Net { ports, switches }
@@ -98,7 +100,7 @@ impl Net {
         Net::changed(mesh, &PROGRAM, |_| {})
     }
 
-    /// With another program, and other entries.
+    /// Creates a network with another program, or with changed entries.
     fn changed(mesh: &Mesh, program: &Arc<Program>, change: impl Fn(&mut SwitchTables)) -> Self {
         let ports = PortMap::of_mesh(mesh).unwrap();
         let job = &mesh.jobs()[0];
@@ -109,7 +111,8 @@ impl Net {
         Net { ports, switches }
     }
 
-    /// Sends a frame from a host and follows all that comes of it; what arrives at hosts, in order.
+    /// Sends a frame from a host and everything that follows from it. Returns the frames that arrive at
+    /// hosts, in order.
     pub fn send(&mut self, from: &str, frame: Vec<u8>) -> Vec<(String, Vec<u8>)> {
         let first = self.ports.attachment(from).unwrap().to_owned();
         let mut flying = VecDeque::from([(from.to_owned(), first, frame)]);
@@ -163,7 +166,7 @@ fn update(from: usize, receivers: Contributors) -> Vec<u8> {
     bytes
 }
 
-/// A frame for each block that has anybody of `to`, by arithmetic of its own.
+/// Returns a frame for each block with a peer of `to`, by an independent computation.
 fn frames_for(to: &BTreeSet<usize>) -> Vec<Contributors> {
     let block = |group: usize| {
         let bits = to.iter().filter(|rank| *rank / 64 == group).map(|rank| 1u64 << (rank % 64));
@@ -172,7 +175,7 @@ fn frames_for(to: &BTreeSet<usize>) -> Vec<Contributors> {
     (0..4).map(block).filter(|block| block.bitmap != 0).collect()
 }
 
-/// Sends the update to `to`; what is wrong with what comes of it.
+/// Sends the update to `to`. Returns what is wrong with the arriving frames.
 fn exactly(net: &mut Net, from: usize, to: &BTreeSet<usize>) -> Result<(), String> {
     let mut got = Vec::new();
     for receivers in frames_for(to) {
@@ -196,7 +199,7 @@ fn exactly(net: &mut Net, from: usize, to: &BTreeSet<usize>) -> Result<(), Strin
     if got == wanted { Ok(()) } else { Err(format!("from {from}: {got:?} get it, not {wanted:?}")) }
 }
 
-/// Switches in a tree, peers at them.
+/// Generates switches in a tree, and peers at them.
 fn networks() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
     let sizes = (0..5usize, prop_oneof![2..20usize, 60..70usize, 120..150usize]);
     sizes.prop_flat_map(|(more, peers)| {
@@ -209,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whoever_is_chosen_gets_one_copy_and_nobody_else_any(
+    fn each_chosen_peer_gets_one_copy_and_no_other_peer_any(
         (parents, homes) in networks(),
         rounds in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>(), 0..4u32), 1..12),
     ) {
@@ -228,9 +231,9 @@ proptest! {
         prop_assert_eq!(net.dropped(), 0);
     }
 
-    /// Nobody sends in another's name, whoever the update is for.
+    /// A host cannot send in another's name, whatever the receivers.
     #[test]
-    fn a_stranger_reaches_nobody(
+    fn an_unauthorized_sender_reaches_no_peer(
         (parents, homes) in networks(),
         draws in any::<[prop::sample::Index; 2]>(),
         bitmap in 1..u64::MAX,
@@ -247,7 +250,7 @@ proptest! {
 }
 
 #[test]
-fn an_update_for_more_than_64_peers_takes_a_frame_per_block() {
+fn an_update_for_more_than_64_peers_needs_a_frame_per_block() {
     let homes: Vec<_> = (0..70).map(|peer| peer % 3).collect();
     let mut net = Net::new(&mesh(&[0, 0], &homes));
     let all: BTreeSet<_> = (1..70).collect();
@@ -305,22 +308,24 @@ fn two_jobs_share_switches_and_the_same_plan_keeps_its_groups() {
     // Job 2 comes first now, and there are other jobs: its group stays.
     let asked = &requirements(&ports, "two", &["p1", "p3"]).unwrap()["s0"];
     let installed = |plan_version: u16, taken: &SwitchTables| {
-        of_job(asked, 2.into(), plan_version.into(), 1, s0, &mut Taken::by(taken, 0)).unwrap()
+        of_job(asked, 2.into(), plan_version.into(), 1, s0, &mut Occupied::by(taken, 0)).unwrap()
     };
     let again = installed(PLAN_VERSION, &SwitchTables::default());
     assert!(again.updates.values().all(|action| *action == UpdatesAction::Replicate { group: GroupId(3) }));
-    let anew = installed(PLAN_VERSION + 1, s0);
-    assert!(anew.updates.values().all(|action| *action == UpdatesAction::Replicate { group: GroupId(4) }));
+    let reinstalled = installed(PLAN_VERSION + 1, s0);
+    assert!(
+        reinstalled.updates.values().all(|action| *action == UpdatesAction::Replicate { group: GroupId(4) })
+    );
 }
 
 #[test]
 fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
     let ports = PortMap::of_mesh(&mesh(&[0], &[0, 1])).unwrap();
-    let told = |peers: &[&str]| requirements(&ports, "lstm", peers).unwrap_err().to_string();
-    let stranger = "which is not a host at a switch of the network: link it to one";
-    assert_eq!(told(&["p0", "p9"]), format!("job lstm has peer p9, {stranger}"));
-    assert_eq!(told(&["p0", "s1"]), format!("job lstm has peer s1, {stranger}"));
-    assert_eq!(told(&["p0", "p1", "p0"]), "job lstm lists peer p0 twice: list each peer once");
+    let refusal = |peers: &[&str]| requirements(&ports, "lstm", peers).unwrap_err().to_string();
+    let not_a_host = "which is not a host at a switch of the network: link it to one";
+    assert_eq!(refusal(&["p0", "p9"]), format!("job lstm has peer p9, {not_a_host}"));
+    assert_eq!(refusal(&["p0", "s1"]), format!("job lstm has peer s1, {not_a_host}"));
+    assert_eq!(refusal(&["p0", "p1", "p0"]), "job lstm lists peer p0 twice: list each peer once");
     let topology = inart_topologies::switched::Topology::from_yaml(
         "name: islands\nnodes:\n  - {name: a, kind: switch, aggregation_capacity: 1 Gbps}\n  - {name: b, kind: switch, aggregation_capacity: 1 Gbps}\n  \
          - {name: w, kind: worker}\n  - {name: v, kind: worker}\n  \
@@ -335,7 +340,7 @@ fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
     assert!(matches!(error, MulticastError::Apart { .. }));
 }
 
-/// The program without what an action does.
+/// Compiles the program without the body of an action.
 fn without(action: &str) -> Arc<Program> {
     let mut json: serde_json::Value = serde_json::from_slice(&inart_p4::artifact(VALUES).json).unwrap();
     let actions = json["actions"].as_array_mut().unwrap();
@@ -344,23 +349,23 @@ fn without(action: &str) -> Arc<Program> {
     Program::compile(json.to_string().as_bytes()).unwrap()
 }
 
-/// Mistakes are noticed: a switch that does not narrow, and masks of other peers.
+/// Detects mistakes: a switch that does not prune, and masks of other peers.
 #[test]
 fn a_mistake_in_the_egress_mask_is_noticed() {
     let mesh = mesh(&[0], &[0, 0, 1, 1]);
-    let told = |program: &Arc<Program>, change: fn(&mut SwitchTables)| {
+    let fault = |program: &Arc<Program>, change: fn(&mut SwitchTables)| {
         let mut net = Net::changed(&mesh, program, change);
         exactly(&mut net, 0, &[1, 2].into()).unwrap_err()
     };
-    assert_eq!(told(&without("InArtEgress.narrow"), |_| {}), "p1 gets a copy for {1-2}");
+    assert_eq!(fault(&without("InArtEgress.narrow"), |_| {}), "p1 gets a copy for {1-2}");
     let swapped = |tables: &mut SwitchTables| {
         for ReceiversAction::Narrow { members } in tables.receivers.values_mut() {
             members.bitmap = members.bitmap.rotate_left(1);
         }
     };
-    assert_eq!(told(&PROGRAM, swapped), "p1 gets a copy for {2}");
+    assert_eq!(fault(&PROGRAM, swapped), "p1 gets a copy for {2}");
     let lacking = |tables: &mut SwitchTables| {
         tables.receivers.pop_last();
     };
-    assert_eq!(told(&PROGRAM, lacking), "from 0: [1] get it, not [1, 2]");
+    assert_eq!(fault(&PROGRAM, lacking), "from 0: [1] get it, not [1, 2]");
 }

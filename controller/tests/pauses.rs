@@ -1,5 +1,5 @@
-//! A job that is paused gives its slots back, and gets new ones when it is resumed, or is told what is
-//! missing: the daemon on a switch in memory, asked through its API, with hosts that join as tasks.
+//! A paused job releases its slots, and gets new ones when it is resumed, or learns what is missing: the
+//! daemon on a switch in memory, through its API, with hosts that join as tasks.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -17,7 +17,7 @@ use support::daemon::{Daemon, INCARNATION, config};
 use support::{LIMITS, job};
 use tempfile::TempDir;
 
-/// One switch, and one server of all jobs, whose link they share; `two` is elastic.
+/// Returns a topology of one switch, and one server of all jobs, whose link they share; `two` is elastic.
 fn topology(jobs: &str) -> Topology {
     let text = format!(
         "{{name: shared, nodes: [{{name: v, kind: switch, aggregation_capacity: 12 Mbps}},
@@ -41,7 +41,7 @@ async fn both(target: &InMemory, folder: &TempDir) -> Daemon {
     let plans = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
     let jobs = plans.iter().zip(1..).map(|(plan, number)| job(number, plan)).collect();
     let mut config = config(target, folder.path(), topology, jobs);
-    // Where nobody follows nobody can be moved.
+    // Without watching hosts no job can migrate.
     config.change_within = Duration::from_millis(500);
     Daemon::start(config, folder.path()).await
 }
@@ -60,7 +60,7 @@ async fn phase(daemon: &Daemon) -> String {
     status.jobs.into_iter().find_map(|job| job.rendezvous).unwrap().phase
 }
 
-/// All hosts of job two ask for a view until they have one.
+/// Lets all hosts of job two request a view until they have one.
 async fn join(daemon: &Daemon) {
     let ask = async |host: &str| {
         let joining = Joining {
@@ -82,7 +82,7 @@ async fn join(daemon: &Daemon) {
     assert!(c.view == d.view && d.view == s.view);
 }
 
-async fn until_gone(target: &InMemory, job: u16) {
+async fn until_removed(target: &InMemory, job: u16) {
     for _ in 0..2000 {
         if plan_versions(target, job) == 0 {
             return;
@@ -93,24 +93,24 @@ async fn until_gone(target: &InMemory, job: u16) {
 }
 
 #[tokio::test]
-async fn a_paused_job_gives_its_slots_back_and_gets_others_when_it_is_resumed() {
+async fn a_paused_job_releases_its_slots_and_gets_others_when_it_is_resumed() {
     let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
     let daemon = both(&target, &folder).await;
     let _hosts = daemon.hosts("one", &["worker-0", "worker-1", "server-0"]).await;
-    let beside = rate(&daemon, "one").await;
+    let with_both = rate(&daemon, "one").await;
     assert_eq!((plan_versions(&target, 1), plan_versions(&target, 2)), (1, 1));
 
     daemon.api.pause_job("two").await.unwrap();
-    until_gone(&target, 2).await;
+    until_removed(&target, 2).await;
     assert_eq!(phase(&daemon).await, "the job is paused");
-    // The other one has what it leaves.
+    // The other job gets the released capacity.
     daemon
         .until(|status| {
             status.jobs.iter().any(|job| job.name == "one" && (job.rate_bps - 3e6).abs() < 1.0)
                 && status.changes.iter().all(|change| change.stage() == ChangeStage::Done)
         })
         .await;
-    assert!(beside < 2.9e6, "{beside}");
+    assert!(with_both < 2.9e6, "{with_both}");
     assert_eq!(plan_versions(&target, 2), 0);
 
     daemon.api.resume_job("two").await.unwrap();
@@ -128,9 +128,9 @@ async fn a_paused_job_gives_its_slots_back_and_gets_others_when_it_is_resumed() 
     );
 }
 
-/// Its slots went to another job: who resumes it is told what is missing, and it runs once that is there.
+/// Another job uses its slots: the resumed job learns what is missing, and runs once it is available.
 #[tokio::test]
-async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
+async fn a_job_without_slots_reports_it_and_waits_for_them() {
     // Room for two jobs of 64 slots.
     let limits = Limits { slots: 128, ..LIMITS };
     let (target, folder) = (InMemory::new(ValuesPerFrame::N64, limits), TempDir::new().unwrap());
@@ -141,7 +141,7 @@ async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
     assert!(refused.problem.contains("slots"), "{}", refused.problem);
 
     daemon.api.pause_job("two").await.unwrap();
-    until_gone(&target, 2).await;
+    until_removed(&target, 2).await;
     let number = daemon.api.create_job(topology(THREE).to_yaml(), "three", None).await.unwrap();
     let done = daemon.end_of(number).await;
     assert_eq!(done.stage(), ChangeStage::Done, "{}", done.problem);
@@ -152,27 +152,28 @@ async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
     daemon.api.resume_job("two").await.unwrap();
     let wait = async {
         loop {
-            let said = phase(&daemon).await;
-            if said.contains("no view can be formed") {
-                return said;
+            let reported = phase(&daemon).await;
+            if reported.contains("no view can be formed") {
+                return reported;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let said = tokio::select! {
+    let reported = tokio::select! {
         () = join(&daemon) => panic!("there is no room"),
-        said = wait => said,
+        reported = wait => reported,
     };
-    assert!(said.contains("slots") && said.contains("switch v"), "{said}");
+    assert!(reported.contains("slots") && reported.contains("switch v"), "{reported}");
     let number = daemon.api.delete_job("three", true).await.unwrap();
     assert_eq!(daemon.end_of(number).await.stage(), ChangeStage::Done);
     join(&daemon).await;
     assert_eq!((plan_versions(&target, 2), plan_versions(&target, 3)), (1, 0));
 }
 
-/// A change that waits for the end of a view ends with its job; clients that ask for it would wait for ever.
+/// A change that waits for the end of a view ends with its job; clients would wait for it forever
+/// otherwise.
 #[tokio::test]
-async fn a_change_for_the_next_run_of_a_job_that_is_deleted_ends() {
+async fn a_change_for_the_next_view_of_a_deleted_job_ends() {
     let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
     let daemon = both(&target, &folder).await;
     join(&daemon).await;

@@ -1,5 +1,5 @@
-//! A job of peers and a job with a server on the same switches: one intent, one set of records. What the
-//! tables do is looked at in embedded switches.
+//! A job of peers and a job with a server on the same switches: one intent, and one set of records.
+//! Embedded switches show the effect of the tables.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ use crate::support::daemon::{self, Daemon};
 use crate::support::{LIMITS, job, now};
 
 const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
-/// The number of the first job of peers.
+/// Number of the first job of peers.
 pub const COPIED: u16 = 0x8000;
 
 /// Two switches; w2 is a worker and a peer.
@@ -49,7 +49,7 @@ jobs:
   - {name: digits, workers: [w1, w2], servers: [q1], gradient: 1 MB}
 ";
 
-/// A network of these peers with jobs of all of them; p2 is at the far switch, the others at s.
+/// Returns a network of these peers with jobs of all of them; p2 is at the far switch, the others at s.
 fn mesh_of(peers: &[&str], jobs: &[&str], far: &str) -> Mesh {
     let nodes: String = peers.iter().map(|peer| format!(", {{name: {peer}, kind: peer}}")).collect();
     let home = |peer: &str| if peer == "p2" { far.to_owned() } else { "s".to_owned() };
@@ -64,7 +64,7 @@ fn mesh_of(peers: &[&str], jobs: &[&str], far: &str) -> Mesh {
     .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A network of these peers with one job; p2 is at t.
+/// Returns a network of these peers with one job; p2 is at t.
 pub fn mesh(peers: &[&str], name: &str) -> Mesh {
     mesh_of(peers, &[name], "t")
 }
@@ -87,7 +87,7 @@ fn on(limits: Limits, records: Records) -> Controller<Memory> {
     Controller::new(topology(), VALUES, limits, switches, records).unwrap()
 }
 
-/// Both jobs, the one with a server first.
+/// Returns a controller with both jobs, the one with a server first.
 fn both() -> Controller<Memory> {
     let mut controller = on(LIMITS, Records::default());
     now(controller.install(&[planned()])).unwrap();
@@ -134,7 +134,7 @@ fn frame(
     bytes
 }
 
-/// Whether gradients of both workers come to the server as their sum.
+/// Returns whether gradients of both workers arrive at the server as their sum.
 fn sums(net: &mut Net, plan_version: u16) -> bool {
     let mut send = |rank: usize, values: &[i32]| {
         let own = Contributors { bitmap: 1 << rank, group: Group(0) };
@@ -148,7 +148,7 @@ fn sums(net: &mut Net, plan_version: u16) -> bool {
         && sum.values().take(3).eq([11, 18, 330])
 }
 
-/// Receivers of the update of p1 (rank 0), for these ranks.
+/// Returns the receivers of the update of p1 (rank 0), for these ranks.
 fn copies(net: &mut Net, bitmap: u64) -> BTreeSet<String> {
     let to = Contributors { bitmap, group: Group(0) };
     let arrived = net.send("p1", frame(Kind::Update, (COPIED, 1), 0, to, &[7]));
@@ -159,7 +159,7 @@ fn names(of: &[&str]) -> BTreeSet<String> {
     of.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Where frames to a peer's address go: what the peer would find its messages by.
+/// Returns the destinations of frames to a peer's address, which messages to the peer use.
 fn reaches(net: &mut Net, place: u8) -> BTreeSet<String> {
     let mut message = vec![2, 0x49, 0x4e, 0x50, 0, place];
     message.extend([2, 0, 0, 0, 0, 1, 0x08, 0x00]);
@@ -184,9 +184,9 @@ fn one_switch_sums_for_a_job_and_copies_for_another() {
     assert_eq!(held, [("1 (digits)".to_owned(), true, false), ("32768 (lstm)".to_owned(), true, false)]);
 }
 
-/// The doctor tells a job of peers whose frames arrive from one whose frames do not.
+/// The doctor distinguishes jobs of peers with and without arriving frames.
 #[test]
-fn the_doctor_says_whether_frames_of_peers_move() {
+fn the_doctor_reports_whether_frames_of_peers_arrive() {
     let mut controller = both();
     let mut view = |name: &str, packets: i64| {
         let counts = Counts { packets, bytes: 100 * packets };
@@ -204,13 +204,13 @@ fn the_doctor_says_whether_frames_of_peers_move() {
     };
     let still_words = "none of its frames arrived at s, t meanwhile: its peers compute, wait, or do not run";
     assert_eq!(says(still), [format!("job lstm (peers): {still_words}")]);
-    assert_eq!(says(moving), ["job lstm (peers): it moves"]);
+    assert_eq!(says(moving), ["job lstm (peers): making progress"]);
     assert_eq!(says(silent), ["job lstm (peers): no switch that answered holds its entries"]);
 }
 
-/// Whichever comes first, the switches hold the same in the end; and the same again changes nothing.
+/// The switches end with the same entries in either order; and a repetition changes nothing.
 #[test]
-fn the_order_of_pushes_does_not_matter() {
+fn the_order_of_installations_does_not_matter() {
     let mut controller = on(LIMITS, Records::default());
     controller.give_peers(three()).unwrap();
     now(controller.install(&[])).unwrap();
@@ -247,28 +247,28 @@ fn either_job_is_removed_without_the_other() {
     now(alone.install(&[planned()])).unwrap();
     assert_eq!(tables(&mut controller), tables(&mut alone), "as if there had been no peers");
     assert!(controller.records().peers.is_empty());
-    assert_eq!(now(controller.install(&[planned()])).unwrap().updates(), 0, "it does not come back");
+    assert_eq!(now(controller.install(&[planned()])).unwrap().updates(), 0, "it is not installed again");
 }
 
 #[test]
-fn a_rollback_of_peers_puts_the_network_before_back() {
+fn a_rollback_of_peers_restores_the_previous_network() {
     let mut controller = both();
     let before = tables(&mut controller);
     controller.give_peers(mesh(&["p1", "p2"], "lstm")).unwrap();
     now(controller.install(&[])).unwrap();
-    assert_eq!(copies(&mut net(&mut controller), 0b110), names(&["p2"]), "w2 is no peer any more");
+    assert_eq!(copies(&mut net(&mut controller), 0b110), names(&["p2"]), "w2 is not a peer any more");
     now(controller.rollback(COPIED.into())).unwrap();
     assert_eq!(copies(&mut net(&mut controller), 0b110), names(&["p2", "w2"]));
     assert_eq!(tables(&mut controller), before);
     let error = now(controller.rollback(COPIED.into())).unwrap_err();
     assert!(matches!(error, InstallError::NoEarlierPush { .. }), "{error}");
     assert!(error.to_string().starts_with("job lstm:"), "{error}");
-    // The other job's history is its own.
+    // The other job has its own history.
     let error = now(controller.rollback(1.into())).unwrap_err();
     assert!(matches!(error, InstallError::NoEarlierPush { .. }), "{error}");
 }
 
-/// A push that fails leaves everything as it was, whichever update fails.
+/// A failed installation leaves everything as it was, whichever update fails.
 #[test]
 fn a_push_of_peers_that_fails_changes_nothing() {
     let mut clean = on(LIMITS, Records::default());
@@ -295,7 +295,7 @@ fn a_push_of_peers_that_fails_changes_nothing() {
     }
 }
 
-/// The switches say what is installed: without records a plan that is pushed leaves the peers' ways.
+/// The switches show what is installed: without records, an installation keeps the peers' routes.
 #[test]
 fn a_push_without_records_leaves_the_job_of_peers() {
     let mut controller = both();
@@ -323,14 +323,14 @@ fn networks_of_peers_that_do_not_fit_are_refused_by_name() {
     let mut refused = |mesh: Mesh| {
         controller.give_peers(mesh).unwrap();
         let error = now(controller.install(&[])).unwrap_err();
-        assert!(matches!(error, InstallError::Peers(PeersError::Left { .. })), "{error}");
+        assert!(matches!(error, InstallError::Peers(PeersError::JobMissing { .. })), "{error}");
         error.to_string()
     };
     let fix = "remove it, if it is done, with";
     assert_eq!(
         refused(mesh(&["p1", "p2"], "other")),
         format!(
-            "network of peers m has no job lstm at place 1, where the switches hold it: write the job there, or {fix} \
+            "network of peers m has no job lstm at position 1, where the switches hold it: write the job there, or {fix} \
              `inart remove lstm TOPOLOGY`"
         )
     );
@@ -340,12 +340,12 @@ fn networks_of_peers_that_do_not_fit_are_refused_by_name() {
         controller.give_peers(mesh).unwrap();
         now(controller.install(&[])).unwrap_err().to_string()
     };
-    assert!(refused(three()).contains("has no job second at place 2"));
-    // The same job at another place has another number.
-    assert!(refused(mesh(&["p1", "p2", "w2"], "second")).contains("has no job lstm at place 1"));
+    assert!(refused(three()).contains("has no job second at position 2"));
+    // The same job at another position has another number.
+    assert!(refused(mesh(&["p1", "p2", "w2"], "second")).contains("has no job lstm at position 1"));
 }
 
-/// A name is one job's: commands take names.
+/// A name identifies one job, since commands use names.
 #[test]
 fn jobs_of_both_kinds_with_one_name_are_refused() {
     let mut controller = on(LIMITS, Records::default());
@@ -361,7 +361,8 @@ fn jobs_of_both_kinds_with_one_name_are_refused() {
     );
 }
 
-/// A topology that lost a peer refuses pushes by the peer's name, and the job of peers can still be removed.
+/// A topology without a peer of a job refuses installations with the peer's name, and the job can still be
+/// removed.
 #[test]
 fn a_job_of_peers_is_removed_from_a_topology_without_its_hosts() {
     let mut controller = both();
@@ -414,7 +415,7 @@ fn a_rollback_to_other_switches_is_refused_by_their_names() {
     assert_eq!(tables(&mut second), before);
 }
 
-/// A network of peers alone does not know where the hosts of other jobs are.
+/// A network of peers alone does not have the hosts of other jobs.
 #[test]
 fn a_network_of_peers_alone_is_refused_where_switches_sum() {
     let mut controller = on(LIMITS, Records::default());
@@ -426,7 +427,7 @@ fn a_network_of_peers_alone_is_refused_where_switches_sum() {
     let error = now(alone.install(&[])).unwrap_err().to_string();
     assert_eq!(
         error,
-        "switch s sums gradients for 1 job, and what all jobs share follows from their topology: push the network of \
+        "switch s sums gradients for 1 job, and shared entries follow from their topology: apply the network of \
          peers on it, `inart apply PEERS TOPOLOGY`"
     );
     assert_eq!(tables(&mut alone), tables(&mut controller));
@@ -486,8 +487,8 @@ fn updates_are_described_by_the_names_of_peers() {
     );
 }
 
-/// The daemon keeps both jobs: what a switch loses is written again, and the next daemon knows the network of
-/// peers by the records.
+/// The daemon keeps both jobs: lost entries of a switch are rewritten, and the next daemon gets the network
+/// of peers from the records.
 #[tokio::test]
 async fn the_daemon_keeps_a_job_of_each_kind() {
     let folder = tempfile::tempdir().unwrap();
@@ -509,7 +510,7 @@ async fn the_daemon_keeps_a_job_of_each_kind() {
     for (peers, precedence) in [(Some(three()), 1), (None, 2)] {
         let daemon = Daemon::start(config(peers, precedence), folder.path()).await;
         let status = daemon.until(in_order).await;
-        // As the two documents above have it: q1 is at s, and so are p1 and w2, while p2 is at t.
+        // As in the two documents above: q1 is at s, and so are p1 and w2, while p2 is at t.
         let listed =
             status.jobs.iter().map(|job| (&*job.name, &*job.kind, job.job, job.plan_version, job.peers));
         let listed: Vec<_> = listed.collect();
@@ -529,7 +530,7 @@ async fn the_daemon_keeps_a_job_of_each_kind() {
     }
 }
 
-/// A daemon of a network of peers alone.
+/// Daemon of a network of peers alone.
 #[tokio::test]
 async fn the_daemon_keeps_a_network_of_peers_alone() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Records of networks of peers: kept in the file, bounded, and no two pushes at the same time.
+//! Records of networks of peers: kept in the file, bounded, and without concurrent changes.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use inart_controller::{PeersPush, Records, RecordsError};
 use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 
-/// The number of the first job of peers.
+/// Number of the first job of peers.
 const COPIED: fn() -> JobId = || JobId::from(0x8000);
 
-/// A push of a network with so many jobs of two peers.
+/// Returns a push of a network with `jobs` jobs of two peers.
 fn push(jobs: usize) -> PeersPush {
     let jobs: Vec<_> =
         (0..jobs).map(|job| format!("{{name: job{job}, receivers: 1, update: 8 B}}")).collect();
@@ -32,7 +32,7 @@ fn pushes_of_peers_are_kept_in_the_file_and_the_newest_sixteen_only() {
     assert!(open().peers.is_empty());
     for jobs in 1..=20 {
         succeed(&mut open(), 0, push(jobs));
-        // The same push again is not another one.
+        // The same push again does not count.
         succeed(&mut open(), 0, push(jobs));
     }
     assert_eq!(open().installed_values(), Some(ValuesPerFrame::N256));
@@ -49,7 +49,7 @@ fn pushes_of_peers_are_kept_in_the_file_and_the_newest_sixteen_only() {
 }
 
 #[test]
-fn removed_jobs_of_peers_are_noted_until_the_last_one_goes() {
+fn removed_jobs_of_peers_are_recorded_until_the_last_one_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Records::open(folder.path(), "net").unwrap();
     succeed(&mut open(), 0, push(1));
@@ -76,12 +76,12 @@ fn of_two_pushes_of_peers_at_once_the_second_is_refused() {
     succeed(&mut first, 0, push(1));
     let error = second.begin(&plan_versions).unwrap_err();
     assert!(matches!(error, RecordsError::Raced { .. }), "{error}");
-    // A job with a server is not concerned.
+    // A job with a server is not affected.
     let other = BTreeMap::from([(JobId::from(1), PlanVersion::from(1))]);
     second.begin(&other).unwrap();
 }
 
-/// Records of a version that knew no peers.
+/// Records of an older version without peers.
 #[test]
 fn records_without_peers_are_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! A scheme of this test alone: its plan, of sums of sums of sums, is pushed to switches, where frames find
-//! their way.
+//! A scheme of this test alone: its plan, of sums of sums of sums, is installed on switches, where frames
+//! follow it.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;

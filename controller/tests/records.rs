@@ -1,4 +1,4 @@
-//! Records that several processes use at the same time: nothing is lost, and no role is granted twice.
+//! Records that several processes use at the same time: no change is lost, and no role is granted twice.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -26,7 +26,7 @@ fn planned(scheme: &dyn Scheme) -> inart_controller::JobPlan {
     job(1, &plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap())
 }
 
-/// A controller that has installed a plan, with records in `folder`.
+/// Returns a controller that has installed a plan, with records in `folder`.
 fn installed(folder: &Path) -> Controller<Memory> {
     let mut controller = controller(&fig1(), Records::open(folder, "fig1").unwrap());
     now(controller.install(&[planned(schemes::ATP)])).unwrap();
@@ -34,7 +34,7 @@ fn installed(folder: &Path) -> Controller<Memory> {
 }
 
 #[test]
-fn of_many_claims_at_once_one_is_granted_for_each_role() {
+fn one_of_many_concurrent_claims_is_granted_per_role() {
     let folder = tempfile::tempdir().unwrap();
     installed(folder.path());
     let roles = || (0..12).map(|rank| format!("worker-{rank}"));
@@ -59,9 +59,9 @@ fn of_many_claims_at_once_one_is_granted_for_each_role() {
     assert!(kept.jobs[&JOB()].claimed.roles().eq(&all));
 }
 
-/// The plan version changes while another process goes on with what it has read.
+/// The plan version changes while another process continues with earlier records.
 #[test]
-fn a_claim_counts_under_the_plan_version_in_force_whoever_is_asked() {
+fn a_claim_counts_under_the_active_plan_version_in_every_process() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = installed(folder.path());
     let mut old = first.records().clone();
@@ -77,14 +77,14 @@ fn a_claim_counts_under_the_plan_version_in_force_whoever_is_asked() {
         old.claim(JobId::from(7), FIRST(), "worker-0".into(), incarnation(1)).unwrap(),
         Claim::NotInForce(None)
     );
-    // A push of the same plan leaves the claims of its plan version.
+    // Another installation of the same plan keeps the claims of its plan version.
     assert_eq!(now(first.install(&[planned(schemes::OPTIMIZED)])).unwrap().updates(), 0);
     assert_eq!(old.claim(JOB(), second, "worker-0".into(), incarnation(2)).unwrap(), Claim::Taken);
 }
 
-/// Its answer was lost on the way, or with the controller that gave it.
+/// The answer was lost on its way, or with the controller.
 #[test]
-fn a_host_that_asks_again_is_granted_again_and_no_other() {
+fn a_repeated_claim_is_granted_to_the_same_host_only() {
     let folder = tempfile::tempdir().unwrap();
     installed(folder.path());
     let open = || Records::open(folder.path(), "fig1").unwrap();
@@ -93,7 +93,7 @@ fn a_host_that_asks_again_is_granted_again_and_no_other() {
         use Claim::{Granted, Taken};
         [Granted, Granted, Taken, Granted, Taken]
     });
-    // Who does not name itself cannot be told from others.
+    // A host without an incarnation cannot be distinguished from others.
     let nameless = || open().claim(JOB(), FIRST(), "worker-1".into(), incarnation(0)).unwrap();
     assert_eq!([nameless(), nameless()], [Claim::Granted, Claim::Taken]);
 }
@@ -110,20 +110,20 @@ fn no_two_networks_share_their_records() {
     }
     names.sort_unstable();
     assert_eq!(Records::networks(folder.path()), names);
-    // What others put there is no network.
-    for stranger in ["a%zz.json", "a%2.json", "a%2f.json", "a%41.json", "a%é.json", "notes.txt"] {
-        std::fs::write(folder.path().join(stranger), "").unwrap();
+    // Other files are not networks.
+    for other in ["a%zz.json", "a%2.json", "a%2f.json", "a%41.json", "a%é.json", "notes.txt"] {
+        std::fs::write(folder.path().join(other), "").unwrap();
     }
     assert_eq!(Records::networks(folder.path()), names);
 }
 
-/// A switch that is written to by another controller between the reading and the writing.
-struct Meddler {
+/// Switch to which another controller writes between the read and the write.
+struct Interfered {
     inner: Memory,
     other: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl Session for Meddler {
+impl Session for Interfered {
     fn precedence(&self) -> Option<Precedence> {
         self.inner.precedence()
     }
@@ -134,10 +134,10 @@ impl Session for Meddler {
         self.inner.load_program()
     }
     fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
-        let Meddler { inner, other } = self;
+        let Interfered { inner, other } = self;
         Box::pin(async {
             let tables = inner.read().await;
-            // In another thread, as futures are not run to their end within each other.
+            // In another thread, as futures cannot be run to their end within each other.
             other.take().into_iter().for_each(|other| std::thread::spawn(other).join().unwrap());
             tables
         })
@@ -154,7 +154,7 @@ impl Session for Meddler {
 }
 
 #[test]
-fn a_push_that_another_one_overtakes_touches_nothing() {
+fn an_overtaken_installation_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = installed(folder.path());
     let path = folder.path().to_owned();
@@ -169,7 +169,7 @@ fn a_push_that_another_one_overtakes_touches_nothing() {
                 now(other.install(&[planned(schemes::LBMM)])).unwrap();
             }) as Box<dyn FnOnce() + Send>
         });
-        (name, Meddler { inner, other })
+        (name, Interfered { inner, other })
     });
     let records = Records::open(folder.path(), "fig1").unwrap();
     let mut slow = Controller::new(fig1(), ValuesPerFrame::N64, LIMITS, switches.collect(), records).unwrap();
@@ -182,7 +182,7 @@ fn a_push_that_another_one_overtakes_touches_nothing() {
     assert_eq!(live.jobs[&JOB()].live().unwrap().plan.scheme, "lbmm");
 }
 
-/// Versions before noted no topology for all jobs, and of claims only the roles.
+/// Older versions recorded no topology for all jobs, and only the roles of claims.
 #[test]
 fn records_of_older_versions_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,64 +202,8 @@ fn records_of_older_versions_are_read() {
     assert_eq!(Records::open(folder.path(), "fig1").unwrap(), records);
 }
 
-#[test]
-fn records_carry_their_format_and_those_of_newer_versions_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut first = installed(folder.path());
-    let file = folder.path().join("fig1.json");
-    let text = std::fs::read_to_string(&file).unwrap();
-    assert!(text.starts_with(&format!("{{\"format\":{},\"switches\":", RECORDS_FORMAT.newest)), "{text}");
-    for newer in ["{\"format\":3,", "{\"more\":[1],\"jobs\":7,\"format\":3,"] {
-        std::fs::write(&file, text.replacen("{\"format\":2,", newer, 1)).unwrap();
-        let named = format!(
-            "records {}: format 3 is newer than this version of inart reads (1 to 2); use a newer inart, or move \
-             the file away to start without records",
-            file.display()
-        );
-        assert_eq!(Records::open(folder.path(), "fig1").unwrap_err().to_string(), named);
-        assert_eq!(first.records().clone().refresh().unwrap_err().to_string(), named);
-        let before = std::fs::read_to_string(&file).unwrap();
-        assert!(now(first.install(&[planned(schemes::LBMM)])).is_err());
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "a newer file is not overwritten");
-    }
-}
-
-/// Format 1 has no number, and documents of networks have old keys.
-#[test]
-fn documents_in_records_of_format_1_have_old_keys() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut first = installed(folder.path());
-    let mut records = first.records().clone();
-    let mesh = "{name: m, nodes: [{name: v1, kind: switch}, {name: p1, kind: peer}, {name: p2, kind: peer}], links: \
-                [{ends: [p1, v1], rate: 1 Gbps}, \
-                {ends: [p2, v1], rate: 1 Gbps}], jobs: [{name: copied, receivers: \
-                1, update: {overrides: {p1: 8 B, p2: 16 B}}}]}";
-    let push = PeersPush { mesh: mesh.into(), values: ValuesPerFrame::N256, removed: Default::default() };
-    records.succeed_with_peers(0, fig1().to_yaml(), Vec::new(), Some(push)).unwrap();
-    let file = folder.path().join("fig1.json");
-    let text = std::fs::read_to_string(&file).unwrap();
-    let old = text
-        .replacen("\"format\":2,", "", 1)
-        .replace("aggregation_capacity", "aggregation")
-        .replace("ingress_capacity", "ingress")
-        .replace("update: {overrides: {p1: 8 B, p2: 16 B}}", "updates: {p1: 8 B, p2: 16 B}");
-    assert!(old.contains("updates: {") && old.contains("aggregation: ") && old.len() < text.len());
-    std::fs::write(&file, &old).unwrap();
-    let read = Records::open(folder.path(), "fig1").unwrap();
-    let is_fig1 = |document: &str| Topology::from_yaml(document).unwrap().to_yaml() == fig1().to_yaml();
-    assert!(is_fig1(read.newest_topology().unwrap()) && is_fig1(&read.jobs[&JOB()].live().unwrap().topology));
-    assert_eq!(read.peers.live().unwrap().peers().unwrap().mesh.jobs()[0].update_bytes, [8.0, 16.0]);
-    // The plan is installed already: the next push changes nothing on switches.
-    let mut alone: serde_json::Value = serde_json::from_str(&old).unwrap();
-    alone.as_object_mut().unwrap().remove("peers").unwrap();
-    std::fs::write(&file, alone.to_string()).unwrap();
-    assert_eq!(now(first.install(&[planned(schemes::ATP)])).unwrap().updates(), 0);
-    first.records().clone().claim(JOB(), FIRST(), "worker-0".into(), incarnation(1)).unwrap();
-    assert!(std::fs::read_to_string(&file).unwrap().starts_with("{\"format\":2,"));
-}
-
-/// What a process wrote when the machine stopped is in nobody's way, and what cannot be written has not
-/// happened.
+/// What a process wrote when the machine stopped does not matter, and changes that cannot be written are
+/// not made.
 #[test]
 fn a_change_that_is_not_written_is_not_made() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Removing jobs: their slots are free again, other jobs and what all share stay, and a failure changes
+//! Removal of jobs: their slots become free, other jobs and shared entries stay, and a failure changes
 //! nothing.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -20,7 +20,7 @@ fn planned(number: u16, scheme: &dyn Scheme) -> JobPlan {
     job(number, &plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap())
 }
 
-/// Switches with room for two plans of two sums each and no more.
+/// Returns switches with room for two plans of two sums each and no more.
 fn narrow() -> Controller<Memory> {
     let limits = Limits { slots: 256, ..LIMITS };
     let switches = support::switches(&fig1(), limits);
@@ -70,9 +70,9 @@ fn a_full_switch_names_the_command_and_the_command_makes_room() {
     check_own_slots(&network(&mut controller)).unwrap();
 }
 
-/// Slots remember sums of a plan version, whoever removed its entries.
+/// Slots keep sums of a plan version after its entries were removed.
 #[test]
-fn the_next_push_of_a_removed_job_takes_a_new_plan_version() {
+fn the_next_push_of_a_removed_job_uses_a_new_plan_version() {
     let mut controller = narrow();
     now(controller.install(&[planned(1, schemes::ATP)])).unwrap();
     now(controller.install(&[planned(1, schemes::LBMM)])).unwrap();
@@ -159,11 +159,11 @@ fn jobs_are_found_by_number_and_by_name_with_records_and_without() {
     let ambiguous = find_held(&held, "digits").unwrap_err();
     assert!(matches!(ambiguous, NotHeld::Ambiguous { .. }), "{ambiguous}");
     assert_eq!(ambiguous.to_string(), "several jobs are called digits: give the number, 1 or 2");
-    let strange = names(&now(at(Records::default()).held()).unwrap());
-    assert_eq!(strange, [("1 (digits)".to_owned(), true), ("2".to_owned(), false)]);
+    let unknown_jobs = names(&now(at(Records::default()).held()).unwrap());
+    assert_eq!(unknown_jobs, [("1 (digits)".to_owned(), true), ("2".to_owned(), false)]);
 }
 
-/// Switches that run nothing, or another program, hold no job and are left alone.
+/// Switches without a program, or with another one, hold no job and stay unchanged.
 #[test]
 fn a_switch_without_our_program_is_left_alone() {
     let mut controller = narrow();

@@ -1,4 +1,4 @@
-//! Going back to an older plan, on a network that may have been rewired since.
+//! Rollback to an older plan, on a network whose links may have changed since.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -29,8 +29,7 @@ fn rollback_goes_back_push_by_push_under_new_plan_versions() {
     assert!(matches!(error, InstallError::NoEarlierPush { .. }), "{error}");
 }
 
-/// Fig. 1 as somebody rewired it: a switch and hosts are added before the others, so that ports and addresses
-/// move.
+/// Returns Fig. 1 with a switch and hosts added before the others, so that ports and addresses change.
 fn rewired() -> Topology {
     let text = support::FIG1
         .replace("nodes:\n", "nodes:\n  - {name: v0, kind: switch}\n  - {name: w7, kind: worker}\n")
@@ -41,7 +40,7 @@ fn rewired() -> Topology {
     Topology::from_yaml(&text).unwrap()
 }
 
-/// The same switches and records under another topology.
+/// Returns the same switches and records under another topology.
 fn moved(from: &mut Controller<Memory>, topology: &Topology) -> Controller<Memory> {
     let ports = PortMap::new(topology).unwrap();
     let kept = from.switches().clone();
@@ -52,9 +51,9 @@ fn moved(from: &mut Controller<Memory>, topology: &Topology) -> Controller<Memor
     Controller::new(topology.clone(), ValuesPerFrame::N64, LIMITS, switches.collect(), records).unwrap()
 }
 
-/// A job that goes back gets the older plan on the ports of today; what all jobs share stays as it is.
+/// A rolled-back job gets the older plan on the current ports; shared entries stay as they are.
 #[test]
-fn rollback_leaves_what_all_jobs_share_to_the_topology_of_today() {
+fn rollback_leaves_shared_entries_to_the_current_topology() {
     let mut older = controller(&fig1(), Records::default());
     let [one, two] = [schemes::ATP, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
     now(older.install(std::slice::from_ref(&one))).unwrap();
@@ -78,7 +77,7 @@ fn rollback_leaves_what_all_jobs_share_to_the_topology_of_today() {
 }
 
 #[test]
-fn a_rollback_that_does_not_hold_today_says_what_differs() {
+fn a_rollback_that_does_not_hold_today_names_the_differences() {
     let mut older = controller(&fig1(), Records::default());
     now(older.install(&[job(1, &planned(schemes::OPTIMIZED))])).unwrap();
     for (from, to, says) in [
@@ -91,13 +90,13 @@ fn a_rollback_that_does_not_hold_today_says_what_differs() {
         now(newer.install(&[job(1, &plan)])).unwrap();
         let (before, recorded) = (network(&mut newer), newer.records().clone());
         let error = now(newer.rollback(JobId::from(1))).unwrap_err().to_string();
-        assert!(error.starts_with("the plan before of job digits cannot be installed again"), "{error}");
+        assert!(error.starts_with("the previous plan of job digits cannot be installed again"), "{error}");
         assert!(error.contains(says) && !error.contains('\n'), "{error}");
         assert_eq!((network(&mut newer), newer.records()), (before, &recorded));
     }
 }
 
-/// The plan before the last under the same number may be another job's, from an older topology.
+/// The previous plan under the same number may be another job's, from an older topology.
 #[test]
 fn a_rollback_never_installs_another_job() {
     let called = |name: &str| Topology::from_yaml(&support::FIG1.replace("digits", name)).unwrap();

@@ -1,5 +1,5 @@
-//! Daemons that start while switches are away, have seen later controllers, hold other jobs, or belong to
-//! other clients: against switches in memory.
+//! Daemons that start while switches are missing, have seen later controllers, hold other jobs, or belong
+//! to other clients: with switches in memory.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -27,16 +27,16 @@ use inart_wire::ValuesPerFrame;
 use support::{FIG1, LIMITS, fig1, job};
 use tokio::task::JoinHandle;
 
-/// Switches in memory, called by their names, of which some are away. With `owners` they have no precedences:
-/// each belongs to the client that came first.
+/// Switches in memory, by name, of which some are missing. With `owners` they have no precedences: each
+/// belongs to its first client.
 #[derive(Clone)]
 struct Switches {
     inner: InMemory,
     away: Arc<Mutex<BTreeSet<String>>>,
-    /// Those with which a session panics.
+    /// Switches whose sessions panic.
     broken: Arc<Mutex<BTreeSet<String>>>,
     owners: Option<Arc<Mutex<BTreeMap<String, u128>>>>,
-    /// A later controller takes this switch when a session with it is opened next: just before, or just
+    /// Switch that a later controller takes when the next session with it is opened: just before, or just
     /// after.
     later: Arc<Mutex<Option<(String, Moment)>>>,
 }
@@ -73,7 +73,7 @@ impl Switches {
         }
     }
 
-    /// Makes a client the owner, unless another one is.
+    /// Makes a client the owner, unless the switch has another one.
     fn take(&self, switch: &str, client: u128) -> Result<(), SwitchError> {
         let mut owners = self.owners.as_ref().unwrap().lock().unwrap();
         let owner = *owners.entry(switch.to_owned()).or_insert(client);
@@ -84,7 +84,7 @@ impl Switches {
         }
     }
 
-    fn give_back(&self, switch: &str) {
+    fn release(&self, switch: &str) {
         self.owners.as_ref().unwrap().lock().unwrap().remove(switch);
     }
 
@@ -93,7 +93,7 @@ impl Switches {
     }
 }
 
-/// Of a later controller.
+/// Precedence of a later controller.
 const LATER: Precedence = Precedence(30_000_000);
 
 impl Program for Switches {
@@ -143,7 +143,7 @@ impl Program for Switches {
     }
 }
 
-/// A session whose end gives the switch back.
+/// Session whose end releases the switch.
 struct Owned {
     session: Box<dyn Session>,
     switches: Switches,
@@ -152,7 +152,7 @@ struct Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        self.switches.give_back(&self.switch);
+        self.switches.release(&self.switch);
     }
 }
 
@@ -190,7 +190,7 @@ impl Session for Owned {
     }
 }
 
-/// A daemon in this test's runtime, and a client of its API.
+/// Daemon in this test's runtime, and a client of its API.
 struct Started {
     daemon: JoinHandle<DaemonError>,
     api: api::Client,
@@ -215,7 +215,7 @@ impl Started {
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("in vain: {:?}", self.api.status().await);
+        panic!("timed out: {:?}", self.api.status().await);
     }
 }
 
@@ -255,15 +255,15 @@ fn config(switches: &Switches, precedence: u128, topology: Topology, records: Re
     }
 }
 
-/// A precedence is fixed at the first contact: what a switch that was away has seen since then is another
-/// controller's, and stays so.
+/// The precedence is fixed at the first contact: a greater one on a switch that was missing is another
+/// controller's.
 #[tokio::test(flavor = "local")]
-async fn a_greater_precedence_on_a_switch_that_comes_back_ends_the_daemon() {
+async fn a_greater_precedence_on_a_switch_that_returns_ends_the_daemon() {
     let switches = Switches::new(false);
     let at = |name: &str| Place::local(name, 0);
-    // By a clock that went back: the first contact shows more.
+    // By a clock that went back: the first contact shows a greater one.
     switches.inner.open(at("v1"), Access::Write(Precedence(20))).await.unwrap();
-    // Far above what this controller takes.
+    // Far above what this controller chooses.
     let greatest = LATER;
     switches.inner.open(at("v2"), Access::Write(greatest)).await.unwrap();
     switches.set_away("v2", true);
@@ -277,16 +277,16 @@ async fn a_greater_precedence_on_a_switch_that_comes_back_ends_the_daemon() {
     assert_eq!(switches.greatest(at("v2")).await.unwrap(), Some(greatest));
 }
 
-/// Between the look for the greatest precedence and the first writes, another controller may start.
+/// Another controller may start between the query of precedences and the first writes.
 #[tokio::test(flavor = "local")]
 async fn a_later_controller_at_the_first_sessions_ends_the_daemon() {
     for moment in [Moment::Before, Moment::After] {
         let switches = Switches::new(false);
         *switches.later.lock().unwrap() = Some(("v2".to_owned(), moment));
         let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
-        // The time ends a hang only.
+        // The time limit ends a hang only.
         let ended = tokio::time::timeout(Duration::from_secs(60), running.daemon).await;
-        let ended = ended.unwrap_or_else(|_| panic!("{moment:?}: it goes on")).unwrap();
+        let ended = ended.unwrap_or_else(|_| panic!("{moment:?}: still running")).unwrap();
         assert!(
             matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v2"),
             "{moment:?}: {ended}"
@@ -296,10 +296,10 @@ async fn a_later_controller_at_the_first_sessions_ends_the_daemon() {
     }
 }
 
-/// Two that start by clocks that went back see the same ids. If both took the next one, they would share the
-/// switches between them.
+/// Two controllers with clocks that went back see the same ids. If both chose the next one, they would
+/// share the switches.
 #[tokio::test(flavor = "local")]
-async fn two_that_have_seen_the_same_precedence_take_different_ones() {
+async fn two_controllers_that_saw_the_same_precedence_choose_different_ones() {
     let mut taken = BTreeSet::new();
     for _ in 0..2 {
         let switches = Switches::new(false);
@@ -315,7 +315,7 @@ async fn two_that_have_seen_the_same_precedence_take_different_ones() {
     assert_eq!(taken.len(), 2, "{taken:?}");
 }
 
-/// A switch without a task ends the process, as a panic of any other task does.
+/// A switch without a task ends the process, like a panic of any other task.
 #[tokio::test(flavor = "local")]
 async fn a_panic_of_the_task_of_one_switch_ends_the_daemon() {
     let switches = Switches::new(false);
@@ -328,9 +328,9 @@ async fn a_panic_of_the_task_of_one_switch_ends_the_daemon() {
     assert!(ended.unwrap_err().is_panic());
 }
 
-/// The planner hears of a switch that was never there as of one that dies.
+/// The planner treats a switch that was never reachable like one that fails.
 #[tokio::test(flavor = "local")]
-async fn a_switch_that_is_away_from_the_start_has_failed() {
+async fn a_switch_that_is_missing_from_the_start_has_failed() {
     let switches = Switches::new(false);
     switches.set_away("v2", true);
     let every = Duration::from_millis(50);
@@ -345,9 +345,9 @@ async fn a_switch_that_is_away_from_the_start_has_failed() {
     assert!(!failed(&status).iter().any(|part| part.contains("switch v1")), "{status:?}");
 }
 
-/// Entries of jobs that left the topology are kept, though the start has not read them.
+/// Entries of jobs that left the topology are kept, although the start has not read them.
 #[tokio::test(flavor = "local")]
-async fn other_jobs_on_a_switch_that_was_away_are_kept() {
+async fn other_jobs_on_a_switch_that_was_missing_are_kept() {
     let switches = Switches::new(false);
     let folder = tempfile::TempDir::new().unwrap();
     let records = || Records::open(folder.path(), "fig1").unwrap();
@@ -368,15 +368,15 @@ async fn other_jobs_on_a_switch_that_was_away_are_kept() {
     });
     switches.set_away("v2", false);
     second.until(all_connected).await;
-    assert_eq!(switches.tables("v2"), before, "in order, and job 2 is still there");
+    assert_eq!(switches.tables("v2"), before, "repaired, and job 2 is still there");
 }
 
-/// Jobs 7 and 1 want the same slots of v2, which is away while the controller of job 1 starts. Returns that
-/// controller, v2's tables before, and the slots of v2 that a job takes.
-async fn beside_a_strange_job(switches: &Switches) -> (Started, SwitchTables, u32) {
-    let mut strange = config(switches, 1, fig1(), Records::default());
-    strange.jobs[0].job = 7.into();
-    let first = Started::start(strange).await;
+/// Lets jobs 7 and 1 want the same slots of v2, which is missing while the controller of job 1 starts.
+/// Returns that controller, v2's tables before, and the number of slots of v2 that a job needs.
+async fn next_to_a_foreign_job(switches: &Switches) -> (Started, SwitchTables, u32) {
+    let mut foreign = config(switches, 1, fig1(), Records::default());
+    foreign.jobs[0].job = 7.into();
+    let first = Started::start(foreign).await;
     first.until(all_connected).await;
     first.daemon.abort();
     let before = switches.tables("v2");
@@ -390,12 +390,12 @@ async fn beside_a_strange_job(switches: &Switches) -> (Started, SwitchTables, u3
     (second, before, taken.into_iter().map(|(_, len)| len).sum())
 }
 
-/// A switch that was away holds a job that this controller does not know, in slots that the plans would take:
-/// they get others there.
+/// A missing switch holds a job that this controller does not know, in slots that the plans would use: they
+/// get others there.
 #[tokio::test(flavor = "local")]
-async fn plans_get_other_slots_where_a_strange_job_has_theirs() {
+async fn plans_get_other_slots_next_to_a_foreign_job() {
     let switches = Switches::new(false);
-    let (second, before, _) = beside_a_strange_job(&switches).await;
+    let (second, before, _) = next_to_a_foreign_job(&switches).await;
     second.until(all_connected).await;
     let after = switches.tables("v2");
     assert_eq!(after.jobs(), [1.into(), 7.into()].into());
@@ -409,45 +409,44 @@ async fn plans_get_other_slots_where_a_strange_job_has_theirs() {
     }
 }
 
-/// Where there is no room for both, the controller names the job and the way out, and writes nothing there.
+/// If there is no room for both, the controller names the job and the fix, and writes nothing there.
 #[tokio::test(flavor = "local")]
-async fn slots_of_a_strange_job_are_not_taken() {
-    let (_, _, slots) = beside_a_strange_job(&Switches::new(false)).await;
+async fn slots_of_a_foreign_job_are_kept() {
+    let (_, _, slots) = next_to_a_foreign_job(&Switches::new(false)).await;
     let switches = Switches::of(Limits { slots, ..LIMITS }, false);
-    let (second, before, _) = beside_a_strange_job(&switches).await;
+    let (second, before, _) = next_to_a_foreign_job(&switches).await;
     let status = second.until(|status| problem(status, "v2").contains("holds job 7")).await;
     let problem = problem(&status, "v2");
-    let told = "it was disconnected at the start and holds job 7, whose hosts may run: with that job the plan needs 1 x 64 slots, \
+    let expected = "it was disconnected at the start and holds job 7, whose hosts may run: with that job the plan needs 1 x 64 slots, \
                 0 of ";
-    let way_out =
-        "when job 7 has ended, stop the controller, run `inart remove 7 TOPOLOGY` and start it again";
-    assert!(problem.contains(told) && problem.contains(way_out), "{problem}");
+    let fix = "when job 7 has ended, stop the controller, run `inart remove 7 TOPOLOGY` and start it again";
+    assert!(problem.contains(expected) && problem.contains(fix), "{problem}");
     assert_eq!(switches.tables("v2"), before);
 }
 
-/// Where switches belong to the client that came first, a daemon that is refused one keeps none.
+/// On switches that belong to their first client, a daemon that is refused one releases the others.
 #[tokio::test(flavor = "local")]
-async fn what_is_held_is_given_back_while_another_switch_is_refused() {
+async fn switches_are_released_while_another_one_is_refused() {
     let switches = Switches::new(true);
     switches.take("v2", 99).unwrap();
     let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
     let status = running.until(|status| problem(status, "v2").contains("client 99")).await;
     assert!(!status.installed);
     for tries in 0.. {
-        assert!(tries < 6000, "v1 is never given back");
+        assert!(tries < 6000, "v1 is never released");
         if switches.take("v1", 98).is_ok() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     running.until(|status| problem(status, "v1").contains("client 98")).await;
-    ["v1", "v2"].iter().for_each(|switch| switches.give_back(switch));
+    ["v1", "v2"].iter().for_each(|switch| switches.release(switch));
     running.until(all_connected).await;
 }
 
-/// One of two that start at once gets all switches; the other one names it, and follows it.
+/// One of two daemons that start at once gets all switches; the other one names it, and succeeds it.
 #[tokio::test(flavor = "local")]
-async fn two_that_start_without_precedences_do_not_wait_for_each_other() {
+async fn two_daemons_without_precedences_do_not_deadlock() {
     let switches = Switches::new(true);
     let both = [5, 6].map(|precedence| config(&switches, precedence, fig1(), Records::default()));
     let [one, other] = both.map(Started::start);

@@ -1,5 +1,5 @@
-//! The daemon watches its network and moves jobs that run to other plans: on switches in memory whose
-//! counters a thread moves, with hosts as threads that follow over its API.
+//! The daemon watches its network and migrates running jobs to other plans: on switches in memory whose
+//! counters a thread advances, with hosts as threads that watch it over its API.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -24,7 +24,7 @@ use support::daemon::{Daemon, INCARNATION, config};
 use support::{LIMITS, job};
 use tempfile::TempDir;
 
-/// Two leaves, two spines: two ways between the workers and the server.
+/// Two leaves and two spines: two paths between the workers and the server.
 fn ways() -> Topology {
     let text = "{name: ways, nodes: [{name: l1, kind: switch, aggregation_capacity: 8 Gbps}, {name: l2, kind: switch, aggregation_capacity: 8 Gbps},
         {name: p1, kind: switch}, {name: p2, kind: switch}, {name: s, kind: server, ingress_capacity: 4 Gbps},
@@ -35,30 +35,30 @@ fn ways() -> Topology {
     Topology::from_yaml(text).unwrap()
 }
 
-/// The spine that a plan uses.
+/// Returns the spine that a plan uses.
 fn spine(plan: &Plan) -> &'static str {
     let paths = plan.flows.iter().map(|flow| &flow.path).chain(plan.trunks.iter().map(|trunk| &trunk.path));
     let used: BTreeSet<&str> = paths.flatten().map(|name| &**name).collect();
     ["p1", "p2"].into_iter().find(|spine| used.contains(spine)).unwrap()
 }
 
-/// What the switches count: ten frames of 1000 bytes each way over every link, per look, but for what is said
-/// here.
+/// Faults of the counters. Otherwise switches count ten frames of 1000 bytes per read in each direction of
+/// every link.
 #[derive(Default)]
-struct Weather {
-    /// Links of which no frame comes, by their ends.
+struct CounterFaults {
+    /// Links without arriving frames, by their ends.
     down: BTreeSet<(String, String)>,
-    /// More frames of others per look, by the switch and the neighbour that it sends them to.
+    /// Additional background frames per read, by the switch and the neighbor that it sends them to.
     others: Vec<(String, String, i64)>,
-    /// Switches whose slots hold what does not fit.
+    /// Switches whose occupied slots do not match arriving frames.
     misfits: BTreeSet<String>,
 }
 
-/// A daemon, its switches and their counters.
+/// Daemon, its switches and their counters.
 struct Session {
     daemon: Daemon,
     target: InMemory,
-    weather: Arc<Mutex<Weather>>,
+    faults: Arc<Mutex<CounterFaults>>,
     folder: TempDir,
     topology: Topology,
 }
@@ -90,26 +90,26 @@ impl Session {
             steer: Some(Steer { thresholds, every, plan_within: Duration::from_secs(1), scheme }),
             ..config(&target, folder.path(), topology.clone(), vec![job(1, &first)])
         };
-        let weather = Arc::new(Mutex::new(Weather::default()));
-        let (counted, seen) = (target.clone(), Arc::downgrade(&weather));
+        let faults = Arc::new(Mutex::new(CounterFaults::default()));
+        let (counted, seen) = (target.clone(), Arc::downgrade(&faults));
         let (net, ports) = (topology.clone(), PortMap::new(&topology).unwrap());
-        // Ends once the session is dropped, with its weather.
+        // Ends once the session is dropped, with its counter faults.
         std::thread::spawn(move || {
-            while let Some(weather) = seen.upgrade() {
-                count(&counted, (&net, &ports), &weather.lock().unwrap());
-                drop(weather);
+            while let Some(faults) = seen.upgrade() {
+                count(&counted, (&net, &ports), &faults.lock().unwrap());
+                drop(faults);
                 std::thread::sleep(Duration::from_millis(10));
             }
         });
         let daemon = Daemon::start(config, folder.path()).await;
-        Session { daemon, target, weather, folder, topology }
+        Session { daemon, target, faults, folder, topology }
     }
 
-    fn weather(&self, change: impl FnOnce(&mut Weather)) {
-        change(&mut self.weather.lock().unwrap());
+    fn faults(&self, change: impl FnOnce(&mut CounterFaults)) {
+        change(&mut self.faults.lock().unwrap());
     }
 
-    /// Waits for a decision as wished.
+    /// Waits for a decision that satisfies `wish`.
     async fn decision(&self, wish: impl Fn(&Decision) -> bool) -> Decision {
         for _ in 0..3000 {
             let all = self.api.list_decisions().await.unwrap();
@@ -119,11 +119,11 @@ impl Session {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        panic!("in vain: {:?}", self.api.list_decisions().await);
+        panic!("timed out: {:?}", self.api.list_decisions().await);
     }
 
-    /// The plan in force, as the records have it.
-    fn in_force(&self) -> Plan {
+    /// Returns the active plan, from the records.
+    fn active_plan(&self) -> Plan {
         let records = Records::open(self.folder.path(), self.topology.name()).unwrap();
         records.jobs.values().next().unwrap().live().unwrap().plan.clone()
     }
@@ -133,8 +133,8 @@ impl Session {
     }
 }
 
-/// One look's frames at all switches.
-fn count(target: &InMemory, (topology, ports): (&Topology, &PortMap), weather: &Weather) {
+/// Counts the frames of one read at all switches.
+fn count(target: &InMemory, (topology, ports): (&Topology, &PortMap), faults: &CounterFaults) {
     let is_gone = |name: &str| {
         let switch = ports.is_switch(name).then(|| target.switch(name));
         switch.is_some_and(|switch| matches!(switch.failpoint, Failpoint::Gone(at) if switch.updates > at))
@@ -145,9 +145,9 @@ fn count(target: &InMemory, (topology, ports): (&Topology, &PortMap), weather: &
     };
     let ends = topology.links().iter().map(|link| link.ends.map(|end| topology.node(end).name.clone()));
     for (from, to) in ends.flat_map(|[a, b]| [(a.clone(), b.clone()), (b, a)]) {
-        let others = weather.others.iter().filter(|(a, b, _)| (a, b) == (&from, &to)).map(|(.., n)| n).sum();
+        let others = faults.others.iter().filter(|(a, b, _)| (a, b) == (&from, &to)).map(|(.., n)| n).sum();
         let pair = [(from.clone(), to.clone()), (to.clone(), from.clone())];
-        let comes = !pair.iter().any(|ends| weather.down.contains(ends));
+        let comes = !pair.iter().any(|ends| faults.down.contains(ends));
         if let Some(port) = ports.port(&from, &to) {
             target.change(&from, |switch| {
                 let port = switch.traffic.ports.entry(port).or_default();
@@ -163,7 +163,7 @@ fn count(target: &InMemory, (topology, ports): (&Topology, &PortMap), weather: &
             });
         }
     }
-    for switch in &weather.misfits {
+    for switch in &faults.misfits {
         target.change(switch, |switch| {
             switch.traffic.outcomes.resize(Outcome::ALL.len(), Counts::default());
             add(&mut switch.traffic.outcomes[Outcome::Stale.index()], 20);
@@ -178,31 +178,32 @@ fn is_done(decision: &Decision) -> bool {
 }
 
 #[tokio::test]
-async fn a_link_that_fails_is_gone_round_and_congestion_is_too() {
+async fn a_failed_link_is_avoided_and_congestion_is_too() {
     let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&ALL).await;
-    let before = session.in_force();
+    let before = session.active_plan();
     let used = spine(&before);
-    session.weather(|weather| {
-        let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
+    session.faults(|faults| {
+        let _ = faults.down.insert(("l1".to_owned(), used.to_owned()));
     });
     let change = session.decision(is_done).await;
     assert!(change.to_string().contains(&format!("link l1-{used} failed")), "{change}");
-    let after = session.in_force();
+    let after = session.active_plan();
     assert_ne!(spine(&after), used);
     assert_eq!(after.shards, before.shards);
     let status = session.api.status().await.unwrap();
     assert_eq!(status.network.unwrap().failed, [format!("link l1-{used}")]);
     assert_eq!(status.changes.len(), 1);
-    // Back, and then others take the other way: 4375 frames of 1000 bytes per 10 ms are 3.5 Gbit/s.
-    session.weather(|weather| weather.down.clear());
+    // Recovered; then background traffic takes the other path: 4375 frames of 1000 bytes per 10 ms are 3.5
+    // Gbit/s.
+    session.faults(|faults| faults.down.clear());
     session.until(|status| status.network.as_ref().unwrap().failed.is_empty()).await;
-    let busy = spine(&session.in_force());
-    session.weather(|weather| weather.others.push(("l1".to_owned(), busy.to_owned(), 4375)));
+    let busy = spine(&session.active_plan());
+    session.faults(|faults| faults.others.push(("l1".to_owned(), busy.to_owned(), 4375)));
     let change = session.decision(|decision| is_done(decision) && decision.number > change.number).await;
     assert!(change.to_string().contains(&format!("link l1->{busy}")), "{change}");
     assert!(change.gain.unwrap() > 1.1, "{change}");
-    assert_ne!(spine(&session.in_force()), busy);
+    assert_ne!(spine(&session.active_plan()), busy);
     let status = session.api.status().await.unwrap();
     let background = status.network.unwrap().background;
     assert!(
@@ -212,15 +213,15 @@ async fn a_link_that_fails_is_gone_round_and_congestion_is_too() {
 }
 
 #[tokio::test]
-async fn a_switch_that_is_gone_is_left_out_and_gets_its_tables_when_it_is_back() {
+async fn a_failed_switch_is_avoided_and_gets_its_tables_when_it_recovers() {
     let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&ALL).await;
-    let used = spine(&session.in_force());
+    let used = spine(&session.active_plan());
     session.target.change(used, |switch| switch.failpoint = Failpoint::Gone(0));
     let change = session.decision(is_done).await;
     assert!(change.to_string().contains(&format!("switch {used} failed")), "{change}");
-    assert_ne!(spine(&session.in_force()), used);
-    // It still holds the tables of the previous plan version, which nobody else does.
+    assert_ne!(spine(&session.active_plan()), used);
+    // The switch still holds the tables of the previous plan version, as no other does.
     let plan_versions = |name: &str| session.target.switch(name).tables.plan_versions(JobId::from(1)).len();
     let held: Vec<usize> = ["l1", "l2", "p1", "p2"].map(plan_versions).to_vec();
     assert!(held.iter().sum::<usize>() > 0, "{held:?}");
@@ -231,11 +232,11 @@ async fn a_switch_that_is_gone_is_left_out_and_gets_its_tables_when_it_is_back()
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert_eq!(plan_versions(used), 0, "what it held is gone, since the plan in force does not use it");
+    assert_eq!(plan_versions(used), 0, "its entries are removed, since the active plan does not use it");
 }
 
 #[tokio::test]
-async fn a_switch_that_dies_while_plans_change_undoes_the_change_and_gets_the_next_when_it_is_back() {
+async fn a_switch_that_fails_during_a_change_undoes_it_and_gets_the_next_when_it_recovers() {
     let again_after = Duration::from_millis(100);
     let session = Session::start(ReplanThresholds {
         again_after,
@@ -244,25 +245,25 @@ async fn a_switch_that_dies_while_plans_change_undoes_the_change_and_gets_the_ne
     })
     .await;
     let _hosts = session.hosts(&ALL).await;
-    let before = session.in_force();
+    let before = session.active_plan();
     let used = spine(&before);
     let other = if used == "p1" { "p2" } else { "p1" };
-    // It takes the first update of whatever comes next, and no more.
+    // The switch accepts the first update of the next write, and no more.
     session.target.change(other, |switch| switch.failpoint = Failpoint::Gone(switch.updates + 1));
-    session.weather(|weather| weather.others.push(("l1".to_owned(), used.to_owned(), 4375)));
+    session.faults(|faults| faults.others.push(("l1".to_owned(), used.to_owned(), 4375)));
     let undone = session.decision(|decision| decision.outcome.is_some()).await;
     let line = undone.to_string();
-    assert!(line.contains("came to nothing") && line.contains(&format!("switch {other}")), "{line}");
-    assert_eq!(session.in_force(), before, "training goes on by the plan before");
+    assert!(line.contains("change failed") && line.contains(&format!("switch {other}")), "{line}");
+    assert_eq!(session.active_plan(), before, "training continues under the previous plan");
     session.target.change(other, |switch| switch.failpoint = Failpoint::Never);
     let change = session.decision(is_done).await;
     assert!(change.number > undone.number, "{change}");
-    assert_eq!(spine(&session.in_force()), other);
+    assert_eq!(spine(&session.active_plan()), other);
 }
 
 /// A fat-tree of 45 switches with as many hosts as a test can run.
 #[tokio::test]
-async fn a_link_of_a_large_network_is_gone_round() {
+async fn a_failed_link_of_a_large_network_is_avoided() {
     let equipment = Equipment {
         servers: 4,
         workers: 10,
@@ -280,7 +281,7 @@ async fn a_link_of_a_large_network_is_gone_round() {
     for role in roles {
         hosts.extend(session.hosts(&[&role]).await);
     }
-    let before = session.in_force();
+    let before = session.active_plan();
     let is_switch = |name: &str| {
         session
             .topology
@@ -292,12 +293,12 @@ async fn a_link_of_a_large_network_is_gone_round() {
     let mut hops = paths.flat_map(|path| path.windows(2));
     let hop = hops.find(|hop| hop.iter().all(|name| is_switch(name))).unwrap();
     let (a, b) = (hop[0].clone(), hop[1].clone());
-    session.weather(|weather| {
-        let _ = weather.down.insert((a.clone(), b.clone()));
+    session.faults(|faults| {
+        let _ = faults.down.insert((a.clone(), b.clone()));
     });
     let change = session.decision(is_done).await;
     eprintln!("{change}");
-    let after = session.in_force();
+    let after = session.active_plan();
     assert_eq!(after.shards, before.shards);
     let paths = after.flows.iter().map(|flow| &flow.path).chain(after.trunks.iter().map(|trunk| &trunk.path));
     let crosses = |hop: &[String]| hop == [a.clone(), b.clone()] || hop == [b.clone(), a.clone()];
@@ -305,17 +306,17 @@ async fn a_link_of_a_large_network_is_gone_round() {
 }
 
 #[tokio::test]
-async fn a_switch_that_sums_no_more_only_forwards() {
+async fn a_switch_without_aggregation_only_forwards() {
     let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&ALL).await;
     let sums = |plan: &Plan| plan.trunks.iter().any(|trunk| trunk.aggregator == "l1");
-    assert!(sums(&session.in_force()));
-    session.weather(|weather| {
-        let _ = weather.misfits.insert("l1".to_owned());
+    assert!(sums(&session.active_plan()));
+    session.faults(|faults| {
+        let _ = faults.misfits.insert("l1".to_owned());
     });
     let change = session.decision(is_done).await;
     assert!(change.to_string().contains("aggregation of switch l1 failed"), "{change}");
-    assert!(!sums(&session.in_force()));
+    assert!(!sums(&session.active_plan()));
 }
 
 /// The links of both hosts are silent for the same time; the process of one has ended.
@@ -333,28 +334,28 @@ async fn the_link_of_a_server_that_ended_has_not_failed() {
 }
 
 #[tokio::test]
-async fn with_no_way_left_it_says_which_job_lost_what() {
+async fn without_a_path_the_decision_names_the_job_and_the_failure() {
     let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&ALL).await;
-    session.weather(|weather| {
-        weather.down.insert(("l1".to_owned(), "p1".to_owned()));
-        weather.down.insert(("p2".to_owned(), "l2".to_owned()));
+    session.faults(|faults| {
+        faults.down.insert(("l1".to_owned(), "p1".to_owned()));
+        faults.down.insert(("p2".to_owned(), "l2".to_owned()));
     });
     let lost = session.decision(|decision| decision.to_string().contains("no plan")).await;
     let line = lost.to_string();
     assert!(line.contains("job ways") && line.contains("w1") && line.contains("failed"), "{line}");
 }
 
-/// Hosts of a run that has just begun follow one after the other: the decision came to nothing.
+/// Hosts of a new view connect one after the other: without a wait, the decision would fail.
 #[tokio::test]
-async fn a_host_that_follows_a_little_later_than_the_others_is_waited_for() {
+async fn the_change_waits_for_a_host_that_connects_a_little_later() {
     let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&["worker-0", "server-0"]).await;
-    let used = spine(&session.in_force());
-    session.weather(|weather| {
-        let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
+    let used = spine(&session.active_plan());
+    session.faults(|faults| {
+        let _ = faults.down.insert(("l1".to_owned(), used.to_owned()));
     });
-    // By then the change is decided on, if the machine is not busy; else the host is in time anyway.
+    // The change is decided on by then, unless the machine is busy; then the host is in time anyway.
     let late = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         session.hosts(&["worker-1"]).await
@@ -365,38 +366,41 @@ async fn a_host_that_follows_a_little_later_than_the_others_is_waited_for() {
 }
 
 #[tokio::test]
-async fn who_does_not_follow_is_named_and_nothing_changes() {
+async fn a_host_without_an_acknowledgement_is_named_and_nothing_changes() {
     let session = Session::start(ReplanThresholds::default()).await;
     let _hosts = session.hosts(&["worker-0", "server-0"]).await;
-    let before = session.in_force();
+    let before = session.active_plan();
     let used = spine(&before);
-    session.weather(|weather| {
-        let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
+    session.faults(|faults| {
+        let _ = faults.down.insert(("l1".to_owned(), used.to_owned()));
     });
     let decision = session.decision(|decision| decision.outcome.is_some()).await;
     let line = decision.to_string();
-    assert!(line.ends_with("came to nothing: job ways: worker-1 does not follow"), "{line}");
-    assert_eq!(session.in_force(), before);
+    assert!(
+        line.ends_with("change failed: job ways: worker-1 has not acknowledged its instruction"),
+        "{line}"
+    );
+    assert_eq!(session.active_plan(), before);
     assert!(session.api.status().await.unwrap().changes.is_empty());
 }
 
 #[tokio::test]
-async fn a_dry_run_only_says_what_it_would_do_and_commands_are_answered() {
+async fn a_dry_run_only_reports_decisions_and_commands_are_answered() {
     let session = Session::start(ReplanThresholds { dry_run: true, ..ReplanThresholds::default() }).await;
-    let nobody = session.api.replan(false).await.unwrap_err().to_string();
-    assert!(nobody.contains("no host of any job follows"), "{nobody}");
+    let refused = session.api.replan(false).await.unwrap_err().to_string();
+    assert!(refused.contains("no host watches this controller"), "{refused}");
     let _hosts = session.hosts(&ALL).await;
-    let before = session.in_force();
+    let before = session.active_plan();
     let asked = loop {
         match session.api.replan(false).await {
             Ok(asked) => break asked,
-            // The hosts are about to follow.
-            Err(error) => assert!(error.to_string().contains("no host of any job follows"), "{error}"),
+            // The hosts are about to connect.
+            Err(error) => assert!(error.to_string().contains("no host watches this controller"), "{error}"),
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     assert!(
-        asked.line.contains("asked for") && asked.line.contains("the active plan is the best"),
+        asked.line.contains("requested") && asked.line.contains("the active plan is the best"),
         "{asked:?}"
     );
     let shares = session.api.replan(true).await.unwrap().line;
@@ -405,23 +409,23 @@ async fn a_dry_run_only_says_what_it_would_do_and_commands_are_answered() {
         "{shares}"
     );
     let used = spine(&before);
-    session.weather(|weather| {
-        let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
+    session.faults(|faults| {
+        let _ = faults.down.insert(("l1".to_owned(), used.to_owned()));
     });
     let decision = session.decision(|decision| decision.to_string().contains("failed")).await;
-    assert!(decision.to_string().ends_with("not changed: dry run: it would be"), "{decision}");
-    assert_eq!(session.in_force(), before);
+    assert!(decision.to_string().ends_with("not changed: dry run: would change"), "{decision}");
+    assert_eq!(session.active_plan(), before);
 }
 
 #[tokio::test]
-async fn a_worker_that_others_wait_for_is_named() {
+async fn a_straggler_is_named() {
     let session = Session::start(ReplanThresholds::default()).await;
     let mut reporting: Vec<Reporting> = Vec::new();
     let mut hosts = Vec::new();
     for (role, started) in [("worker-0", 5), ("worker-1", 4), ("server-0", 0)] {
         hosts.extend(session.hosts(&[role]).await);
         if started > 0 {
-            let said = HostReport {
+            let report = HostReport {
                 started,
                 ended: 4,
                 rate_bps: 1e9,
@@ -429,16 +433,16 @@ async fn a_worker_that_others_wait_for_is_named() {
                 ..HostReport::default()
             };
             let report =
-                session.source("").report(JobId::from(1), role, INCARNATION(), move || Some(said)).unwrap();
+                session.source("").report(JobId::from(1), role, INCARNATION(), move || Some(report)).unwrap();
             reporting.extend(report);
         }
     }
     let status =
         session.until(|status| status.network.as_ref().is_some_and(|seen| !seen.stragglers.is_empty())).await;
-    let late = status.network.unwrap().stragglers;
-    assert_eq!(late.len(), 1, "{late:?}");
-    assert_eq!(late[0].host, "worker-1 of job ways");
-    assert!(late[0].why.starts_with("its program has not started tensor 4,"), "{late:?}");
+    let stragglers = status.network.unwrap().stragglers;
+    assert_eq!(stragglers.len(), 1, "{stragglers:?}");
+    assert_eq!(stragglers[0].host, "worker-1 of job ways");
+    assert!(stragglers[0].why.starts_with("its program has not started tensor 4,"), "{stragglers:?}");
 }
 
 /// Plans as the default scheme does, but slowly.
@@ -464,10 +468,10 @@ impl Scheme for Slow {
     }
 }
 
-/// Clients that give up while others are answered have no plans made for them.
+/// No plans are made for clients that disconnect while others are answered.
 #[tokio::test]
-async fn clients_that_gave_up_are_not_planned_for() {
-    const GONE: usize = 40;
+async fn no_plans_are_made_for_disconnected_clients() {
+    const DISCONNECTED: usize = 40;
     static SLOW: Slow = Slow(AtomicUsize::new(0));
     let session =
         Session::with(ways(), ReplanThresholds { dry_run: true, ..ReplanThresholds::default() }, &SLOW).await;
@@ -480,8 +484,8 @@ async fn clients_that_gave_up_are_not_planned_for() {
         let api = session.api.clone();
         tokio::spawn(async move { api.replan(false).await })
     };
-    let gone: Vec<_> = (0..GONE).map(asking).collect();
-    // They are under way: the first of them is being answered.
+    let gone: Vec<_> = (0..DISCONNECTED).map(asking).collect();
+    // The requests have arrived: the first one is being answered.
     while SLOW.0.load(Ordering::Relaxed) == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -489,11 +493,11 @@ async fn clients_that_gave_up_are_not_planned_for() {
     gone.iter().for_each(tokio::task::JoinHandle::abort);
     session.api.replan(false).await.unwrap();
     let plans = SLOW.0.load(Ordering::Relaxed);
-    assert!(plans < GONE / 2 * each, "{plans} plans, {each} for each client");
+    assert!(plans < DISCONNECTED / 2 * each, "{plans} plans, {each} for each client");
 }
 
 #[tokio::test]
-async fn so_many_clients_may_wait_for_a_decision() {
+async fn the_number_of_waiting_clients_is_limited() {
     static SLOW: Slow = Slow(AtomicUsize::new(0));
     let session =
         Session::with(ways(), ReplanThresholds { dry_run: true, ..ReplanThresholds::default() }, &SLOW).await;
@@ -512,5 +516,8 @@ async fn so_many_clients_may_wait_for_a_decision() {
             break error.to_string();
         }
     };
-    assert!(refused.contains("64 others wait") && refused.contains("ask again later"), "{refused}");
+    assert!(
+        refused.contains("64 requests for a decision are waiting") && refused.contains("try again later"),
+        "{refused}"
+    );
 }

@@ -1,5 +1,5 @@
-//! Against real P4Runtime servers: the tables in memory are the model, and every step must leave the switches
-//! with the same tables.
+//! Real P4Runtime servers: the tables in memory are the model, and every step must leave the switches with
+//! the same tables.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::{peers_beside, support};
@@ -33,7 +33,7 @@ impl Drop for Bmv2 {
 
 const BMV2: &str = "simple_switch_grpc";
 
-/// `None`, and a line that says so, when bmv2 is not on the PATH.
+/// Starts bmv2; prints a line and returns `None` if bmv2 is not on the PATH.
 fn bmv2() -> Option<Bmv2> {
     if Command::new(BMV2).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
         eprintln!("skipped: {BMV2} is not on the PATH");
@@ -41,7 +41,7 @@ fn bmv2() -> Option<Bmv2> {
     }
     let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (address, frames) = (free().to_string(), free().to_string());
-    // A bmv2 with a Thrift server ends when another one has its port, 9090 unless stated.
+    // A bmv2 with a Thrift server ends if its port is in use, 9090 by default.
     let thrift = free().port().to_string();
     let process = Command::new(BMV2)
         .args(["--no-p4", "--device-id", "1", "--log-level", "off", "--thrift-port", &thrift, "--"])
@@ -53,7 +53,7 @@ fn bmv2() -> Option<Bmv2> {
     Some(Bmv2 { process, address })
 }
 
-/// Connects as soon as the server listens.
+/// Connects once the server listens.
 async fn connect(
     address: &str,
     precedence: u128,
@@ -89,7 +89,7 @@ fn planned(topology: &Topology, scheme: &dyn Scheme) -> JobPlan {
     job(1, &plan(topology, &topology.jobs()[0], &Options::new(scheme)).unwrap())
 }
 
-/// What a user does, step by step.
+/// Runs the steps of a user.
 async fn story(addresses: BTreeMap<&str, String>) {
     let topology = fig1();
     let values = ValuesPerFrame::N64;
@@ -119,17 +119,17 @@ async fn story(addresses: BTreeMap<&str, String>) {
         assert!(!counters.steer.is_empty());
     }
 
-    // Somebody else is primary now: nothing is written.
+    // Another controller is primary now: nothing is written.
     let records = real.records().clone();
     let mut other = controller(&topology, &addresses, ValuesPerFrame::N32, 2, records.clone()).await;
     let error = real.install(&[b]).await.unwrap_err();
     assert!(error.to_string().contains("primary"), "{error}");
     let program = program(values);
     let error = connect(&addresses["v1"], 1, &*program).await.err().unwrap();
-    // The precedence is taken.
+    // The precedence is in use.
     assert!(matches!(error, SwitchError::Refused(_)), "{error}");
 
-    // Another program is replaced only when that is wanted, and its tables are gone then.
+    // Another program is replaced only if that is allowed, which removes its tables.
     let error = other.install(std::slice::from_ref(&a)).await.unwrap_err();
     assert!(matches!(error, InstallError::OtherProgram { .. }), "{error}");
     other.replace_program(true);
@@ -138,7 +138,7 @@ async fn story(addresses: BTreeMap<&str, String>) {
     assert_eq!(other.install(std::slice::from_ref(&a)).await.unwrap().updates(), 0);
 }
 
-/// A job with a server and a job of peers on the same switches, step by step.
+/// Runs a job with a server and a job of peers on the same switches, step by step.
 async fn story_of_both(addresses: BTreeMap<&str, String>) {
     let (topology, planned) = (peers_beside::topology(), peers_beside::planned());
     let mut real = controller(&topology, &addresses, ValuesPerFrame::N64, 1, Records::default()).await;
@@ -199,7 +199,8 @@ async fn bmv2_holds_jobs_of_both_kinds_as_the_model_does() {
     story_of_both([("s", s.address.clone()), ("t", t.address.clone())].into()).await;
 }
 
-/// A switch that dies between two pushes: the push fails in one line, the other switch keeps what it had.
+/// A switch that fails between two installations: the second one fails in one line, and the other switch
+/// keeps its tables.
 #[tokio::test]
 async fn a_dead_switch_fails_the_push_and_harms_nothing() {
     let (Some(v1), Some(v2)) = (bmv2(), bmv2()) else { return };

@@ -1,4 +1,4 @@
-//! Plans to tables, without any switch: every frame must reach where the plan says.
+//! Conversion of plans to tables, without switches: every frame must reach its destination in the plan.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -99,7 +99,7 @@ fn tree_plan(topology: &Topology) -> Plan {
     plan
 }
 
-/// w0's frames cross t1 twice: up to the aggregator, down on the trunk.
+/// Frames of w0 cross t1 twice: up to the aggregator, down on the trunk.
 #[test]
 fn a_path_may_cross_a_switch_twice() {
     let topology = Topology::from_yaml(TREE).unwrap();
@@ -124,20 +124,20 @@ fn a_trunk_may_end_at_another_aggregator() {
 }
 
 #[test]
-fn two_ways_by_one_port_are_refused() {
+fn two_paths_on_one_port_are_refused() {
     let topology = Topology::from_yaml(TREE).unwrap();
     let mut plan = tree_plan(&topology);
-    // Down to t2, where w1's frames have just come up, and back: core sees them from t2 twice.
+    // Down to t2, which w1's frames pass on their way up, and back: core sees them from t2 twice.
     plan.trunks[0].path = names(&["core", "t2", "core", "t1", "s"]);
     let error = walk(&topology, &plan).unwrap_err();
     assert!(
-        error.starts_with("switch core: frames of worker w1 for server s come in from t2 on two ways"),
+        error.starts_with("switch core: frames of worker w1 for server s come in from t2 on two paths"),
         "{error}"
     );
 }
 
 #[test]
-fn a_plan_of_strangers_is_refused() {
+fn a_plan_with_unknown_names_is_refused() {
     let topology = Topology::from_yaml(TREE).unwrap();
     let mut plan = tree_plan(&topology);
     plan.flows[0].worker = "w9".into();
@@ -162,9 +162,9 @@ fn a_second_interface_is_refused() {
     );
 }
 
-/// A server multicasts by its first link; a worker that listens elsewhere would wait for ever.
+/// A server multicasts by its first link; a worker that listens elsewhere would wait forever.
 #[test]
-fn results_that_nobody_hears_are_refused() {
+fn results_that_no_worker_receives_are_refused() {
     let aside = TREE.replace("{ends: [w1, t2]", "{ends: [w1, s], rate: 1 Gbps}, {ends: [w1, t2]");
     let topology = Topology::from_yaml(&aside).unwrap();
     let mut plan = tree_plan(&topology);
@@ -172,13 +172,13 @@ fn results_that_nobody_hears_are_refused() {
     let error = walk(&topology, &plan).unwrap_err();
     let refusal = "host s sends and receives by its link to t1, not w1";
     assert!(error.contains(refusal), "{error}");
-    // The same of a plan from before plans had trees.
+    // The same for a plan without trees, as older versions made it.
     plan.results.clear();
     let error = walk(&topology, &plan).unwrap_err();
     assert!(error.contains(refusal), "{error}");
 }
 
-/// Bitmap indices are told apart in blocks of 64: each block has its own slots and its own partial.
+/// Bitmap indices are in blocks of 64: each block has its own slots and its own partial.
 #[test]
 fn a_group_of_more_than_64_workers_is_summed_in_blocks() {
     let workers = 150;
@@ -228,8 +228,8 @@ fn too_few_slots_or_entries_name_the_switch_and_the_fix() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Random networks, two jobs with random plans: each walks, none in the other's slots, ordinary traffic
-    /// works.
+    /// Random networks, two jobs with random plans: each walks, neither uses the other's slots, and
+    /// ordinary traffic works.
     #[test]
     fn random_plans_walk(seed: u64) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -248,10 +248,10 @@ proptest! {
     }
 }
 
-/// A push under plan version 2 (or 1, if nothing is in force) was begun and did not end; one switch is away
-/// since.
+/// An installation under plan version 2 (or 1, without an active plan) was started and did not end; one
+/// switch is missing since.
 #[test]
-fn an_plan_version_that_a_switch_which_is_away_may_hold_is_not_used_again() {
+fn a_plan_version_that_a_missing_switch_may_hold_is_not_reused() {
     let topology = fig1();
     let ports = PortMap::new(&topology).unwrap();
     let of = |scheme| plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
@@ -269,9 +269,9 @@ fn an_plan_version_that_a_switch_which_is_away_may_hold_is_not_used_again() {
     let nothing = empty(&ports);
     let begun = Known { stale: [PlanVersion::from(1)].into(), ..Known::default() };
     let first = Wanted { known: begun, ..other.clone() };
-    assert_eq!(plan_version(&nothing, first.clone()), 1, "all are there and hold none of it");
+    assert_eq!(plan_version(&nothing, first.clone()), 1, "all switches are reachable and hold none of it");
     assert_eq!(plan_version(&without(&nothing), first), 2);
-    let in_force = intent(&ports, LIMITS, &nothing, std::slice::from_ref(&one)).unwrap().desired;
+    let active = intent(&ports, LIMITS, &nothing, std::slice::from_ref(&one)).unwrap().desired;
     let known = |same_plan| Known {
         live: Some(PlanVersion::from(1)),
         stale: [PlanVersion::from(2)].into(),
@@ -280,15 +280,15 @@ fn an_plan_version_that_a_switch_which_is_away_may_hold_is_not_used_again() {
         ..Known::default()
     };
     let next = Wanted { known: known(false), ..other };
-    assert_eq!(plan_version(&in_force, next.clone()), 2);
-    assert_eq!(plan_version(&without(&in_force), next.clone()), 3);
+    assert_eq!(plan_version(&active, next.clone()), 2);
+    assert_eq!(plan_version(&without(&active), next.clone()), 3);
     let others = Known { stale: [PlanVersion::from(2)].into(), ..Known::default() };
-    let beside = Wanted { known: others, ..next };
+    let with_others = Wanted { known: others, ..next };
     assert_eq!(
-        plan_version(&in_force, beside),
+        plan_version(&active, with_others),
         3,
-        "others have pushed plan version 1, and maybe plan version 2"
+        "other controllers have installed plan version 1, and maybe plan version 2"
     );
     let again = Wanted { known: known(true), ..one };
-    assert_eq!(plan_version(&without(&in_force), again), 1, "the plan in force stays in force");
+    assert_eq!(plan_version(&without(&active), again), 1, "the active plan stays active");
 }

@@ -1,5 +1,5 @@
-//! The controller over BFRuntime: pushes, a rollback, a switch that restarts, another controller. The tables
-//! in memory are the model. The program is the built-in one for Tofino.
+//! Controller over BFRuntime: installations, a rollback, a switch that restarts, another controller. The
+//! tables in memory are the model. The program is the built-in one for Tofino.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -84,7 +84,7 @@ async fn pushes_and_a_rollback_leave_what_the_model_holds() {
     now(model.rollback(JobId::from(1))).unwrap();
     same_tables(&mut real, &mut model).await;
 
-    // Another controller: refused while this one is there.
+    // Another controller: refused while this one is connected.
     let other = open(&addresses["v1"], Access::Write(Precedence(2))).await;
     assert!(matches!(other.err(), Some(SwitchError::Superseded(_))));
     let records = real.records().clone();
@@ -93,7 +93,7 @@ async fn pushes_and_a_rollback_leave_what_the_model_holds() {
     same_tables(&mut next, &mut model).await;
     assert_eq!(next.install(&[planned(&topology, schemes::LBMM)]).await.unwrap().updates(), 0);
 
-    // A switch that restarted has nothing; the same push puts back what runs.
+    // A restarted switch is empty; the same installation restores what runs.
     let records = next.records().clone();
     drop(next);
     let addresses = BTreeMap::from([("v1", embedded().await), ("v2", addresses["v2"].clone())]);
@@ -101,7 +101,8 @@ async fn pushes_and_a_rollback_leave_what_the_model_holds() {
     let report = next.install(&[planned(&topology, schemes::LBMM)]).await.unwrap();
     assert_eq!(report.switches["v1"].running, Running::Nothing);
     assert!(!report.switches["v1"].updates.is_empty() && report.switches["v2"].updates.is_empty());
-    // Its plan version before is over, and its groups have other numbers: what counts is where frames go.
+    // Its previous plan version has ended, and its groups have other numbers: the destinations of frames
+    // count.
     let mut network = inart_controller::Network::new();
     for (name, switch) in next.switches() {
         network.insert(name.clone(), switch.read().await.unwrap());

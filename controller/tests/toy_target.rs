@@ -1,5 +1,5 @@
-//! A target of this test alone: a board on which entries are written in words, under port numbers of its own.
-//! Plans are pushed to it, and the daemon keeps it in order, without a change to any crate.
+//! A target of this test alone: a board with entries in words, under port numbers of its own. Plans are
+//! installed on it, and the daemon keeps it configured, without a change to any crate.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -34,8 +34,8 @@ struct Board {
     lines: BTreeMap<(String, Option<Cells>), (String, Cells)>,
     groups: BTreeMap<u16, BTreeSet<u64>>,
     writer: u128,
-    /// Changes when the switch starts again, or gets another writer.
-    news: watch::Sender<()>,
+    /// Changes when the switch restarts, or gets another writer.
+    changes: watch::Sender<()>,
 }
 
 /// All boards, by address.
@@ -47,11 +47,11 @@ impl Toy {
         change(self.0.lock().unwrap().entry(address.to_owned()).or_default())
     }
 
-    /// The switch starts again, empty.
+    /// Restarts the switch, empty.
     fn restart(&self, address: &str) {
         self.on(address, |board| {
             (board.runs, board.lines, board.groups) = (false, BTreeMap::new(), BTreeMap::new());
-            board.news.send_replace(());
+            board.changes.send_replace(());
         });
     }
 }
@@ -95,14 +95,14 @@ impl Program for Toy {
                 Access::Write(precedence) | Access::Resume(precedence) => Some(precedence.0),
             };
             if precedence.is_some_and(|precedence| precedence < board.writer) {
-                return Err(SwitchError::Superseded("somebody else writes".into()));
+                return Err(SwitchError::Superseded("another controller writes".into()));
             }
             if let Some(precedence) = precedence.filter(|precedence| *precedence > board.writer) {
                 board.writer = precedence;
-                board.news.send_replace(());
+                board.changes.send_replace(());
             }
-            let news = board.news.subscribe();
-            let session = Writing { toy: self.clone(), address: place.address.clone(), precedence, news };
+            let changes = board.changes.subscribe();
+            let session = Writing { toy: self.clone(), address: place.address.clone(), precedence, changes };
             Ok(Box::new(session) as Box<dyn Session>)
         });
         ready(opened).boxed()
@@ -118,7 +118,7 @@ struct Writing {
     toy: Toy,
     address: String,
     precedence: Option<u128>,
-    news: watch::Receiver<()>,
+    changes: watch::Receiver<()>,
 }
 
 impl Writing {
@@ -151,7 +151,7 @@ impl Writing {
         };
         self.toy.on(&self.address, |board| {
             if self.precedence != Some(board.writer) {
-                return Err(SwitchError::Superseded("somebody else writes".into()));
+                return Err(SwitchError::Superseded("another controller writes".into()));
             }
             match update.item.entity() {
                 Entity::Row(row) => {
@@ -207,10 +207,10 @@ impl Session for Writing {
 
     fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
         async {
-            let _ = self.news.changed().await;
+            let _ = self.changes.changed().await;
             match self.precedence == Some(self.toy.on(&self.address, |board| board.writer)) {
                 true => SwitchError::Unreachable("the board was wiped".into()),
-                false => SwitchError::Superseded("somebody else writes".into()),
+                false => SwitchError::Superseded("another controller writes".into()),
             }
         }
         .boxed()
@@ -247,7 +247,7 @@ async fn a_plan_is_pushed_to_a_target_that_no_crate_knows() {
     let walker = Walker::new(&topology, &held, &ports, &job.plan, JobId::from(1), PlanVersion::from(1));
     assert_eq!(walker.check(), Ok(()));
     assert_eq!((check_own_slots(&held), check_mac(&held, &ports)), (Ok(()), Ok(())));
-    // The board knows the ports by its own numbers.
+    // The board has its own port numbers.
     toy.on("board of v1", |board| {
         let keys = board.lines.keys().filter_map(|(_, key)| key.as_ref());
         let ingress = keys.flatten().filter(|(name, _)| name == "ingress");
@@ -267,12 +267,12 @@ fn a_topology_with_too_many_links_is_refused() {
     let limits = Limits { ports: 3, ..Program::limits(&toy) };
     let sessions = BTreeMap::<String, Box<dyn Session>>::new();
     let refused = Controller::new(fig1(), ValuesPerFrame::N64, limits, sessions, Records::default());
-    let Err(error @ InstallError::Ports(_)) = refused else { panic!("it was taken") };
+    let Err(error @ InstallError::Ports(_)) = refused else { panic!("it was accepted") };
     assert!(error.to_string().contains("a switch can have 3: spread them"), "{error}");
 }
 
-/// Reads until every switch holds what is wanted.
-async fn in_order(toy: &Toy, wanted: &BTreeMap<String, SwitchTables>) {
+/// Reads until every switch holds the wanted tables.
+async fn until_repaired(toy: &Toy, wanted: &BTreeMap<String, SwitchTables>) {
     for _ in 0..3000 {
         let mut right = true;
         for (name, place) in places() {
@@ -284,11 +284,11 @@ async fn in_order(toy: &Toy, wanted: &BTreeMap<String, SwitchTables>) {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("the switches are not put in order");
+    panic!("the switches are not repaired");
 }
 
 #[tokio::test(flavor = "local")]
-async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_over() {
+async fn the_daemon_keeps_such_a_target_configured_until_another_controller_takes_over() {
     let toy = Toy::default();
     let program = toy.program(ValuesPerFrame::N64, None).unwrap();
     let mut model = support::controller(&fig1(), Records::default());
@@ -302,7 +302,7 @@ async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_
         precedence: Precedence(7),
         records: Records::default(),
         replace_program: false,
-        // What is wrong is noticed because the session is lost.
+        // Problems are noticed because the session is lost.
         switches_within: Duration::from_secs(60),
         check_every: Duration::from_secs(3600),
         change_within: Duration::from_secs(30),
@@ -313,9 +313,9 @@ async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_
     };
     let state = Arc::new(State::new("fig1", SWITCHES.iter().map(|name| (*name, "a board"))));
     let daemon = tokio::task::spawn_local(daemon::run(config, state));
-    in_order(&toy, &wanted).await;
+    until_repaired(&toy, &wanted).await;
     toy.restart("board of v2");
-    in_order(&toy, &wanted).await;
+    until_repaired(&toy, &wanted).await;
     let place = places().remove("v1").unwrap();
     let _other = program.open(place, Access::Write(Precedence(8))).await.unwrap();
     let Err(ended) = daemon.await.unwrap();

@@ -1,5 +1,4 @@
-//! How many values frames carry: the most that the links have room for, or what the user and the switches
-//! say.
+//! Number of values per frame: the largest that fits the links, or the configured or running one.
 #![allow(clippy::unwrap_used)]
 
 use inart_controller::ValuesChoice::{Auto, Exactly};
@@ -11,7 +10,7 @@ fn fig1() -> Topology {
     Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap()
 }
 
-/// Fig. 1 on links of one MTU, but for one link.
+/// Returns Fig. 1 on links of one MTU, except for one link.
 fn with_one(every: u16, ends: &str, mtu: u16) -> Topology {
     let text = fig1().with_mtu(every).to_yaml();
     let link = format!("{{ends: [{ends}], ");
@@ -25,7 +24,7 @@ fn auto(topology: &Topology) -> ValuesPerFrame {
 
 #[test]
 fn the_most_that_fits_is_chosen() {
-    assert_eq!(auto(&fig1()), N256, "as ever on links that say nothing");
+    assert_eq!(auto(&fig1()), N256, "the default without a stated MTU");
     for (mtu, values) in [
         (576, N64),
         (1053, N64),
@@ -57,20 +56,20 @@ fn one_small_link_decides_for_all_unless_no_job_uses_it() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_link_and_fix() {
+fn values_that_do_not_fit_are_refused_with_link_and_fix() {
     let topology = with_one(9000, "w6, v2", 4200);
     assert_eq!(Exactly(N1024).of(&topology, None, |_| true), Ok(N1024));
     assert_eq!(Exactly(N32).of(&topology, Some(N256), |_| true), Ok(N32), "whatever the switches run");
     let refused = Exactly(N2048).of(&topology, None, |_| true).unwrap_err();
     assert_eq!((refused.mtu, refused.room), (4200, N1024));
-    let said = refused.to_string();
+    let message = refused.to_string();
     for part in ["link w6-v2", "MTU of 4200", "2048 values need 8222", "`mtu`", "1024 values"] {
-        assert!(said.contains(part) && !said.contains('\n'), "{said}");
+        assert!(message.contains(part) && !message.contains('\n'), "{message}");
     }
 }
 
 #[test]
-fn what_switches_run_is_kept_while_it_fits() {
+fn the_running_number_is_kept_while_it_fits() {
     let running = |mtu, values| Auto.of(&fig1().with_mtu(mtu), Some(values), |_| true).unwrap();
     assert_eq!(running(9000, N64), N64);
     assert_eq!(running(1500, N64), N64);
@@ -78,7 +77,7 @@ fn what_switches_run_is_kept_while_it_fits() {
 }
 
 #[test]
-fn a_target_without_a_large_program_takes_the_next_smaller_one() {
+fn a_target_without_a_large_program_uses_the_next_smaller_one() {
     let jumbo = fig1().with_mtu(9000);
     assert_eq!(Auto.of(&jumbo, None, |values| values <= N256), Ok(N256));
     assert_eq!(Auto.of(&jumbo, None, |values| values != N2048), Ok(N1024));

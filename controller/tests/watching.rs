@@ -1,6 +1,6 @@
-//! What is seen of a network by what its switches counted: background, links that are down, switches that are
-//! gone, sums that are lost. And what is no failure: the loss of a session alone, a quiet network, counters
-//! that begin anew.
+//! Observations of a network by its switches' counters: background traffic, links that are down, failed
+//! switches, failed aggregation. And non-failures: a lost session alone, a quiet network, restarted
+//! counters.
 
 #![allow(clippy::unwrap_used)]
 
@@ -24,7 +24,7 @@ fn topology() -> Topology {
     Topology::from_yaml(text).unwrap()
 }
 
-/// Switches whose counters are moved by hand.
+/// Switches whose counters the test sets.
 struct Net {
     topology: Topology,
     ports: PortMap,
@@ -50,7 +50,7 @@ impl Net {
         self.counted.get_mut(switch).unwrap().ports.entry(port).or_default()
     }
 
-    /// So many frames of 1000 bytes, ours and others', leave `from` for `to`; whether they come.
+    /// Sends frames of 1000 bytes, ours and others', from `from` to `to`; `come` is whether they arrive.
     fn send(&mut self, from: &str, to: &str, (ours, others): (i64, i64), come: bool) {
         let add = |counts: &mut Counts, frames: i64| {
             counts.packets += frames;
@@ -68,7 +68,7 @@ impl Net {
         }
     }
 
-    /// The end of an interval; these switches do not answer.
+    /// Ends an interval without answers of the switches in `silent`.
     fn step(&mut self, silent: &[&str]) -> Option<Observation> {
         self.now += STEP;
         for switch in ["a", "b"] {
@@ -78,7 +78,7 @@ impl Net {
         }
         let mut answers = self.counted.clone();
         answers.retain(|switch, _| !silent.contains(&&**switch));
-        self.watching.see(self.now, answers, &self.connected)
+        self.watching.observe(self.now, answers, &self.connected)
     }
 
     fn node(&self, name: &str) -> NodeId {
@@ -92,7 +92,7 @@ impl Net {
     }
 }
 
-/// A direction that is up with these rates, but for rounding.
+/// Checks that a direction is up with these rates, up to rounding.
 fn assert_near(seen: Option<LinkSeen>, (ours_bps, others_bps): (f64, f64)) {
     let seen = seen.unwrap();
     assert_eq!(seen.is_up, Some(true));
@@ -100,7 +100,7 @@ fn assert_near(seen: Option<LinkSeen>, (ours_bps, others_bps): (f64, f64)) {
 }
 
 #[test]
-fn what_crosses_a_link_is_told_apart_in_the_topologys_rates() {
+fn traffic_of_a_link_is_separated_in_the_topologys_rates() {
     let mut net = Net::new(0.1);
     assert!(net.step(&[]).is_none(), "nothing to compare with");
     net.send("a", "b", (50, 200), true);
@@ -116,41 +116,41 @@ fn what_crosses_a_link_is_told_apart_in_the_topologys_rates() {
 }
 
 #[test]
-fn a_link_is_down_when_what_is_sent_does_not_come() {
+fn a_link_is_down_when_sent_frames_do_not_arrive() {
     let mut net = Net::new(1.0);
     net.step(&[]);
     net.send("a", "b", (10, 0), true);
     net.step(&[]);
     net.send("a", "b", (10, 0), false);
     let seen = net.step(&[]).unwrap();
-    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, None, "they may be on the way");
+    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, None, "they may be in flight");
     let seen = net.step(&[]).unwrap();
     assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, Some(false));
 }
 
 #[test]
-fn frames_that_are_on_their_way_are_no_failure() {
+fn frames_in_flight_are_not_a_failure() {
     let mut net = Net::new(1.0);
     net.step(&[]);
     net.step(&[]);
     net.send("a", "b", (10, 0), false);
     let seen = net.step(&[]).unwrap();
-    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, None, "they may be on the way");
+    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, None, "they may be in flight");
     let seen = net.step(&[]).unwrap();
     assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, Some(false));
     net.send("a", "b", (1, 0), true);
     let seen = net.step(&[]).unwrap();
-    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, Some(true), "one that comes is enough");
+    assert_eq!(net.link(&seen, "a", "b").unwrap().is_up, Some(true), "one arrival is enough");
 }
 
 #[test]
-fn a_session_alone_is_no_failure_and_a_switch_that_is_silent_besides_is_gone() {
+fn a_lost_session_alone_is_not_a_failure_but_a_silent_switch_without_traffic_is() {
     let mut net = Net::new(1.0);
     for _ in 0..3 {
         net.send("b", "a", (10, 0), true);
         net.step(&[]);
     }
-    // The session is lost, what it forwards comes.
+    // The session is lost, and forwarded frames arrive.
     for _ in 0..3 {
         net.send("b", "a", (10, 0), true);
         let seen = net.step(&["b"]).unwrap();
@@ -166,7 +166,7 @@ fn a_session_alone_is_no_failure_and_a_switch_that_is_silent_besides_is_gone() {
 }
 
 #[test]
-fn a_host_that_is_sent_frames_and_says_nothing_is_cut_off() {
+fn a_host_that_gets_frames_and_sends_none_is_cut_off() {
     let mut net = Net::new(1.0);
     net.step(&[]);
     let mut seen = Vec::new();
@@ -199,7 +199,7 @@ fn the_link_of_a_host_without_a_process_is_not_down() {
 }
 
 #[test]
-fn sums_are_lost_when_slots_hold_what_does_not_fit() {
+fn aggregation_has_failed_when_occupied_slots_do_not_match() {
     let mut net = Net::new(1.0);
     let mut outcomes = vec![Counts::default(); Outcome::ALL.len()];
     net.counted.get_mut("a").unwrap().outcomes = outcomes.clone();
@@ -217,7 +217,7 @@ fn sums_are_lost_when_slots_hold_what_does_not_fit() {
 }
 
 #[test]
-fn counters_that_begin_anew_say_nothing() {
+fn restarted_counters_show_nothing() {
     let mut net = Net::new(1.0);
     net.send("a", "b", (10, 0), true);
     net.step(&[]);

@@ -1,5 +1,5 @@
-//! The controller's own gRPC API: what hosts are told, who runs, and how the switches are. Its messages and
-//! the client are `inart-controller-api`'s.
+//! gRPC server of the controller: assignments, registered hosts, and the state of the switches. Messages
+//! and client are in `inart-controller-api`.
 
 mod server;
 

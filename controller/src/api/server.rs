@@ -1,4 +1,4 @@
-//! Answering hosts and people.
+//! gRPC server of the controller for hosts and operators.
 
 use std::future::Future;
 use std::io;
@@ -25,46 +25,46 @@ use tokio_stream::wrappers::WatchStream;
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 
-use crate::daemon::{Answer, Answered, NotFollowed, SaidOfEnd, State, TooMany};
+use crate::daemon::{Answer, Answered, EndingAnswer, NoInstructions, State, TooMany};
 use crate::membership::{Joining, Refusal};
 use crate::records::Claim;
 
-/// Where the API listens.
+/// Listening socket of the API.
 #[derive(Debug)]
 pub enum Listener {
-    /// On a TCP port.
+    /// TCP port.
     Tcp(TcpListener),
-    /// On a Unix socket.
+    /// Unix socket.
     Unix(UnixListener),
 }
 
 /// Why the API cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Not an address.
+    /// Malformed address.
     #[error("\"{0}\" is not an address: write HOST:PORT with a numeric host, or unix:/path")]
     Address(String),
-    /// Others could read and ask.
+    /// Plain connection that other machines can reach.
     #[error(
         "{0} can be reached from other machines and the connection is plain: listen on 127.0.0.1 or unix:/path, or serve by \
          TLS, or allow plain connections"
     )]
     Exposed(SocketAddr),
-    /// The system refused.
+    /// Error of the operating system.
     #[error("cannot listen on {address} ({cause}): choose another address")]
     System {
-        /// The address.
+        /// Address.
         address: String,
-        /// What it said.
+        /// Cause.
         cause: io::Error,
     },
 }
 
 impl Listener {
-    /// Listens on `HOST:PORT` or `unix:/path`; outside the loopback only if `exposed` allows it.
+    /// Listens on `HOST:PORT` or `unix:/path`; outside of the loopback only if `exposed` allows it.
     ///
     /// # Errors
-    /// An address that cannot be listened on, or that others could reach although `exposed` forbids it.
+    /// An unusable address, or one that others can reach although `exposed` forbids it.
     pub async fn bind(address: &str, exposed: bool) -> Result<Self, ListenError> {
         let system = |cause| ListenError::System { address: address.to_owned(), cause };
         if let Some(path) = address.strip_prefix("unix:") {
@@ -79,10 +79,10 @@ impl Listener {
         TcpListener::bind(socket).await.map(Listener::Tcp).map_err(system)
     }
 
-    /// What clients connect to.
+    /// Returns the address that clients connect to.
     ///
     /// # Errors
-    /// The system's, if it does not know the socket's address.
+    /// An unknown address of the socket.
     pub fn address(&self) -> io::Result<String> {
         match self {
             Listener::Tcp(listener) => Ok(listener.local_addr()?.to_string()),
@@ -94,13 +94,13 @@ impl Listener {
     }
 }
 
-/// An API that answers.
+/// Running API.
 pub type Serving<'a> = BoxFuture<'a, Result<(), tonic::transport::Error>>;
 
-/// Answers until `stop` is ready; by TLS only, if `tls` is given.
+/// Serves until `stop` is ready; over TLS only, if `tls` is given.
 ///
 /// # Errors
-/// The transport's, if it can accept no more connections.
+/// A failure to accept more connections.
 pub fn serve<'a>(
     listener: Listener,
     tls: Option<ServerTls>,
@@ -139,29 +139,29 @@ async fn answer(
     server.add_service(service).serve_with_incoming_shutdown(incoming, stop).await
 }
 
-/// For so long a host that asks for a run waits for the answer; then it asks again.
+/// Longest time until an answer to a join request; then the host asks again.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// A process that does not answer a ping for this long is gone, whatever its sockets say: a stopped one keeps
-/// them.
+/// Time without an answer to a ping after which a process counts as gone; a stopped process keeps its
+/// sockets.
 const KEEPALIVE: Duration = Duration::from_secs(2);
 
-/// Connections at a time, after their handshakes: of hosts, one each, and of people. With the handshakes and
-/// the switches they stay below the 1,024 files that many systems give a process.
+/// Maximum number of connections after their handshakes: one per host, and those of operators. Together
+/// with handshakes and switches they stay below the 1,024 files that many systems allow a process.
 const CONNECTIONS: usize = 512;
 
-/// Calls that a connection may have open: one that follows for each job of a host, and some more.
+/// Maximum number of open calls per connection: one watch for each job of a host, and some more.
 const STREAMS: u32 = 256;
 
-/// The longest text of a client, in bytes, that is kept or shown.
+/// Longest text of a client, in bytes, that is kept or shown.
 const LONGEST: usize = 1024;
 
-/// A client's text, cut to [`LONGEST`].
+/// Returns a client's text, cut to [`LONGEST`].
 fn shown(text: &str) -> &str {
     &text[..text.floor_char_boundary(LONGEST)]
 }
 
-/// Refuses a name that is longer than any job's or host's.
+/// Refuses a name that is longer than any name of a job or host.
 fn usable(what: &str, name: &str) -> Result<(), Status> {
     if name.len() <= MOST_NAME_BYTES {
         return Ok(());
@@ -176,7 +176,7 @@ fn too_many(why: TooMany) -> Status {
     Status::resource_exhausted(why.to_string())
 }
 
-/// A member's connection, as long as it lasts.
+/// Instruction stream of a member, for its lifetime.
 struct Stream(Arc<State>, JobId, String, Incarnation);
 
 impl Stream {
@@ -202,29 +202,32 @@ fn refused(refusal: Refusal) -> Status {
     }
 }
 
+/// Message of calls before the plans are installed.
+const NOT_INSTALLED: &str = "installing the plans";
+
 struct Api(Arc<State>);
 
 impl Api {
-    /// The number of an elastic job and the name of its host.
+    /// Returns the number of an elastic job and the name of its host.
     fn elastic_host(&self, job: &str, host: &str) -> Result<(JobId, String), Status> {
         usable("job", job)?;
         usable("host", host)?;
-        let found = self.0.elastic_host(job, host).ok_or_else(|| Status::unavailable("it is at it"))?;
+        let found = self.0.elastic_host(job, host).ok_or_else(|| Status::unavailable(NOT_INSTALLED))?;
         found.map_err(Status::failed_precondition)
     }
 
-    /// An error that makes hosts ask again unless this controller's word counts.
+    /// Returns an error that makes hosts retry unless this controller is in charge.
     fn in_charge(&self) -> Result<(), Status> {
         self.0.waiting().map_or(Ok(()), |why| Err(Status::unavailable(why)))
     }
 
-    /// Asks what may have to wait for the records.
+    /// Runs a request that may have to wait for the records.
     async fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&State) -> T + Send + 'static,
+        request: impl FnOnce(&State) -> T + Send + 'static,
     ) -> Result<T, Status> {
         let state = self.0.clone();
-        let answer = tokio::task::spawn_blocking(move || question(&state)).await;
+        let answer = tokio::task::spawn_blocking(move || request(&state)).await;
         answer.map_err(|error| Status::internal(error.to_string()))
     }
 }
@@ -234,16 +237,16 @@ fn decision(decision: &Decision) -> proto::Decision {
     proto::Decision { line: decision.to_string(), json }
 }
 
-/// Job and plan version numbers.
+/// Converts a number of a job or plan version.
 fn number(number: u32) -> Result<u16, Status> {
     u16::try_from(number).map_err(|_| Status::invalid_argument("job and plan version have 16 bits"))
 }
 
-fn not_followed(role: &str, job: JobId, why: NotFollowed) -> Status {
+fn no_instructions(role: &str, job: JobId, why: NoInstructions) -> Status {
     let role = shown(role);
     match why {
-        NotFollowed::NotYet => Status::unavailable("it is at it"),
-        NotFollowed::NotGranted => Status::failed_precondition(format!(
+        NoInstructions::NotYet => Status::unavailable(NOT_INSTALLED),
+        NoInstructions::NotGranted => Status::failed_precondition(format!(
             "{role} of job {job} was not granted to this host: it runs with the plan that it has"
         )),
     }
@@ -258,9 +261,9 @@ impl controller_server::Controller for Api {
         let job = request.into_inner().job;
         usable("job", &job)?;
         let found = self.0.assignment(&job);
-        // Looked at afterwards: who is in charge now was so when the answer was read.
+        // Checked afterwards: a controller in charge now was in charge when the answer was read.
         self.in_charge()?;
-        let found = found.ok_or_else(|| Status::unavailable("it is at it"))?;
+        let found = found.ok_or_else(|| Status::unavailable(NOT_INSTALLED))?;
         let assignment = found.map_err(Status::not_found)?;
         let elastic = self.0.is_elastic(assignment.job);
         Ok(Response::new(proto::Assignment { elastic, ..(&assignment).into() }))
@@ -287,7 +290,7 @@ impl controller_server::Controller for Api {
             )));
         }
         let claimed = self.ask(move |state| state.claim(job, plan_version, who, incarnation)).await?;
-        match claimed.ok_or_else(|| Status::unavailable("it is at it"))? {
+        match claimed.ok_or_else(|| Status::unavailable(NOT_INSTALLED))? {
             Ok(Claim::Granted) => {
                 tracing::info!(job = job.get(), plan_version = plan_version.get(), role, "host started");
                 Ok(Response::new(proto::RegisterHostResponse {}))
@@ -318,12 +321,12 @@ impl controller_server::Controller for Api {
         let proto::WatchInstructionsRequest { job, role, incarnation } = request.into_inner();
         let (job, who, incarnation) =
             (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
-        let told = self.ask(move |state| state.follow(job, &who, incarnation)).await?;
-        let told = told.map_err(|why| not_followed(&role, job, why))?;
+        let instructions = self.ask(move |state| state.watch_instructions(job, &who, incarnation)).await?;
+        let instructions = instructions.map_err(|why| no_instructions(&role, job, why))?;
         let stream = Stream::open(self.0.clone(), job, role, incarnation);
-        let instructions = WatchStream::new(told).map(move |told| {
+        let instructions = WatchStream::new(instructions).map(move |instruction| {
             let _ = &stream; // lasts as long as the call
-            Ok((&told).into())
+            Ok((&instruction).into())
         });
         Ok(Response::new(instructions.boxed()))
     }
@@ -353,7 +356,7 @@ impl controller_server::Controller for Api {
             is_holding,
             ..
         } = request;
-        let said = SaidOfEnd { ending: ending.map_or(Ending::None, Ending::from), started, is_holding };
+        let ending = EndingAnswer { ending: ending.map_or(Ending::None, Ending::from), started, is_holding };
         let (job, who, incarnation) =
             (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
         let previous_plan_version = previous_plan_version.map(number).transpose()?.map(PlanVersion::from);
@@ -364,8 +367,9 @@ impl controller_server::Controller for Api {
             moving,
             refusal,
         };
-        let heard = self.ask(move |state| state.confirm(job, who, incarnation, answer, said)).await?;
-        heard.map_err(|why| not_followed(&role, job, why))?;
+        let acknowledged =
+            self.ask(move |state| state.acknowledge(job, who, incarnation, answer, ending)).await?;
+        acknowledged.map_err(|why| no_instructions(&role, job, why))?;
         Ok(Response::new(proto::AckInstructionResponse {}))
     }
 
@@ -385,15 +389,15 @@ impl controller_server::Controller for Api {
         request: Request<proto::JoinRequest>,
     ) -> Result<Response<proto::JoinResponse>, Status> {
         self.in_charge()?;
-        let asked = request.into_inner();
-        let (job, host) = self.elastic_host(&asked.job, &asked.host)?;
+        let request = request.into_inner();
+        let (job, host) = self.elastic_host(&request.job, &request.host)?;
         let joining = Joining {
             host,
-            incarnation: Incarnation::from(asked.incarnation),
-            last: asked.last_view.map(number).transpose()?.map(PlanVersion::from),
-            stop_point: asked.stop_point,
-            rounds: asked.rounds,
-            must_load_state: asked.must_load_state,
+            incarnation: Incarnation::from(request.incarnation),
+            last: request.last_view.map(number).transpose()?.map(PlanVersion::from),
+            stop_point: request.stop_point,
+            rounds: request.rounds,
+            must_load_state: request.must_load_state,
         };
         let leaves = self.0.leaves(job, &joining.host);
         let until = tokio::time::Instant::now() + WAIT;
@@ -405,7 +409,7 @@ impl controller_server::Controller for Api {
             let answered = self
                 .0
                 .join(job, joining.clone(), leaves)
-                .ok_or_else(|| Status::unavailable("it is at it"))?;
+                .ok_or_else(|| Status::unavailable(NOT_INSTALLED))?;
             let answer = match answered.map_err(refused)? {
                 Answered::Seated(membership) => join_response::Answer::Membership((&membership).into()),
                 Answered::Waiting(why) => {
@@ -460,7 +464,7 @@ impl controller_server::Controller for Api {
         self.in_charge()?;
         let proto::DeleteJobRequest { job, force } = request.into_inner();
         usable("job", &job)?;
-        let number = self.0.order_deletion(&job, force).ok_or_else(|| Status::unavailable("it is at it"))?;
+        let number = self.0.order_deletion(&job, force).ok_or_else(|| Status::unavailable(NOT_INSTALLED))?;
         let number = number.map_err(Status::not_found)?.map_err(too_many)?;
         Ok(Response::new(proto::ChangeResponse { number }))
     }
@@ -473,7 +477,7 @@ impl controller_server::Controller for Api {
         let job = request.into_inner().job;
         usable("job", &job)?;
         let paused = self.0.set_paused(&job, true);
-        let paused = paused.ok_or_else(|| Status::unavailable("it is at it"))?;
+        let paused = paused.ok_or_else(|| Status::unavailable(NOT_INSTALLED))?;
         paused.map_err(Status::failed_precondition)?;
         Ok(Response::new(proto::PauseJobResponse {}))
     }
@@ -486,7 +490,7 @@ impl controller_server::Controller for Api {
         let job = request.into_inner().job;
         usable("job", &job)?;
         let resumed = self.0.set_paused(&job, false);
-        let resumed = resumed.ok_or_else(|| Status::unavailable("it is at it"))?;
+        let resumed = resumed.ok_or_else(|| Status::unavailable(NOT_INSTALLED))?;
         resumed.map_err(Status::failed_precondition)?;
         Ok(Response::new(proto::ResumeJobResponse {}))
     }
@@ -507,7 +511,7 @@ impl controller_server::Controller for Api {
         let shares = if request.into_inner().shares { Shares::Free } else { Shares::Kept };
         let asked = self.0.ask_for_decision(shares).ok_or_else(|| {
             Status::failed_precondition(
-                "it does not watch its network: restart the controller with following or a dry run",
+                "replanning is off; restart the controller with replanning or a dry run",
             )
         })?;
         let ended = |_| Status::unavailable("it has ended");
@@ -520,11 +524,11 @@ impl controller_server::Controller for Api {
         request: Request<proto::ReportMetricsRequest>,
     ) -> Result<Response<proto::ReportMetricsResponse>, Status> {
         self.in_charge()?;
-        let said = request.into_inner();
-        let (job, incarnation) = (JobId::from(number(said.job)?), Incarnation::from(said.incarnation));
-        let role = said.role.clone();
-        let heard = self.ask(move |state| state.report(job, said, incarnation)).await?;
-        heard.map_err(|why| not_followed(&role, job, why))?;
+        let report = request.into_inner();
+        let (job, incarnation) = (JobId::from(number(report.job)?), Incarnation::from(report.incarnation));
+        let role = report.role.clone();
+        let acknowledged = self.ask(move |state| state.report(job, report, incarnation)).await?;
+        acknowledged.map_err(|why| no_instructions(&role, job, why))?;
         Ok(Response::new(proto::ReportMetricsResponse {}))
     }
 

@@ -1,4 +1,4 @@
-//! Changes of running jobs' plans: those that wait or are under way, and the last ones.
+//! Changes of running jobs' plans: waiting and active ones, and the last completed ones.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -11,37 +11,37 @@ use super::hosts::Progress;
 use crate::api::proto::{self, ChangeStage};
 use crate::membership::Formation;
 
-/// Changes remembered that have ended.
+/// Number of ended changes that are kept.
 const HISTORY: usize = 32;
-/// Changes that clients may have asked for and that have not ended.
+/// Maximum number of open changes.
 const OPEN: usize = 64;
 
-/// What the task that installs plans is to do.
+/// Command to the task that installs plans.
 #[derive(Debug)]
 pub(super) enum Command {
-    /// To move a job that runs to another plan.
+    /// Migration of a running job to another plan.
     Change {
-        /// The change's number.
+        /// Number of the change.
         number: u32,
         plan: Box<Plan>,
-        /// Whether its workers follow their servers; else they move when they are told.
+        /// Whether servers coordinate the cut-over; else hosts migrate at once.
         coordinated: bool,
     },
-    /// To install a job beside those that run.
+    /// Installation of a job next to the running ones.
     Submit { number: u32, topology: Topology, job: String, window_chunks: Option<u32> },
-    /// To take a job off the switches.
+    /// Removal of a job from the switches.
     Delete { number: u32, job: JobId, force: bool },
-    /// To take a job that is paused off the switches, until its next run.
+    /// Removal of a paused job from the switches, until its next view.
     Release { job: JobId },
-    /// To form a run of an elastic job.
+    /// Formation of a view of an elastic job.
     Form { job: JobId, formation: Formation },
 }
 
-/// Why no further change is taken.
+/// Error of a change beyond the maximum number of open ones.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{open} changes are waiting or running: try again when some have ended")]
+#[error("{open} changes are waiting or active; try again after some have ended")]
 pub(crate) struct TooMany {
-    /// How many.
+    /// Number of open changes.
     open: usize,
 }
 
@@ -49,22 +49,22 @@ fn has_ended(change: &proto::ChangeStatus) -> bool {
     matches!(change.stage(), ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused)
 }
 
-/// What became of the changes since the controller started.
+/// Log of changes since the controller started.
 #[derive(Debug, Default)]
 pub(super) struct ChangeLog {
     begun: u32,
-    /// Oldest first, with the moment at which each began.
+    /// Changes with their start times, oldest first.
     changes: VecDeque<(Instant, proto::ChangeStatus)>,
 }
 
 impl ChangeLog {
-    /// A client asks for a change of a job's plan; its number, unless many others have not ended.
-    pub fn ask(&mut self, job: &str) -> Result<u32, TooMany> {
+    /// Opens a change that a client requests. Returns its number, or an error if too many are open.
+    pub fn request(&mut self, job: &str) -> Result<u32, TooMany> {
         let open = self.changes.iter().filter(|(_, change)| !has_ended(change)).count();
         if open < OPEN { Ok(self.begin(job)) } else { Err(TooMany { open }) }
     }
 
-    /// A change of a job's plan begins; its number.
+    /// Opens a change. Returns its number.
     pub fn begin(&mut self, job: &str) -> u32 {
         self.begun += 1;
         let change = proto::ChangeStatus {
@@ -82,12 +82,12 @@ impl ChangeLog {
         self.begun
     }
 
-    /// Where a change comes from and leads to.
+    /// Sets the old and the new plan version of a change.
     pub fn leads(&mut self, number: u32, from: PlanVersion, to: PlanVersion) {
         self.update(number, |change, _| (change.from, change.to) = (from.get().into(), to.get().into()));
     }
 
-    /// What is being done.
+    /// Sets the stage of a change.
     pub fn stage(&mut self, number: u32, stage: ChangeStage) {
         self.update(number, |change, since| {
             match stage {
@@ -99,12 +99,12 @@ impl ChangeLog {
         });
     }
 
-    /// Whether the workers followed their servers.
+    /// Sets whether servers coordinated the cut-over.
     pub fn coordinated(&mut self, number: u32, coordinated: bool) {
         self.update(number, |change, _| change.coordinated = coordinated);
     }
 
-    /// How many updates were written to install and to remove tables.
+    /// Adds table writes that installed and removed tables.
     pub fn updates(&mut self, number: u32, written: u64, removed: u64) {
         self.update(number, |change, _| {
             change.updates_written += written;
@@ -112,7 +112,7 @@ impl ChangeLog {
         });
     }
 
-    /// How far the hosts are.
+    /// Sets the progress of the hosts.
     pub fn progress(&mut self, number: u32, progress: &Progress) {
         self.update(number, |change, _| {
             change.hosts = progress.hosts as u32;
@@ -120,7 +120,7 @@ impl ChangeLog {
         });
     }
 
-    /// What came of it, and why if it came to nothing; as it stands then.
+    /// Ends a change with its result, and a problem if it failed. Returns its final state.
     pub fn end(&mut self, number: u32, stage: ChangeStage, problem: String) -> proto::ChangeStatus {
         self.update(number, |change, since| {
             change.set_stage(stage);
@@ -130,7 +130,7 @@ impl ChangeLog {
         .unwrap_or_default()
     }
 
-    /// A change, if it has ended; one that is not remembered any more has.
+    /// Returns a change if it has ended; changes that are no longer kept count as ended.
     pub fn ended(&self, number: u32) -> Option<proto::ChangeStatus> {
         let Some((_, change)) = self.changes.iter().find(|(_, change)| change.number == number) else {
             return Some(proto::ChangeStatus { number, ..Default::default() });
@@ -138,12 +138,12 @@ impl ChangeLog {
         has_ended(change).then(|| change.clone())
     }
 
-    /// For the API.
+    /// Returns all changes for the API.
     pub fn status(&self) -> Vec<proto::ChangeStatus> {
         self.changes.iter().map(|(_, change)| change.clone()).collect()
     }
 
-    /// Changes one, by the microseconds since it began.
+    /// Updates one change; `update` gets the microseconds since its start.
     fn update<T>(
         &mut self,
         number: u32,

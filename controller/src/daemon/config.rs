@@ -1,4 +1,4 @@
-//! Settings of a daemon, and why it ends.
+//! Settings of a daemon, and its final errors.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -17,62 +17,60 @@ use crate::records::Records;
 
 /// Settings of a daemon.
 pub struct Config {
-    /// The network.
+    /// Topology.
     pub topology: Topology,
-    /// The plans, as for [`Controller::install`](crate::Controller::install).
+    /// Plans, as for [`Controller::install`](crate::Controller::install).
     pub jobs: Vec<JobPlan>,
-    /// The network of peers on the same switches, if it is not that of the records.
+    /// Network of peers on the same switches, unless it is the one in the records.
     pub peers: Option<Mesh>,
-    /// What the switches run.
+    /// Program of the switches.
     pub program: Arc<dyn Program>,
-    /// Where they are.
+    /// Endpoints of the switches, by name.
     pub switches: BTreeMap<String, Place>,
-    /// The precedence of this controller: greater than those of earlier ones. At its first contact with the
-    /// switches the daemon takes a greater one if they have seen such; later it keeps what it has.
+    /// Precedence of this controller, above those of earlier ones. At its first contact with the switches
+    /// the daemon raises it above the greatest one that they have seen; then it stays.
     pub precedence: Precedence,
-    /// How long a start waits for further switches once one has answered. What is away then is put in order
+    /// Longest wait of a start for further switches once one has answered. A missing switch is configured
     /// when it answers.
     pub switches_within: Duration,
-    /// What earlier controllers and pushes did.
+    /// Records of earlier controllers and installations.
     pub records: Records,
-    /// Whether the program may be loaded into switches that run another one.
+    /// Whether the daemon may load the program into switches that run another one.
     pub replace_program: bool,
-    /// How often a switch's tables are read and compared though nothing seems to be wrong.
+    /// Interval at which a switch's tables are read and verified without a sign of a problem.
     pub check_every: Duration,
-    /// How long a change of a running job's plan may take the switches, and then the hosts, before it is
-    /// undone.
+    /// Time limit of a plan change, for the switches and then for the hosts; then it is undone.
     pub change_within: Duration,
-    /// How long the rendezvous of elastic jobs wait.
+    /// Timing of the rendezvous of elastic jobs.
     pub timing: Timing,
-    /// How the network is watched and followed, if it is.
+    /// Settings of replanning, if enabled.
     pub steer: Option<Steer>,
-    /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the
-    /// way.
+    /// Whether jobs that left the topology are removed from the switches, unless their frames still arrive.
     pub remove_departed: bool,
-    /// Draws the number that spreads precedences, and pauses: [`by_chance`], or numbers that a seed names.
+    /// Source of randomness for precedences and pauses: [`by_chance`], or numbers of a seed.
     pub chance: Chance,
 }
 
-/// Returns another random number at each call.
+/// Source of random numbers; each call returns another one.
 pub type Chance = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// Random numbers that no other process draws.
+/// Returns a source of random numbers that differ between processes.
 pub fn by_chance() -> Chance {
     Arc::new(|| RandomState::new().build_hasher().finish())
 }
 
-/// Why a daemon ends.
+/// Final error of a daemon.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
-    /// The plans cannot be installed.
+    /// Plans that cannot be installed.
     #[error(transparent)]
     Install(#[from] InstallError),
-    /// Another controller has taken over.
+    /// Takeover by another controller.
     #[error("switch {switch}: another controller took over, so this one ends: {cause}")]
     Superseded {
-        /// The first switch that said so.
+        /// First switch that reported the takeover.
         switch: String,
-        /// In its words.
+        /// Report of the switch.
         cause: Box<SwitchError>,
     },
 }
@@ -83,8 +81,8 @@ impl DaemonError {
     }
 }
 
-/// A precedence above that of every controller that started earlier, by any clock that does not go back:
-/// microseconds since 1970. Where one did, the daemon takes more than the switches have seen.
+/// Returns a precedence above that of every controller that started earlier by a monotonic clock:
+/// microseconds since 1970. The daemon raises it above all that the switches have seen.
 pub fn precedence_of_now() -> Precedence {
     Precedence(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
 }

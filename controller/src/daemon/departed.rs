@@ -1,4 +1,4 @@
-//! Jobs that left the topology: they hold slots until somebody removes them.
+//! Jobs that left the topology: they hold slots until they are removed.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::install::Controller;
 use crate::intent::Network;
 use crate::peers::is_of_peers;
 
-/// Looks for jobs other than `installed` that left the topology, and removes those of which no frames move,
-/// if `remove` allows it; else says how that is done. Returns what the switches hold, if that was changed.
-/// What fails is said, and is no reason to end: the plans are in force.
+/// Finds jobs other than `installed` that left the topology, and removes those without traffic if `remove`
+/// is set; else logs how to remove them. Returns the tables of the switches if they changed. Failures are
+/// only logged: the plans are active.
 pub(super) async fn look(
     controller: &mut Controller<impl Session>,
     installed: &BTreeSet<JobId>,
@@ -22,10 +22,11 @@ pub(super) async fn look(
 ) -> Option<Network> {
     let held =
         controller.held().await.inspect_err(|error| tracing::warn!("cannot look for old jobs: {error}"));
-    let mut left: Vec<_> =
+    let mut departed: Vec<_> =
         held.ok()?.into_iter().filter(|job| job.has_left() && !installed.contains(&job.job)).collect();
-    // How long peers may be silent is their own setting, so nothing here tells whether they have ended.
-    left.retain(|job| {
+    // The liveness timeout of peers is their own setting, so the controller cannot know whether they have
+    // ended.
+    departed.retain(|job| {
         let of_peers = is_of_peers(job.job);
         if of_peers {
             tracing::warn!(
@@ -36,16 +37,16 @@ pub(super) async fn look(
         }
         !of_peers
     });
-    if left.is_empty() {
+    if departed.is_empty() {
         return None;
     }
     let topology = controller.topology().name().to_owned();
     if !remove {
-        for job in left {
+        for job in departed {
             tracing::warn!(
                 "job {job} is no longer in topology {topology}, and still holds {}: when its hosts have ended, let \
                  the controller remove departed jobs, or stop it and run `inart remove {} TOPOLOGY`",
-                what(&job),
+                holdings(&job),
                 job.job
             );
         }
@@ -54,10 +55,10 @@ pub(super) async fn look(
     let moving = controller.moving(LISTEN).await;
     let moving =
         moving.inspect_err(|error| tracing::warn!("cannot look for frames of old jobs: {error}")).ok()?;
-    let (busy, idle): (Vec<_>, Vec<_>) = left.into_iter().partition(|job| moving.contains(&job.job));
+    let (busy, idle): (Vec<_>, Vec<_>) = departed.into_iter().partition(|job| moving.contains(&job.job));
     for job in busy {
         tracing::warn!(
-            "job {job} is not in topology {topology} any more, but its frames are on the way: stop its hosts and start the \
+            "job {job} is no longer in topology {topology}, but its hosts still send frames: stop its hosts and restart the \
              controller again"
         );
     }
@@ -77,8 +78,8 @@ pub(super) async fn look(
     }
 }
 
-/// What a job holds, in words.
-fn what(job: &HeldJob) -> String {
+/// Describes what a job holds.
+fn holdings(job: &HeldJob) -> String {
     match job.slots.is_empty() {
         true => "entries".to_owned(),
         false => {

@@ -1,4 +1,4 @@
-//! The hosts of the jobs that run: what each job's are told, and what they say.
+//! Hosts of running jobs: their current instructions and their answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -8,111 +8,112 @@ use inart_protocol_aggregation::{MigrationProgress, MigrationStep};
 use inart_wire::{JobId, PlanVersion};
 use tokio::sync::watch;
 
-/// What the hosts of a job are told.
+/// Current instruction of a job's hosts.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct JobInstruction {
     pub instruction: Instruction,
-    /// The plan's rate in bit/s.
+    /// Rate of the plan, bit/s.
     pub rate_bps: f64,
 }
 
-/// The hosts of one job.
+/// Hosts of one job.
 pub(super) struct JobHosts {
-    told: Told,
-    /// Since when the plan version is in force.
+    current: JobInstruction,
+    /// Since when the plan version is active.
     since: Instant,
-    /// Who follows hears of it here, as long as the daemon is in charge.
-    telling: Option<watch::Sender<Instruction>>,
-    /// By role, such as worker-3: what it said last.
+    /// Sends instructions to watching hosts, until the daemon ends.
+    sender: Option<watch::Sender<Instruction>>,
+    /// Last answer by role, such as worker-3.
     answers: BTreeMap<String, Answer>,
 }
 
-/// What a host said to an instruction.
+/// Answer of a host to an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// The instruction's plan version, and the one beside it.
+    /// Plan version of the instruction, and the one next to it.
     pub plan_versions: (PlanVersion, Option<PlanVersion>),
-    /// The step from there that it took.
+    /// Migration step of the instruction.
     pub step: MigrationStep,
-    /// How far it is on its way.
+    /// Progress of the migration.
     pub moving: MigrationProgress,
-    /// Why it does not do it, if it does not.
+    /// Why the host refuses, if it does.
     pub refusal: Option<String>,
 }
 
-/// How far the hosts of a job are with what they were told last.
+/// Progress of a job's hosts with their current instruction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// How many there are.
+    /// Number of hosts.
     pub hosts: usize,
-    /// Those that have not said that they do it, by role.
+    /// Hosts that have not acknowledged the instruction, by role.
     pub missing: Vec<String>,
-    /// The first that refuses, and why.
+    /// First host that refuses, and why.
     pub refusal: Option<(String, String)>,
-    /// Workers that do, but have not followed their servers yet, by role.
+    /// Workers that have acknowledged, but still lag behind their servers, by role.
     pub lagging: Vec<String>,
-    /// The results that the workers have got which do not, or lag, as far as they said.
+    /// Results that the missing and lagging workers have reported.
     pub results: u64,
 }
 
 impl JobHosts {
-    /// Hosts that are told this.
-    pub fn new(told: Told) -> Self {
-        let telling = Some(watch::Sender::new(told.instruction.clone()));
-        Self { told, since: Instant::now(), telling, answers: BTreeMap::new() }
+    /// Creates hosts with a current instruction.
+    pub fn new(current: JobInstruction) -> Self {
+        let sender = Some(watch::Sender::new(current.instruction.clone()));
+        Self { current, since: Instant::now(), sender, answers: BTreeMap::new() }
     }
 
-    /// What they are told.
-    pub fn told(&self) -> Told {
-        self.told.clone()
+    /// Returns the current instruction.
+    pub fn current(&self) -> JobInstruction {
+        self.current.clone()
     }
 
-    /// Since when what they are told is in force.
+    /// Returns since when the plan version is active.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// The job's number.
+    /// Returns the job's number.
     pub fn job(&self) -> JobId {
-        self.told.instruction.assignment.job
+        self.current.instruction.assignment.job
     }
 
-    /// What they are told, and all that they will be; `None` once nobody is told anything.
-    pub fn follow(&self) -> Option<watch::Receiver<Instruction>> {
-        self.telling.as_ref().map(watch::Sender::subscribe)
+    /// Returns a receiver of the current instruction and all later ones; `None` after the end of the
+    /// daemon.
+    pub fn subscribe(&self) -> Option<watch::Receiver<Instruction>> {
+        self.sender.as_ref().map(watch::Sender::subscribe)
     }
 
-    /// How many follow.
-    pub fn followers(&self) -> usize {
-        self.telling.as_ref().map_or(0, watch::Sender::receiver_count)
+    /// Returns the number of watching hosts.
+    pub fn watchers(&self) -> usize {
+        self.sender.as_ref().map_or(0, watch::Sender::receiver_count)
     }
 
-    /// Tells them something else. Where their run ends is another matter.
-    pub fn tell(&mut self, mut told: Told) {
-        told.instruction.ending = self.told.instruction.ending;
-        self.say(told);
+    /// Sets the instruction; the ending of the view stays.
+    pub fn set(&mut self, mut current: JobInstruction) {
+        current.instruction.ending = self.current.instruction.ending;
+        self.send(current);
     }
 
-    /// Tells them where their run ends.
-    pub fn tell_ending(&mut self, ending: Ending) {
-        let mut told = self.told.clone();
-        told.instruction.ending = ending;
-        self.say(told);
+    /// Sets the ending of the view.
+    pub fn set_ending(&mut self, ending: Ending) {
+        let mut current = self.current.clone();
+        current.instruction.ending = ending;
+        self.send(current);
     }
 
-    fn say(&mut self, told: Told) {
-        if let Some(telling) = &self.telling {
-            telling.send_replace(told.instruction.clone());
+    fn send(&mut self, current: JobInstruction) {
+        if let Some(sender) = &self.sender {
+            sender.send_replace(current.instruction.clone());
         }
-        if told.instruction.assignment.plan_version != self.told.instruction.assignment.plan_version {
+        if current.instruction.assignment.plan_version != self.current.instruction.assignment.plan_version {
             self.since = Instant::now();
         }
-        self.told = told;
+        self.current = current;
     }
 
-    /// The roles of the assignment, if this one is not among them.
+    /// Returns the roles of the assignment if this one is not among them.
     pub fn lacks_role(&self, role: &str) -> Option<String> {
-        let assignment = &self.told.instruction.assignment;
+        let assignment = &self.current.instruction.assignment;
         let (workers, servers) = (assignment.workers.len(), assignment.shards.len());
         let is_one = |kind: &str, count: usize| (0..count).any(|number| role == format!("{kind}-{number}"));
         if is_one("worker", workers) || is_one("server", servers) {
@@ -122,44 +123,44 @@ impl JobHosts {
         Some(format!("worker-0 to worker-{last_worker} and server-0 to server-{last_server}"))
     }
 
-    /// Whether some host follows now.
-    pub fn is_followed(&self) -> bool {
-        self.telling.as_ref().is_some_and(|telling| telling.receiver_count() > 0)
+    /// Returns whether a host is watching.
+    pub fn is_watched(&self) -> bool {
+        self.sender.as_ref().is_some_and(|sender| sender.receiver_count() > 0)
     }
 
-    /// Nobody is told anything any more.
+    /// Ends all instruction streams.
     pub fn end(&mut self) {
-        self.telling = None;
+        self.sender = None;
     }
 
-    /// Hears a host.
-    pub fn hear(&mut self, role: String, answer: Answer) {
+    /// Stores an answer of a host.
+    pub fn record_answer(&mut self, role: String, answer: Answer) {
         self.answers.insert(role, answer);
     }
 
-    /// How far they are. A server without a share may not run at all.
+    /// Returns the hosts' progress. A server without a share may not run at all.
     pub fn progress(&self) -> Progress {
-        let Instruction { assignment, previous_plan_version, step, .. } = &self.told.instruction;
+        let Instruction { assignment, previous_plan_version, step, .. } = &self.current.instruction;
         let workers = (0..assignment.workers.len()).map(|rank| format!("worker-{rank}"));
         let shards = assignment.shards.iter().enumerate().filter(|(_, shard)| shard.share > 0.0);
         let servers = shards.map(|(shard, _)| format!("server-{shard}"));
         let roles: BTreeSet<_> = workers.chain(servers).chain(self.answers.keys().cloned()).collect();
-        let told = (assignment.plan_version, *previous_plan_version, *step);
+        let expected = (assignment.plan_version, *previous_plan_version, *step);
         let answer = |role: &String| {
             self.answers
                 .get(role)
-                .filter(|answer| (answer.plan_versions.0, answer.plan_versions.1, answer.step) == told)
+                .filter(|answer| (answer.plan_versions.0, answer.plan_versions.1, answer.step) == expected)
         };
         let refusal = roles.iter().find_map(|role| Some((role.clone(), answer(role)?.refusal.clone()?)));
         let is_lagging = |role: &&String| {
             *step == MigrationStep::Lead
-                && answer(role).is_some_and(|said| said.refusal.is_none() && said.moving.is_lagging)
+                && answer(role).is_some_and(|answer| answer.refusal.is_none() && answer.moving.is_lagging)
         };
         let lagging: Vec<String> = roles.iter().filter(is_lagging).cloned().collect();
         let hosts = roles.len();
-        let is_missing = |role: &String| answer(role).is_none_or(|said| said.refusal.is_some());
+        let is_missing = |role: &String| answer(role).is_none_or(|answer| answer.refusal.is_some());
         let missing: Vec<String> = roles.into_iter().filter(is_missing).collect();
-        let results = |role: &String| self.answers.get(role).map_or(0, |said| said.moving.results);
+        let results = |role: &String| self.answers.get(role).map_or(0, |answer| answer.moving.results);
         let results = missing.iter().chain(&lagging).map(results).sum();
         Progress { hosts, missing, refusal, lagging, results }
     }

@@ -1,4 +1,4 @@
-//! Jobs that come and go while others run.
+//! Submission and deletion of jobs while others run.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use inart_protocol_aggregation::MigrationStep;
 use inart_topologies::switched::{Job, Topology};
 use inart_wire::{JobId, PlanVersion};
 
-use super::hosts::Told;
-use super::plan_updater::{Changer, End};
+use super::hosts::JobInstruction;
+use super::plan_updater::{End, PlanUpdater};
 use crate::admission::admit;
 use crate::api::proto::ChangeStage;
 use crate::assignment::{JobPlan, job_number};
@@ -21,16 +21,16 @@ use crate::membership::Roster;
 use crate::records::{Push, Success};
 use crate::views::first_view;
 
-/// How long planning may take.
+/// Time limit of the planner.
 const PLANNING: Duration = Duration::from_secs(2);
-/// Chunks in flight per worker and shard where no job runs that could tell.
+/// Default number of chunks in flight per worker and shard, if no job runs.
 const WINDOW: u32 = 64;
-/// A job's rate that changes by less than this part stays.
+/// Relative difference below which a job keeps its rate.
 pub(super) const SAME: f64 = 1e-3;
 
-impl Changer {
-    /// Plans a job beside those that run, slows these down as fairness asks, installs it, and tells what came
-    /// of it.
+impl PlanUpdater {
+    /// Plans a job next to the running ones, reduces their rates as fairness requires, installs the job,
+    /// and logs the outcome.
     pub(super) async fn submit(
         &mut self,
         number: u32,
@@ -39,7 +39,7 @@ impl Changer {
         window_chunks: Option<u32>,
     ) {
         let outcome = self.admit(number, topology, &job, window_chunks).await;
-        self.tell_outcome(number, &job, "job submitted", outcome);
+        self.log_outcome(number, &job, "job submitted", outcome);
     }
 
     async fn admit(
@@ -58,12 +58,12 @@ impl Changer {
         let (job, listed) = numbered.ok_or_else(|| refused(format!("job {name} has no number")))?;
         let fabric = Fabric::new(topology.clone(), self.fabric.values, self.fabric.limits);
         let mut fabric = fabric.map_err(|error| refused(error.to_string()))?;
-        // A job of the peers' network may have that name.
+        // A job of the network of peers may have the same name.
         fabric.set_peers(self.fabric.peers.clone()).map_err(|error| refused(error.to_string()))?;
         let plans = planned(&topology, &running, vec![listed.clone()]).await.map_err(refused)?;
         let (others, plan) = plans.split_at(running.len());
         let plan = plan.first().cloned().ok_or_else(|| refused(format!("job {name} has no plan")))?;
-        // Documents of jobs that run are compared by their own part only.
+        // Documents of running jobs are compared by their own part only.
         let before = std::mem::replace(&mut self.fabric, fabric);
         self.slow_down(&running, others).await;
         let first = running.first().map(|(_, push)| push);
@@ -75,12 +75,12 @@ impl Changer {
             new_plan_version: true,
         };
         match self.install(number, &plan).await {
-            Ok(told) => {
-                self.state.steered.know_jobs(topology.jobs().to_vec());
-                self.state.add_job(told.clone());
+            Ok(current) => {
+                self.state.steered.set_jobs(topology.jobs().to_vec());
+                self.state.add_job(current.clone());
                 if listed.elastic {
                     let roster = Roster::of(&topology, &listed);
-                    self.state.attend(job, roster, self.timing, None, &told.instruction.assignment);
+                    self.state.attend(job, roster, self.timing, None, &current.instruction.assignment);
                 }
                 Ok(())
             }
@@ -92,8 +92,8 @@ impl Changer {
         }
     }
 
-    /// Installs the plan of a job that no host runs.
-    async fn install(&mut self, number: u32, plan: &JobPlan) -> Result<Told, End> {
+    /// Installs the plan of a job without running hosts.
+    async fn install(&mut self, number: u32, plan: &JobPlan) -> Result<JobInstruction, End> {
         let job = plan.job;
         let refused = |error: &dyn std::fmt::Display| End::Refused(error.to_string());
         let record = self.state.record(job).unwrap_or_default();
@@ -130,21 +130,21 @@ impl Changer {
             step: MigrationStep::Move,
             ending: Ending::None,
         };
-        Ok(Told { instruction, rate_bps: plan.plan.rate_bps })
+        Ok(JobInstruction { instruction, rate_bps: plan.plan.rate_bps })
     }
 
-    /// Takes a job off the switches, gives the others what it leaves, and tells what came of it.
+    /// Removes a job from the switches, raises the rates of the others, and logs the outcome.
     pub(super) async fn delete(&mut self, number: u32, job: JobId, force: bool) {
         let name = self.state.assigned(job).map(|assignment| assignment.name).unwrap_or_default();
         let outcome = self.take_off(number, job, force).await;
-        self.tell_outcome(number, &name, "job deleted", outcome);
+        self.log_outcome(number, &name, "job deleted", outcome);
     }
 
     async fn take_off(&mut self, number: u32, job: JobId, force: bool) -> Result<(), End> {
-        let followers = self.state.followers(job);
-        if followers > 0 && !force {
+        let watchers = self.state.watchers(job);
+        if watchers > 0 && !force {
             return Err(End::Refused(format!(
-                "{followers} of its hosts run: stop them first, or delete it by force, which ends them with an error"
+                "{watchers} of its hosts run: stop them first, or delete it by force, which ends them with an error"
             )));
         }
         let of_job = |tables: &inart_tables::SwitchTables| tables.plan_versions(job);
@@ -154,7 +154,8 @@ impl Changer {
             .into_iter()
             .fold(self.desired.clone(), |left, plan_version| without(&left, job, plan_version));
         self.state.changes(|log| log.stage(number, ChangeStage::Writing));
-        // From here on no host is told of it. A switch that is gone loses its entries when it is back.
+        // The job's hosts get no instruction from here on. A disconnected switch loses its entries when it
+        // reconnects.
         self.state.disband(job);
         self.state.drop_job(job);
         self.released.remove(&job);
@@ -177,20 +178,20 @@ impl Changer {
         Ok(())
     }
 
-    /// The jobs that hosts are told of, with what is in force; not those that are paused.
+    /// Returns the jobs with hosts, with their active plans; without paused jobs.
     pub(super) fn running(&self) -> Vec<(JobId, Push)> {
         let records = self.state.all_records();
         let jobs = self.state.jobs().into_iter().filter(|job| !self.released.contains(job));
         jobs.filter_map(|job| Some((job, records.get(&job)?.live()?.clone()))).collect()
     }
 
-    /// Moves those jobs to `plans` that are to be slower.
+    /// Migrates jobs to those of `plans` that are slower.
     pub(super) async fn slow_down(&mut self, running: &[(JobId, Push)], plans: &[Plan]) {
         self.change_rates(running, plans, |now, wanted| wanted < now * (1.0 - SAME)).await;
     }
 
-    /// Moves those jobs to `plans` whose rate differs so that it `matters`. A job that cannot be moved keeps
-    /// its rate; hosts slow down when the network is congested.
+    /// Migrates jobs to those of `plans` whose rate differs enough by `matters`. A job that cannot be
+    /// migrated keeps its rate; hosts slow down when the network is congested.
     pub(super) async fn change_rates(
         &mut self,
         running: &[(JobId, Push)],
@@ -205,19 +206,19 @@ impl Changer {
         }
     }
 
-    /// Whether a plan would change what is in force.
+    /// Returns whether a plan differs from the active one.
     fn would_change(&self, push: &Push, plan: &Plan) -> bool {
         self.running()
             .iter()
             .any(|(_, live)| live.plan.job == push.plan.job && live.plan.rate_bps != plan.rate_bps)
     }
 
-    fn tell_outcome(&self, number: u32, job: &str, done: &str, outcome: Result<(), End>) {
+    fn log_outcome(&self, number: u32, job: &str, done: &str, outcome: Result<(), End>) {
         let (stage, problem) = match outcome {
             Ok(()) => (ChangeStage::Done, String::new()),
             Err(End::Refused(why)) => (ChangeStage::Refused, why),
             Err(End::Undone(why)) => (ChangeStage::Undone, why),
-            Err(End::Later) => return, // only changes of elastic jobs wait
+            Err(End::Later) => return, // only changes of elastic jobs are deferred
         };
         let ended = self.state.changes(|log| log.end(number, stage, problem.clone()));
         let ms = ended.total_us as f64 / 1e3;
@@ -228,12 +229,12 @@ impl Changer {
     }
 }
 
-/// The plans of pushes.
+/// Returns the plans of installed jobs.
 fn pushed(running: &[(JobId, Push)]) -> Vec<Plan> {
     running.iter().map(|(_, push)| push.plan.clone()).collect()
 }
 
-/// Plans jobs that join those that run.
+/// Plans jobs that join the running ones.
 pub(super) async fn planned(
     topology: &Topology,
     running: &[(JobId, Push)],

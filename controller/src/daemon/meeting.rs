@@ -1,4 +1,4 @@
-//! The rendezvous of elastic jobs, and what is said there.
+//! Rendezvous of elastic jobs.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -8,12 +8,12 @@ use inart_wire::JobId;
 
 use crate::membership::{Membership, Roster};
 
-/// The rendezvous of all elastic jobs.
+/// Rendezvous of all elastic jobs.
 pub(super) struct Rendezvous {
     pub started: Instant,
     pub jobs: BTreeMap<JobId, Membership>,
     pub rosters: BTreeMap<JobId, Roster>,
-    /// Open connections of members.
+    /// Open instruction streams of members.
     pub streams: BTreeMap<(JobId, String, u32), usize>,
 }
 
@@ -24,15 +24,15 @@ impl Rendezvous {
     }
 }
 
-/// What a host that asks for a run is answered.
+/// Answer to a host that requests a view.
 pub(crate) enum Answered {
     Seated(ViewMembership),
     Waiting(String),
 }
 
-/// What a member says of its run's end.
+/// Answer of a member to an ending of its view.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SaidOfEnd {
+pub(crate) struct EndingAnswer {
     pub ending: Ending,
     pub started: u32,
     pub is_holding: bool,

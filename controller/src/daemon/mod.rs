@@ -1,14 +1,15 @@
-//! The controller as a daemon: installs plans, then keeps every switch as they want it, whatever happens to
-//! switches, to connections, or to itself. Nothing of it is on the frames' way: while it is gone the network
-//! goes on.
+//! Daemon of the controller: installs plans, then keeps every switch configured, through failures of
+//! switches, connections and the daemon itself. No frame passes through the daemon: while it is down the
+//! network continues.
 
+mod active_tables;
 mod change_log;
 mod config;
 mod departed;
-mod following;
 mod hosts;
-mod in_force;
+mod instructions;
 mod jobs;
+mod kept_entries;
 mod meeting;
 mod moving;
 mod pauses;
@@ -23,7 +24,6 @@ mod starting;
 mod state;
 mod status;
 mod steered;
-mod strangers;
 mod view_builder;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,37 +37,37 @@ use tokio::task::JoinSet;
 
 use crate::fabric::Fabric;
 use crate::watching::Watching;
-use plan_updater::Changer;
+use kept_entries::KeptEntries;
+use plan_updater::PlanUpdater;
 use reconciler::Reconciler;
-use replan_loop::Decider;
+use replan_loop::ReplanLoop;
 use sampler::Sampler;
 use starting::{Started, start};
-use steered::Asked;
-use strangers::Strangers;
+use steered::DecisionRequest;
 
 pub(crate) use change_log::TooMany;
 pub use config::{Chance, Config, DaemonError, by_chance, precedence_of_now};
 pub(crate) use hosts::Answer;
-pub(crate) use meeting::{Answered, SaidOfEnd};
+pub(crate) use meeting::{Answered, EndingAnswer};
 pub use reconcile::{ReconcileError, Reconciled, reconcile};
 
-pub(crate) use state::NotFollowed;
+pub(crate) use state::NoInstructions;
 pub use state::State;
 pub use steered::Steer;
 
-/// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the
-/// future to stop it, which leaves everything installed. `state` hears of everything.
+/// Runs a daemon until another controller takes over or the plans turn out not to be installable. Drop the
+/// future to stop it; everything stays installed. The daemon keeps its status in `state`.
 ///
 /// # Errors
-/// Always, when it ends: the controller that took over, or what cannot be installed.
+/// Always, at the end: another controller took over, or something cannot be installed.
 pub fn run(config: Config, state: Arc<State>) -> LocalBoxFuture<'static, Result<Infallible, DaemonError>> {
-    // Boxed, so that it is compiled with this crate, and not again with each that runs a daemon.
+    // Boxed, so that it is compiled with this crate only, and not again with each crate that runs a daemon.
     async move { keep(config, &state).await.inspect_err(|error| state.ended(error.to_string())) }
         .boxed_local()
 }
 
 async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonError> {
-    // Before the plans are in force: from then on the API answers, and it passes questions on.
+    // Before the plans are active: from then on the API answers, and forwards requests for decisions.
     let steered = config.steer.clone().map(|steer| (steer, state.steered.listen()));
     let Started { mut sessions, precedence, desired, own, fabric } = start(&config, state).await?;
     let (mut reconcilers, mut switches) = (JoinSet::new(), BTreeMap::new());
@@ -80,9 +80,9 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
             precedence,
             program: config.program.clone(),
             desired: desired.get(&name).cloned().unwrap_or_default(),
-            strangers: match session {
-                Some(_) => Strangers::Included,
-                None => Strangers::Unread { own: own.clone() },
+            kept_entries: match session {
+                Some(_) => KeptEntries::Included,
+                None => KeptEntries::Unread { own: own.clone() },
             },
             replace_program: config.replace_program,
             check_every: config.check_every,
@@ -92,56 +92,56 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
         };
         reconcilers.spawn(async move { (name, reconciler.run(session).await) });
     }
-    let decider = decider(steered, &config, &fabric, state);
+    let replan_loop = replan_loop(steered, &config, &fabric, state);
     let (limit, timing, next) = (config.change_within, config.timing, BTreeMap::new());
     let state_of = state.clone();
     let released = BTreeSet::new();
-    let changer = Changer { fabric, desired, switches, state: state_of, limit, timing, next, released };
+    let changer = PlanUpdater { fabric, desired, switches, state: state_of, limit, timing, next, released };
     let changer = changer.run();
     let watch = state.watch_rendezvous();
-    tokio::pin!(changer, watch, decider);
+    tokio::pin!(changer, watch, replan_loop);
     loop {
-        // In this order, as everywhere in the daemon: where time is simulated, a run can be repeated.
+        // In this order, as everywhere in the daemon: where time is simulated, runs are reproducible.
         let ended = tokio::select! {
             biased;
             never = &mut changer => match never {},
             never = &mut watch => match never {},
-            never = &mut decider => match never {},
+            never = &mut replan_loop => match never {},
             ended = reconcilers.join_next() => ended,
         };
         match ended {
             Some(Ok((switch, cause))) => {
                 return Err(DaemonError::superseded(&switch, cause));
             }
-            // No task looks after that switch any more: the process ends as it does for its other tasks.
+            // The switch has no task any more: the process ends as it does for its other tasks.
             Some(Err(error)) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(error) => tracing::error!("a task ended: {error}"),
             },
-            // A network without switches: nothing to do but wait for the end.
+            // A network without switches: wait for the end.
             None => tokio::select! {
                 biased;
                 never = &mut changer => match never {},
                 never = &mut watch => match never {},
-                never = &mut decider => match never {},
+                never = &mut replan_loop => match never {},
             },
         }
     }
 }
 
-/// Watches the network and decides, if the daemon is to.
-fn decider(
-    steered: Option<(Steer, UnboundedReceiver<Asked>)>,
+/// Creates the task that watches the network and decides, if replanning is enabled.
+fn replan_loop(
+    steered: Option<(Steer, UnboundedReceiver<DecisionRequest>)>,
     config: &Config,
     fabric: &Fabric,
     state: &Arc<State>,
 ) -> LocalBoxFuture<'static, Infallible> {
-    let Some((steer, asked)) = steered else { return std::future::pending().boxed_local() };
+    let Some((steer, requests)) = steered else { return std::future::pending().boxed_local() };
     let scale = config.jobs.first().map_or(1.0, |job| job.rate_scale);
     let watching = Watching::new(config.topology.clone(), fabric.ports.clone(), scale);
     let switches = config.switches.iter();
     let switches = switches.map(|(name, place)| (name.clone(), place.clone(), watching.ports(name)));
     let sampler = Sampler::new(config.program.clone(), switches, steer.every);
     let topology = config.topology.clone();
-    Decider { topology, steer, watching, sampler, asked, state: state.clone() }.run().boxed_local()
+    ReplanLoop { topology, steer, watching, sampler, requests, state: state.clone() }.run().boxed_local()
 }

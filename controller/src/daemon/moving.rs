@@ -1,4 +1,4 @@
-//! Moves jobs to the plans that were decided on.
+//! Migration of jobs to the plans that were decided on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,28 +10,29 @@ use tokio::time::{Instant, timeout_at};
 use super::state::State;
 use crate::api::proto::ChangeStage;
 
-/// Rates of a plan over the same routes that differ by less are not worth telling the hosts.
+/// Least relative difference of rates over the same routes that leads to a migration.
 const SAME: f64 = 0.01;
-/// Changes that wait for the end of an elastic job's run are not waited for any longer: it may be paused.
+/// Longest wait for the end of an elastic job's view, since the job may be paused.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Hosts of a run that has just begun follow one after the other, within this time.
+/// Time within which the hosts of a new view connect their instruction streams.
 const FOLLOW_WITHIN: Duration = Duration::from_secs(3);
 
-/// Moves jobs from the plans in force to others, where these differ; `coordinated` if those in force still
-/// work.
+/// Migrates jobs from active plans to others, where these differ; with a `coordinated` cut-over if the
+/// active ones still work.
 pub(super) async fn move_jobs(
     state: Arc<State>,
-    in_force: Vec<Plan>,
+    active: Vec<Plan>,
     plans: Vec<Plan>,
     coordinated: bool,
 ) -> Outcome {
-    let is_same = |new: &Plan| in_force.iter().any(|old| old.job == new.job && are_same(old, new));
+    let is_same = |new: &Plan| active.iter().any(|old| old.job == new.job && are_same(old, new));
     let other: Vec<Plan> = plans.into_iter().filter(|plan| !is_same(plan)).collect();
     for plan in &other {
-        let missing = state.not_following(&plan.job, FOLLOW_WITHIN).await;
+        let missing = state.not_acknowledged(&plan.job, FOLLOW_WITHIN).await;
         if !missing.is_empty() {
-            let reason = format!("job {}: {} does not follow", plan.job, missing.join(", "));
+            let reason =
+                format!("job {}: {} has not acknowledged its instruction", plan.job, missing.join(", "));
             return Outcome::Failed { reason };
         }
     }
@@ -43,7 +44,7 @@ pub(super) async fn move_jobs(
             Ok(ended) if ended.stage() == ChangeStage::Done => {}
             Ok(ended) => problems.push(format!("change {number} of job {job}: {}", ended.problem)),
             Err(_) => problems.push(format!(
-                "change {number} of job {job} waits for the run to end, for more than {} s",
+                "change {number} of job {job} has waited for the end of the view for more than {} s",
                 PATIENCE.as_secs()
             )),
         }
@@ -54,7 +55,7 @@ pub(super) async fn move_jobs(
     }
 }
 
-/// Whether hosts would do by the one as by the other.
+/// Returns whether hosts would behave the same under both plans.
 fn are_same(old: &Plan, new: &Plan) -> bool {
     let routes = |plan: &Plan| (plan.flows.clone(), plan.trunks.clone(), plan.results.clone());
     (new.rate_bps - old.rate_bps).abs() < SAME * old.rate_bps

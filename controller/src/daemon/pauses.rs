@@ -1,20 +1,20 @@
-//! Jobs that are paused: the switches hold nothing of them, and the others have what they leave.
+//! Paused jobs: the switches hold nothing of them, and the other jobs get their capacity.
 
 use inart_planner_aggregation::Plan;
 use inart_wire::JobId;
 
 use super::jobs::{SAME, planned};
-use super::plan_updater::Changer;
+use super::plan_updater::PlanUpdater;
 use crate::live::without;
 use crate::membership::Formation;
 use crate::records::JobRecord;
 use crate::views::{job_of, next_view};
 
-impl Changer {
-    /// Takes a paused job off the switches, and gives the others what it leaves. A switch that is gone loses
-    /// its entries when it is back. The records keep the plan, from which the next one is made.
+impl PlanUpdater {
+    /// Removes a paused job from the switches, and raises the rates of the others. A disconnected switch
+    /// loses its entries when it reconnects. The records keep the plan, from which the next one is made.
     pub(super) async fn release(&mut self, job: JobId) {
-        // It may have been resumed, or deleted, meanwhile.
+        // The job may have been resumed or deleted meanwhile.
         if !self.state.is_paused(job) || !self.released.insert(job) {
             return;
         }
@@ -37,8 +37,8 @@ impl Changer {
         }
     }
 
-    /// Plans a job that was paused beside those that run, and slows these down as fairness asks, if there is
-    /// room for it.
+    /// Plans a resumed job next to the running ones, and reduces their rates as fairness requires, if there
+    /// is capacity.
     pub(super) async fn make_room(
         &mut self,
         job: JobId,

@@ -1,5 +1,5 @@
-//! Moves running jobs to other plans: the new tables beside the old ones, then the hosts, then the old tables
-//! away. Whatever fails, the job goes on under one of the two.
+//! Migration of running jobs to other plans: first the new tables next to the old ones, then the hosts,
+//! then the removal of the old tables. Whatever fails, the job continues under one of the two plans.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -15,8 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::change_log::Command;
-use super::following::Led;
-use super::hosts::Told;
+use super::instructions::CutOver;
+use super::hosts::JobInstruction;
 use super::reconciler::Order;
 use super::state::State;
 use crate::api::proto::ChangeStage;
@@ -27,39 +27,39 @@ use crate::membership::Timing;
 use crate::records::{Records, RecordsError, Stage};
 use crate::views::next_view;
 
-/// How often it is looked whether a switch that does not answer is gone.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// Interval of checks whether a silent switch is disconnected.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How a change ends that does not lead where it should.
+/// Result of a change that does not end with the new plan.
 pub(super) enum End {
-    /// Nothing was changed.
+    /// Refusal: nothing was changed.
     Refused(String),
-    /// What was changed was changed back.
+    /// Undone change.
     Undone(String),
-    /// It is carried out when the run of the elastic job has ended.
+    /// Deferral until the view of the elastic job has ended.
     Later,
 }
 
-/// Carries out one change after the other.
-pub(super) struct Changer {
+/// Task that carries out one change after the other.
+pub(super) struct PlanUpdater {
     pub fabric: Fabric,
-    /// What the switches hold.
+    /// Tables that the switches should hold.
     pub desired: Network,
-    /// Who sees to each switch.
+    /// Order queue of each switch's reconciler.
     pub switches: BTreeMap<String, mpsc::UnboundedSender<Order>>,
     pub state: Arc<State>,
-    /// How long all switches may take for new tables, and all hosts for a move.
+    /// Time limit of all switches for new tables, and of all hosts for a migration.
     pub limit: Duration,
-    /// How long the rendezvous of elastic jobs wait.
+    /// Timing of the rendezvous of elastic jobs.
     pub timing: Timing,
-    /// By elastic job: the change and the plan that its next run is to have.
+    /// Change and plan of the next view, by elastic job.
     pub next: BTreeMap<JobId, (u32, Plan)>,
-    /// Jobs that are paused: the switches hold nothing of them.
+    /// Paused jobs: the switches hold nothing of them.
     pub released: BTreeSet<JobId>,
 }
 
-impl Changer {
-    /// Ends what an earlier controller has left under way, then does what is asked for, for good.
+impl PlanUpdater {
+    /// Ends changes that an earlier controller left unfinished, then carries out commands forever.
     pub async fn run(mut self) -> Infallible {
         self.settle().await;
         if let Some(mut commands) = self.state.ordered() {
@@ -80,8 +80,8 @@ impl Changer {
         std::future::pending().await
     }
 
-    /// Carries out a change, and tells what came of it. Where the plan in force still works, it is
-    /// `coordinated`.
+    /// Carries out a change, and logs the outcome. The cut-over is `coordinated` where the active plan
+    /// still works.
     pub(super) async fn carry_out(&mut self, number: u32, plan: Plan, coordinated: bool) {
         let job = plan.job.clone();
         let (stage, problem) = match self.change(number, plan, coordinated).await {
@@ -120,22 +120,22 @@ impl Changer {
         }
     }
 
-    /// From the plan in force to another.
+    /// Migrates a job from the active plan to another.
     async fn change(&mut self, number: u32, plan: Plan, coordinated: bool) -> Result<(), End> {
         let name = plan.job.clone();
-        let before = self.told(&name).map_err(End::Refused)?;
-        // Only who follows can move.
-        self.all_follow(number, before.instruction.assignment.job).await.map_err(|why| {
+        let before = self.current(&name).map_err(End::Refused)?;
+        // Only hosts that watch instructions can migrate.
+        self.all_acknowledged(number, before.instruction.assignment.job).await.map_err(|why| {
             End::Refused(format!(
-                "{why}: hosts that were not started, or were given a file, do not follow the controller; push the plan \
-                 when the job has ended"
+                "{why}; hosts that are not running, or that use an assignment file, do not watch the controller: apply the plan \
+                 after the job has ended"
             ))
         })?;
         let change = match self.plan(&before, plan.clone()) {
             Err(LiveChangeError::Differs { .. })
                 if self.state.is_elastic(before.instruction.assignment.job) =>
             {
-                return Err(self.end_run_for(number, before.instruction.assignment.job, plan));
+                return Err(self.end_view_for(number, before.instruction.assignment.job, plan));
             }
             planned => planned.map_err(|error| End::Refused(error.to_string()))?,
         };
@@ -150,47 +150,47 @@ impl Changer {
                 return Err(End::Undone(why));
             }
         };
-        tracing::info!(job = name, number, hosts = moved, "all hosts have moved to plan version {to}");
-        // The new plan is in force, whatever comes of closing the previous plan version.
+        tracing::info!(job = name, number, hosts = moved, "all hosts have migrated to plan version {to}");
+        // The new plan is active, even if closing the previous plan version fails.
         self.state.changes(|log| log.stage(number, ChangeStage::Closing));
-        self.tell(&change, None, MigrationStep::Move);
-        if let Err(why) = self.all_follow(number, job).await {
+        self.instruct(&change, None, MigrationStep::Move);
+        if let Err(why) = self.all_acknowledged(number, job).await {
             tracing::warn!(job = name, number, "plan version {from} is not closed everywhere: {why}");
         }
         self.remove(number, job, from).await;
         Ok(())
     }
 
-    /// What the hosts of a job are told.
-    fn told(&self, job: &str) -> Result<Told, String> {
-        self.state.told(job).ok_or("the plans are not installed")?
+    /// Returns the current instruction of a job.
+    fn current(&self, job: &str) -> Result<JobInstruction, String> {
+        self.state.current(job).ok_or("the plans are not installed")?
     }
 
-    /// Where a change leads.
-    fn plan(&self, before: &Told, plan: Plan) -> Result<LiveChange, LiveChangeError> {
-        let in_force = &before.instruction.assignment;
-        let record = self.state.record(in_force.job).unwrap_or_default();
-        live_change(&self.fabric, &self.desired, &record, in_force, plan)
+    /// Prepares a change.
+    fn plan(&self, before: &JobInstruction, plan: Plan) -> Result<LiveChange, LiveChangeError> {
+        let active = &before.instruction.assignment;
+        let record = self.state.record(active.job).unwrap_or_default();
+        live_change(&self.fabric, &self.desired, &record, active, plan)
     }
 
-    /// Ends the run of an elastic job, whose next one is to have that plan; what becomes of the change.
-    fn end_run_for(&mut self, number: u32, job: JobId, plan: Plan) -> End {
+    /// Ends the view of an elastic job, whose next view gets the plan. Returns the state of the change.
+    fn end_view_for(&mut self, number: u32, job: JobId, plan: Plan) -> End {
         let record = self.state.record(job).unwrap_or_default();
         if let Err(why) = next_view(&self.fabric, &self.desired, &record, job, plan.clone()) {
             return End::Refused(why.to_string());
         }
         if let Some((earlier, _)) = self.next.insert(job, (number, plan)) {
-            let problem = format!("change {number} came before the run had ended");
+            let problem = format!("change {number} came before the view had ended");
             self.state.changes(|log| log.end(earlier, ChangeStage::Refused, problem));
             self.state.change_has_ended();
         }
         self.state.changes(|log| log.stage(number, ChangeStage::Migrating));
-        tracing::info!(job = job.get(), number, "ending the run; the next one gets this plan");
+        tracing::info!(job = job.get(), number, "ending the view; the next one gets this plan");
         self.state.at_rendezvous(job, |membership, now| membership.end_run(now));
         End::Later
     }
 
-    /// Writes the new tables beside the old ones, or else nothing.
+    /// Writes the new tables next to the old ones; on failure the switches keep the old ones only.
     async fn write(&mut self, number: u32, change: &LiveChange) -> Result<(), End> {
         let (job, to) = (change.job, change.to.plan_version);
         let noted = self.note(move |records| records.note_change(job, Stage::Writing, to)).await;
@@ -224,7 +224,7 @@ impl Changer {
         Err(End::Undone(why))
     }
 
-    /// Has the hosts move, and notes it when all have; how many there are.
+    /// Migrates the hosts, and records it when all have migrated. Returns the number of hosts.
     async fn move_hosts(
         &mut self,
         number: u32,
@@ -237,16 +237,16 @@ impl Changer {
         let moved = match self.lead(number, change, coordinated).await? {
             Some(moved) => moved,
             None => {
-                self.tell(change, Some(change.from), MigrationStep::Move);
-                self.all_follow(number, job).await?
+                self.instruct(change, Some(change.from), MigrationStep::Move);
+                self.all_acknowledged(number, job).await?
             }
         };
         self.note(move |records| records.commit_change(job, push)).await?;
         Ok(moved)
     }
 
-    /// Has the workers follow their servers from chunk to chunk, if the change is to be `coordinated`; how
-    /// many hosts there are. `None` if they are to be told to move.
+    /// Lets workers follow their servers from chunk to chunk if the change is `coordinated`. Returns the
+    /// number of hosts; `None` if they must migrate at once.
     async fn lead(
         &self,
         number: u32,
@@ -256,16 +256,16 @@ impl Changer {
         if !coordinated {
             return Ok(None);
         }
-        self.tell(change, Some(change.from), MigrationStep::Prepare);
-        self.all_follow(number, change.job).await?;
-        self.tell(change, Some(change.from), MigrationStep::Lead);
+        self.instruct(change, Some(change.from), MigrationStep::Prepare);
+        self.all_acknowledged(number, change.job).await?;
+        self.instruct(change, Some(change.from), MigrationStep::Lead);
         let watch = |progress: &_| self.state.changes(|log| log.progress(number, progress));
-        match self.state.all_led(change.job, self.limit, watch).await? {
-            Led::All(hosts) => {
+        match self.state.all_migrated(change.job, self.limit, watch).await? {
+            CutOver::Complete(hosts) => {
                 self.state.changes(|log| log.coordinated(number, true));
                 Ok(Some(hosts))
             }
-            Led::Stalled(hosts) => {
+            CutOver::Stalled(hosts) => {
                 let (job, hosts) = (&change.assignment.name, hosts.join(", "));
                 tracing::warn!(job, number, "cut-over timed out, forcing migration; not migrated: {hosts}");
                 Ok(None)
@@ -273,36 +273,33 @@ impl Changer {
         }
     }
 
-    /// Tells hosts to follow the new plan.
-    fn tell(&self, change: &LiveChange, previous_plan_version: Option<PlanVersion>, step: MigrationStep) {
+    /// Sends the instruction to follow the new plan.
+    fn instruct(&self, change: &LiveChange, previous_plan_version: Option<PlanVersion>, step: MigrationStep) {
         let assignment = change.assignment.clone();
         let instruction = Instruction { assignment, previous_plan_version, step, ending: Ending::None };
-        self.state.tell(Told { instruction, rate_bps: change.to.plan.rate_bps });
+        self.state.instruct(JobInstruction { instruction, rate_bps: change.to.plan.rate_bps });
     }
 
-    /// Tells hosts to move back to what they were told `before`, closes the other plan version, and removes
-    /// its tables. A host that says nothing is told when it comes back.
-    async fn undo(&mut self, number: u32, before: Told, other: PlanVersion) {
+    /// Sends the hosts back to the instruction `before`, closes the other plan version, and removes its
+    /// tables. A silent host gets the instruction when it reconnects.
+    async fn undo(&mut self, number: u32, before: JobInstruction, other: PlanVersion) {
         let (job, plan_version) =
             (before.instruction.assignment.job, before.instruction.assignment.plan_version);
         self.state.changes(|log| log.stage(number, ChangeStage::Undoing));
         let noted = self.note(move |records| records.note_change(job, Stage::Undoing, other)).await;
         noted.unwrap_or_else(|error| tracing::error!(number, "{error}"));
         for previous_plan_version in [Some(other), None] {
-            let mut told = before.clone();
-            told.instruction.previous_plan_version = previous_plan_version;
-            self.state.tell(told);
-            if let Err(why) = self.all_follow(number, job).await {
-                tracing::warn!(
-                    number,
-                    "not all hosts are known to be in plan version {plan_version} again: {why}"
-                );
+            let mut current = before.clone();
+            current.instruction.previous_plan_version = previous_plan_version;
+            self.state.instruct(current);
+            if let Err(why) = self.all_acknowledged(number, job).await {
+                tracing::warn!(number, "not all hosts have confirmed plan version {plan_version}: {why}");
             }
         }
         self.remove(number, job, other).await;
     }
 
-    /// Removes a plan version that no host uses any more, and ends the job's change in the records.
+    /// Removes a plan version that no host uses, and ends the job's change in the records.
     async fn remove(&mut self, number: u32, job: JobId, plan_version: PlanVersion) {
         let mut left = BTreeSet::new();
         match self.hold(without(&self.desired, job, plan_version)).await {
@@ -324,29 +321,29 @@ impl Changer {
         noted.unwrap_or_else(|error| tracing::error!(number, "{error}"));
     }
 
-    /// Ends the changes that an earlier controller has left under way. Those whose hosts have not all moved
-    /// are undone, since some host may have refused.
+    /// Ends changes that an earlier controller left unfinished. A change is undone if not all hosts have
+    /// migrated, since some host may have refused.
     async fn settle(&mut self) {
         for (job, record) in self.state.all_records() {
             let (Some(change), Some(live)) = (record.change, record.live()) else { continue };
             let name = &live.plan.job;
-            let Ok(told) = self.told(name) else { continue };
+            let Ok(current) = self.current(name) else { continue };
             let number = self.state.changes(|log| log.begin(name));
             let has_moved = change.stage == Stage::Closing;
             let (from, to) =
                 if has_moved { (change.other, live.plan_version) } else { (live.plan_version, change.other) };
             self.state.changes(|log| log.leads(number, from, to));
-            tracing::warn!(job = name, number, "its change from plan version {from} to {to} was interrupted");
+            tracing::warn!(job = name, number, "change from plan version {from} to {to} was interrupted");
             let (stage, problem) = if has_moved {
                 self.state.changes(|log| log.stage(number, ChangeStage::Closing));
-                if let Err(why) = self.all_follow(number, job).await {
+                if let Err(why) = self.all_acknowledged(number, job).await {
                     tracing::warn!(number, "plan version {from} is not closed everywhere: {why}");
                 }
                 self.remove(number, job, from).await;
                 (ChangeStage::Done, "")
             } else {
-                self.undo(number, told, to).await;
-                (ChangeStage::Undone, "the controller ended before all hosts had moved")
+                self.undo(number, current, to).await;
+                (ChangeStage::Undone, "the controller ended before all hosts had migrated")
             };
             let ended = self.state.changes(|log| log.end(number, stage, problem.to_owned()));
             let ms = ended.total_us as f64 / 1e3;
@@ -354,16 +351,16 @@ impl Changer {
                 job = name,
                 number,
                 ms,
-                "that change has ended: plan version {} is active",
+                "interrupted change ended: plan version {} is active",
                 live.plan_version
             );
         }
     }
 
-    /// Waits until all hosts of a job do what they were told; how many there are.
-    async fn all_follow(&self, number: u32, job: JobId) -> Result<usize, String> {
+    /// Waits until all hosts of a job have acknowledged their instruction. Returns the number of hosts.
+    async fn all_acknowledged(&self, number: u32, job: JobId) -> Result<usize, String> {
         let watch = |progress: &_| self.state.changes(|log| log.progress(number, progress));
-        self.state.all_follow(job, self.limit, watch).await
+        self.state.all_acknowledged(job, self.limit, watch).await
     }
 
     /// Changes the records.
@@ -379,14 +376,14 @@ impl Changer {
         noted.await.map_err(|error| error.to_string())?
     }
 
-    /// Makes all switches hold these tables, now and from now on; how many updates that took. Switches that
-    /// are gone hold them once they are back.
+    /// Sets the tables of all switches. Returns the number of table writes. Disconnected switches get their
+    /// tables when they reconnect.
     pub(super) async fn hold(&mut self, tables: Network) -> Result<u64, String> {
         let changed = tables.iter().filter(|(switch, tables)| self.desired.get(*switch) != Some(tables));
         let orders = changed.map(|(switch, tables)| self.order(switch, tables.clone()));
         let answers = join_all(orders).await;
         self.desired = tables;
-        self.state.holds(&self.desired);
+        self.state.set_tables(&self.desired);
         let (mut updates, mut problems) = (0, Vec::new());
         for answer in answers {
             match answer {
@@ -397,7 +394,7 @@ impl Changer {
         if problems.is_empty() { Ok(updates) } else { Err(problems.join("; ")) }
     }
 
-    /// Makes one switch hold tables; how many updates that took.
+    /// Sets the tables of one switch. Returns the number of table writes.
     async fn order(&self, switch: &str, desired: inart_tables::SwitchTables) -> Result<u64, String> {
         let named = |why: String| format!("switch {switch}: {why}");
         let (done, answer) = oneshot::channel();
@@ -407,12 +404,12 @@ impl Changer {
         let until = Instant::now() + self.limit;
         tokio::pin!(answer);
         loop {
-            if self.state.steered.is_gone(switch) {
+            if self.state.steered.is_failed(switch) {
                 tracing::warn!(switch, "switch disconnected: its tables will be written when it reconnects");
                 return Ok(0);
             }
-            match timeout(LOOK_AGAIN.min(self.limit), &mut answer).await {
-                Ok(Ok(Err(_))) if self.state.steered.is_gone(switch) => {}
+            match timeout(CHECK_INTERVAL.min(self.limit), &mut answer).await {
+                Ok(Ok(Err(_))) if self.state.steered.is_failed(switch) => {}
                 Ok(answer) => return Ok(answer.map_err(|_| lost())?.map_err(named)?.updates as u64),
                 Err(_) if Instant::now() < until => {}
                 Err(_) => return Err(named(format!("no answer within {} s", self.limit.as_secs_f64()))),

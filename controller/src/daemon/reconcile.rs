@@ -1,32 +1,32 @@
-//! Making a switch hold again what it should.
+//! Repair of a switch's program and tables.
 
 use inart_tables::SwitchTables;
 use inart_tables::diff;
 use inart_targets::{Running, Session, SwitchError};
 use inart_topologies::units::counted;
 
-/// What had to be done to a switch.
+/// Repair of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reconciled {
     /// Whether the program was loaded.
     pub loaded: bool,
-    /// Updates that were written.
+    /// Table writes.
     pub updates: usize,
 }
 
-/// Why a switch could not be put in order.
+/// Error of a repair.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ReconcileError {
-    /// It failed.
+    /// Failure of the switch.
     #[error(transparent)]
     Switch(#[from] SwitchError),
-    /// It runs another program.
+    /// Another program on the switch.
     #[error("it runs another program; allow the controller to replace it by ours")]
     OtherProgram,
-    /// Jobs that this controller does not know have what it needs there.
+    /// Unknown jobs that hold what this controller needs there.
     #[error("{0}")]
-    Taken(String),
-    /// It took the updates but does not hold them.
+    Conflict(String),
+    /// Entries that still differ after the writes.
     #[error(
         "read back, it still differs in {}; does another controller write to it?",
         counted(*.0, "entry")
@@ -34,11 +34,11 @@ pub enum ReconcileError {
     Differs(usize),
 }
 
-/// Loads the program if it is gone, writes what differs from `desired`, and reads it back. Safe to stop
-/// anywhere.
+/// Loads the program if the switch has none, writes the entries that differ from `desired`, and reads them
+/// back. Safe to stop anywhere.
 ///
 /// # Errors
-/// A switch that refuses, lost its session, or holds something else than was written.
+/// If the switch refuses, lost its session, or holds other entries than were written.
 pub async fn reconcile<S: Session + ?Sized>(
     session: &mut S,
     desired: &SwitchTables,

@@ -1,4 +1,4 @@
-//! Keeps one switch in order: watches its session, reconnects when that breaks, and repairs what differs.
+//! Keeps one switch configured: watches its session, reconnects, and repairs what differs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,17 +9,16 @@ use inart_topologies::units::counted;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
+use super::kept_entries::KeptEntries;
 use super::reconcile::{ReconcileError, Reconciled, reconcile};
 use super::state::State;
-use super::strangers::Strangers;
 
-/// The first wait before another attempt to connect; each further one is twice as long, up to
-/// [`LONGEST_WAIT`].
+/// First pause before a reconnection attempt; doubles per attempt, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(10);
-/// A switch that comes back waits for this long at most.
+/// Longest pause between reconnection attempts.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
-/// Waits between attempts.
+/// Pauses between attempts.
 pub(super) struct Backoff(Duration);
 
 impl Backoff {
@@ -33,12 +32,12 @@ impl Backoff {
     }
 }
 
-/// A check of a switch that takes longer is reported.
+/// Time after which a check of a switch is reported as slow.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Waits for a check of a switch, and reports a switch that does not answer for five seconds: the calls
-/// themselves have half a minute.
-async fn said_if_slow<T>(state: &State, name: &str, check: impl Future<Output = T>) -> T {
+/// Waits for a check of a switch, and reports a switch that does not answer for five seconds; the calls
+/// themselves time out after half a minute.
+async fn warn_if_slow<T>(state: &State, name: &str, check: impl Future<Output = T>) -> T {
     tokio::pin!(check);
     tokio::select! {
         biased;
@@ -51,24 +50,24 @@ async fn said_if_slow<T>(state: &State, name: &str, check: impl Future<Output = 
     check.await
 }
 
-/// Other tables for a switch.
+/// Order to set other tables.
 pub(super) struct Order {
     pub desired: SwitchTables,
-    /// Hears whether it holds them. Where it does not, it is tried for as long as nothing else is ordered.
+    /// Receives the result. A failed order is retried until the next order.
     pub done: oneshot::Sender<Result<Reconciled, String>>,
 }
 
-/// One switch and what it should hold.
+/// One switch and the tables that it should hold.
 pub(super) struct Reconciler {
     pub name: String,
     pub place: Place,
-    /// Under which this controller writes.
+    /// Precedence of this controller.
     pub precedence: Precedence,
     pub program: Arc<dyn Program>,
     /// Tables that this controller wants there.
     pub desired: SwitchTables,
-    /// Entries that are not of the plans, which the switch keeps.
-    pub strangers: Strangers,
+    /// Entries outside of the plans, which the switch keeps.
+    pub kept_entries: KeptEntries,
     pub replace_program: bool,
     pub check_every: Duration,
     pub state: Arc<State>,
@@ -76,12 +75,12 @@ pub(super) struct Reconciler {
 }
 
 impl Reconciler {
-    /// Runs until another controller takes the switch over, and returns in which words the switch says so.
-    /// Without a session the switch is away.
+    /// Runs until another controller takes the switch over. Returns the switch's report of that. Without a
+    /// session the switch is disconnected.
     pub(super) async fn run(mut self, session: Option<Box<dyn Session>>) -> SwitchError {
         let opened = match session {
             Some(session) => Ok(session),
-            None => self.come_back().await,
+            None => self.reconnect().await,
         };
         let mut session = match opened {
             Ok(session) => session,
@@ -94,14 +93,14 @@ impl Reconciler {
             }
             self.state.lost(&self.name, why.to_string());
             tracing::warn!(switch = self.name, "session lost: {why}");
-            session = match self.come_back().await {
+            session = match self.reconnect().await {
                 Ok(session) => session,
                 Err(why) => return why,
             };
         }
     }
 
-    /// Keeps the switch in order as long as the session lasts, and returns why it is over.
+    /// Keeps the switch configured for the lifetime of the session. Returns why the session ended.
     async fn watch(&mut self, session: &mut dyn Session) -> SwitchError {
         loop {
             let ordered = tokio::select! {
@@ -115,14 +114,14 @@ impl Reconciler {
                 continue;
             }
             let (state, name) = (Arc::clone(&self.state), self.name.clone());
-            if let Err(error) = said_if_slow(&state, &name, self.reconcile(session)).await {
+            if let Err(error) = warn_if_slow(&state, &name, self.reconcile(session)).await {
                 state.problem(&name, error.to_string());
-                tracing::error!(switch = name, "not in order: {error}");
+                tracing::error!(switch = name, "tables not verified: {error}");
             }
         }
     }
 
-    /// Makes the switch hold other tables from now on.
+    /// Sets other tables.
     async fn carry_out(&mut self, session: &mut dyn Session, Order { desired, done }: Order) {
         self.desired = desired;
         let held = self.write(session).await;
@@ -130,11 +129,11 @@ impl Reconciler {
             Ok(written) => self.state.reconciled(&self.name, Reconciled { updates: 0, ..*written }),
             Err(error) => self.state.problem(&self.name, error.to_string()),
         }
-        // Who ordered it may wait no longer.
+        // The requester may wait no longer.
         let _ = done.send(held.map_err(|error| error.to_string()));
     }
 
-    /// Waits before another attempt to connect. What is ordered meanwhile is for later.
+    /// Pauses before a reconnection attempt. Orders meanwhile are kept for later.
     async fn pause(&mut self, backoff: &mut Backoff, why: &str) {
         let wait = backoff.wait();
         tokio::pin!(wait);
@@ -150,12 +149,12 @@ impl Reconciler {
         }
     }
 
-    /// Connects and repairs until the switch is in order again.
-    async fn come_back(&mut self) -> Result<Box<dyn Session>, SwitchError> {
+    /// Reconnects and repairs the switch.
+    async fn reconnect(&mut self) -> Result<Box<dyn Session>, SwitchError> {
         let mut backoff = Backoff::new();
-        let mut told = String::new();
+        let mut last = String::new();
         loop {
-            // Where switches serve who comes first, one that was lost may be free again for a moment.
+            // On switches without precedences, a lost switch may be free for a moment.
             if !self.program.has_precedence()
                 && let Some(why) = self.state.replaced()
             {
@@ -165,7 +164,7 @@ impl Reconciler {
                 Ok(mut session) => match self.reconcile(&mut *session).await {
                     Ok(()) => {
                         self.state.connected(&self.name);
-                        tracing::info!(switch = self.name, "session open, in order");
+                        tracing::info!(switch = self.name, "session open, tables verified");
                         return Ok(session);
                     }
                     Err(error) => error,
@@ -176,22 +175,23 @@ impl Reconciler {
                 return Err(why);
             }
             let error = error.to_string();
-            if error != told {
+            if error != last {
                 tracing::warn!(switch = self.name, "not reconnected yet: {error}");
                 self.state.problem(&self.name, error.clone());
-                told = error;
+                last = error;
             }
-            let why = told.clone();
+            let why = last.clone();
             self.pause(&mut backoff, &why).await;
         }
     }
 
-    /// Makes the switch hold what is wanted beside what is not this controller's.
+    /// Writes the wanted tables next to entries that are not this controller's.
     async fn write(&mut self, session: &mut dyn Session) -> Result<Reconciled, ReconcileError> {
-        self.strangers.read(session).await?;
+        self.kept_entries.read(session).await?;
         let (slots, state) = (self.program.limits().slots, &self.state);
         let runs = |job| state.assigned(job).is_some();
-        let wanted = self.strangers.beside(&self.desired, slots, runs).map_err(ReconcileError::Taken)?;
+        let wanted =
+            self.kept_entries.merged(&self.desired, slots, runs).map_err(ReconcileError::Conflict)?;
         reconcile(session, &wanted, self.replace_program).await
     }
 
@@ -201,7 +201,7 @@ impl Reconciler {
             let program = if repaired.loaded { "program loaded, " } else { "" };
             tracing::warn!(
                 switch = self.name,
-                "it had lost its state: {program}{} written",
+                "state lost and repaired: {program}{} written",
                 counted(repaired.updates, "update")
             );
         }

@@ -1,5 +1,5 @@
-//! The rendezvous of elastic jobs, as the daemon carries them out: what hosts say goes in, and what is
-//! ordered is told to hosts, or to the task that installs plans.
+//! Rendezvous of elastic jobs in the daemon: messages of hosts are its events, and its orders go to hosts,
+//! or to the task that installs plans.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -12,7 +12,7 @@ use inart_wire::{Incarnation, JobId, PlanVersion, Rank};
 use tokio::time::{sleep, timeout};
 
 use super::change_log::Command;
-use super::meeting::{Answered, Rendezvous, SaidOfEnd};
+use super::meeting::{Answered, EndingAnswer, Rendezvous};
 use super::state::State;
 use crate::api::proto;
 use crate::membership::{
@@ -20,22 +20,22 @@ use crate::membership::{
 };
 use crate::records::JobRecord;
 
-/// What is waited for is looked at this often, if nobody says anything.
-const LOOK: Duration = Duration::from_millis(500);
+/// Interval of checks of deadlines without events.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// When the rendezvous are looked at next. Events do not put that off: a deadline that has passed is not
-/// among the deadlines any more.
+/// Time of the next check of all rendezvous. Events do not postpone it: a deadline that has passed is no
+/// longer among the deadlines.
 #[derive(Debug, Default)]
 struct Ticks {
-    /// A time of the clock of all rendezvous.
+    /// Time on the clock of all rendezvous.
     due: Option<Duration>,
 }
 
 impl Ticks {
-    /// How long to wait for an event at `now`, if `next` is the next deadline; `None` if the time has come to
-    /// look.
+    /// Returns how long to wait for an event at `now`, with `next` as the next deadline; `None` if the
+    /// check is due.
     fn wait(&mut self, now: Duration, next: Option<Duration>) -> Option<Duration> {
-        let next = next.map_or(now + LOOK, |at| at.min(now + LOOK));
+        let next = next.map_or(now + CHECK_INTERVAL, |at| at.min(now + CHECK_INTERVAL));
         let due = self.due.map_or(next, |due| due.min(next));
         self.due = Some(due).filter(|due| *due > now);
         self.due.map(|due| due - now)
@@ -47,7 +47,8 @@ impl State {
         self.elastic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A job of this roster is elastic. If hosts have run under the plan in force, they are in its view.
+    /// Registers an elastic job with its roster. Hosts that have run under the active plan are members of
+    /// its view.
     pub(super) fn attend(
         &self,
         job: JobId,
@@ -61,14 +62,15 @@ impl State {
         let mut membership = Membership::new(roster.clone(), timing);
         let members: Vec<_> = record.map(|record| members(record, assignment)).unwrap_or_default();
         if !members.is_empty() {
-            tracing::info!(job = roster.job, members = members.len(), "elastic job's run resumed");
+            tracing::info!(job = roster.job, members = members.len(), "view of elastic job resumed");
             membership.adopt(now, assignment.plan_version, members);
         }
         rendezvous.jobs.insert(job, membership);
         rendezvous.rosters.insert(job, roster);
     }
 
-    /// Does something at a job's rendezvous, and what is ordered there; `None` for jobs that are not elastic.
+    /// Applies an event to a job's rendezvous and carries out its orders. Returns `None` for jobs that are
+    /// not elastic.
     pub(super) fn at_rendezvous<T>(
         &self,
         job: JobId,
@@ -83,9 +85,9 @@ impl State {
         for order in orders {
             tracing::info!(job = membership.status().job, ?order, "rendezvous");
             match order {
-                Order::Tell(ending) => self.tell_ending(job, ending),
+                Order::Tell(ending) => self.send_ending(job, ending),
                 Order::Form(formation) => {
-                    // Nobody carries it out once the daemon has ended, and nobody is told anything then.
+                    // After the end of the daemon no task carries this out, and no host gets instructions.
                     let _ = self.commands.send(Command::Form { job, formation });
                 }
             }
@@ -94,14 +96,14 @@ impl State {
             let _ = self.commands.send(Command::Release { job });
         }
         drop(rendezvous);
-        self.poked.notify_one();
+        self.rendezvous_changed.notify_one();
         if was_ordered {
             self.met.notify_waiters();
         }
         Some(done)
     }
 
-    /// Looks at all rendezvous whenever time or an event may have changed something, for good.
+    /// Checks all rendezvous after deadlines and events, forever.
     pub(super) async fn watch_rendezvous(&self) -> Infallible {
         let mut ticks = Ticks::default();
         loop {
@@ -112,12 +114,12 @@ impl State {
                 (rendezvous.jobs.keys().copied().collect::<Vec<_>>(), ticks.wait(now, next))
             };
             if jobs.is_empty() {
-                sleep(LOOK).await;
+                sleep(CHECK_INTERVAL).await;
                 continue;
             }
             match wait {
-                // An event may bring another deadline, which is looked at then.
-                Some(wait) => drop(timeout(wait, self.poked.notified()).await),
+                // An event may bring an earlier deadline, which is then used.
+                Some(wait) => drop(timeout(wait, self.rendezvous_changed.notified()).await),
                 None => {
                     for job in jobs {
                         self.at_rendezvous(job, Membership::tick);
@@ -127,14 +129,14 @@ impl State {
         }
     }
 
-    /// The number of an elastic job, by its name (without one, of the only job), and the name of its host
-    /// that is called that, by name or place.
+    /// Returns the number of an elastic job by its name (an empty name selects the only job), and the name
+    /// of its host by name or position.
     pub(crate) fn elastic_host(&self, job: &str, host: &str) -> Option<Result<(JobId, String), String>> {
-        let told = match self.told(job)? {
-            Ok(told) => told,
+        let current = match self.current(job)? {
+            Ok(current) => current,
             Err(why) => return Some(Err(why)),
         };
-        let assignment = told.instruction.assignment;
+        let assignment = current.instruction.assignment;
         let rendezvous = self.rendezvous();
         Some(match rendezvous.rosters.get(&assignment.job) {
             Some(roster) => Ok((assignment.job, roster.host(host).unwrap_or(host).to_owned())),
@@ -147,7 +149,7 @@ impl State {
         })
     }
 
-    /// Whether a job's hosts join.
+    /// Returns whether a job is elastic.
     pub(crate) fn is_elastic(&self, job: JobId) -> bool {
         self.rendezvous().jobs.contains_key(&job)
     }
@@ -157,7 +159,7 @@ impl State {
         self.rendezvous().jobs.get(&job).map_or(0, |membership| membership.leaves(host))
     }
 
-    /// A host asks for a view.
+    /// Handles a host's request for a view.
     ///
     /// `leaves` is how often the host had left when it asked. If it has left since, it no longer waits for an
     /// answer.
@@ -171,11 +173,11 @@ impl State {
             if membership.leaves(&joining.host) != leaves {
                 return Ok(Reply::Waiting("this host has left the job".to_owned()));
             }
-            let (waited, told) = (membership.waits(&joining.host), joining.clone());
+            let (waited, request) = (membership.waits(&joining.host), joining.clone());
             let replied = membership.join(now, joining);
-            if !waited && membership.waits(&told.host) {
-                let Joining { host, rounds, stop_point, .. } = told;
-                let last = told.last.map(PlanVersion::get);
+            if !waited && membership.waits(&request.host) {
+                let Joining { host, rounds, stop_point, .. } = request;
+                let last = request.last.map(PlanVersion::get);
                 tracing::info!(job = job.get(), host, last, stop_point, rounds, "host joined");
             }
             if let Err(why) = &replied {
@@ -186,17 +188,17 @@ impl State {
         Some(replied.map(|reply| match reply {
             Reply::Waiting(why) => Answered::Waiting(why),
             Reply::Seated(membership) => match self.assigned(job) {
-                Some(assignment) => Answered::Seated(seated(membership, assignment)),
+                Some(assignment) => Answered::Seated(membership_of(membership, assignment)),
                 None => Answered::Waiting("the plans are not installed".to_owned()),
             },
         }))
     }
 
     /// Ends the view of an elastic job, by its name, at a stop point until it is resumed; or resumes it.
-    /// `None` before the plans are installed.
+    /// Returns `None` before the plans are installed.
     pub(crate) fn set_paused(&self, job: &str, paused: bool) -> Option<Result<(), String>> {
-        let assignment = match self.told(job)? {
-            Ok(told) => told.instruction.assignment,
+        let assignment = match self.current(job)? {
+            Ok(current) => current.instruction.assignment,
             Err(why) => return Some(Err(why)),
         };
         tracing::info!(job = assignment.name, paused, "requested");
@@ -207,19 +209,19 @@ impl State {
         self.met.notify_waiters();
         Some(done.ok_or_else(|| {
             format!(
-                "job {} is not elastic: only those can be paused; write `elastic: true` at the job in the topology",
+                "job {} is not elastic, and only elastic jobs can be paused; write `elastic: true` at the job in the topology",
                 assignment.name
             )
         }))
     }
 
-    /// Whether an elastic job is paused, and nobody is in a view of it.
+    /// Returns whether an elastic job is paused and has no view.
     pub(super) fn is_paused(&self, job: JobId) -> bool {
         self.rendezvous().jobs.get(&job).is_some_and(Membership::is_released)
     }
 
-    /// A member of an elastic job's run that takes no part in it now, and how it is, in words. `None` if all
-    /// do, or if the job is not elastic.
+    /// Describes a member of an elastic job's view that is absent from it. Returns `None` if all are
+    /// connected, or if the job is not elastic.
     pub(super) fn absent(&self, job: JobId) -> Option<String> {
         let members = self.rendezvous().jobs.get(&job)?.status().members;
         let is_absent =
@@ -228,7 +230,7 @@ impl State {
         absent.map(|(host, place, state)| format!("{host} ({place}) is {}", state.name()))
     }
 
-    /// A job has no rendezvous any more.
+    /// Removes the rendezvous of a job.
     pub(super) fn disband(&self, job: JobId) {
         let mut rendezvous = self.rendezvous();
         rendezvous.jobs.remove(&job);
@@ -237,19 +239,19 @@ impl State {
         self.met.notify_waiters();
     }
 
-    /// A host takes part no more.
+    /// Handles a host that leaves.
     pub(crate) fn leave(&self, job: JobId, host: &str, incarnation: Incarnation, rounds: u64, done: bool) {
         self.at_rendezvous(job, |membership, now| membership.leave(now, host, incarnation, rounds, done));
         self.met.notify_waiters();
     }
 
-    /// A view was installed, and is told; or why not.
+    /// Reports that a view was installed, or why not.
     pub(super) fn formed(&self, job: JobId, outcome: Result<PlanVersion, String>) {
         self.at_rendezvous(job, |membership, now| membership.formed(now, outcome));
         self.met.notify_waiters();
     }
 
-    /// A member follows, or one of its connections has ended.
+    /// Notes that a member's instruction stream was opened or closed.
     pub(crate) fn stream(&self, job: JobId, role: &str, incarnation: Incarnation, opens: bool) {
         let open = {
             let mut rendezvous = self.rendezvous();
@@ -274,8 +276,14 @@ impl State {
         self.rendezvous().streams.keys().map(|(job, role, _)| (*job, role.clone())).collect()
     }
 
-    /// A member answers to what it was told of the view's end.
-    pub(super) fn said_of_end(&self, job: JobId, role: &str, incarnation: Incarnation, said: SaidOfEnd) {
+    /// Handles a member's answer to an ending of its view.
+    pub(super) fn on_ending_answer(
+        &self,
+        job: JobId,
+        role: &str,
+        incarnation: Incarnation,
+        said: EndingAnswer,
+    ) {
         self.at_rendezvous(job, |membership, now| {
             if let Some(host) = membership.host_in(role).map(str::to_owned) {
                 membership.heard(now, &host, incarnation, said.ending, said.started, said.is_holding);
@@ -283,14 +291,18 @@ impl State {
         });
     }
 
-    /// For the API.
+    /// Returns all rendezvous for the API.
     pub(super) fn all_rendezvous(&self) -> BTreeMap<JobId, proto::Rendezvous> {
-        self.rendezvous().jobs.iter().map(|(job, membership)| (*job, told(membership.status()))).collect()
+        self.rendezvous()
+            .jobs
+            .iter()
+            .map(|(job, membership)| (*job, status_of(membership.status())))
+            .collect()
     }
 }
 
-/// A job's rendezvous for the API.
-fn told(MembershipStatus { view, phase, members, waiting, .. }: MembershipStatus) -> proto::Rendezvous {
+/// Converts a job's rendezvous for the API.
+fn status_of(MembershipStatus { view, phase, members, waiting, .. }: MembershipStatus) -> proto::Rendezvous {
     let member = |(host, place, state): (String, Place, MemberState)| proto::Member {
         host,
         role: place.to_string(),
@@ -304,7 +316,7 @@ fn told(MembershipStatus { view, phase, members, waiting, .. }: MembershipStatus
     }
 }
 
-/// Who has run under the plan in force, by the records.
+/// Returns the hosts that have run under the active plan, from the records.
 fn members(record: &JobRecord, assignment: &Assignment) -> Vec<Member> {
     let workers = assignment.workers.iter().map(|worker| &worker.name).enumerate();
     let workers = workers.map(|(rank, name)| (name, Place::Worker(rank)));
@@ -317,7 +329,7 @@ fn members(record: &JobRecord, assignment: &Assignment) -> Vec<Member> {
     workers.chain(servers).filter_map(member).collect()
 }
 
-fn seated(membership: crate::membership::ViewMembership, assignment: Assignment) -> ViewMembership {
+fn membership_of(membership: crate::membership::ViewMembership, assignment: Assignment) -> ViewMembership {
     let rank = |rank: usize| Rank::try_from(rank).expect("a view has no more workers than there are ranks");
     let role = match membership.place {
         Place::Worker(worker) => Role::Worker(rank(worker)),

@@ -1,5 +1,5 @@
-//! Watches the network, decides whether other plans are worth a change, and has that made. What takes long
-//! (the planner, a change) goes on beside the watch.
+//! Watches the network, decides whether other plans are worth a change, and carries changes out. Long work
+//! (planning, changes) runs concurrently with the observation.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -19,27 +19,27 @@ use tokio::time::MissedTickBehavior;
 use super::moving::move_jobs;
 use super::sampler::Sampler;
 use super::state::State;
-use super::steered::{Asked, Steer};
-use crate::watching::{Answers, Late, Progress, Said, Watching};
+use super::steered::{DecisionRequest, Steer};
+use crate::watching::{Answers, HostReports, Progress, Stragglers, Watching};
 
-/// The task that does so.
-pub(super) struct Decider {
+/// Task that watches and decides.
+pub(super) struct ReplanLoop {
     pub topology: Topology,
     pub steer: Steer,
     pub watching: Watching,
     pub sampler: Sampler,
-    /// Who wants a decision.
-    pub asked: mpsc::UnboundedReceiver<Asked>,
+    /// Requests for decisions.
+    pub requests: mpsc::UnboundedReceiver<DecisionRequest>,
     pub state: Arc<State>,
 }
 
-/// The plans in force of the jobs that run, read again only when another plan version is in force.
+/// Active plans of running jobs, read again only after a change of the plan version.
 #[derive(Default)]
-struct InForce(BTreeMap<JobId, (PlanVersion, Plan)>);
+struct ActivePlans(BTreeMap<JobId, (PlanVersion, Plan)>);
 
-impl InForce {
+impl ActivePlans {
     fn read(&mut self, state: &State) -> Vec<Plan> {
-        let running = state.followed();
+        let running = state.watched_jobs();
         self.0.retain(|job, (plan_version, _)| running.contains(&(*job, *plan_version)));
         for (job, plan_version) in running {
             if !self.0.contains_key(&job)
@@ -53,32 +53,32 @@ impl InForce {
     }
 }
 
-/// Clients that may wait for a decision.
+/// Maximum number of clients that wait for a decision.
 const WAITING: usize = 64;
 
-/// Who asked for a decision, and waits for it.
+/// Receiver of a requested decision.
 type Answer = oneshot::Sender<Result<Decision, String>>;
 
-/// What has come to an end beside the watch.
+/// Work that ended.
 enum Done {
-    /// The planner has answered a question.
+    /// Result of the planner.
     Planned { question: Box<Question>, plans: Result<Vec<Plan>, String>, took: Duration },
-    /// A change has ended.
+    /// End of a change.
     Changed(Outcome),
 }
 
-impl Decider {
-    /// For good.
+impl ReplanLoop {
+    /// Runs forever.
     pub async fn run(self) -> Infallible {
-        let Decider { topology, steer, watching, sampler, asked, state } = self;
+        let ReplanLoop { topology, steer, watching, sampler, requests, state } = self;
         let (sender, samples) = mpsc::channel(1);
         let sampling = sample(sampler, steer.every, sender);
-        let deciding = Deciding {
+        let replanning = Replanning {
             steering: Steering::new(topology.clone(), Vec::new(), steer.thresholds.clone()),
             start: Instant::now(),
-            in_force: InForce::default(),
-            late: Late::default(),
-            said: Said::default(),
+            active: ActivePlans::default(),
+            stragglers: Stragglers::default(),
+            reports: HostReports::default(),
             work: None,
             is_changing: false,
             answer: None,
@@ -90,12 +90,12 @@ impl Decider {
         };
         tokio::select! {
             never = sampling => never,
-            never = deciding.run(samples, asked) => never,
+            never = replanning.run(samples, requests) => never,
         }
     }
 }
 
-/// Reads the switches' counters again and again.
+/// Reads the switches' counters periodically.
 async fn sample(mut sampler: Sampler, every: Duration, samples: mpsc::Sender<Answers>) -> Infallible {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -108,34 +108,34 @@ async fn sample(mut sampler: Sampler, every: Duration, samples: mpsc::Sender<Ans
     }
 }
 
-/// What is known, and what goes on.
-struct Deciding {
+/// State of the task.
+struct Replanning {
     topology: Topology,
     steer: Steer,
     watching: Watching,
     state: Arc<State>,
     steering: Steering,
-    /// From when times are counted.
+    /// Origin of times.
     start: Instant,
-    in_force: InForce,
-    late: Late,
-    /// What hosts have told.
-    said: Said,
-    /// The planner or a change, one of them at a time.
+    active: ActivePlans,
+    stragglers: Stragglers,
+    /// Reports of hosts.
+    reports: HostReports,
+    /// Current work: the planner or a change.
     work: Option<LocalBoxFuture<'static, Done>>,
-    /// Whether it is a change.
+    /// Whether the current work is a change.
     is_changing: bool,
-    /// Who asked for what goes on.
+    /// Requester of the current work.
     answer: Option<Answer>,
-    /// Those who are to have their turn.
-    waiting: VecDeque<Asked>,
+    /// Queued requests.
+    waiting: VecDeque<DecisionRequest>,
 }
 
-impl Deciding {
+impl Replanning {
     async fn run(
         mut self,
         mut samples: mpsc::Receiver<Answers>,
-        mut asked: mpsc::UnboundedReceiver<Asked>,
+        mut requests: mpsc::UnboundedReceiver<DecisionRequest>,
     ) -> Infallible {
         loop {
             let work = self.work.as_mut();
@@ -148,80 +148,82 @@ impl Deciding {
             tokio::select! {
                 done = worked => self.take(done),
                 Some(answers) = samples.recv() => self.watch(answers),
-                Some(asked) = asked.recv() => self.queue(asked),
+                Some(client) = requests.recv() => self.queue(client),
             }
             while self.work.is_none()
-                && let Some(asked) = self.waiting.pop_front()
+                && let Some(client) = self.waiting.pop_front()
             {
-                self.command(asked);
+                self.command(client);
             }
         }
     }
 
-    /// Lets somebody wait for a turn, unless many do.
-    fn queue(&mut self, asked: Asked) {
+    /// Queues a request, up to a maximum number.
+    fn queue(&mut self, client: DecisionRequest) {
         self.waiting.retain(|other| !other.answer.is_closed());
         match self.waiting.len() < WAITING {
-            true => self.waiting.push_back(asked),
-            false => {
-                drop(asked.answer.send(Err(format!("{WAITING} others wait for a decision: ask again later"))))
-            }
+            true => self.waiting.push_back(client),
+            false => drop(
+                client
+                    .answer
+                    .send(Err(format!("{WAITING} requests for a decision are waiting; try again later"))),
+            ),
         }
     }
 
-    /// Takes note of what the switches have counted.
+    /// Handles counters of the switches.
     fn watch(&mut self, answers: Answers) {
         let now = self.start.elapsed();
-        let Some(mut seen) = self.watching.see(now, answers, &self.state.connected_hosts()) else { return };
-        seen.hosts = self.said.see(&self.topology, self.state.said_by_hosts());
-        self.look_at_jobs();
+        let Some(mut seen) = self.watching.observe(now, answers, &self.state.connected_hosts()) else { return };
+        seen.hosts = self.reports.observe(&self.topology, self.state.host_reports());
+        self.update_jobs();
         let failed = self.steering.failed();
         let question = self.steering.observe(now, &seen);
-        self.tell(&failed);
-        self.name_the_late(now);
+        self.publish(&failed);
+        self.publish_stragglers(now);
         if let Some(question) = question {
             self.ask(question, None);
         }
     }
 
-    /// Which jobs there are, and what is in force. While a change of its own is under way, its end tells.
-    fn look_at_jobs(&mut self) {
+    /// Updates the jobs and active plans. During the task's own change, the end of the change does that.
+    fn update_jobs(&mut self) {
         if let Some(jobs) = self.state.steered.take_jobs() {
-            self.steering.know_jobs(jobs);
+            self.steering.set_jobs(jobs);
         }
         if !self.is_changing {
-            self.steering.in_force(self.in_force.read(&self.state));
+            self.steering.set_active(self.active.read(&self.state));
         }
     }
 
-    /// Somebody asks, who may have given up meanwhile.
-    fn command(&mut self, Asked { shares, answer }: Asked) {
+    /// Handles a request, unless the requester has stopped waiting.
+    fn command(&mut self, DecisionRequest { shares, answer }: DecisionRequest) {
         if answer.is_closed() {
             return;
         }
-        self.look_at_jobs();
+        self.update_jobs();
         match self.steering.command(self.start.elapsed(), shares) {
             Some(question) => self.ask(question, Some(answer)),
             None => {
-                let nothing = "no host of any job follows this controller: there is nothing to plan again";
-                // Who asked may wait no longer.
+                let nothing = "no host watches this controller: nothing to replan";
+                // The requester may wait no longer.
                 let _ = answer.send(Err(nothing.to_owned()));
             }
         }
     }
 
-    /// Has the planner answer, in place of what it was asked before.
+    /// Starts the planner, in place of an earlier plan request.
     fn ask(&mut self, question: Question, answer: Option<Answer>) {
         tracing::info!(number = question.number, "planning: {}", question.trigger);
-        self.forget_answer();
+        self.cancel_request();
         self.answer = answer;
         let (scheme, within) = (self.steer.scheme, self.steer.plan_within);
         let begun = Instant::now();
         let question = Box::new(question);
-        let asked = question.clone();
+        let planned_for = question.clone();
         let planned = tokio::task::spawn_blocking(move || {
             let time_left = || within.as_secs_f64() - begun.elapsed().as_secs_f64();
-            asked.plan(scheme, &time_left).map_err(|error| error.to_string())
+            planned_for.plan(scheme, &time_left).map_err(|error| error.to_string())
         });
         let work = async move {
             let plans = planned.await.unwrap_or_else(|error| Err(format!("the planner ended: {error}")));
@@ -230,7 +232,7 @@ impl Deciding {
         self.work = Some(work.boxed_local());
     }
 
-    /// What went on has ended.
+    /// Handles the end of the current work.
     fn take(&mut self, done: Done) {
         (self.work, self.is_changing) = (None, false);
         let now = self.start.elapsed();
@@ -238,35 +240,35 @@ impl Deciding {
             Done::Planned { question, plans, took } => {
                 let answer = plans.as_ref().map(Vec::as_slice).map_err(Clone::clone);
                 let Some(decision) = self.steering.answer(now, question.number, answer, took) else {
-                    return self.forget_answer();
+                    return self.cancel_request();
                 };
                 match plans {
                     Ok(plans) if decision.is_change() => {
-                        let in_force = self.in_force.read(&self.state);
+                        let active = self.active.read(&self.state);
                         let is_led = question.is_led(&decision);
-                        let change = move_jobs(self.state.clone(), in_force, plans, is_led);
+                        let change = move_jobs(self.state.clone(), active, plans, is_led);
                         self.work = Some(change.map(Done::Changed).boxed_local());
                         self.is_changing = true;
                     }
-                    _ => self.tell_decision(),
+                    _ => self.publish_decision(),
                 }
             }
             Done::Changed(outcome) => {
-                self.steering.done(now, outcome, self.in_force.read(&self.state));
-                self.tell_decision();
+                self.steering.done(now, outcome, self.active.read(&self.state));
+                self.publish_decision();
             }
         }
     }
 
-    /// The question is not open any more.
-    fn forget_answer(&mut self) {
+    /// Cancels the current request.
+    fn cancel_request(&mut self) {
         if let Some(answer) = self.answer.take() {
             let _ = answer.send(Err("the active plans changed meanwhile: try again".to_owned()));
         }
     }
 
-    /// What was decided last, and what came of it: for the log, for who asks, and for who asked.
-    fn tell_decision(&mut self) {
+    /// Publishes the last decision and its outcome: to the log, the status, and the requester.
+    fn publish_decision(&mut self) {
         let decisions: Vec<Decision> = self.steering.decisions().cloned().collect();
         let Some(decided) = decisions.last().cloned() else { return };
         match decided.outcome == Some(Outcome::Done) {
@@ -279,8 +281,8 @@ impl Deciding {
         }
     }
 
-    /// Tells what is believed of the network; the log hears what is new.
-    fn tell(&self, before: &[String]) {
+    /// Publishes the estimate of the network, and logs changes.
+    fn publish(&self, before: &[String]) {
         let failed = self.steering.failed();
         for part in failed.iter().filter(|part| !before.contains(part)) {
             tracing::warn!("{part} has failed");
@@ -288,33 +290,34 @@ impl Deciding {
         for part in before.iter().filter(|part| !failed.contains(part)) {
             tracing::info!("{part} recovered or is being retried");
         }
-        let gone = self.steering.failed_parts().into_iter().filter_map(|part| match part {
+        let failed_switches = self.steering.failed_parts().into_iter().filter_map(|part| match part {
             Part::Switch(switch) => Some(self.topology.node(switch).name.clone()),
             Part::Link(_) | Part::Sums(_) => None,
         });
-        let gone: BTreeSet<String> = gone.collect();
+        let failed_switches: BTreeSet<String> = failed_switches.collect();
         let background = self.steering.background_by_name();
-        self.state
-            .steered
-            .update(|seen| (seen.failed, seen.gone, seen.background) = (failed, gone, background));
+        self.state.steered.update(|seen| {
+            (seen.failed, seen.failed_switches, seen.background) = (failed, failed_switches, background)
+        });
     }
 
-    /// Names workers that others wait for; the log hears of each once.
-    fn name_the_late(&mut self, now: Duration) {
-        let names = self.state.followed_names();
-        let said = self.state.steered.reports().into_iter();
-        let said =
-            said.filter(|((_, role), _)| role.starts_with("worker-")).filter_map(|((job, role), said)| {
-                let progress = Progress { started: said.started, ended: said.ended };
+    /// Publishes stragglers; logs each once.
+    fn publish_stragglers(&mut self, now: Duration) {
+        let names = self.state.watched_names();
+        let reports = self.state.steered.reports().into_iter();
+        let reports = reports.filter(|((_, role), _)| role.starts_with("worker-")).filter_map(
+            |((job, role), report)| {
+                let progress = Progress { started: report.started, ended: report.ended };
                 Some(((names.get(&job)?.clone(), role), progress))
-            });
-        let named = self.late.see(now, &said.collect());
+            },
+        );
+        let named = self.stragglers.update(now, &reports.collect());
         let named: BTreeMap<String, String> =
             named.into_iter().map(|((job, role), why)| (format!("{role} of job {job}"), why)).collect();
-        let before = self.state.steered.seen().late;
+        let before = self.state.steered.seen().stragglers;
         for (who, why) in named.iter().filter(|(who, why)| before.get(*who) != Some(why)) {
-            tracing::warn!("{who} is late: {why}");
+            tracing::warn!("{who} is a straggler: {why}");
         }
-        self.state.steered.update(|seen| seen.late = named);
+        self.state.steered.update(|seen| seen.stragglers = named);
     }
 }

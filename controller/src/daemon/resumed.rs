@@ -1,4 +1,4 @@
-//! Jobs as the controller before has left them.
+//! Jobs as the previous controller left them.
 
 use inart_protocol_aggregation::Assignment;
 use inart_targets::Session;
@@ -12,7 +12,7 @@ use crate::install::Controller;
 use crate::membership::Roster;
 use crate::records::{JobRecord, Push, Records};
 
-/// Elastic jobs have a rendezvous each.
+/// Registers the rendezvous of elastic jobs.
 pub(super) fn attend(config: &Config, state: &State, records: &Records, assignments: &[Assignment]) {
     for assignment in assignments {
         let job = config.topology.job_named(&assignment.name).filter(|job| job.elastic);
@@ -23,8 +23,8 @@ pub(super) fn attend(config: &Config, state: &State, records: &Records, assignme
     }
 }
 
-/// The plans in force in place of those by which jobs began that were moved since: this controller was
-/// started with the latter.
+/// Replaces plans that jobs started with by the plans that they migrated to since: this controller was
+/// started with the former.
 pub(super) fn moved_since(
     controller: &mut Controller<Box<dyn Session>>,
     jobs: &[JobPlan],
@@ -33,7 +33,8 @@ pub(super) fn moved_since(
     let jobs = jobs.iter().map(|job| {
         let record = controller.records().jobs.get(&job.job).filter(|_| !job.new_plan_version);
         let moved = record.and_then(|record| {
-            if let Some(run) = record.live().filter(|live| goes_on(controller.fabric(), record, live, job)) {
+            if let Some(run) = record.live().filter(|live| is_current(controller.fabric(), record, live, job))
+            {
                 return Some(run);
             }
             let began = record.began.as_deref()?;
@@ -44,8 +45,8 @@ pub(super) fn moved_since(
     Ok(jobs.collect())
 }
 
-/// Whether a plan is that of a run of an elastic job, which goes on.
-fn goes_on(fabric: &Fabric, record: &JobRecord, live: &Push, job: &JobPlan) -> bool {
+/// Returns whether a plan is the current view of an elastic job.
+fn is_current(fabric: &Fabric, record: &JobRecord, live: &Push, job: &JobPlan) -> bool {
     let elastic = fabric.topology.job_named(&job.plan.job).is_some_and(|job| job.elastic);
     elastic
         && !record.claimed.is_empty()

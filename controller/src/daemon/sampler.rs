@@ -1,6 +1,6 @@
-//! Reads the counters of all switches at once, in sessions of its own that only read: whoever writes is not
-//! waited for. Sessions are opened in the background, since that may take longer than a switch is given to
-//! answer.
+//! Reads the counters of all switches at once, in read-only sessions of its own, so that it does not wait
+//! for writes. Sessions are opened in the background, since opening may take longer than the time limit of
+//! an answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use tokio::time::timeout;
 
 use crate::watching::Answers;
 
-/// The least time that a switch is given to answer.
+/// Least time limit of a switch's answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How long it may take to open a session; a switch that was stopped meanwhile is asked anew then.
+/// Time limit for opening a session; afterwards a stopped switch is tried again.
 const OPENING: Duration = Duration::from_secs(10);
 
 /// One switch.
@@ -27,10 +27,10 @@ struct Watched {
     contact: Contact,
 }
 
-/// How a switch is reached.
+/// Connection to a switch.
 enum Contact {
     None,
-    /// A session is being opened; nothing, if the switch runs no program of ours.
+    /// Session that is being opened; yields none if the switch runs no program of ours.
     Opening(JoinHandle<Option<Box<dyn Session>>>),
     Open(Box<dyn Session>),
 }
@@ -43,7 +43,7 @@ impl Drop for Contact {
     }
 }
 
-/// The switches of a network.
+/// Switches of a network.
 pub(super) struct Sampler {
     program: Arc<dyn Program>,
     switches: BTreeMap<String, Watched>,
@@ -51,7 +51,7 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// The switches with their ports; `every` is how often they are asked.
+    /// Creates a sampler of switches with their ports; `every` is the interval of the reads.
     pub fn new(
         program: Arc<dyn Program>,
         switches: impl IntoIterator<Item = (String, Place, Vec<PortNo>)>,
@@ -62,15 +62,15 @@ impl Sampler {
         Sampler { program, switches, patience: every.max(PATIENCE) }
     }
 
-    /// What the switches have counted; those that do not answer in time, or run no program of ours, are left
-    /// out.
+    /// Reads the counters of the switches. Switches that do not answer in time, or run no program of ours,
+    /// are left out.
     pub async fn sample(&mut self) -> Answers {
         let (program, patience) = (&self.program, self.patience);
         let all = self.switches.iter_mut().map(async |(name, switch)| {
             let answer = timeout(patience, switch.ask(program)).await;
             match answer {
                 Ok(Some(traffic)) => return Some((name.clone(), traffic)),
-                // It is being opened.
+                // Still opening.
                 Err(_) if matches!(switch.contact, Contact::Opening(_)) => {}
                 _ => switch.contact = Contact::None,
             }
@@ -96,7 +96,7 @@ impl Watched {
     }
 }
 
-/// A session with a switch that runs our program.
+/// Opens a session with a switch that runs our program.
 async fn open(program: Arc<dyn Program>, place: Place) -> Option<Box<dyn Session>> {
     let mut session = program.open(place, Access::Read).await.ok()?;
     (session.running().await.ok()? == Running::Ours).then_some(session)
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// Sessions open when there is a permit.
+    /// Switch whose sessions open when a permit is available.
     struct Slow {
         switches: InMemory,
         permits: Semaphore,
@@ -170,10 +170,10 @@ mod tests {
         for _ in 0..3 {
             assert!(sampler.sample().await.is_empty());
         }
-        assert_eq!(slow.begun.load(Ordering::Relaxed), 1, "the first is not given up");
+        assert_eq!(slow.begun.load(Ordering::Relaxed), 1, "the first attempt continues");
         slow.permits.add_permits(1);
         let answered = async { while sampler.sample().await.is_empty() {} };
-        timeout(Duration::from_secs(60), answered).await.expect("it answers when its session is open");
+        timeout(Duration::from_secs(60), answered).await.expect("an answer after the session is open");
         assert_eq!(slow.begun.load(Ordering::Relaxed), 1);
     }
 }

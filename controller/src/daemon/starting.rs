@@ -1,5 +1,5 @@
-//! How a daemon begins: it finds out which switches answer, fixes its precedence, and installs the plans on
-//! the switches that are there. A switch that is away is left to its reconciler.
+//! Start of a daemon: finds the switches that answer, fixes its precedence, and installs the plans on these
+//! switches. A missing switch is left to its reconciler.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -24,61 +24,61 @@ use crate::intent::Network;
 use crate::peers::{self, Peers};
 use crate::records::Records;
 
-/// How often the log repeats for which switch a start waits.
+/// Interval at which the log repeats which switch a start waits for.
 const REMIND: Duration = Duration::from_secs(10);
-/// How long a session may take to report that another controller writes.
+/// Longest wait for a session's report that another controller writes.
 const VERDICT: Duration = Duration::from_secs(1);
-/// A precedence above all that was seen is above it by up to this much, by chance: two controllers that start
-/// at the same time must not have the same.
+/// Random range of a precedence above all observed ones: two controllers that start at the same time must
+/// differ.
 const SPREAD: u64 = 1_000_000;
-/// The shortest and the longest pause before switches without precedences are taken once more.
+/// Shortest and longest pause before switches without precedences are tried again.
 const PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(600)];
 
-/// Switches that answer, each with the greatest precedence that it reported.
-type There = BTreeMap<String, Option<Precedence>>;
+/// Reachable switches, each with the greatest precedence that it reported.
+type Reachable = BTreeMap<String, Option<Precedence>>;
 
 /// Plan versions by job.
 type Own = BTreeMap<JobId, BTreeSet<PlanVersion>>;
 
 pub(super) type Sessions = BTreeMap<String, Box<dyn Session>>;
 
-/// A network whose plans are in force.
+/// Network with active plans.
 pub(super) struct Started {
-    /// With the switches that are there.
+    /// Sessions with the reachable switches.
     pub sessions: Sessions,
-    /// The precedence of this process, for good.
+    /// Final precedence of this process.
     pub precedence: Precedence,
-    /// Tables that each switch is to hold, also those that are away.
+    /// Tables that each switch should hold, including missing ones.
     pub desired: Network,
-    /// The jobs, each with the plan versions that are its own affair: the one in force, and those that no
-    /// host uses.
+    /// Jobs of this controller, each with the plan versions that it manages: the active one, and those that
+    /// no host uses.
     pub own: Own,
     pub fabric: Fabric,
 }
 
-/// Installs the plans on the switches that are there.
+/// Installs the plans on the reachable switches.
 ///
 /// # Errors
-/// Plans that cannot be installed, or another controller that writes with a greater precedence.
+/// If plans cannot be installed, or another controller writes with a greater precedence.
 pub(super) async fn start(config: &Config, state: &State) -> Result<Started, DaemonError> {
     let (values, limits) = (config.program.values(), config.program.limits());
     let fabric = Fabric::new(config.topology.clone(), values, limits)?;
     let names = config.switches.keys().map(String::as_str);
     fabric.ports.check_names(fabric.topology.name(), names).map_err(InstallError::from)?;
     let starting = Starting { config, state, fabric };
-    let mut there = starting.answering().await;
-    // From here on the precedence stays, so that this controller never takes back what a later one has.
-    let precedence = starting.precedence(&there).await;
-    let mut sessions = starting.open(&there, precedence).await?;
+    let mut reachable = starting.answering().await;
+    // The precedence is fixed here, so that this controller never takes switches back from a later one.
+    let precedence = starting.precedence(&reachable).await;
+    let mut sessions = starting.open(&reachable, precedence).await?;
     let mut records = config.records.clone();
     let mut backoff = Backoff::new();
-    // Switches on which an attempt could not be undone. Those that are there in a later one are put in order.
+    // Switches on which an attempt could not be undone. Those reachable in a later attempt are repaired.
     let mut remains = BTreeMap::new();
     loop {
         if sessions.is_empty() && !config.switches.is_empty() {
             backoff.wait().await;
-            there = starting.answering().await;
-            sessions = starting.open(&there, precedence).await?;
+            reachable = starting.answering().await;
+            sessions = starting.open(&reachable, precedence).await?;
             continue;
         }
         let mut controller = Controller::on(starting.fabric.clone(), sessions, records);
@@ -96,7 +96,8 @@ pub(super) async fn start(config: &Config, state: &State) -> Result<Started, Dae
                     Some(lost) => lost,
                     None => match superseded(&mut sessions).await {
                         Some(ended) => return Err(ended),
-                        // Another controller, or a push, was at the records: it may be the one that ends.
+                        // Another controller, or an installation, has changed the records: that one may
+                        // end.
                         None if error.is_race() => Vec::new(),
                         None => {
                             remains.retain(|switch, _| !sessions.contains_key(switch));
@@ -115,7 +116,7 @@ pub(super) async fn start(config: &Config, state: &State) -> Result<Started, Dae
     }
 }
 
-/// The first switch that says that another controller writes.
+/// Returns the first switch that reports another controller.
 async fn superseded(sessions: &mut Sessions) -> Option<DaemonError> {
     let all = sessions.iter_mut().map(async |(switch, session)| {
         let cause = timeout(VERDICT, session.lost()).await.ok()?;
@@ -133,33 +134,33 @@ struct Starting<'a> {
 impl Starting<'_> {
     /// Waits for the first switch that answers, and then for the others for up to
     /// [`Config::switches_within`].
-    async fn answering(&self) -> There {
+    async fn answering(&self) -> Reachable {
         let mut probes: FuturesUnordered<_> =
             self.config.switches.keys().map(|name| self.probe(name)).collect();
-        let mut there = There::new();
-        let Some(first) = probes.next().await else { return there };
-        there.extend([first]);
+        let mut reachable = Reachable::new();
+        let Some(first) = probes.next().await else { return reachable };
+        reachable.extend([first]);
         let until = Instant::now() + self.config.switches_within;
         loop {
             tokio::select! {
                 biased;
                 found = probes.next() => match found {
-                    Some(found) => there.extend([found]),
-                    None => return there,
+                    Some(found) => reachable.extend([found]),
+                    None => return reachable,
                 },
                 () = sleep_until(until) => break,
             }
         }
-        for name in self.config.switches.keys().filter(|name| !there.contains_key(*name)) {
+        for name in self.config.switches.keys().filter(|name| !reachable.contains_key(*name)) {
             tracing::warn!(switch = name, "starting without this switch; it is configured when it answers");
         }
-        there
+        reachable
     }
 
-    /// Waits until a switch answers, for as long as that takes.
+    /// Waits until a switch answers, without a time limit.
     async fn probe(&self, name: &str) -> (String, Option<Precedence>) {
         let place = &self.config.switches[name];
-        let (mut backoff, mut last, mut said) = (Backoff::new(), String::new(), Instant::now());
+        let (mut backoff, mut last, mut logged_at) = (Backoff::new(), String::new(), Instant::now());
         loop {
             match self.config.program.greatest(place.clone()).await {
                 Ok(greatest) => {
@@ -168,10 +169,10 @@ impl Starting<'_> {
                 }
                 Err(error) => {
                     let error = error.to_string();
-                    if error != last || said.elapsed() > REMIND {
+                    if error != last || logged_at.elapsed() > REMIND {
                         tracing::warn!(switch = name, "waiting for the switch: {error}");
                         self.state.lost(name, error.clone());
-                        (last, said) = (error, Instant::now());
+                        (last, logged_at) = (error, Instant::now());
                     }
                     backoff.wait().await;
                 }
@@ -180,11 +181,13 @@ impl Starting<'_> {
     }
 
     /// Returns the precedence of this process: the configured one, or one above all that the switches have
-    /// seen. They are asked again, since waiting for the last of them takes time, and some may be away now.
-    async fn precedence(&self, there: &There) -> Precedence {
-        let again = there.keys().map(|name| self.config.program.greatest(self.config.switches[name].clone()));
+    /// seen. The switches are queried again, since the wait for the last one takes time, and some may be
+    /// disconnected by now.
+    async fn precedence(&self, reachable: &Reachable) -> Precedence {
+        let again =
+            reachable.keys().map(|name| self.config.program.greatest(self.config.switches[name].clone()));
         let again = join_all(again).await.into_iter().filter_map(|seen| seen.ok().flatten());
-        let seen = there.values().copied().flatten().chain(again);
+        let seen = reachable.values().copied().flatten().chain(again);
         let above = |seen: Precedence| {
             Precedence(seen.0.saturating_add(1 + u128::from((self.config.chance)() % SPREAD)))
         };
@@ -192,12 +195,12 @@ impl Starting<'_> {
         above.unwrap_or(self.config.precedence)
     }
 
-    /// Opens sessions with these switches; those that fail meanwhile are away.
-    async fn open(&self, there: &There, precedence: Precedence) -> Result<Sessions, DaemonError> {
+    /// Opens sessions with these switches; those that fail meanwhile count as missing.
+    async fn open(&self, reachable: &Reachable, precedence: Precedence) -> Result<Sessions, DaemonError> {
         if !self.config.program.has_precedence() {
-            return Ok(self.open_in_order(there, precedence).await);
+            return Ok(self.open_in_order(reachable, precedence).await);
         }
-        let all = there.keys().map(async |name| (name, self.open_one(name, precedence).await));
+        let all = reachable.keys().map(async |name| (name, self.open_one(name, precedence).await));
         let mut sessions = Sessions::new();
         for (name, opened) in join_all(all).await {
             match opened {
@@ -222,15 +225,15 @@ impl Starting<'_> {
         self.state.lost(name, why.to_owned());
     }
 
-    /// Takes switches that serve who comes first, one after the other. If one is another client's, those
-    /// taken are given back, so that two controllers cannot wait for each other.
-    async fn open_in_order(&self, there: &There, precedence: Precedence) -> Sessions {
-        let (mut last, mut said) = (String::new(), Instant::now());
+    /// Acquires switches without precedences one after the other. If another client holds one, the acquired
+    /// ones are released, so that two controllers cannot deadlock.
+    async fn open_in_order(&self, reachable: &Reachable, precedence: Precedence) -> Sessions {
+        let (mut last, mut logged_at) = (String::new(), Instant::now());
         loop {
             let mut sessions = Sessions::new();
             let mut held = None;
-            for name in there.keys() {
-                match self.take(name, precedence).await {
+            for name in reachable.keys() {
+                match self.acquire(name, precedence).await {
                     Ok(session) => drop(sessions.insert(name.clone(), session)),
                     Err(SwitchError::Superseded(why)) => {
                         held = Some((name, why));
@@ -240,12 +243,12 @@ impl Starting<'_> {
                 }
             }
             let Some((name, why)) = held else { return sessions };
-            if why != last || said.elapsed() > REMIND {
+            if why != last || logged_at.elapsed() > REMIND {
                 tracing::warn!(switch = name, "waiting for the switch: {why}");
-                (last, said) = (why.clone(), Instant::now());
+                (last, logged_at) = (why.clone(), Instant::now());
             }
-            for given_back in sessions.keys() {
-                self.state.lost(given_back, format!("given back while switch {name} is another client's"));
+            for released in sessions.keys() {
+                self.state.lost(released, format!("released while another client holds switch {name}"));
             }
             self.state.lost(name, why);
             drop(sessions);
@@ -253,8 +256,8 @@ impl Starting<'_> {
         }
     }
 
-    /// Takes one switch. A program that is not there yet is loaded at once: only a program can be taken.
-    async fn take(&self, name: &str, precedence: Precedence) -> Result<Box<dyn Session>, SwitchError> {
+    /// Acquires one switch. A missing program is loaded at once: only a program can be acquired.
+    async fn acquire(&self, name: &str, precedence: Precedence) -> Result<Box<dyn Session>, SwitchError> {
         let mut session = self.open_one(name, precedence).await?;
         if session.running().await? == Running::Nothing {
             session.load_program().await?;
@@ -262,13 +265,13 @@ impl Starting<'_> {
         Ok(session)
     }
 
-    /// A time between the two of [`PAUSE`], another one at each call.
+    /// Returns a random time between the two values of [`PAUSE`].
     fn random_pause(&self) -> Duration {
         let [shortest, longest] = PAUSE;
         shortest + (longest - shortest).mul_f64((self.config.chance)() as f64 / u64::MAX as f64)
     }
 
-    /// Installs the plans, and returns what every switch is to hold, and the jobs with their plan versions.
+    /// Installs the plans. Returns the tables of every switch, and the jobs with their plan versions.
     async fn install(
         &self,
         controller: &mut Controller<Box<dyn Session>>,
@@ -281,7 +284,7 @@ impl Starting<'_> {
         }
         let jobs = moved_since(controller, &config.jobs)?;
         let report = controller.install(&jobs).await?;
-        tell(&report, state);
+        log_report(&report, state);
         let of_peers = controller.fabric().peers.iter().flat_map(Peers::jobs).map(|(job, _)| job);
         let installed = config.jobs.iter().map(|job| job.job).chain(of_peers).collect();
         let removed = departed::look(controller, &installed, config.remove_departed).await;
@@ -297,16 +300,16 @@ impl Starting<'_> {
         attend(config, state, &records, &report.assignments);
         let mut desired = report.desired;
         desired.extend(removed.unwrap_or_default());
-        // Before the assignments, from which on the status is one of installed plans.
-        state.holds(&desired);
-        state.copies(controller.fabric().peers.as_ref());
+        // Before the assignments: with them, the status counts as installed.
+        state.set_tables(&desired);
+        state.set_peers(controller.fabric().peers.as_ref());
         state.installed(report.assignments.into_iter().zip(rates).collect(), records);
         Ok((desired, own))
     }
 }
 
-/// Notes what was installed.
-fn tell(report: &InstallReport, state: &State) {
+/// Logs what was installed.
+fn log_report(report: &InstallReport, state: &State) {
     for (switch, change) in &report.switches {
         let updates = change.updates.len();
         tracing::info!(switch, updates, unchanged = change.unchanged, "installed and read back");

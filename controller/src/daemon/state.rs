@@ -1,4 +1,4 @@
-//! What the daemon tells of itself, kept by its tasks and read by its API.
+//! Status of the daemon: kept by its tasks, and read by its API.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,9 +12,9 @@ use inart_topologies::switched::Topology;
 use inart_wire::{Incarnation, JobId, PlanVersion};
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::active_tables::ActiveTables;
 use super::change_log::{ChangeLog, Command, TooMany};
-use super::hosts::{JobHosts, Told};
-use super::in_force::InForce;
+use super::hosts::{JobHosts, JobInstruction};
 use super::meeting::Rendezvous;
 use super::reconcile::Reconciled;
 use super::steered::Steered;
@@ -23,7 +23,7 @@ use crate::intent::Network;
 use crate::peers::Peers;
 use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
 
-/// How one switch is.
+/// Status of one switch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SwitchState {
     pub address: String,
@@ -37,12 +37,12 @@ pub(super) struct SwitchState {
 
 pub(super) struct Inner {
     switches: BTreeMap<String, SwitchState>,
-    /// The jobs' hosts and what they are told, once everything is installed.
+    /// Hosts of the jobs and their instructions, once everything is installed.
     pub(super) installed: Option<Vec<JobHosts>>,
-    /// The tables that the switches are to hold.
-    pub(super) in_force: InForce,
+    /// Active tables of the switches.
+    pub(super) active_tables: ActiveTables,
     changes: ChangeLog,
-    /// Why the daemon is not in charge any more.
+    /// Why the daemon has ended.
     ended: Option<String>,
 }
 
@@ -56,38 +56,39 @@ impl Inner {
     }
 }
 
-/// Why a host has nobody to follow.
+/// Why a host gets no instructions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotFollowed {
-    /// The plans are not installed.
+pub(crate) enum NoInstructions {
+    /// Plans not installed.
     NotYet,
-    /// It was not granted that role of that job.
+    /// Role not granted to the host.
     NotGranted,
 }
 
-/// Shared between the daemon's tasks and its API.
+/// State that the daemon's tasks and its API share.
 pub struct State {
     topology: String,
     inner: Mutex<Inner>,
-    /// Once everything is installed. Apart, since the file that they are in may have to be waited for.
+    /// Records, once everything is installed. In a lock of their own, since their file may have to be
+    /// waited for.
     records: Mutex<Option<Records>>,
-    /// A host has answered.
-    pub(super) heard: Notify,
-    /// What is seen of the network, and decided.
+    /// Notifies of answers of hosts.
+    pub(super) answered: Notify,
+    /// Observations of the network, and decisions.
     pub(super) steered: Steered,
-    /// A change has ended.
+    /// Notifies of ended changes.
     ended: Notify,
     pub(super) commands: mpsc::UnboundedSender<Command>,
     pub(super) elastic: Mutex<Rendezvous>,
-    /// Something has happened at a rendezvous: for who watches the time, and for hosts that wait.
-    pub(super) poked: Notify,
+    /// Notifies of events at a rendezvous: the task that checks deadlines waits for them.
+    pub(super) rendezvous_changed: Notify,
     pub(crate) met: Notify,
-    /// The other end, until the daemon takes it.
+    /// Receiver of commands, until the daemon takes it.
     ordered: Mutex<Option<mpsc::UnboundedReceiver<Command>>>,
 }
 
 impl State {
-    /// Nothing is known of these switches (name and address) yet.
+    /// Creates the state for switches (name and address) before any contact.
     pub fn new<'a>(topology: &str, switches: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let fresh = |address: &str| SwitchState {
             address: address.to_owned(),
@@ -96,18 +97,18 @@ impl State {
         };
         let switches = switches.map(|(name, address)| (name.to_owned(), fresh(address))).collect();
         let (commands, ordered) = mpsc::unbounded_channel();
-        let (in_force, changes) = (InForce::default(), ChangeLog::default());
-        let inner = Inner { switches, installed: None, in_force, changes, ended: None };
+        let (active_tables, changes) = (ActiveTables::default(), ChangeLog::default());
+        let inner = Inner { switches, installed: None, active_tables, changes, ended: None };
         Self {
             topology: topology.to_owned(),
             inner: Mutex::new(inner),
             records: Mutex::new(None),
-            heard: Notify::new(),
+            answered: Notify::new(),
             commands,
             steered: Steered::default(),
             ended: Notify::new(),
             elastic: Mutex::new(Rendezvous::new()),
-            poked: Notify::new(),
+            rendezvous_changed: Notify::new(),
             met: Notify::new(),
             ordered: Mutex::new(Some(ordered)),
         }
@@ -117,17 +118,17 @@ impl State {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The records; waits for who changes them.
+    /// Locks the records; waits for their current user.
     pub(super) fn records(&self) -> MutexGuard<'_, Option<Records>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of a job.
+    /// Returns the record of a job.
     pub(super) fn record(&self, job: JobId) -> Option<JobRecord> {
         self.records().as_ref()?.jobs.get(&job).cloned()
     }
 
-    /// What is known of all jobs.
+    /// Returns the records of all jobs.
     pub(super) fn all_records(&self) -> BTreeMap<JobId, JobRecord> {
         self.records().as_ref().map(|records| records.jobs.clone()).unwrap_or_default()
     }
@@ -138,17 +139,17 @@ impl State {
         }
     }
 
-    /// The switch answers; there is no session with it yet.
+    /// Notes that a switch answers; it has no session yet.
     pub(super) fn answers(&self, switch: &str) {
         self.change(switch, |state| state.problem = String::new());
     }
 
-    /// There is a session with the switch.
+    /// Notes a session with a switch.
     pub(super) fn connected(&self, switch: &str) {
         self.change(switch, |state| (state.connected, state.problem) = (true, String::new()));
     }
 
-    /// The session with the switch is over.
+    /// Notes the end of the session with a switch.
     pub(super) fn lost(&self, switch: &str, why: String) {
         self.change(switch, |state| {
             state.sessions_lost += u32::from(state.connected);
@@ -156,12 +157,12 @@ impl State {
         });
     }
 
-    /// The switch is not in order.
+    /// Notes a problem of a switch.
     pub(super) fn problem(&self, switch: &str, why: String) {
         self.change(switch, |state| state.problem = why);
     }
 
-    /// The switch holds what it should.
+    /// Notes that a switch holds its tables.
     pub(super) fn reconciled(&self, switch: &str, done: Reconciled) {
         self.change(switch, |state| {
             state.pipelines_set += u32::from(done.loaded);
@@ -170,7 +171,8 @@ impl State {
         });
     }
 
-    /// Why another controller is in charge, if by the records one has put plans in force since this one did.
+    /// Returns why another controller is in charge, if the records have a newer active plan than this
+    /// controller.
     pub(super) fn replaced(&self) -> Option<String> {
         let known = self.records();
         let known = known.as_ref()?;
@@ -189,25 +191,26 @@ impl State {
         &self.topology
     }
 
-    /// The switches are to hold these tables from now on.
-    pub(super) fn holds(&self, desired: &Network) {
-        self.inner().in_force.holds(desired);
+    /// Sets the tables that the switches should hold.
+    pub(super) fn set_tables(&self, desired: &Network) {
+        self.inner().active_tables.set_tables(desired);
     }
 
-    /// The switches copy updates of these peers' jobs.
-    pub(super) fn copies(&self, peers: Option<&Peers>) {
-        self.inner().in_force.copies(peers);
+    /// Sets the jobs of peers whose updates the switches copy.
+    pub(super) fn set_peers(&self, peers: Option<&Peers>) {
+        self.inner().active_tables.set_peers(peers);
     }
 
-    /// All plans are installed. The assignments come with their plan's rate in bit/s.
+    /// Notes that all plans are installed. Assignments come with their plan's rate in bit/s.
     pub(super) fn installed(&self, assignments: Vec<(Assignment, f64)>, records: Records) {
         let hosts = assignments.into_iter().map(|(assignment, rate_bps)| {
             let change = records.jobs.get(&assignment.job).and_then(|record| record.change);
-            // Hosts that are in it come back; one that is being closed is no longer spoken of.
+            // Hosts under the other plan version reconnect; a plan version that is being closed is no
+            // longer named.
             let previous_plan_version =
                 change.filter(|change| matches!(change.stage, Stage::Moving | Stage::Undoing));
             let previous_plan_version = previous_plan_version.map(|change| change.other);
-            JobHosts::new(Told {
+            JobHosts::new(JobInstruction {
                 instruction: Instruction {
                     assignment,
                     previous_plan_version,
@@ -222,15 +225,15 @@ impl State {
         self.inner().installed = Some(hosts);
     }
 
-    /// The daemon has ended, and says why: nobody is told anything from now on.
+    /// Notes that the daemon has ended, and why. No host gets instructions from now on.
     pub(super) fn ended(&self, why: String) {
         let mut inner = self.inner();
         inner.ended = Some(why);
-        // Who follows, follows the next controller.
+        // Watching hosts watch the next controller.
         inner.installed.iter_mut().flatten().for_each(JobHosts::end);
     }
 
-    /// Why hosts have to ask again later: the plans are not installed, or another controller is in charge.
+    /// Returns why hosts must retry later: plans not installed, or another controller in charge.
     pub(crate) fn waiting(&self) -> Option<String> {
         let inner = self.inner();
         if inner.ended.is_some() || inner.installed.is_some() {
@@ -240,31 +243,31 @@ impl State {
         let missing = inner.switches.iter().filter(|(_, switch)| is_away(switch));
         let missing: Vec<_> = missing.map(|(name, _)| name.as_str()).collect();
         Some(match missing.is_empty() {
-            true => "it is at it".to_owned(),
-            false => format!("switch {} is out of reach", missing.join(", ")),
+            true => "installing the plans".to_owned(),
+            false => format!("switch {} is unreachable", missing.join(", ")),
         })
     }
 
-    /// What the hosts of a job are told, by its name; without one, of the only job. `None` before it is
-    /// installed.
+    /// Returns the assignment of a job; an empty name selects the only job. Returns `None` before the plans
+    /// are installed.
     ///
     /// # Errors
-    /// In words, a job that the controller does not run.
+    /// If the controller does not run such a job.
     pub fn assignment(&self, job: &str) -> Option<Result<Assignment, String>> {
-        Some(self.told(job)?.map(|told| told.instruction.assignment))
+        Some(self.current(job)?.map(|current| current.instruction.assignment))
     }
 
-    /// The same with all that they are told.
-    pub(super) fn told(&self, job: &str) -> Option<Result<Told, String>> {
+    /// Returns the current instruction of a job.
+    pub(super) fn current(&self, job: &str) -> Option<Result<JobInstruction, String>> {
         let inner = self.inner();
-        let told: Vec<_> = inner.installed.as_ref()?.iter().map(JobHosts::told).collect();
-        let name = |told: &'_ Told| told.instruction.assignment.name.clone();
-        Some(match &told[..] {
+        let current: Vec<_> = inner.installed.as_ref()?.iter().map(JobHosts::current).collect();
+        let name = |current: &'_ JobInstruction| current.instruction.assignment.name.clone();
+        Some(match &current[..] {
             [only] if job.is_empty() => Ok(only.clone()),
-            all => all.iter().find(|told| name(told) == job).cloned().ok_or_else(|| {
+            all => all.iter().find(|current| name(current) == job).cloned().ok_or_else(|| {
                 let known: Vec<_> = all.iter().map(name).collect();
                 match () {
-                    () if inner.in_force.copied.iter().any(|copied| copied.name == job) => format!(
+                    () if inner.active_tables.copied.iter().any(|copied| copied.name == job) => format!(
                         "job {job} is a job of peers, which get no assignment; to remove the job, stop the controller and run \
                          `inart remove {job} TOPOLOGY`"
                     ),
@@ -275,15 +278,16 @@ impl State {
         })
     }
 
-    /// The roles that a job has, if it has not this one; `None` if it has, or there is no such job.
+    /// Returns the roles of a job if it does not have this one; `None` if it has, or if there is no such
+    /// job.
     pub(crate) fn lacks_role(&self, job: JobId, role: &str) -> Option<String> {
         let inner = self.inner();
         let hosts = inner.installed.iter().flatten().find(|hosts| hosts.job() == job)?;
         hosts.lacks_role(role)
     }
 
-    /// Notes that a host runs in a role of a job; `None` before the plans are installed. Waits for the
-    /// records' file.
+    /// Registers a host in a role of a job; `None` before the plans are installed. Waits for the records'
+    /// file.
     pub(crate) fn claim(
         &self,
         job: JobId,
@@ -294,68 +298,68 @@ impl State {
         Some(self.records().as_mut()?.claim(job, plan_version, role, incarnation))
     }
 
-    /// Asks the daemon to move a job that runs to another plan; the number of that change.
+    /// Orders the migration of a running job to another plan. Returns the number of the change.
     ///
-    /// Its workers follow their servers from chunk to chunk if the plan in force still works, and
-    /// `coordinated` says so; else all move when they are told.
+    /// If `coordinated`, and the active plan still works, workers follow their servers from chunk to chunk;
+    /// else all hosts migrate at once.
     pub(super) fn begin_change(&self, plan: Plan, coordinated: bool) -> u32 {
         let number = self.inner().changes.begin(&plan.job);
         self.send_change(number, plan, coordinated)
     }
 
-    /// Does so because a client asks, if not too many such changes are open.
+    /// Orders a migration for a client, unless too many changes are open.
     pub(crate) fn order_change(&self, plan: Plan) -> Result<u32, TooMany> {
-        let number = self.inner().changes.ask(&plan.job)?;
+        let number = self.inner().changes.request(&plan.job)?;
         Ok(self.send_change(number, plan, true))
     }
 
     fn send_change(&self, number: u32, plan: Plan, coordinated: bool) -> u32 {
-        // Nobody carries it out once the daemon has ended, and nobody is told anything then.
+        // After the end of the daemon no task carries this out, and no host gets instructions.
         let _ = self.commands.send(Command::Change { number, plan: Box::new(plan), coordinated });
         number
     }
 
-    /// Asks the daemon to install a job beside those that run; the number by which the log has it.
+    /// Orders the installation of a job next to the running ones. Returns the number of the change.
     pub(crate) fn order_submission(
         &self,
         topology: Topology,
         job: String,
         window_chunks: Option<u32>,
     ) -> Result<u32, TooMany> {
-        let number = self.inner().changes.ask(&job)?;
+        let number = self.inner().changes.request(&job)?;
         let _ = self.commands.send(Command::Submit { number, topology, job, window_chunks });
         Ok(number)
     }
 
-    /// Asks the daemon to take a job off the switches; the number by which the log has it. `None` before the
+    /// Orders the removal of a job from the switches. Returns the number of the change; `None` before the
     /// plans are installed.
     pub(crate) fn order_deletion(
         &self,
         job: &str,
         force: bool,
     ) -> Option<Result<Result<u32, TooMany>, String>> {
-        let told = match self.told(job)? {
-            Ok(told) => told.instruction.assignment,
+        let current = match self.current(job)? {
+            Ok(current) => current.instruction.assignment,
             Err(why) => return Some(Err(why)),
         };
-        let number = self.inner().changes.ask(&told.name);
+        let number = self.inner().changes.request(&current.name);
         if let Ok(number) = number {
-            let _ = self.commands.send(Command::Delete { number, job: told.job, force });
+            let _ = self.commands.send(Command::Delete { number, job: current.job, force });
         }
         Some(Ok(number))
     }
 
-    /// What the daemon is asked to do; the first caller has it all.
+    /// Returns the commands to the daemon, to the first caller only.
     pub(super) fn ordered(&self) -> Option<mpsc::UnboundedReceiver<Command>> {
         self.ordered.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// A change has ended: who waits for that looks again.
+    /// Wakes the tasks that wait for the end of a change.
     pub(super) fn change_has_ended(&self) {
         self.ended.notify_waiters();
     }
 
-    /// Waits until a change has ended, and says how.
+    /// Waits until a change has ended. Returns its result.
     pub(super) async fn change_ended(&self, number: u32) -> proto::ChangeStatus {
         loop {
             let ended = self.ended.notified();
@@ -368,20 +372,20 @@ impl State {
         }
     }
 
-    /// Asks for a decision; `None` if nobody watches.
+    /// Requests a decision; `None` without replanning.
     pub(crate) fn ask_for_decision(
         &self,
         shares: Shares,
     ) -> Option<oneshot::Receiver<Result<Decision, String>>> {
-        self.steered.ask(shares)
+        self.steered.request(shares)
     }
 
-    /// What was decided, oldest first.
+    /// Returns the decisions, oldest first.
     pub(crate) fn decisions(&self) -> Vec<Decision> {
         self.steered.seen().decisions
     }
 
-    /// Changes what is known of changes.
+    /// Updates the log of changes.
     pub(super) fn changes<T>(&self, change: impl FnOnce(&mut ChangeLog) -> T) -> T {
         change(&mut self.inner().changes)
     }

@@ -1,11 +1,11 @@
-//! The status of a daemon, as its API reports it.
+//! Status of a daemon, as its API reports it.
 
 use std::time::Instant;
 
 use inart_controller_api::Instruction;
 
-use super::hosts::{JobHosts, Told};
-use super::in_force::CopiedJob;
+use super::active_tables::CopiedJob;
+use super::hosts::{JobHosts, JobInstruction};
 use super::state::{State, SwitchState};
 use crate::api::proto;
 use crate::kind::JobKind;
@@ -16,17 +16,17 @@ fn ms_since(at: Instant) -> u64 {
 }
 
 impl State {
-    /// Returns how the daemon, its switches and its jobs are.
+    /// Returns the status of the daemon, its switches and its jobs.
     pub fn status(&self) -> proto::Status {
         let mut rendezvous = self.all_rendezvous();
         let inner = self.inner();
         let summed = inner.installed.iter().flatten().map(|hosts: &JobHosts| {
-            let Told { instruction: Instruction { assignment, .. }, rate_bps } = hosts.told();
+            let JobInstruction { instruction: Instruction { assignment, .. }, rate_bps } = hosts.current();
             proto::JobStatus {
                 job: assignment.job.get().into(),
                 plan_version: assignment.plan_version.get().into(),
                 rendezvous: rendezvous.remove(&assignment.job),
-                switches: inner.in_force.switches(assignment.job),
+                switches: inner.active_tables.switches(assignment.job),
                 kind: JobKind::Aggregation.to_string(),
                 active_ms_ago: ms_since(hosts.since()),
                 name: assignment.name,
@@ -35,10 +35,10 @@ impl State {
             }
         });
         let copied =
-            inner.in_force.copied.iter().map(|CopiedJob { job, name, peers, since }| proto::JobStatus {
+            inner.active_tables.copied.iter().map(|CopiedJob { job, name, peers, since }| proto::JobStatus {
                 job: job.get().into(),
                 plan_version: peers::plan_version().get().into(),
-                switches: inner.in_force.switches(*job),
+                switches: inner.active_tables.switches(*job),
                 kind: JobKind::Peers.to_string(),
                 active_ms_ago: ms_since(*since),
                 name: name.clone(),

@@ -1,5 +1,5 @@
-//! What the daemon has seen of the network and decided, kept by the task that does so and read by the API and
-//! the changer.
+//! Observations of the network and decisions: kept by the replanning task, and read by the API and the plan
+//! updater.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,50 +13,50 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::api::proto;
 
-/// How a daemon watches the network and decides.
+/// Settings of replanning.
 #[derive(Clone)]
 pub struct Steer {
-    /// When another plan is worth a change, or whether nothing is changed at all.
+    /// Thresholds, and whether plans are changed at all.
     pub thresholds: ReplanThresholds,
-    /// How often the switches' counters are read.
+    /// Interval of reads of the switches' counters.
     pub every: Duration,
-    /// How long the planner may take.
+    /// Time limit of the planner.
     pub plan_within: Duration,
-    /// With which it plans.
+    /// Planning scheme.
     pub scheme: &'static dyn Scheme,
 }
 
-/// Somebody wants a decision.
-pub(crate) struct Asked {
+/// Request for a decision.
+pub(crate) struct DecisionRequest {
     pub shares: Shares,
-    /// Hears what was decided, or why nothing was.
+    /// Receives the decision, or an error.
     pub answer: oneshot::Sender<Result<Decision, String>>,
 }
 
-/// What was seen and decided.
+/// Observations and decisions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
-    /// What has failed, by name.
+    /// Failed parts, by name.
     pub failed: Vec<String>,
-    /// Switches that are gone.
-    pub gone: BTreeSet<String>,
-    /// What others use, bit/s in the topology's own rates, by resource; only what is more than nothing.
+    /// Failed switches.
+    pub failed_switches: BTreeSet<String>,
+    /// Background traffic, bit/s in the topology's own rates, by resource; only what is above 0.
     pub background: BTreeMap<String, f64>,
-    /// Workers that the others wait for though no network explains it: why.
-    pub late: BTreeMap<String, String>,
-    /// The last decisions, oldest first.
+    /// Stragglers, and why they delay the others.
+    pub stragglers: BTreeMap<String, String>,
+    /// Last decisions, oldest first.
     pub decisions: Vec<Decision>,
 }
 
-/// Shared between the task that watches and those who ask.
+/// State that the replanning task and its clients share.
 #[derive(Default)]
 pub(super) struct Steered {
     seen: Mutex<Seen>,
-    /// To the task, once it runs.
-    asking: Mutex<Option<mpsc::UnboundedSender<Asked>>>,
-    /// The network's jobs, if others were submitted since the task looked last.
+    /// Sender to the task, once it runs.
+    requests: Mutex<Option<mpsc::UnboundedSender<DecisionRequest>>>,
+    /// Jobs of the network, if they changed since the task read them last.
     jobs: Mutex<Option<Vec<Job>>>,
-    /// What hosts said last, by job and role.
+    /// Last reports of hosts, by job and role.
     reports: Mutex<BTreeMap<(JobId, String), proto::ReportMetricsRequest>>,
 }
 
@@ -65,63 +65,63 @@ impl Steered {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As it is now.
+    /// Returns the current observations.
     pub fn seen(&self) -> Seen {
         self.lock().clone()
     }
 
-    /// Changes what is known.
+    /// Updates the observations.
     pub fn update(&self, change: impl FnOnce(&mut Seen)) {
         change(&mut self.lock());
     }
 
-    /// Whether a switch is known to be gone.
-    pub fn is_gone(&self, switch: &str) -> bool {
-        self.lock().gone.contains(switch)
+    /// Returns whether a switch has failed.
+    pub fn is_failed(&self, switch: &str) -> bool {
+        self.lock().failed_switches.contains(switch)
     }
 
-    /// The network has these jobs from now on.
-    pub fn know_jobs(&self, jobs: Vec<Job>) {
+    /// Sets the jobs of the network.
+    pub fn set_jobs(&self, jobs: Vec<Job>) {
         *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = Some(jobs);
     }
 
-    /// The network's jobs, if they are others than at the last call.
+    /// Returns the jobs of the network, if they changed since the last call.
     pub fn take_jobs(&self) -> Option<Vec<Job>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Hears a host.
-    pub fn hear(&self, job: JobId, said: proto::ReportMetricsRequest) {
+    /// Stores a report of a host.
+    pub fn store_report(&self, job: JobId, report: proto::ReportMetricsRequest) {
         let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-        reports.insert((job, said.role.clone()), said);
+        reports.insert((job, report.role.clone()), report);
     }
 
-    /// What hosts said last.
+    /// Returns the last reports of hosts.
     pub fn reports(&self) -> BTreeMap<(JobId, String), proto::ReportMetricsRequest> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// For the API; `None` if nobody watches.
+    /// Returns the network for the API; `None` without replanning.
     pub fn network(&self) -> Option<proto::Network> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?;
-        let Seen { failed, background, late, .. } = self.seen();
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?;
+        let Seen { failed, background, stragglers, .. } = self.seen();
         let background = background.into_iter().map(|(resource, bps)| proto::Background { resource, bps });
-        let late = late.into_iter().map(|(host, why)| proto::Straggler { host, why });
-        Some(proto::Network { failed, background: background.collect(), stragglers: late.collect() })
+        let stragglers = stragglers.into_iter().map(|(host, why)| proto::Straggler { host, why });
+        Some(proto::Network { failed, background: background.collect(), stragglers: stragglers.collect() })
     }
 
-    /// From now on questions come here.
-    pub fn listen(&self) -> mpsc::UnboundedReceiver<Asked> {
+    /// Returns the receiver of requests.
+    pub fn listen(&self) -> mpsc::UnboundedReceiver<DecisionRequest> {
         let (sender, receiver) = mpsc::unbounded_channel();
-        *self.asking.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        *self.requests.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
         receiver
     }
 
-    /// Asks for a decision; `None` if nobody watches.
-    pub fn ask(&self, shares: Shares) -> Option<oneshot::Receiver<Result<Decision, String>>> {
+    /// Requests a decision; `None` without replanning.
+    pub fn request(&self, shares: Shares) -> Option<oneshot::Receiver<Result<Decision, String>>> {
         let (answer, answered) = oneshot::channel();
-        let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        asking.as_ref()?.send(Asked { shares, answer }).ok()?;
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.as_ref()?.send(DecisionRequest { shares, answer }).ok()?;
         Some(answered)
     }
 }

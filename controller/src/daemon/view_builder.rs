@@ -1,5 +1,5 @@
-//! Forms runs of elastic jobs: plans the job for the hosts that are there, puts that plan in place of the one
-//! before, and tells them.
+//! Formation of views of elastic jobs: plans the job for the connected hosts, installs that plan in place
+//! of the previous one, and reports the view.
 
 use std::time::{Duration, Instant};
 
@@ -8,38 +8,38 @@ use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::MigrationStep;
 use inart_wire::{Incarnation, JobId, PlanVersion};
 
-use super::hosts::Told;
-use super::plan_updater::Changer;
+use super::hosts::JobInstruction;
+use super::plan_updater::PlanUpdater;
 use crate::api::proto::ChangeStage;
 use crate::membership::{Formation, Place};
 use crate::views::{is_for, next_view, plan_view};
 
-/// How long planning may take.
+/// Time limit of the planner.
 const PLANNING: Duration = Duration::from_millis(500);
 
-impl Changer {
-    /// Forms a view, and tells the rendezvous what came of it.
+impl PlanUpdater {
+    /// Forms a view, and reports the outcome to the rendezvous.
     pub(super) async fn form(&mut self, job: JobId, formation: Formation) {
         let began = Instant::now();
-        let outcome = self.run_of(job, &formation).await;
+        let outcome = self.form_view(job, &formation).await;
         let (workers, servers) = (formation.workers.len(), formation.servers.len());
         let ms = began.elapsed().as_secs_f64() * 1e3;
         match &outcome {
             Ok(view) => {
-                tracing::info!(job = job.get(), view = view.get(), workers, servers, ms, "run started")
+                tracing::info!(job = job.get(), view = view.get(), workers, servers, ms, "view started")
             }
-            Err(why) => tracing::warn!(job = job.get(), workers, servers, ms, "run not started: {why}"),
+            Err(why) => tracing::warn!(job = job.get(), workers, servers, ms, "view not started: {why}"),
         }
         self.state.formed(job, outcome);
     }
 
-    async fn run_of(&mut self, job: JobId, formation: &Formation) -> Result<PlanVersion, String> {
+    async fn form_view(&mut self, job: JobId, formation: &Formation) -> Result<PlanVersion, String> {
         let record = self.state.record(job).ok_or("the plans are not installed")?;
         let live = record.live().ok_or("the job has no active plan")?.clone();
         let claims = claims(formation);
         let was_paused = self.released.contains(&job);
         if record.claimed.is_empty() && is_for(&live.plan, formation) && !was_paused {
-            // Nobody has run under the plan by which the controller began.
+            // No host has run under the plan with which the controller started.
             self.note(move |records| records.begin_run(job, None, claims)).await?;
             return Ok(live.plan_version);
         }
@@ -71,7 +71,7 @@ impl Changer {
         let written = match self.hold(next.desired).await {
             Ok(written) => written,
             Err(why) => {
-                // The plan in force may be the one of the next view, after all.
+                // The active plan may be that of the next view, after all.
                 if let Err(more) = self.hold(before).await {
                     tracing::warn!(
                         job = job.get(),
@@ -96,7 +96,7 @@ impl Changer {
             step: MigrationStep::Move,
             ending: Ending::None,
         };
-        self.state.begin_run(Told { instruction, rate_bps: next.to.plan.rate_bps });
+        self.state.begin_view(JobInstruction { instruction, rate_bps: next.to.plan.rate_bps });
         if let Some(number) = ordered {
             self.state.changes(|log| {
                 log.leads(number, live.plan_version, plan_version);
@@ -108,21 +108,21 @@ impl Changer {
         Ok(plan_version)
     }
 
-    /// The plan that somebody has ordered for the next view, and the change's number, if it is for those
-    /// hosts.
+    /// Returns the plan that was ordered for the next view with the change's number, if the plan is for
+    /// these hosts.
     fn ordered(&mut self, job: JobId, formation: &Formation) -> Option<(u32, Plan)> {
         let (number, plan) = self.next.remove(&job)?;
         if is_for(&plan, formation) {
             return Some((number, plan));
         }
-        let problem = "the job's hosts have changed: plan again for the present ones".to_owned();
+        let problem = "the job's hosts have changed: plan the job for the current hosts".to_owned();
         self.state.changes(|log| log.end(number, ChangeStage::Refused, problem));
         self.state.change_has_ended();
         None
     }
 }
 
-/// The roles that a formation's hosts have.
+/// Returns the roles of a formation's hosts.
 fn claims(formation: &Formation) -> Vec<(String, Incarnation)> {
     let workers = formation.workers.iter().enumerate().map(|(rank, host)| (Place::Worker(rank), host.1));
     let servers = formation.servers.iter().enumerate().map(|(shard, host)| (Place::Server(shard), host.1));

@@ -1,4 +1,4 @@
-//! What is found of a job, and how it is told.
+//! Findings about jobs.
 
 use std::fmt;
 
@@ -6,49 +6,49 @@ use serde::Serialize;
 
 use super::trace::Obstacle;
 
-/// A chunk that waits.
+/// Waiting chunk.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Waiting {
     /// Number of the shard.
     pub shard: u16,
-    /// Its server.
+    /// Name of the server.
     pub server: String,
-    /// Sequence of the oldest chunk that waits; `None` if nobody knows.
+    /// Sequence of the oldest waiting chunk; `None` if unknown.
     pub sequence: Option<u32>,
-    /// Its place in the round's shard, from 0.
+    /// Position of the chunk in the round's shard, from 0.
     pub chunk: Option<u32>,
-    /// For whom.
+    /// Workers that the chunk waits for.
     pub missing: Vec<Missing>,
-    /// What is wrong with the server itself, if something is.
+    /// Problem of the server itself, if any.
     pub problem: Option<String>,
 }
 
-/// A worker that a chunk waits for.
+/// Worker that a chunk waits for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Missing {
-    /// Its rank.
+    /// Rank of the worker.
     pub rank: u16,
-    /// Its name.
+    /// Name of the worker.
     pub worker: String,
-    /// Why its part is not there.
+    /// Why its part is missing.
     #[serde(flatten)]
     pub obstacle: Obstacle,
 }
 
-/// What is found of a job.
+/// Finding about a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JobFinding {
-    /// The job's name.
+    /// Name of the job.
     pub job: String,
-    /// The round of the worker that is furthest behind, from 0; `None` if no worker said.
+    /// Round of the slowest worker, from 0; `None` without a status of a worker.
     pub round: Option<u32>,
-    /// Whether a server completed chunks while it was watched.
+    /// Whether a server completed chunks during the observation.
     pub moves: bool,
-    /// Why it is over, if it is.
+    /// Why the job has ended, if it has.
     pub failure: Option<String>,
-    /// Hosts that nothing is known of though others run, in words.
+    /// Hosts without a status although others run, in words.
     pub unknown: Vec<String>,
-    /// Hosts that have started while the doctor watched, in words: what their frames do is not known yet.
+    /// Hosts that started during the observation, in words: the state of their frames is not known yet.
     pub started: Vec<String>,
     /// Shards that wait.
     pub waiting: Vec<Waiting>,
@@ -61,26 +61,25 @@ impl fmt::Display for JobFinding {
             write!(f, " round {round}")?;
         }
         if let Some(failure) = &self.failure {
-            return write!(f, ": it is over: {failure}");
+            return write!(f, ": ended: {failure}");
         }
         let mut separator = ":";
         if !self.unknown.is_empty() {
             let unknown = self.unknown.join(", ");
-            write!(
-                f,
-                ": nothing is known of {unknown}: not started, or without a status socket in that folder"
-            )?;
+            write!(f, ": no status of {unknown}: not started, or no status socket in that folder")?;
             separator = ";";
         }
         if !self.started.is_empty() {
             let started = self.started.join(", ");
-            write!(f, "{separator} {started} began to answer while the doctor watched: ask again")?;
+            write!(f, "{separator} {started} started to answer while the doctor watched; run it again")?;
             separator = ";";
         }
         match (self.waiting.is_empty(), self.moves) {
-            (true, true) => return write!(f, "{separator} it moves"),
+            (true, true) => return write!(f, "{separator} making progress"),
             (true, false) if separator == ";" => return Ok(()),
-            (true, false) => return f.write_str(": nothing waits: its workers compute, or have not begun"),
+            (true, false) => {
+                return f.write_str(": no chunk waits: its workers compute, or have not started");
+            }
             (false, _) => f.write_str(separator)?,
         }
         for (index, waiting) in self.waiting.iter().enumerate() {
@@ -91,7 +90,7 @@ impl fmt::Display for JobFinding {
             if let Some(sequence) = waiting.chunk.or(waiting.sequence) {
                 write!(f, " waits for chunk {sequence}")?;
             }
-            // Those that are held up alike are named together.
+            // Workers with the same cause are listed together.
             for (index, alike) in waiting.missing.chunk_by(|a, b| a.obstacle == b.obstacle).enumerate() {
                 let ranks: Vec<_> = alike.iter().map(|m| format!("rank {} ({})", m.rank, m.worker)).collect();
                 let separator = if index == 0 { "" } else { "," };

@@ -1,6 +1,6 @@
-//! Why nothing moves: which round and chunk of a job waits for which rank, and where its frames are stuck. A
-//! pure function of what hosts and switches say, the switches twice, so that what moves can be told from what
-//! stands.
+//! Diagnosis of stalled jobs: which round and chunk of a job waits for which rank, and where its frames
+//! stop. A pure function of the status of hosts and of two reads of the switches, whose difference shows
+//! what is in motion.
 
 mod finding;
 mod peers;
@@ -26,14 +26,14 @@ use crate::ports::PortMap;
 use crate::records::Push;
 use crate::requirements::Roles;
 
-/// A chunk that has waited for less than this is on its way.
+/// Wait of a chunk, in seconds, from which it counts as stalled.
 const PATIENCE_SECONDS: f64 = 0.5;
 
-/// A server that has heard from a worker within this time receives its frames: idle workers send keep-alives
-/// every third of a second.
+/// Time since the last frame of a worker up to which a server counts as receiving: idle workers send
+/// keep-alives every third of a second.
 const HEARD_SECONDS: f64 = 5.0;
 
-/// Finds out why a job does not move: `push` is what was installed for it.
+/// Diagnoses a job; `push` is its installed plan.
 ///
 /// # Errors
 /// A plan that does not fit the topology.
@@ -56,7 +56,7 @@ pub fn examine(
     let tracer = Tracer { ports, roles: &roles, plan, job, plan_version: push.plan_version, switches };
     let mut waiting = Vec::new();
     for (shard, server) in (0..).zip(&roles.servers) {
-        // What a server does that has just started tells nothing of the frames before.
+        // A server that has just started shows nothing about earlier frames.
         if hosts.moving.contains(&(job, shard)) || examiner.has_started(server) {
             continue;
         }
@@ -130,7 +130,7 @@ impl Examiner<'_> {
         if let Some((why, (age, status))) = held.zip(status)
             && status.heard_seconds.iter().all(|heard| heard.is_some_and(|heard| heard + age < HEARD_SECONDS))
         {
-            let problem = Some(format!("it has the sum and holds it back: it {why}"));
+            let problem = Some(format!("it holds back the complete sum: it {why}"));
             let (server, missing) = (server.to_owned(), Vec::new());
             return Ok(Some(Waiting { shard, server, sequence, chunk: None, missing, problem }));
         }
@@ -139,7 +139,7 @@ impl Examiner<'_> {
             // The sum may wait at a switch for a worker without a status.
             None => {
                 let waiting = pending.iter().filter(|(at, _)| Some(*at) == sequence).map(|(_, rank)| *rank);
-                let ranks: BTreeSet<u16> = waiting.chain(self.unheard()).collect();
+                let ranks: BTreeSet<u16> = waiting.chain(self.without_status()).collect();
                 ranks.into_iter().collect()
             }
         };
@@ -167,13 +167,13 @@ impl Examiner<'_> {
         Ok(Some(Waiting { shard, server: server.to_owned(), sequence, chunk, missing, problem }))
     }
 
-    /// Ranks without a status.
-    fn unheard(&self) -> impl Iterator<Item = u16> {
+    /// Returns ranks without a status.
+    fn without_status(&self) -> impl Iterator<Item = u16> {
         let is_heard = |rank: &u16| self.workers().any(|(_, status)| status.rank.get() == *rank);
         (0..).zip(&self.roles.workers).map(|(rank, _)| rank).filter(move |rank| !is_heard(rank))
     }
 
-    /// What is wrong with the worker itself, if something is.
+    /// Returns the problem of the worker itself, if any.
     fn host(&self, worker: &str, shard: u16, sequence: Option<u32>) -> Option<Obstacle> {
         if let Some(why) = self.hosts.silent.get(worker) {
             return Some(Obstacle::HostSilent { why: why.clone() });
@@ -190,7 +190,7 @@ impl Examiner<'_> {
         (!status.in_round && behind).then_some(Obstacle::NotBegun { ms: (age * 1e3) as u64 })
     }
 
-    /// Adds what hosts report of a worker whose frames come no further.
+    /// Adds the status of a worker whose frames stop.
     fn known(&self, worker: &str, found: Obstacle) -> Obstacle {
         let status = self.workers().find(|(_, status)| status.name == worker);
         match (found, status) {
@@ -207,12 +207,12 @@ impl Examiner<'_> {
         }
     }
 
-    /// Whether a host of the job has started while the doctor watched.
+    /// Returns whether a host of the job has started during the observation.
     fn has_started(&self, host: &str) -> bool {
         self.hosts.started.contains(&(self.job, host.to_owned()))
     }
 
-    /// Hosts of the job that have, as "rank 1 (w2)" and "server s1".
+    /// Returns hosts of the job that have started, as "rank 1 (w2)" and "server s1".
     fn started(&self) -> Vec<String> {
         let ranks = self.roles.workers.iter().enumerate().filter(|(_, name)| self.has_started(name));
         let ranks = ranks.map(|(rank, name)| format!("rank {rank} ({name})"));
@@ -220,8 +220,8 @@ impl Examiner<'_> {
         ranks.chain(servers.map(|name| format!("server {name}"))).collect()
     }
 
-    /// Hosts of the job without a status though others have one, as "rank 1 (w2)" and "server s1". A
-    /// server without a share may not run.
+    /// Returns hosts of the job without a status although others have one, as "rank 1 (w2)" and "server
+    /// s1". A server without a share may not run.
     fn unknown(&self, plan: &Plan) -> Vec<String> {
         let servers: BTreeSet<&str> = self.servers().map(|status| &status.server[..]).collect();
         let workers: BTreeSet<&str> = self.workers().map(|(_, status)| &status.name[..]).collect();
@@ -240,8 +240,8 @@ impl Examiner<'_> {
         ranks.chain(shards.map(|shard| format!("server {}", shard.server))).collect()
     }
 
-    /// Leaves those who hold the others up. Where nobody does, the sum is complete and does not arrive where
-    /// it should.
+    /// Keeps the workers that hold up the others. If none does, the sum is complete and does not arrive at
+    /// its destination.
     fn blame(&self, missing: &mut Vec<Missing>, server: &str, tracer: &Tracer<'_>) {
         let is_held_up = |missing: &Missing| {
             matches!(missing.obstacle, Obstacle::InSum { .. } | Obstacle::Arriving { .. })

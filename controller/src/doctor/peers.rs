@@ -1,4 +1,4 @@
-//! Jobs of peers whose updates switches copy: whether their frames move.
+//! Jobs of peers whose updates switches copy: whether their frames are in motion.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,18 +11,18 @@ use super::view::SwitchState;
 use crate::kind::JobKind;
 use crate::peers::Peers;
 
-/// Finding on a job of peers.
+/// Finding about a job of peers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PeersFinding {
-    /// The job's name.
+    /// Name of the job.
     pub job: String,
-    /// Its number.
+    /// Number of the job.
     pub number: JobId,
-    /// How many peers it has.
+    /// Number of peers.
     pub peers: usize,
     /// Switches that answered and hold its entries.
     pub switches: Vec<String>,
-    /// Whether frames of it arrived at one of these while they were watched.
+    /// Whether frames of the job arrived at one of these during the observation.
     pub moves: bool,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for PeersFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "job {} ({}): ", self.job, JobKind::Peers)?;
         match (self.moves, &*self.switches) {
-            (true, _) => f.write_str("it moves"),
+            (true, _) => f.write_str("making progress"),
             (false, []) => f.write_str("no switch that answered holds its entries"),
             (false, switches) => write!(
                 f,
@@ -41,7 +41,7 @@ impl fmt::Display for PeersFinding {
     }
 }
 
-/// Finds out whether the frames of each job of peers move.
+/// Checks for each job of peers whether its frames are in motion.
 pub fn examine_peers(peers: &Peers, switches: &BTreeMap<String, SwitchState>) -> Vec<PeersFinding> {
     let views = || {
         switches.iter().filter_map(|(name, state)| match state {

@@ -1,4 +1,4 @@
-//! The way of one worker's frames to one server, and the first place on it where something is wrong.
+//! Path of one worker's frames to one server, and the first place with a problem.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,74 +18,74 @@ use inart_topologies::units::counted;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "obstacle")]
 pub enum Obstacle {
-    /// The worker's process does not answer.
+    /// Silent process of the worker.
     HostSilent {
-        /// What was tried, and what came of it.
+        /// What was tried, and the result.
         why: String,
     },
-    /// The worker has not begun the round: its program computes.
+    /// Worker that has not started the round: its program computes.
     NotBegun {
-        /// Milliseconds since it was last in an all-reduce.
+        /// Milliseconds since its last all-reduce.
         ms: u64,
     },
-    /// A switch on the way cannot be asked, or runs no program of ours.
+    /// Switch on the path that is unreachable, or runs no program of ours.
     SwitchSilent {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// What it said.
+        /// Its error.
         why: String,
     },
-    /// A switch drops the frames for lack of an entry.
+    /// Switch that drops the frames for lack of an entry.
     NoEntry {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// By which they come in.
+        /// Ingress port of the frames.
         port: u16,
-        /// Who is behind that.
+        /// Node at that port.
         from: String,
-        /// Frames that it dropped for that reason while it was watched.
+        /// Frames that it dropped for that reason during the observation.
         dropped: i64,
     },
-    /// Frames left one node and do not arrive at the next.
+    /// Frames that leave one node and do not arrive at the next.
     NotArriving {
-        /// The node before.
+        /// Sending node.
         from: String,
-        /// The switch, or the server.
+        /// Receiving switch or server.
         to: String,
         /// Evidence of the link's state.
         #[serde(flatten)]
         link: LinkEvidence,
     },
-    /// Nothing comes by the planned port, and by others frames come that no entry is for.
+    /// Frames without an entry on other ports than the planned one.
     Elsewhere {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// The port by which the frames should come in.
+        /// Planned ingress port of the frames.
         planned: u16,
-        /// The node that should be behind that port.
+        /// Node that should be at that port.
         from: String,
-        /// The ports by which such frames come in.
+        /// Ports on which such frames arrive.
         on: Vec<u16>,
-        /// Frames that were dropped for that reason while it was watched.
+        /// Frames that were dropped for that reason during the observation.
         dropped: i64,
     },
-    /// Nothing of the worker arrives, and nothing is known of its process.
+    /// Worker without a status whose frames do not arrive.
     NotKnown {
-        /// Where its frames should arrive.
+        /// Switch at which its frames should arrive.
         switch: String,
     },
-    /// The worker's process runs, and does nothing yet.
+    /// Worker whose process runs but has not started.
     NotStarted,
-    /// The worker has started while the doctor watched.
+    /// Worker that has started during the observation.
     JustStarted,
-    /// The frames arrive where they are summed; the sum waits for others.
+    /// Frames that arrive at their sum, which waits for others.
     InSum {
-        /// Where.
+        /// Name of the switch.
         switch: String,
     },
-    /// The frames arrive at the last switch.
+    /// Frames that arrive at the last switch.
     Arriving {
-        /// That switch.
+        /// Name of that switch.
         switch: String,
     },
 }
@@ -102,7 +102,7 @@ impl fmt::Display for Obstacle {
                 )
             }
             Obstacle::SwitchSilent { switch, why } => {
-                write!(f, "switch {switch} is on its way and is not in order: {why}")
+                write!(f, "switch {switch} on its path is not available: {why}")
             }
             Obstacle::NoEntry { switch, port, from, dropped } => write!(
                 f,
@@ -125,10 +125,10 @@ impl fmt::Display for Obstacle {
             }
             Obstacle::NotKnown { switch } => write!(
                 f,
-                "nothing is known of it, and none of its frames arrives at {switch}: it was not started, or its status \
+                "it has no status, and none of its frames arrives at {switch}: it was not started, or its status \
                  socket is not among those that were asked"
             ),
-            Obstacle::NotStarted => write!(f, "its process runs and has not begun"),
+            Obstacle::NotStarted => write!(f, "its process runs but has not started"),
             Obstacle::JustStarted => write!(f, "it has just started"),
             Obstacle::InSum { switch } => {
                 write!(f, "its frames are in a sum at {switch}, which waits for others")
@@ -140,37 +140,37 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Evidence of the state of a link over which nothing comes.
+/// Evidence of the state of a link without arriving frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LinkEvidence {
-    /// The port of the switch at its end.
+    /// Port of the switch at its end.
     pub port: Option<u16>,
-    /// Whether the interface of the host at its beginning has a carrier.
+    /// Whether the interface of the host at its start has a carrier.
     pub carrier: Option<bool>,
-    /// Frames of INART that came over it meanwhile.
+    /// INART frames that arrived over it during the observation.
     pub ours: i64,
-    /// Other frames that did.
+    /// Other frames that arrived over it.
     pub others: i64,
-    /// Bytes of those.
+    /// Bytes of the other frames.
     pub others_bytes: i64,
-    /// How long the frames are, in bytes.
+    /// Length of the job's frames in bytes.
     pub frame_bytes: Option<usize>,
-    /// MTU of the interface of the host at its beginning, in bytes without the Ethernet header.
+    /// MTU of the interface of the host at its start, in bytes without the Ethernet header.
     pub mtu: Option<usize>,
 }
 
-/// Bytes of an Ethernet header, which an MTU does not count.
+/// Bytes of an Ethernet header, which an MTU does not include.
 const HEADER_BYTES: usize = inart_wire::ETHERNET_BYTES;
 
 impl LinkEvidence {
-    /// In words.
+    /// Describes the evidence.
     fn of(&self, from: &str, to: &str) -> String {
         let port = self.port.map_or_else(String::new, |port| format!(" (port {port} of {to})"));
         let bytes = self.frame_bytes.map_or_else(String::new, |bytes| format!(" of {bytes} bytes"));
         let own = self.mtu.map_or_else(String::new, |mtu| {
             format!("; that of {from} is {mtu}, that of {to} is not known here")
         });
-        let fits = format!("see whether the MTU at both ends{port} has room for frames{bytes}{own}");
+        let fits = format!("check that the MTU at both ends{port} has room for frames{bytes}{own}");
         match (self.carrier, self.others) {
             (Some(false), _) => {
                 format!("the interface of {from} has no carrier, so the link {from}-{to} is down")
@@ -181,7 +181,7 @@ impl LinkEvidence {
                 self.needed_mtu().unwrap_or_default()
             ),
             (_, others) if self.is_other_mtu_small() => format!(
-                "{} (of {} bytes{}) came over the link {from}-{to} meanwhile, and no frame{bytes}: the MTU{port}, or of \
+                "{} (of {} bytes{}) arrived over the link {from}-{to} meanwhile, and no frame{bytes}: the MTU{port}, or of \
                  equipment between, is below {}; raise it{own}",
                 counted(others, "short frame"),
                 self.others_bytes / others,
@@ -190,7 +190,7 @@ impl LinkEvidence {
             ),
             (_, others) if others > 0 => {
                 let frames = counted(others, "other frame");
-                format!("the link {from}-{to} is up, since {frames} came over it: {fits}")
+                format!("the link {from}-{to} is up, since {frames} arrived over it: {fits}")
             }
             (Some(true), _) => format!("the interface of {from} has a carrier, so the link is up: {fits}"),
             (None, _) => format!("nothing shows whether the link {from}-{to} is up; if it is, {fits}"),
@@ -199,18 +199,18 @@ impl LinkEvidence {
 }
 
 impl LinkEvidence {
-    /// The MTU that the job's frames need.
+    /// Returns the MTU that the job's frames need.
     fn needed_mtu(&self) -> Option<usize> {
         self.frame_bytes.map(|bytes| bytes.saturating_sub(HEADER_BYTES))
     }
 
-    /// Whether the host at the beginning cannot send frames as long as the job's.
+    /// Returns whether the host at the start cannot send frames of the job's length.
     fn is_own_mtu_small(&self) -> bool {
         self.mtu.zip(self.needed_mtu()).is_some_and(|(mtu, needed)| mtu < needed)
     }
 
-    /// Whether frames arrive and none is as long as the job's, which the host can send: if one were, all
-    /// would have more bytes, as each has an Ethernet header at least.
+    /// Returns whether frames arrive, but none of the job's length, which the host can send: with one of
+    /// these, the frames would have more bytes in total, as each has at least an Ethernet header.
     fn is_other_mtu_small(&self) -> bool {
         let (Some(frame_bytes), Some(_)) = (self.frame_bytes, self.mtu) else { return false };
         let with_one_long = frame_bytes as i64 + (self.others - 1) * HEADER_BYTES as i64;
@@ -218,7 +218,7 @@ impl LinkEvidence {
     }
 }
 
-/// A job's plan as its frames meet it.
+/// Plan of a job, along the path of its frames.
 pub(super) struct Tracer<'a> {
     pub ports: &'a PortMap,
     pub roles: &'a Roles<'a>,
@@ -228,17 +228,17 @@ pub(super) struct Tracer<'a> {
     pub switches: &'a BTreeMap<String, SwitchState>,
 }
 
-/// A switch on the way.
+/// Switch on the path.
 struct Hop<'a> {
     switch: &'a str,
     from: &'a str,
-    /// Workers whose frames carry this worker's part here: itself alone before it is summed.
+    /// Workers whose frames carry this worker's part here: only itself before it is summed.
     carriers: Vec<&'a str>,
     sums: bool,
 }
 
 impl Tracer<'_> {
-    /// The first place where the frames of `worker` for `server` are stuck.
+    /// Returns the first place where the frames of `worker` for `server` stop.
     ///
     /// # Errors
     /// A plan that does not fit the topology.
@@ -296,10 +296,10 @@ impl Tracer<'_> {
         })
     }
 
-    /// Nothing comes to a switch by the port where a worker's frames should come in.
+    /// Diagnoses a switch whose planned port for a worker gets no frames.
     fn absent(&self, hop: &Hop<'_>, ingress: PortNo, view: &SwitchView) -> Obstacle {
         let arrived = view.arrived(ingress);
-        // Switches and servers send what is not for `steer`: results, and what they forward.
+        // Switches and servers also send frames that `steer` does not handle: results and forwarded frames.
         let planned: BTreeMap<PortNo, &str> = self.ports.ports(hop.switch).collect();
         let may_be_here = |port: &PortNo| {
             planned
@@ -318,7 +318,7 @@ impl Tracer<'_> {
         Obstacle::NotArriving { from, to: switch, link }
     }
 
-    /// Who comes after `switch` on the way of `worker` to `server`.
+    /// Returns the node after `switch` on the path of `worker` to `server`.
     pub fn after(&self, switch: &str, worker: &str, server: &str) -> String {
         let hops = self.way(worker, server);
         let next = hops.iter().skip_while(|hop| hop.switch != switch).nth(1);
@@ -329,13 +329,13 @@ impl Tracer<'_> {
         self.roles.bitmap_index(shard, worker)
     }
 
-    /// The switches from a worker to a server: the flow's, then those of the trunks that carry it on.
+    /// Returns the switches from a worker to a server: those of the flow, then those of the trunks.
     fn way<'p>(&'p self, worker: &'p str, server: &'p str) -> Vec<Hop<'p>> {
         let mut hops = Vec::new();
         let flow = self.plan.flows.iter().find(|flow| flow.worker == worker && flow.server == server);
         let Some(flow) = flow else { return hops };
         let (mut path, mut carriers) = (&flow.path, vec![worker]);
-        // A trunk ends at the server, or at another aggregator; as many as there are trunks is enough.
+        // A trunk ends at the server, or at another aggregator, so the number of trunks bounds the steps.
         for _ in 0..=self.plan.trunks.len() {
             for pair in path.windows(2).filter(|pair| self.ports.is_switch(&pair[1])) {
                 let sums = path.last() == Some(&pair[1]);

@@ -1,4 +1,4 @@
-//! What switches and hosts said.
+//! Status of switches and hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,30 +8,30 @@ use inart_tables::{PortNo, SteerKey};
 use inart_targets::{SwitchCounters, Traffic};
 use inart_wire::JobId;
 
-/// A switch that runs our program.
+/// Switch that runs our program.
 #[derive(Debug, Clone, Default)]
 pub struct SwitchView {
-    /// Its counters when it was first looked at.
+    /// Counters of the first read.
     pub before: SwitchCounters,
-    /// And a moment later, longer than a worker waits before it retransmits a chunk.
+    /// Counters of the second read, later than a worker's retransmission timeout.
     pub after: SwitchCounters,
-    /// Frames that came in by each port in between; empty if the switch does not count them.
+    /// Frames that arrived on each port in between; empty if the switch does not count them.
     pub arrived: BTreeMap<PortNo, Arrived>,
 }
 
-/// Frames that came in by a port.
+/// Frames that arrived on a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arrived {
-    /// Frames of INART.
+    /// INART frames.
     pub ours: i64,
-    /// All other frames.
+    /// Other frames.
     pub others: i64,
-    /// Bytes of those.
+    /// Bytes of the other frames.
     pub others_bytes: i64,
 }
 
 impl Arrived {
-    /// Returns the frames that came in by each port between two looks.
+    /// Returns the frames that arrived on each port between two reads.
     pub fn between(before: &Traffic, after: &Traffic) -> BTreeMap<PortNo, Self> {
         let ports = after.ports.iter().filter_map(|(port, after)| {
             let before = before.ports.get(port)?;
@@ -45,19 +45,19 @@ impl Arrived {
 }
 
 impl SwitchView {
-    /// Frames that hit an entry of `steer` in between.
+    /// Returns the frames that hit an entry of `steer` in between.
     pub(super) fn hits(&self, key: &SteerKey) -> i64 {
         let packets =
             |counters: &SwitchCounters| counters.steer.get(key).map_or(0, |(_, counts)| counts.packets);
         packets(&self.after) - packets(&self.before)
     }
 
-    /// Frames that came in by a port in between; `None` if the switch does not count them.
+    /// Returns the frames that arrived on a port in between; `None` if the switch does not count them.
     pub(super) fn arrived(&self, port: PortNo) -> Option<Arrived> {
         self.arrived.get(&port).copied()
     }
 
-    /// Ports by which frames of INART came in that no entry of `steer` is for.
+    /// Returns ports with arriving INART frames that no entry of `steer` is for.
     pub(super) fn strays(&self) -> impl Iterator<Item = PortNo> {
         let is_hit =
             |port: PortNo| self.after.steer.keys().any(|key| key.ingress == port && self.hits(key) > 0);
@@ -65,48 +65,49 @@ impl SwitchView {
         came.map(|(port, _)| *port).filter(move |port| !is_hit(*port))
     }
 
-    /// Frames that were dropped in between for this reason.
+    /// Returns the frames dropped in between for a reason.
     pub(super) fn dropped(&self, reason: Reason) -> i64 {
         self.after.drops(reason).packets - self.before.drops(reason).packets
     }
 
-    /// Frames that were dropped in between because they came by a port that is not their sender's: gradients
-    /// without an entry, and messages, which are all that a worker sends before the server has answered.
+    /// Returns the frames dropped in between because they arrived on a wrong port for their sender:
+    /// gradients without an entry, and control frames, the only frames of a worker before the server has
+    /// answered.
     pub(super) fn astray(&self) -> i64 {
         self.dropped(Reason::NoRoute) + self.dropped(Reason::UnauthorizedSender)
     }
 }
 
-/// What is known of a switch.
+/// State of a switch.
 #[derive(Debug, Clone)]
 pub enum SwitchState {
-    /// It runs our program.
+    /// Switch with our program.
     Ours(Box<SwitchView>),
-    /// It cannot be asked, or runs something else; in words.
+    /// Unreachable switch, or one with another program; in words.
     Silent(String),
 }
 
-/// What the hosts said. Ages are in seconds, and are added to the spans in the status.
+/// Status of the hosts. Ages are in seconds, and are added to the durations in the status.
 #[derive(Debug, Clone, Default)]
 pub struct Hosts {
-    /// Workers that answered, the later answer of two.
+    /// Workers that answered, with the later of two answers.
     pub workers: Vec<(f64, WorkerStatus)>,
-    /// Servers that answered, the later answer of two.
+    /// Servers that answered, with the later of two answers.
     pub servers: Vec<(f64, ServerStatus)>,
     /// Shards whose server completed a chunk in between.
     pub moving: BTreeSet<(JobId, u16)>,
-    /// Hosts that did not answer, by name, and what came of the attempt.
+    /// Hosts that did not answer, by name, and the result of the attempt.
     pub silent: BTreeMap<String, String>,
-    /// Hosts that answered and do nothing yet.
+    /// Hosts that answered and have not started.
     pub beginning: BTreeSet<String>,
-    /// Hosts that answered for a job at the second look only: what switches counted is older.
+    /// Hosts whose job appeared in the second answer only: the counters of the switches are older.
     pub started: BTreeSet<(JobId, String)>,
-    /// Whether the interface of a host has a carrier, where the host says so.
+    /// Whether the interface of a host has a carrier, where the host reports it.
     pub carriers: BTreeMap<String, bool>,
-    /// MTU of the interface of a host, in bytes without the Ethernet header, where the host says so.
+    /// MTU of the interface of a host, in bytes without the Ethernet header, where the host reports it.
     pub mtus: BTreeMap<String, usize>,
-    /// Shards whose server holds sums back until others have come, by job, and for whom it waits.
+    /// Shards whose server holds sums back, by job, and the hosts that it waits for.
     pub holding: BTreeMap<(JobId, u16), String>,
-    /// Whether all hosts that run were asked: a host that is in no list was not started.
+    /// Whether all running hosts were asked: a host in no list was not started.
     pub all_asked: bool,
 }

@@ -1,4 +1,4 @@
-//! The network of peers that uses the same switches: which one it is, and what is refused.
+//! Network of peers on the same switches: selection and checks.
 
 use inart_targets::Session;
 use inart_topologies::peers::FIRST_JOB;
@@ -12,19 +12,19 @@ use crate::intent::{Network, Wanted};
 use crate::peers::{Peers, PeersError};
 
 impl<D: Session> Controller<D> {
-    /// The network of peers that is in force by the records.
+    /// Returns the active network of peers by the records.
     pub(super) fn recorded(&self) -> Result<Option<Peers>, InstallError> {
         let live = self.records.peers.live().map(|push| push.peers());
         live.transpose().map_err(InstallError::PeersRecord)
     }
 
-    /// The network of peers before the last push of one.
+    /// Returns the network of peers before its last push.
     pub(super) fn peers_before_last(&self, job: JobId) -> Result<Peers, InstallError> {
         self.records.peers_before_last(job)?.peers().map_err(InstallError::PeersRecord)
     }
 
-    /// Returns what jobs of peers ask of the switches: those of the network that is given, or else of the one
-    /// in force. Jobs that a rollback leaves out have no requirements.
+    /// Returns the requirements of jobs of peers: of the given network, or else of the active one. Jobs
+    /// that a rollback leaves out have no requirements.
     pub(super) fn wanted_of_peers(
         &mut self,
         struck: usize,
@@ -40,7 +40,7 @@ impl<D: Session> Controller<D> {
             if struck == 0 && now.is_none_or(|now| now.name != job.name) {
                 let (network, job) = (given.mesh.name().to_owned(), job.name.clone());
                 let place = u32::from(number.get() - FIRST_JOB) + 1;
-                return Err(PeersError::Left { network, job, place }.into());
+                return Err(PeersError::JobMissing { network, job, place }.into());
             }
             if now.is_none() {
                 wanted.push(wanted_of(number, &job.name, Default::default()));
@@ -49,7 +49,7 @@ impl<D: Session> Controller<D> {
         Ok(wanted)
     }
 
-    /// Refuses jobs that are summed beside jobs that are copied where no program does both.
+    /// Refuses summed and copied jobs together where no program does both.
     fn check_programs(&self, jobs: &[JobPlan], peers: &[Wanted]) -> Result<(), InstallError> {
         let limits = self.fabric.limits;
         if limits.steer > 0 && limits.updates > 0 {
@@ -66,7 +66,7 @@ impl<D: Session> Controller<D> {
         }
     }
 
-    /// Refuses a network of peers alone on switches that sum: what all jobs share would be replaced.
+    /// Refuses a network of peers alone on switches that sum, since the shared entries would be replaced.
     pub(super) fn check_alone(&self, current: &Network) -> Result<(), InstallError> {
         if !self.fabric.is_of_peers_alone() {
             return Ok(());

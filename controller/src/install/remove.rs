@@ -1,6 +1,5 @@
-//! Removing jobs from the switches: their entries under every plan version, and so their slots and multicast
-//! groups. What all jobs share, and other jobs' entries, stay as they are; the ways to peers go with the last
-//! job of peers.
+//! Removal of jobs from the switches: their entries under every plan version, with slots and multicast
+//! groups. Shared entries and those of other jobs stay; routes to peers go with the last job of peers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +16,7 @@ use crate::intent::{Network, newest};
 use crate::ports::is_of_peer;
 
 impl<D: Session> Controller<D> {
-    /// The jobs that the switches hold or the records know, by number.
+    /// Returns the jobs that the switches hold or the records list, by number.
     ///
     /// # Errors
     /// A switch that does not answer.
@@ -28,7 +27,7 @@ impl<D: Session> Controller<D> {
         Ok(held::of(&current, &self.records, peers.as_ref(), &self.fabric.topology))
     }
 
-    /// What [`Controller::remove`] would do. Changes nothing.
+    /// Computes a [removal](Controller::remove) without changing anything.
     ///
     /// # Errors
     /// A switch that does not answer.
@@ -36,9 +35,9 @@ impl<D: Session> Controller<D> {
         Ok(self.removal(jobs).await?.1)
     }
 
-    /// Removes jobs from all switches, which are read back, and from the records, which keep the jobs' newest
-    /// plan versions. On failure the switches hold what they held. Whether hosts of the jobs still run is not
-    /// looked at.
+    /// Removes jobs from all switches, which are read back, and from the records, which keep the jobs'
+    /// newest plan versions. On failure the switches keep their tables. Does not check whether hosts of the
+    /// jobs still run.
     ///
     /// # Errors
     /// The first cause, with what could not be undone.
@@ -57,11 +56,11 @@ impl<D: Session> Controller<D> {
         }
     }
 
-    /// What the switches hold that run our program, and what removing the jobs does to them.
+    /// Reads the switches with our program, and computes the removal.
     async fn removal(&mut self, jobs: &BTreeSet<JobId>) -> Result<(Network, InstallReport), InstallError> {
         self.records.refresh()?;
         let current = self.current().await?;
-        // For the names in messages. Peers that the topology no longer has are removed under their numbers.
+        // For names in messages. Peers that the topology no longer has are removed under their numbers.
         if let Err(error) = self.fabric.set_peers(self.recorded()?) {
             tracing::warn!("peers are named by their numbers: {error}");
             self.fabric.set_peers(None)?;
@@ -94,7 +93,7 @@ impl<D: Session> Controller<D> {
         self.read_back(&report.desired).await
     }
 
-    /// What the switches hold that run our program. Others hold no job.
+    /// Reads the tables of switches with our program; others hold no job.
     async fn current(&mut self) -> Result<Network, InstallError> {
         let all = self.on_all(async |_, driver| match driver.running().await? {
             Running::Ours => driver.read().await.map(Some),

@@ -1,4 +1,4 @@
-//! Progress of an install.
+//! Report of an installation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,51 +9,51 @@ use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 
 use crate::intent::Network;
 
-/// Steps of an install on one switch.
+/// Changes of one switch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SwitchChange {
-    /// What the switch runs before; anything but ours is replaced by it.
+    /// Program of the switch before; any other than ours is replaced.
     pub running: Running,
     /// Updates, in order.
     pub updates: Vec<Update>,
-    /// Entries and groups that are right already.
+    /// Number of entries and groups that stay.
     pub unchanged: usize,
 }
 
 impl SwitchChange {
-    /// Number of updates of one kind.
+    /// Returns the number of updates of one kind.
     pub fn count(&self, op: Op) -> usize {
         self.updates.iter().filter(|update| update.op == op).count()
     }
 }
 
-/// Progress of an install.
+/// Changes of an installation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InstallReport {
-    /// By switch name.
+    /// Changes by switch name.
     pub switches: BTreeMap<String, SwitchChange>,
-    /// What to tell the hosts, in the order of the plans.
+    /// Assignments of the hosts, in the order of the plans.
     pub assignments: Vec<Assignment>,
-    /// Names of the jobs of peers that are in force then, by number.
+    /// Names of the active jobs of peers afterwards, by number.
     pub peers: BTreeMap<JobId, String>,
-    /// Names of the jobs of peers that the network before had and this one lacks, by number.
+    /// Names of removed jobs of peers, by number.
     pub removed: BTreeMap<JobId, String>,
     /// Values per frame of the switches' program, which peers need.
     pub values: ValuesPerFrame,
-    /// What every switch shall hold in the end.
+    /// Tables of every switch afterwards.
     pub desired: Network,
-    /// By job, plan versions that no host uses: a switch that was not there loses their entries, too.
+    /// Plan versions that no host uses, by job: a missing switch loses their entries, too.
     pub dead: BTreeMap<JobId, BTreeSet<PlanVersion>>,
 }
 
 impl InstallReport {
-    /// Number of updates on all switches.
+    /// Returns the number of updates on all switches.
     pub fn updates(&self) -> usize {
         self.switches.values().map(|change| change.updates.len()).sum()
     }
 
-    /// Number of updates of one job's own entries and groups on all switches. What all jobs share counts for
-    /// no job.
+    /// Returns the number of updates of one job's own entries and groups on all switches. Shared entries
+    /// count for no job.
     pub fn updates_of(&self, job: JobId) -> usize {
         let of_switch = |(switch, change): (&String, &SwitchChange)| {
             let groups = self.desired.get(switch).map(|tables| groups_of(tables, job)).unwrap_or_default();
@@ -63,7 +63,7 @@ impl InstallReport {
     }
 }
 
-/// Whether a job, whose rows copy to `groups`, is the one that an item is for.
+/// Returns whether an item belongs to a job, whose rows copy to `groups`.
 fn is_of(item: &Item, job: JobId, groups: &BTreeSet<GroupId>) -> bool {
     match item {
         Item::Steer(key, _) => key.job == job,
@@ -75,7 +75,7 @@ fn is_of(item: &Item, job: JobId, groups: &BTreeSet<GroupId>) -> bool {
     }
 }
 
-/// Multicast groups that rows of a job copy to.
+/// Returns the multicast groups that rows of a job copy to.
 fn groups_of(tables: &SwitchTables, job: JobId) -> BTreeSet<GroupId> {
     let results = tables.results.iter().filter(|(key, _)| key.job == job);
     let results = results.filter_map(|(_, action)| match action {

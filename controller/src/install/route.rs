@@ -1,4 +1,5 @@
-//! The way from what the switches hold to what is wanted: computed, gone and, on failure, undone.
+//! Transition from the current tables of the switches to the wanted ones: computed, written and, on
+//! failure, undone.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::error::{Cause, InstallError};
 use crate::fabric::Numbers;
 use crate::intent::{self, Intent, Network, Wanted};
 
-/// From what is to what is wanted.
+/// Transition from current to wanted tables.
 pub(super) struct Route {
     pub report: InstallReport,
     pub current: Network,
@@ -20,10 +21,9 @@ pub(super) struct Route {
 }
 
 impl<D: Session> Controller<D> {
-    /// Reads everything and computes the way from what is to what is wanted, in place of each job's last
-    /// `struck` pushes.
+    /// Reads everything and computes the transition, in place of each job's last `struck` pushes.
     pub(super) async fn route(&mut self, struck: usize, jobs: &[JobPlan]) -> Result<Route, InstallError> {
-        // Others may have pushed, and hosts claimed, since the records were read.
+        // Other processes may have changed the records since they were read.
         self.records.refresh()?;
         let (mut wanted, mut assignments) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
         for job in jobs {
@@ -35,7 +35,7 @@ impl<D: Session> Controller<D> {
         }
         let peers = self.wanted_of_peers(struck, jobs)?;
         let named = peers.iter().map(|job| (job.job, job.name.clone()));
-        let (peers_in_force, removed): (BTreeMap<_, _>, BTreeMap<_, _>) = named.partition(|(number, _)| {
+        let (active_peers, removed): (BTreeMap<_, _>, BTreeMap<_, _>) = named.partition(|(number, _)| {
             peers.iter().any(|job| job.job == *number && !job.requirements.is_empty())
         });
         wanted.extend(peers);
@@ -64,12 +64,12 @@ impl<D: Session> Controller<D> {
         });
         let (switches, values) = (switches.collect(), self.fabric.values);
         let (desired, dead) = (intent.desired.clone(), intent.dead.clone());
-        let peers = peers_in_force;
+        let peers = active_peers;
         let report = InstallReport { switches, assignments, peers, removed, values, desired, dead };
         Ok(Route { report, current, intent })
     }
 
-    /// Goes the way and looks whether it led where it should.
+    /// Writes the transition, and verifies the result.
     pub(super) async fn write_route(&mut self, route: &Route) -> Result<(), Cause> {
         let Route { report, current, intent } = route;
         self.on_all(async |switch, driver| match report.switches[switch].running {
@@ -83,7 +83,7 @@ impl<D: Session> Controller<D> {
         self.read_back(&intent.desired).await
     }
 
-    /// An error unless the switches hold `desired`; those that are not in it are not asked.
+    /// Verifies that the switches hold `desired`; switches without an entry there are skipped.
     pub(super) async fn read_back(&mut self, desired: &Network) -> Result<(), Cause> {
         let found = self.on_all(async |switch, driver| match desired.contains_key(switch) {
             true => driver.read().await.map(Some),
@@ -99,7 +99,7 @@ impl<D: Session> Controller<D> {
         Ok(())
     }
 
-    /// Makes every switch hold `tables` again, whatever became of it.
+    /// Writes `tables` to every switch again, whatever it holds.
     async fn restore(&mut self, tables: &Network) -> Result<(), SwitchErrors> {
         self.on_all(async |switch, driver| {
             if driver.running().await? != Running::Ours {
@@ -117,14 +117,14 @@ impl<D: Session> Controller<D> {
         let record = self.records.jobs.get(&job.job);
         let live = record.and_then(|record| record.live());
         let is_live = live.is_some_and(|live| *live == self.fabric.push(job, live.plan_version));
-        // Of a plan that was in force, the numbers were right when it was pushed.
-        let numbers = if struck > 0 || is_live { Numbers::Taken } else { Numbers::Checked };
+        // Numbers of an earlier plan were right when it was pushed.
+        let numbers = if struck > 0 || is_live { Numbers::Unchecked } else { Numbers::Checked };
         let mut wanted = self.fabric.wanted(job, record, numbers)?;
         wanted.known.own_plan_versions_only = self.own_plan_versions_only;
         Ok(wanted)
     }
 
-    /// Goes back to `tables` after a failure.
+    /// Restores `tables` after a failure.
     pub(super) async fn undo(
         &mut self,
         cause: Cause,

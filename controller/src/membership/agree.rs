@@ -1,4 +1,4 @@
-//! The workers of a view agree on its stop point.
+//! Agreement of a view's workers on its stop point.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::Membership;
 use super::phase::Phase;
 
 impl Membership {
-    /// A member answers to what it was told of the view's end: how many tensors it has started, and whether
-    /// it does as told.
+    /// Handles a member's answer to an ending: the number of tensors that it has started, and whether it
+    /// holds.
     pub fn heard(
         &mut self,
         now: Duration,
@@ -30,7 +30,7 @@ impl Membership {
         self.advance(now);
     }
 
-    /// The workers agree: whether there was a step.
+    /// Advances the agreement. Returns whether there was a step.
     pub(super) fn agree(&mut self, now: Duration) -> bool {
         if self.is_done(now) {
             return true;
@@ -40,11 +40,11 @@ impl Membership {
         if let Some((ending, margin)) = stop_point.next(&workers) {
             stop_point.margin = margin;
             stop_point.ask(now, ending);
-            self.tell(ending);
+            self.send(ending);
             return true;
         }
         if matches!(stop_point.asked, Ending::Agreed(_)) {
-            // The first to come back would begin the end of the view, and nobody does.
+            // The first member to rejoin would end the view, but no member is left.
             let gone_after = self.timing.gone_after;
             let are_gone = view.workers().all(|worker| worker.is_gone(now, gone_after));
             if are_gone {
@@ -53,16 +53,16 @@ impl Membership {
             return are_gone;
         }
         if now >= stop_point.since + self.timing.hold_within {
-            // Somebody is in the view, and cannot be told.
+            // A member of the view is unreachable.
             self.begin_leaving(now, true);
             return true;
         }
         if matches!(stop_point.asked, Ending::Before(_))
             && now >= stop_point.stage_since + self.timing.rejoin_timeout
         {
-            // Those that hold are let go on until the others are back.
+            // Members that hold continue until the others have rejoined.
             stop_point.ask(now, Ending::Prepare);
-            self.tell(Ending::Prepare);
+            self.send(Ending::Prepare);
             return true;
         }
         false

@@ -1,4 +1,4 @@
-//! The rendezvous in words.
+//! Status of a rendezvous, in words.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::status::{MemberState, MembershipStatus};
 use super::view::Link;
 
 impl Membership {
-    /// How the job is.
+    /// Returns the status of the job.
     pub fn status(&self) -> MembershipStatus {
         let members = self.view.iter().flat_map(|view| &view.members).map(|member| {
             let state = match member.link {
@@ -32,13 +32,13 @@ impl Membership {
         }
     }
 
-    /// The member in a place, such as worker-3.
+    /// Returns the member in a role, such as worker-3.
     pub fn host_in(&self, role: &str) -> Option<&str> {
         let mut members = self.view.iter().flat_map(|view| &view.members);
         members.find(|member| member.place.to_string() == role).map(|member| member.host.as_str())
     }
 
-    /// What is waited for, in words.
+    /// Describes what the job waits for.
     pub(super) fn awaited(&self) -> String {
         match &self.phase {
             Phase::Gathering { .. } if self.is_paused => "the job is paused".to_owned(),

@@ -1,4 +1,4 @@
-//! Runs that go on, and runs that end.
+//! Continuation and end of views.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::timing::Timing;
 use super::view::{Link, Member, View};
 
 impl Membership {
-    /// A view goes on: whether anything is to be done about it.
+    /// Checks an active view. Returns whether its phase changed.
     pub(super) fn run_on(&mut self, now: Duration) -> bool {
         if self.is_done(now) {
             return true;
@@ -21,27 +21,27 @@ impl Membership {
             self.begin_leaving(now, true);
             return true;
         }
-        let given_up = view.since + self.timing.rejoin_timeout;
-        if view.members.iter().any(|member| member.link == Link::NotYet) && now >= given_up {
+        let timeout = view.since + self.timing.rejoin_timeout;
+        if view.members.iter().any(|member| member.link == Link::NotYet) && now >= timeout {
             self.begin_leaving(now, true);
             return true;
         }
-        // A worker that is done starts no more tensors, and the others are about to be.
+        // A worker that is done starts no more tensors, and the others will soon be done.
         let is_at_its_end = view.done().is_some();
         if (self.present.is_empty() && !self.is_ending) || is_at_its_end {
             return false;
         }
         self.phase = Phase::Bounded(StopPoint::new(now, self.timing.margin));
-        self.tell(Ending::Prepare);
+        self.send(Ending::Prepare);
         true
     }
 
-    /// Whether a worker of the view has done all its rounds, and nothing more comes of any of them: then the
-    /// job is done.
+    /// Returns whether the job is done: a worker of the view has done all its rounds, and no worker is left
+    /// in the view.
     pub(super) fn is_done(&mut self, now: Duration) -> bool {
         let gone_after = self.timing.gone_after;
         let Some(view) = &self.view else { return false };
-        // A member that never came is given up.
+        // A member that never connected counts as timed out.
         let never_came = now >= view.since + self.timing.rejoin_timeout;
         let is_gone =
             |worker: &Member| worker.is_gone(now, gone_after) || worker.link == Link::NotYet && never_came;
@@ -56,15 +56,15 @@ impl Membership {
         true
     }
 
-    /// A view has ended: whether all its members are there or given up.
-    pub(super) fn come_back(&mut self, now: Duration) -> bool {
+    /// Returns whether all members of an ended view have rejoined or timed out.
+    pub(super) fn collect(&mut self, now: Duration) -> bool {
         let Phase::Leaving(leaving) = self.phase.clone() else { return false };
         if self.missing(now, &leaving).next().is_some() {
             return false;
         }
         if !leaving.servers {
             self.phase = Phase::Leaving(Leaving { since: now, servers: true, ..leaving });
-            self.tell(Ending::Now);
+            self.send(Ending::Now);
             return true;
         }
         let is_worker = |host: &String| self.roster.workers.contains(host);
@@ -81,7 +81,7 @@ impl Membership {
         true
     }
 
-    /// The members that are still waited for.
+    /// Returns the members that the job still waits for.
     pub(super) fn missing(&self, now: Duration, leaving: &Leaving) -> impl Iterator<Item = &Member> {
         let Leaving { since, is_broken, servers } = *leaving;
         let limit = since
@@ -106,15 +106,14 @@ impl Membership {
         })
     }
 
-    /// The next moment at which something is to be done, if nothing happens before: [`tick`](Self::tick)
-    /// then.
+    /// Returns the time of the next [`tick`](Self::tick), if no event happens before.
     pub fn deadline(&self, now: Duration) -> Option<Duration> {
         let Timing { gone_after, rejoin_timeout, hold_within, .. } = self.timing;
         let lost = self.view.iter().flat_map(|view| &view.members).filter_map(|member| match member.link {
             Link::Lost(at) => Some(at + gone_after),
             _ => None,
         });
-        let silent = self.present.values().map(|there| there.heard + gone_after);
+        let silent = self.present.values().map(|there| there.asked_at + gone_after);
         let began = self.view.iter().flat_map(|view| [view.since + gone_after, view.since + rejoin_timeout]);
         let phase: Vec<_> = match &self.phase {
             Phase::Gathering { until } => vec![*until],

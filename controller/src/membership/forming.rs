@@ -1,4 +1,4 @@
-//! Forming a view of those who are there.
+//! Formation of views.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::phase::{Attendance, Formation, Order, Phase};
 use super::view::{Member, View};
 
 impl Membership {
-    /// Hosts gather: whether a view is to be formed.
+    /// Checks gathered hosts. Returns whether a view is to be formed.
     pub(super) fn gather(&mut self, now: Duration, until: Duration) -> bool {
         let formation = self.formation();
         let is_possible = !formation.workers.is_empty() && !formation.servers.is_empty();
@@ -24,7 +24,7 @@ impl Membership {
         true
     }
 
-    /// Those who are there, in the roster's order.
+    /// Returns the waiting hosts, in the roster's order.
     pub(super) fn formation(&self) -> Formation {
         let there = |names: &[String]| {
             let there = |name: &String| Some((name.clone(), self.present.get(name)?.incarnation));
@@ -33,7 +33,7 @@ impl Membership {
         Formation { workers: there(&self.roster.workers), servers: there(&self.roster.servers) }
     }
 
-    /// The view was planned and installed, and begins under that number; or why it was not.
+    /// Handles the result of a formation: the installed view with its number, or why it failed.
     pub fn formed(&mut self, now: Duration, outcome: Result<PlanVersion, String>) {
         let Phase::Forming(formation) = &self.phase else { return };
         let formation = formation.clone();
@@ -68,8 +68,8 @@ impl Membership {
     }
 }
 
-/// The rank of the worker with the newest state, and its rounds: of those with as many rounds, rather one
-/// that has not to load another's state, then the lowest rank.
+/// Returns the rank and rounds of the worker with the newest state. Among equal rounds, workers that need
+/// no state of another one come first, then lower ranks.
 fn newest(workers: &[&Attendance]) -> (usize, u64) {
     let key = |there: &Attendance| (there.rounds, !there.must_load_state);
     let mut best = 0;

@@ -1,4 +1,4 @@
-//! Hosts that ask for a view.
+//! Handling of join requests.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use super::phase::{Attendance, Contender, Leaving, Phase};
 use super::view::Link;
 
 impl Membership {
-    /// A host asks for a view, for the first time or again.
+    /// Handles a join request, the first or a repeated one.
     ///
     /// # Errors
-    /// Why it cannot take part.
+    /// A host that cannot join.
     pub fn join(&mut self, now: Duration, joining: Joining) -> Result<Reply, Refusal> {
         self.check(&joining)?;
         if let Some(wait) = self.contend(now, &joining)? {
             return Ok(wait);
         }
-        if self.comes_too_late(&joining) {
+        if self.joins_too_late(&joining) {
             self.advance(now);
             return self.check(&joining).map(|()| Reply::Waiting(self.awaited()));
         }
         let Joining { host, incarnation, last, stop_point, rounds, must_load_state } = joining;
-        self.told.insert(host.clone(), (incarnation, rounds));
-        // It may not have heard the answer before.
+        self.reported.insert(host.clone(), (incarnation, rounds));
+        // The host may have missed the previous answer.
         let number = self.view.as_ref().map(|view| view.number);
         let is_done =
             self.view.as_ref().and_then(|view| view.member(&host)).is_none_or(|member| member.has_left);
@@ -38,14 +38,14 @@ impl Membership {
             return Ok(Reply::Seated(membership));
         }
         let is_first = self.present.is_empty() && self.view.is_none();
-        self.present.insert(host.clone(), Attendance { incarnation, rounds, must_load_state, heard: now });
+        self.present.insert(host.clone(), Attendance { incarnation, rounds, must_load_state, asked_at: now });
         if let Phase::Gathering { until } = &mut self.phase
             && is_first
             && *until == Duration::MAX
         {
             *until = now + self.timing.gather_within;
         }
-        self.left(now, &host, incarnation, stop_point);
+        self.on_left(now, &host, incarnation, stop_point);
         self.advance(now);
         Ok(match self.view.as_ref().and_then(|view| view.membership(&host, incarnation)) {
             Some(membership) if matches!(self.phase, Phase::Running) => Reply::Seated(membership),
@@ -67,7 +67,7 @@ impl Membership {
         {
             return Err(Refusal::Finished { job, rounds });
         }
-        match self.told.get(&host) {
+        match self.reported.get(&host) {
             Some((incarnation, before))
                 if *incarnation == joining.incarnation && *before > joining.rounds =>
             {
@@ -77,9 +77,9 @@ impl Membership {
         }
     }
 
-    /// Whether it is a worker that was not in the view of which a worker has done all its rounds: there is
-    /// nothing left for it to do, and it is refused once the others are done, too.
-    fn comes_too_late(&self, joining: &Joining) -> bool {
+    /// Returns whether the host is a worker outside of a view in which a worker has done all its rounds: no
+    /// rounds are on_left for it, and it is refused once the other workers are done, too.
+    fn joins_too_late(&self, joining: &Joining) -> bool {
         let Joining { host, incarnation, .. } = joining;
         let is_in =
             |view: &super::View| view.member(host).is_some_and(|member| member.incarnation == *incarnation);
@@ -87,13 +87,14 @@ impl Membership {
         self.roster.workers.contains(host) && view.is_some_and(|view| !is_in(view))
     }
 
-    /// Another incarnation of a host that is there waits until the first one is silent; for how long, if it
-    /// has to.
+    /// Lets another incarnation of a connected host wait until the first one is silent. Returns the answer
+    /// if it must wait.
     fn contend(&mut self, now: Duration, joining: &Joining) -> Result<Option<Reply>, Refusal> {
         let Joining { host, incarnation, .. } = joining;
         let gone_after = self.timing.gone_after;
         let there = self.present.get(host).filter(|there| there.incarnation != *incarnation);
-        let asked = there.map(|there| there.heard).filter(|heard| now.saturating_sub(*heard) < gone_after);
+        let asked =
+            there.map(|there| there.asked_at).filter(|asked_at| now.saturating_sub(*asked_at) < gone_after);
         let view = self.view.as_ref();
         let member =
             view.and_then(|view| view.member(host)).filter(|member| member.incarnation != *incarnation);
@@ -110,14 +111,14 @@ impl Membership {
             self.forget_contender(host, *incarnation);
             return Ok(None);
         }
-        let fresh = Contender { incarnation: *incarnation, since: now, heard: now };
+        let fresh = Contender { incarnation: *incarnation, since: now, asked_at: now };
         let contender = self.contenders.entry(host.clone()).or_insert(fresh);
         if contender.incarnation != *incarnation {
             *contender = fresh;
         }
-        contender.heard = now;
+        contender.asked_at = now;
         let since = contender.since;
-        // A process that stands still keeps its connection for two pings.
+        // A stopped process keeps its connection for two pings.
         let answers = asked.is_some_and(|asked| asked > since + gone_after) || is_connected;
         if answers && now.saturating_sub(since) >= 3 * gone_after {
             self.contenders.remove(host);
@@ -126,16 +127,15 @@ impl Membership {
         Ok(Some(Reply::Waiting(format!("an earlier {host} was active a moment ago"))))
     }
 
-    /// That incarnation of a host contends no more.
+    /// Removes that incarnation from the contenders of a host.
     pub(super) fn forget_contender(&mut self, host: &str, incarnation: Incarnation) {
         if self.contenders.get(host).is_some_and(|contender| contender.incarnation == incarnation) {
             self.contenders.remove(host);
         }
     }
 
-    /// A host that asks has left the view that it was in: at the stop point, or else the view is over for
-    /// all.
-    fn left(&mut self, now: Duration, host: &str, incarnation: Incarnation, stop_point: Option<u32>) {
+    /// Handles a host that has on_left its view: at the stop point, or else the view ends for all.
+    fn on_left(&mut self, now: Duration, host: &str, incarnation: Incarnation, stop_point: Option<u32>) {
         let Some(view) = &mut self.view else { return };
         let Some(member) = view.members.iter_mut().find(|member| member.host == host) else { return };
         if member.has_left || matches!(member.link, Link::Done(_)) {
@@ -145,15 +145,14 @@ impl Membership {
         let is_server = !member.is_worker();
         let stop_point = stop_point.filter(|_| member.incarnation == incarnation);
         if let (Phase::Running, Some(tensor)) = (&self.phase, stop_point) {
-            // It was agreed on with an earlier controller.
-            self.tell(Ending::Agreed(tensor));
+            // The stop point was agreed on with an earlier controller.
+            self.send(Ending::Agreed(tensor));
         }
         let is_orderly = stop_point.is_some() || is_server && matches!(self.phase, Phase::Leaving(_));
         self.begin_leaving(now, !is_orderly);
     }
 
-    /// The members of the view come back from now on; those that are in the middle of it are told to, if
-    /// it is broken.
+    /// Starts to collect the members of the view; if it is broken, members are sent an immediate end.
     pub(super) fn begin_leaving(&mut self, now: Duration, is_broken: bool) {
         match &mut self.phase {
             Phase::Running | Phase::Bounded(_) => {
@@ -165,7 +164,7 @@ impl Membership {
             _ => return,
         }
         if is_broken {
-            self.tell(Ending::Now);
+            self.send(Ending::Now);
         }
     }
 }

@@ -1,83 +1,84 @@
-//! What hosts that ask for a view say, and what they are answered.
+//! Join requests and their answers.
 
 use inart_topologies::units::counted;
 use inart_wire::{Incarnation, PlanVersion};
 
 use super::view::ViewMembership;
 
-/// What a host says that asks for a view. It asks again and again until it has one.
+/// Request for a view. Hosts repeat it until they get one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joining {
-    /// Its name in the topology.
+    /// Name of the host in the topology.
     pub host: String,
-    /// Its life: another one for each process.
+    /// Incarnation of the process.
     pub incarnation: Incarnation,
-    /// The view that it was in last, if any.
+    /// Last view of the host, if any.
     pub last: Option<PlanVersion>,
-    /// The tensor before which it left that view, if all had agreed on it; else it left in the middle of one.
+    /// Stop point at which the host left that view, if all workers had agreed on it; else it left within a
+    /// tensor.
     pub stop_point: Option<u32>,
-    /// Of a worker, how many rounds are in the state that it holds.
+    /// Rounds in the state of a worker.
     pub rounds: u64,
-    /// Of a worker, whether it still has to load the state of another one.
+    /// Whether a worker must load the state of another one.
     pub must_load_state: bool,
 }
 
-/// The answer to a host that asks.
+/// Answer to a join request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Its view has begun.
+    /// Membership in a view that has started.
     Seated(ViewMembership),
-    /// It is to ask again, within [`Timing::gone_after`](super::Timing::gone_after). This is what is waited
-    /// for, in words.
+    /// Request to ask again within [`Timing::gone_after`](super::Timing::gone_after), with what the job
+    /// waits for, in words.
     Waiting(String),
 }
 
-/// Why a host cannot take part.
+/// Why a host cannot join.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The job has no such host.
+    /// Unknown host.
     #[error("job {job} has no host {host}: give one of {hosts}")]
     Stranger {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// What was asked for.
+        /// Name in the request.
         host: String,
-        /// Those that it has.
+        /// Hosts of the job.
         hosts: String,
     },
-    /// A host must have an incarnation to be told from itself after a restart.
+    /// Missing incarnation, which distinguishes a host from itself after a restart.
     #[error("{host}: incarnation 0 is reserved; use a random non-zero value")]
     NoIncarnation {
-        /// The host.
+        /// Name of the host.
         host: String,
     },
-    /// There is another host of that name.
+    /// Another host with the name.
     #[error("{host} of job {job} is already running (same name, different incarnation); stop one of them")]
     Taken {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// The host.
+        /// Name of the host.
         host: String,
     },
-    /// The host contradicts itself.
+    /// Contradiction between two requests.
     #[error("{host} reported {} after reporting {before}; restart it", counted(*now, "completed round"))]
     Backwards {
-        /// The host.
+        /// Name of the host.
         host: String,
-        /// What it said.
+        /// Rounds in the earlier request.
         before: u64,
-        /// What it says.
+        /// Rounds in this request.
         now: u64,
     },
-    /// The job is done.
+    /// Finished job.
     #[error(
         "job {job} is done after {}: to run it again, restart the controller with a new plan version, and all hosts",
         counted(*rounds, "round")
     )]
     Finished {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// Its rounds.
+        /// Number of its rounds.
         rounds: u64,
     },
 }

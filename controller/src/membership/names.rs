@@ -1,22 +1,22 @@
-//! The hosts that may take part in a job, and their places in a view.
+//! Possible hosts of a job, and their roles in a view.
 
 use std::fmt;
 
 use inart_topologies::switched::{Job, Topology};
 
-/// The hosts that may take part in a job, as the topology lists them.
+/// Possible hosts of a job, as the topology lists them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roster {
     /// Name of the job.
     pub job: String,
-    /// Its workers.
+    /// Names of the workers.
     pub workers: Vec<String>,
-    /// Its servers.
+    /// Names of the servers.
     pub servers: Vec<String>,
 }
 
 impl Roster {
-    /// The hosts of a job of that topology.
+    /// Returns the hosts of a job of a topology.
     pub fn of(topology: &Topology, job: &Job) -> Self {
         let names = |ids: &[inart_topologies::switched::NodeId]| {
             ids.iter().map(|id| topology.node(*id).name.clone()).collect::<Vec<_>>()
@@ -24,12 +24,12 @@ impl Roster {
         Self { job: job.name.clone(), workers: names(&job.workers), servers: names(&job.servers) }
     }
 
-    /// All of them, workers first.
+    /// Returns all hosts, workers first.
     pub fn hosts(&self) -> impl Iterator<Item = &str> {
         self.workers.iter().chain(&self.servers).map(String::as_str)
     }
 
-    /// The host of that name, or in that place of the list (`worker-3`, `server-0`).
+    /// Returns the host of that name, or at that position of the list (`worker-3`, `server-0`).
     pub fn host(&self, named: &str) -> Option<&str> {
         let in_place = |list: &'_ [String], kind: &str| {
             named.strip_prefix(kind)?.parse().ok().filter(|index: &usize| *index < list.len())
@@ -42,12 +42,12 @@ impl Roster {
     }
 }
 
-/// What a member is in a view.
+/// Role of a member in a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// The worker of that rank.
+    /// Worker of a rank.
     Worker(usize),
-    /// The server of that shard.
+    /// Server of a shard.
     Server(usize),
 }
 

@@ -1,4 +1,4 @@
-//! What a job is at, and what is to be done.
+//! Phases of a job, and orders.
 
 use std::time::Duration;
 
@@ -7,69 +7,68 @@ use inart_wire::Incarnation;
 
 use super::stop_point::StopPoint;
 
-/// What is to be done.
+/// Order to the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The members of the view are told this about its end, in place of what they were told before.
+    /// Announcement of an ending to the members of the view, in place of the previous one.
     Tell(Ending),
-    /// A view is to be planned and installed for these hosts. The outcome is told to
+    /// Formation of a view for these hosts: plan and install it, then report the outcome to
     /// [`Membership::formed`](super::Membership::formed).
     Form(Formation),
 }
 
-/// For whom a view is to be planned, each kind in the order of the topology.
+/// Hosts of a view to be planned, each kind in the order of the topology.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Formation {
-    /// The workers with their incarnations; a worker's rank is its place.
+    /// Workers with their incarnations; a worker's rank is its position.
     pub workers: Vec<(String, Incarnation)>,
-    /// The servers with their incarnations.
+    /// Servers with their incarnations.
     pub servers: Vec<(String, Incarnation)>,
 }
 
-/// A host that waits for a view.
+/// Host that waits for a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Attendance {
     pub incarnation: Incarnation,
     pub rounds: u64,
     pub must_load_state: bool,
-    /// When it asked last.
-    pub heard: Duration,
+    /// Time of its last request.
+    pub asked_at: Duration,
 }
 
-/// Another incarnation of a host that is there.
+/// Other incarnation of a connected host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Contender {
     pub incarnation: Incarnation,
-    /// When it asked first, and last.
+    /// Times of its first and its last request.
     pub since: Duration,
-    pub heard: Duration,
+    pub asked_at: Duration,
 }
 
-/// What the job is at.
+/// Phase of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// There is no view: it begins when all hosts are there, or from that moment on when a worker and a
-    /// server are.
+    /// No view: it starts when all hosts are connected, or from `until` on when a worker and a server are.
     Gathering { until: Duration },
-    /// A view is being planned and installed.
+    /// View being planned and installed.
     Forming(Formation),
-    /// A view goes on.
+    /// Active view.
     Running,
-    /// It goes on, and its workers agree where it ends.
+    /// Active view whose workers agree on its stop point.
     Bounded(StopPoint),
-    /// It has ended, and its members come back.
+    /// Ended view whose members rejoin.
     Leaving(Leaving),
-    /// All workers have done their last round.
+    /// Finished job: all workers have done their last round.
     Finished { rounds: u64 },
 }
 
-/// A view that has ended.
+/// View that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Leaving {
-    /// When this step began.
+    /// Start of this step.
     pub since: Duration,
-    /// Whether a worker has left in the middle of a tensor.
+    /// Whether a worker has left within a tensor.
     pub is_broken: bool,
-    /// Whether all workers are there or given up, and the servers are waited for.
+    /// Whether all workers have rejoined or timed out, and the servers are waited for.
     pub servers: bool,
 }

@@ -1,41 +1,41 @@
-//! What a job's rendezvous is at, for people.
+//! Status of a job's rendezvous, for operators.
 
 use inart_wire::PlanVersion;
 
 use super::names::Place;
 
-/// How an elastic job is.
+/// Status of an elastic job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MembershipStatus {
-    /// The job's name.
+    /// Name of the job.
     pub job: String,
-    /// The number of its view, if it has one.
+    /// Number of the view, if there is one.
     pub view: Option<PlanVersion>,
-    /// What it is at, in words.
+    /// Phase, in words.
     pub phase: String,
-    /// Its members, by place.
+    /// Members, by role.
     pub members: Vec<(String, Place, MemberState)>,
     /// Hosts that wait for a view.
     pub waiting: Vec<String>,
 }
 
-/// How a member is.
+/// State of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberState {
-    /// It has not come since the view was formed.
+    /// Not connected since the view was formed.
     Awaited,
-    /// It takes part.
+    /// Active.
     Running,
-    /// It has no connection.
+    /// Disconnected.
     Disconnected,
-    /// It has left the view, and joined again.
+    /// Left and joined again.
     Back,
-    /// It has ended.
+    /// Ended.
     Ended,
 }
 
 impl MemberState {
-    /// In a word.
+    /// Returns the state in one word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Awaited => "awaited",

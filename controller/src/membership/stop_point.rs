@@ -1,40 +1,41 @@
-//! The stop point before which a view ends everywhere: the workers agree on the number T of a tensor. Every
-//! tensor below T is summed, none from T on is started.
+//! Agreement on the stop point of a view: the workers agree on the number T of a tensor. Every tensor below
+//! T is summed, none from T on is started.
 //!
-//! Each worker says how many tensors it has started. It is asked to hold at a T above all of them. One that
-//! has started T by then refuses, and all are asked for a larger T; those that hold at the smaller one go
-//! on. A worker that holds at T has not started T, so nobody can have completed it: hence this ends. When
-//! all have accepted the same T, they are told so, and leave there.
+//! Each worker reports the number of tensors that it has started. All are asked to hold at a T above these
+//! numbers. A worker that has started T meanwhile refuses, and all are asked for a larger T; workers that
+//! hold at the smaller one continue. A worker that holds at T has not started T, so no worker can have
+//! completed it: hence the agreement terminates. When all have accepted the same T, it is announced, and
+//! all leave there.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use inart_controller_api::Ending;
 
-/// How far the workers have agreed.
+/// State of the agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StopPoint {
     pub since: Duration,
     pub stage_since: Duration,
     pub asked: Ending,
     pub margin: u32,
-    /// By host: how many tensors it has started, and whether it does as asked.
+    /// Number of started tensors and acceptance of the request, by host.
     pub answers: BTreeMap<String, (u32, bool)>,
 }
 
 impl StopPoint {
-    /// Nothing is agreed on.
+    /// Creates an agreement without answers.
     pub fn new(now: Duration, margin: u32) -> Self {
         Self { since: now, stage_since: now, asked: Ending::Prepare, margin, answers: BTreeMap::new() }
     }
 
-    /// The workers are asked for something else from now on.
+    /// Starts another request to the workers.
     pub fn ask(&mut self, now: Duration, ending: Ending) {
         (self.asked, self.stage_since) = (ending, now);
         self.answers.clear();
     }
 
-    /// What the workers are to be asked next, by what they have answered.
+    /// Returns the next request to the workers, from their answers.
     pub fn next(&self, workers: &[String]) -> Option<(Ending, u32)> {
         let answers: Option<Vec<_>> = workers.iter().map(|host| self.answers.get(host)).collect();
         let largest = self.answers.values().map(|(started, _)| *started).max().unwrap_or(0);

@@ -1,21 +1,24 @@
-//! How long is waited.
+//! Timing of a rendezvous.
 
 use std::time::Duration;
 
-/// How long a job's rendezvous waits, and for what.
+/// Time limits of a job's rendezvous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Before the first view, for all hosts of the topology's job; then for a worker and a server.
+    /// Wait for all hosts of the topology's job before the first view; afterwards a worker and a server
+    /// suffice.
     pub gather_within: Duration,
-    /// After a view was aborted, for each kind of its hosts; and for hosts to begin a view that was formed.
+    /// Wait for each kind of hosts after an aborted view, and for hosts to connect to a new view.
     pub rejoin_timeout: Duration,
-    /// At a stop point, for workers that are connected and still compute; and until all have agreed on one.
+    /// Wait at a stop point for connected workers that still compute, and until all workers have agreed on
+    /// one.
     pub hold_within: Duration,
-    /// A host without a connection, or that waits and has not asked again, is gone after this.
+    /// Time after which a disconnected host, or a waiting one that stopped asking, counts as gone.
     pub gone_after: Duration,
-    /// Before a view is planned again that could not be.
+    /// Pause before a failed formation is retried.
     pub retry_after: Duration,
-    /// Tensors that a worker may start while it is told of a stop point; doubled whenever that was too few.
+    /// Number of tensors that a worker may start while a stop point is announced; doubles whenever it was
+    /// too small.
     pub margin: u32,
 }
 

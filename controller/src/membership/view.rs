@@ -1,4 +1,4 @@
-//! A view and its members.
+//! Views and their members.
 
 use std::time::Duration;
 
@@ -6,49 +6,49 @@ use inart_wire::{Incarnation, PlanVersion};
 
 use super::names::Place;
 
-/// How a member is connected.
+/// Connection state of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
-    /// It has not come since the view was formed.
+    /// Not connected since the view was formed.
     NotYet,
-    /// It hears what it is told.
+    /// Connected.
     Connected,
-    /// Its connection ended then.
+    /// Disconnected since that time.
     Lost(Duration),
-    /// It said that it ends.
+    /// Left early.
     Gone,
-    /// It has done all its rounds, so many.
+    /// Done with that number of rounds.
     Done(u64),
 }
 
-/// A member of a view.
+/// Member of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name.
+    /// Name of the host.
     pub host: String,
-    /// Its life.
+    /// Incarnation of the host.
     pub incarnation: Incarnation,
-    /// What it is.
+    /// Role.
     pub place: Place,
     pub(super) link: Link,
-    /// Whether it has left the view and joined again.
+    /// Whether the member has left the view and joined again.
     pub(super) has_left: bool,
 }
 
 impl Member {
-    /// A member that has not connected.
+    /// Creates a member that has not connected.
     pub fn new(host: String, incarnation: Incarnation, place: Place) -> Self {
         Self { host, incarnation, place, link: Link::NotYet, has_left: false }
     }
 
-    /// Its connection begins or ends. That of a member that has said that it ends means nothing.
+    /// Sets the connection state. The connection of a member that has left does not matter.
     pub(super) fn set_connected(&mut self, link: Link) {
         if !matches!(self.link, Link::Gone | Link::Done(_)) {
             self.link = link;
         }
     }
 
-    /// Whether nothing more comes of it in its view: it has ended, or has had no connection for that long.
+    /// Returns whether the member is out of its view: it has left, or was disconnected for `gone_after`.
     pub(super) fn is_gone(&self, now: Duration, gone_after: Duration) -> bool {
         match self.link {
             Link::NotYet | Link::Connected => false,
@@ -62,19 +62,19 @@ impl Member {
     }
 }
 
-/// What a host is told when its view begins.
+/// Membership of a host in a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewMembership {
-    /// The view's number: the plan version by which it began.
+    /// Number of the view: the plan version at its start.
     pub view: PlanVersion,
-    /// What the host is.
+    /// Role of the host.
     pub place: Place,
-    /// The rank of a worker with the newest completed round.
+    /// Rank of a worker with the newest completed round.
     pub newest: usize,
-    /// How many rounds that one has completed.
+    /// Number of rounds that this worker has completed.
     pub rounds: u64,
-    /// Whether workers load the state of that one before the next round: some worker is new, or has not
-    /// completed as many rounds, or the list of workers differs from the view before.
+    /// Whether workers load the state of that worker before the next round, because a worker is new or
+    /// lacks a round, or because the list of workers differs from the previous view.
     pub must_load_state: bool,
 }
 
@@ -83,9 +83,9 @@ pub struct ViewMembership {
 pub(super) struct View {
     pub number: PlanVersion,
     pub members: Vec<Member>,
-    /// When it was formed.
+    /// Time of its formation.
     pub since: Duration,
-    /// The newest worker, its rounds, and whether workers load its state; unknown of a view that was adopted.
+    /// Newest worker, its rounds, and whether workers load its state; unknown for an adopted view.
     pub state: Option<(usize, u64, bool)>,
 }
 
@@ -107,7 +107,7 @@ impl View {
         self.members.iter().filter(|member| member.is_worker())
     }
 
-    /// The rounds of the workers that have done all of theirs, if any has.
+    /// Returns the number of rounds of workers that are done, if any is.
     pub fn done(&self) -> Option<u64> {
         let done = self.workers().filter_map(|worker| match worker.link {
             Link::Done(rounds) => Some(rounds),
@@ -116,7 +116,7 @@ impl View {
         done.max()
     }
 
-    /// The membership of a member.
+    /// Returns the membership of a member.
     pub fn membership(&self, host: &str, incarnation: Incarnation) -> Option<ViewMembership> {
         let member = self.member(host).filter(|member| member.incarnation == incarnation)?;
         let (newest, rounds, must_load_state) = self.state?;

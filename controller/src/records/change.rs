@@ -1,35 +1,34 @@
-//! A job's change to another plan while it runs, as the records know it: the other plan version, and how far
-//! it is.
+//! Change of a running job to another plan in the records: the other plan version, and the stage.
 
 use inart_wire::PlanVersion;
 use serde::{Deserialize, Serialize};
 
-/// How far a change is. It is noted before what it says is done.
+/// Stage of a change. It is recorded before its action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Tables of the other plan version are written; no host was told of it.
+    /// Writing tables of the other plan version; no host has it.
     Writing,
-    /// Hosts are told to move to the other plan version.
+    /// Migrating hosts to the other plan version.
     Moving,
-    /// Hosts are told to move back from the other plan version.
+    /// Migrating hosts back from the other plan version.
     Undoing,
-    /// The plan is in force; the other plan version is the one before, which is closed and removed.
+    /// Closing the other plan version, which is the previous one; the new plan is active.
     Closing,
 }
 
-/// A change under way.
+/// Change in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// How far it is.
+    /// Stage.
     pub stage: Stage,
-    /// The plan version beside the one in force.
+    /// Plan version next to the active one.
     pub other: PlanVersion,
 }
 
 impl Change {
-    /// The plan version beside the one in force, if hosts may use it.
+    /// Returns the plan version next to the active one, if hosts may use it.
     pub fn open(&self) -> Option<PlanVersion> {
         (self.stage != Stage::Writing).then_some(self.other)
     }

@@ -1,4 +1,4 @@
-//! Noting how far a job's change is.
+//! Records of changes of running jobs.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use super::change::{Change, Stage};
 use super::{HISTORY, JobRecord, Push, Records, RecordsError};
 
 impl JobRecord {
-    /// The plan version beside the one in force that hosts may use.
+    /// Returns the plan version next to the active one that hosts may use.
     pub fn open(&self) -> Option<PlanVersion> {
         self.change.as_ref().and_then(Change::open)
     }
 
-    /// There is no change any more: another plan is in force for hosts that start, or the change was undone.
-    /// A plan version that hosts were told is never used again.
+    /// Removes the change: another plan is active for new hosts, or the change was undone. A plan version
+    /// that hosts got is never reused.
     pub(super) fn drop_change(&mut self) {
         match self.change.take() {
             Some(Change { stage: Stage::Moving | Stage::Undoing, other }) => {
@@ -28,7 +28,7 @@ impl JobRecord {
         }
     }
 
-    /// Adds a push, which is live from then on, and forgets the oldest if there are too many.
+    /// Adds a push, which becomes live, and drops the oldest above the limit.
     pub(super) fn add(&mut self, push: Push) {
         if self.pushes.len() == HISTORY {
             self.pushes.pop_front();
@@ -38,7 +38,7 @@ impl JobRecord {
 }
 
 impl Records {
-    /// Notes how far a job's change is.
+    /// Records the stage of a job's change.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -48,8 +48,8 @@ impl Records {
         })
     }
 
-    /// Notes that all hosts of a job have moved to `push`, which is in force from then on; who has run, has
-    /// run under it. The previous plan version is to be closed and removed.
+    /// Records that all hosts of a job have migrated to `push`, which becomes active; registered hosts are
+    /// registered under it. The previous plan version must be closed and removed.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -66,8 +66,8 @@ impl Records {
         })
     }
 
-    /// Notes that a run of an elastic job begins, under `push` or the live one, and who has which role in it.
-    /// No host uses the plan versions before, and none has entries.
+    /// Records the start of a view of an elastic job, under `push` or the live one, with its roles. No host
+    /// uses earlier plan versions, and none has entries.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -88,8 +88,8 @@ impl Records {
         })
     }
 
-    /// Notes the end of a job's change, whatever came of it. Of its plan versions that no host uses, those of
-    /// `stale` may still have entries.
+    /// Records the end of a job's change, with any result. Of its unused plan versions, those of `stale`
+    /// may still have entries.
     ///
     /// # Errors
     /// Files that cannot be read or written.

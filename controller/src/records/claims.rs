@@ -1,4 +1,4 @@
-//! Who has run under a job's live plan version.
+//! Hosts that have run under a job's live plan version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "Kept")]
 pub struct Claims(BTreeMap<String, u32>);
 
-/// What is in the file.
+/// Representation in the file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Kept {
-    /// The incarnation of who was granted each role; 0 if it is not known.
+    /// Incarnation per role; 0 if unknown.
     Incarnations(BTreeMap<String, u32>),
-    /// Of versions before, which noted the roles only.
+    /// Roles only, as older versions wrote them.
     Roles(BTreeSet<String>),
 }
 
@@ -30,23 +30,23 @@ impl From<Kept> for Claims {
 }
 
 impl Claims {
-    /// Whether nobody has run.
+    /// Returns whether no host has run.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The roles that were granted, sorted.
+    /// Returns the granted roles, sorted.
     pub fn roles(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Whether that incarnation of a host was granted the role.
+    /// Returns whether that incarnation was granted the role.
     pub fn has(&self, role: &str, incarnation: Incarnation) -> bool {
         incarnation != Incarnation::UNKNOWN && self.0.get(role) == Some(&incarnation.get())
     }
 
-    /// Grants the role to that incarnation of a host, unless another incarnation has it. One that asks again
-    /// did not get the answer.
+    /// Grants the role to that incarnation, unless another incarnation has it. An incarnation repeats its
+    /// request if the answer was lost.
     pub(super) fn grant(&mut self, role: String, incarnation: Incarnation) -> bool {
         match self.0.get(&role) {
             Some(granted) => incarnation != Incarnation::UNKNOWN && *granted == incarnation.get(),
@@ -57,7 +57,7 @@ impl Claims {
         }
     }
 
-    /// The life that was granted the role, if that is known.
+    /// Returns the incarnation that was granted the role, if known.
     pub fn incarnation(&self, role: &str) -> Option<Incarnation> {
         self.0
             .get(role)

@@ -1,4 +1,4 @@
-//! Why records cannot be used.
+//! Errors of records.
 
 use std::path::PathBuf;
 
@@ -7,30 +7,30 @@ use inart_wire::JobId;
 /// Records that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
-    /// The file is in the way.
+    /// Unusable file.
     #[error("records {path}: {reason}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and the fix.
+        /// Problem, and the fix.
         reason: String,
     },
-    /// Somebody else pushed at the same time.
+    /// Concurrent installation.
     #[error(
-        "records {path}: another push or controller is at job {job} at the same time; when it is done, try again"
+        "records {path}: another installation or controller changed job {job} at the same time; try again after it has ended"
     )]
     Raced {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The job's number.
+        /// Number of the job.
         job: JobId,
     },
 }
 
-/// Nothing to roll back to.
+/// Missing earlier plan.
 #[derive(Debug, thiserror::Error)]
-#[error("job {job}: the records know no push before its last one, so there is nothing to go back to")]
+#[error("job {job}: the records have no earlier plan to roll back to")]
 pub struct NoEarlierPush {
-    /// The job's name, or its number if nothing is known of it.
+    /// Name of the job, or its number if the records lack it.
     pub job: String,
 }

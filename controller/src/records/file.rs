@@ -1,6 +1,5 @@
-//! The file that the records are kept in. Processes share it: whoever changes it holds a lock, reads it
-//! again, and replaces it in one step, so that nobody's change is lost and a machine that stops meanwhile
-//! leaves the old or the new one.
+//! File of the records. Processes share it: a writer locks it, reads it again, and replaces it in one step,
+//! so that no change is lost and a machine that stops meanwhile leaves the old or the new file.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
@@ -13,31 +12,16 @@ use serde::de::DeserializeOwned;
 
 use super::error::RecordsError;
 
-/// How often a lock is tried for that another process holds, and the pause between. A change takes
-/// milliseconds.
+/// Number of attempts to lock while another process holds the lock, and the pause in between. A change
+/// takes milliseconds.
 const ATTEMPTS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a name must not have in the name of a file, and `%`, which stands for them with their two hexadecimal
-/// digits.
+/// Characters that are escaped in file names, and `%`, which precedes their two hexadecimal digits.
 const ESCAPED: [char; 4] = ['%', '/', '\\', '\0'];
 const SUFFIX: &str = ".json";
 
-/// Formats of the controller's records. Format 1, without a number, has documents of networks with old keys.
-pub const RECORDS_FORMAT: Format = Format {
-    kind: "records of the controller",
-    oldest: 1,
-    newest: 2,
-    fix: "move the file away to start without records",
-};
-
-/// Records of any kind.
-pub(super) trait Recorded: Clone + Default + Serialize + DeserializeOwned {
-    /// Brings what format 1 held to the present one.
-    fn renew(&mut self);
-}
-
-/// The name of the JSON file that is about something of that name: another one for each.
+/// Returns the name of the JSON file for an object; differs for each object.
 pub fn file_name(name: &str) -> String {
     let mut file = String::with_capacity(name.len() + SUFFIX.len());
     for char in name.chars() {
@@ -49,7 +33,7 @@ pub fn file_name(name: &str) -> String {
     file + SUFFIX
 }
 
-/// What the file is about that has this name; `None` if it is no such file.
+/// Returns the object that a file is for; `None` for other files.
 pub(super) fn name_of(file: &str) -> Option<String> {
     let mut parts = file.strip_suffix(SUFFIX)?.split('%');
     let mut name = parts.next().unwrap_or_default().to_owned();
@@ -61,13 +45,13 @@ pub(super) fn name_of(file: &str) -> Option<String> {
     (file_name(&name) == file).then_some(name)
 }
 
-/// The records' file of the network named `topology`.
+/// Returns the path of the records of network `topology`.
 pub(super) fn path(folder: &Path, topology: &str) -> PathBuf {
     folder.join(file_name(topology))
 }
 
-/// Reads the file; new records if there is none.
-pub(super) fn read<R: Recorded>(path: &Path) -> Result<R, RecordsError> {
+/// Reads the file; returns empty records if it does not exist.
+pub(super) fn read<R: DeserializeOwned + Default>(path: &Path) -> Result<R, RecordsError> {
     let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
     match std::fs::read(path) {
         Ok(bytes) => parse(&bytes).map_err(|cause| match cause {
@@ -81,23 +65,15 @@ pub(super) fn read<R: Recorded>(path: &Path) -> Result<R, RecordsError> {
     }
 }
 
-fn parse<R: Recorded>(bytes: &[u8]) -> Result<R, DocumentError> {
-    let mut records: R = RECORDS_FORMAT.read(bytes)?;
-    if RECORDS_FORMAT.number(bytes)? == UNNUMBERED {
-        records.renew();
-    }
-    Ok(records)
-}
-
-/// The right to change the file, until dropped.
+/// Exclusive right to change the file, until dropped.
 pub(super) struct Lock {
     path: PathBuf,
     _held: File,
 }
 
 impl Lock {
-    /// Takes the lock, on a file beside the records (which are replaced, and so cannot carry it). Waits for
-    /// who holds it.
+    /// Locks a file next to the records (which are replaced, and so cannot carry the lock). Waits for the
+    /// current holder.
     pub(super) fn take(path: &Path) -> Result<Self, RecordsError> {
         let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
         let system = |cause: io::Error| {
@@ -108,8 +84,9 @@ impl Lock {
                 error(format!("cannot be written ({cause}); keep the records in another folder"))
             })?;
         }
-        let beside = path.with_extension("lock");
-        let file = File::options().create(true).truncate(false).write(true).open(&beside).map_err(system)?;
+        let lock_file = path.with_extension("lock");
+        let file =
+            File::options().create(true).truncate(false).write(true).open(&lock_file).map_err(system)?;
         for _ in 0..ATTEMPTS {
             match file.try_lock() {
                 Ok(()) => return Ok(Lock { path: path.to_owned(), _held: file }),
@@ -119,12 +96,12 @@ impl Lock {
         }
         Err(error(format!(
             "another process holds {} for {} s: end it, or keep the records in another folder",
-            beside.display(),
+            lock_file.display(),
             (ATTEMPTS * PAUSE).as_secs()
         )))
     }
 
-    /// Replaces the file; either by all of `records` or, if the machine stops meanwhile, not at all.
+    /// Replaces the file; if the machine stops meanwhile, the file has either its old or its new content.
     pub(super) fn replace(&self, records: &impl Serialize) -> Result<(), RecordsError> {
         let write = || {
             let fresh = self.path.with_extension("new");
@@ -132,7 +109,7 @@ impl Lock {
             file.write_all(RECORDS_FORMAT.write(records)?.as_bytes())?;
             file.sync_all()?;
             std::fs::rename(&fresh, &self.path)?;
-            // The new name is on the disk only when the folder is.
+            // The new name is durable only after the folder is.
             self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
         };
         write().map_err(|cause: io::Error| RecordsError::File {

@@ -1,4 +1,4 @@
-//! State of one job.
+//! Record of one job.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,49 +9,46 @@ use super::change::Change;
 use super::claims::Claims;
 use super::push::Push;
 
-/// State of one job.
+/// Record of one job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobRecord {
-    /// The pushes that succeeded and were not rolled back, oldest first; the last is live.
+    /// Pushes that succeeded and were not rolled back, oldest first; the last one is live.
     pub pushes: VecDeque<Push>,
-    /// Plan versions that may still have entries though no host uses them: those before the live one, and
-    /// those of pushes that were begun and not finished.
+    /// Unused plan versions that may still have entries: those before the live one, and those of unfinished
+    /// installations.
     pub stale: BTreeSet<PlanVersion>,
     /// Hosts that have run under the live plan version.
     #[serde(default, skip_serializing_if = "Claims::is_empty")]
     pub claimed: Claims,
-    /// Of a job that was removed: its newest plan version, since a plan version is never used twice.
+    /// Newest plan version of a removed job, since a plan version is never reused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<PlanVersion>,
-    /// The change to another plan that is under way while the job runs.
+    /// Change in flight to another plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
-    /// The push by which the hosts that have run began, if they were moved to others since.
+    /// Push that the registered hosts started with, if they have migrated since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<Box<Push>>,
-    /// The newest plan version that hosts were told and that was given up again.
+    /// Newest plan version that hosts got and that was undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone: Option<PlanVersion>,
 }
 
 impl JobRecord {
-    /// The documents of the topologies of its pushes.
-    pub(super) fn documents_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.pushes.iter_mut().chain(self.began.as_deref_mut()).map(|push| &mut push.topology)
-    }
-
-    /// The push that the hosts follow.
+    /// Returns the push that the hosts use.
     pub fn live(&self) -> Option<&Push> {
         self.pushes.back()
     }
 
-    /// The push by which the hosts that have run began: the live one, unless they were moved since.
+    /// Returns the push that the registered hosts started with: the live one, unless they have migrated
+    /// since.
     pub fn began(&self) -> Option<&Push> {
         self.began.as_deref().or(self.live())
     }
 
-    /// Whether the same pushes succeeded, failed and were removed, whoever runs.
+    /// Returns whether both records have the same pushes, failures and removals, regardless of registered
+    /// hosts.
     pub(super) fn same_pushes(&self, other: &JobRecord) -> bool {
         (&self.pushes, &self.stale, self.removed) == (&other.pushes, &other.stale, other.removed)
             && (self.change, self.undone) == (other.change, other.undone)

@@ -1,6 +1,6 @@
-//! What was pushed to a network, for rollback and to know which plan versions hosts may still use. The
-//! switches' tables say what is installed; the records only say what of it matters, so losing them loses no
-//! working plan.
+//! Records of installations on a network, for rollback and to know which plan versions hosts may still use.
+//! The switches' tables show what is installed; the records only add which entries are used, so that lost
+//! records cost no working plan.
 
 mod change;
 mod changing;
@@ -31,57 +31,56 @@ pub use peers::{PeersPush, PeersRecord};
 pub use push::Push;
 use store::Store;
 
-/// Pushes remembered per job.
+/// Number of pushes kept per job.
 const HISTORY: usize = 16;
 
-/// What is known of one network.
+/// Records of one network.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Records {
-    /// Addresses of the switches at the last push, as given then.
+    /// Addresses of the switches at the last push.
     #[serde(default)]
     pub switches: BTreeMap<String, String>,
-    /// The topology document of the newest push of any job; absent in records of versions that did not note
-    /// it.
+    /// Topology document of the newest push of any job; absent in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topology: Option<String>,
-    /// Values per frame of the program that the switches had at the newest push of any job; absent in records
-    /// of versions that did not note it.
+    /// Values per frame of the switches' program at the newest push of any job; absent in records of older
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     values: Option<ValuesPerFrame>,
-    /// What is known of its jobs.
+    /// Records of the jobs.
     #[serde(default)]
     pub jobs: BTreeMap<JobId, JobRecord>,
-    /// What is known of the network of peers on the same switches.
+    /// Record of the network of peers on the same switches.
     #[serde(default, skip_serializing_if = "PeersRecord::is_empty")]
     pub peers: PeersRecord,
-    /// Where the records are kept.
+    /// Storage of the records.
     #[serde(skip)]
     store: Store<Records>,
-    /// The addresses that this process was given, for the next push.
+    /// Addresses that this process was given, for the next push.
     #[serde(skip)]
     given: Option<BTreeMap<String, String>>,
 }
 
-/// What came of a host's claim to run in a role.
+/// Answer to a host's claim of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// It is the first in this role under this plan version, or asks again, and may run.
+    /// Permission: first host in this role under this plan version, or a repeated request.
     Granted,
-    /// Another one in this role has run under this plan version before, or under one before it in the same
-    /// run.
+    /// Refusal: another host in this role has run under this plan version, or under an earlier one of the
+    /// same view.
     Taken,
-    /// The plan version is none that the job's hosts use; the live one is this, if it has any.
+    /// Refusal: the job's hosts do not use the plan version; the live one is given, if any.
     NotInForce(Option<PlanVersion>),
 }
 
-/// An install that succeeded, for one job.
+/// Successful installation of one job.
 pub struct Success {
-    /// The job.
+    /// Number of the job.
     pub job: JobId,
-    /// What was pushed.
+    /// Push.
     pub push: Push,
-    /// Plan versions that still have entries though no host uses them.
+    /// Unused plan versions that still have entries.
     pub stale: BTreeSet<PlanVersion>,
 }
 
@@ -94,7 +93,7 @@ impl file::Recorded for Records {
 }
 
 impl Records {
-    /// Opens the records of the network named `topology` in `folder`; new ones if there are none.
+    /// Opens the records of network `topology` in `folder`; new ones if there are none.
     ///
     /// # Errors
     /// Files that cannot be read, or that are of another topology.
@@ -109,7 +108,7 @@ impl Records {
         Records { store: Store::Shared(Arc::default()), ..Records::default() }
     }
 
-    /// Reads them again, as other processes left them.
+    /// Reads the records again, with changes of other processes.
     ///
     /// # Errors
     /// Files that cannot be read.
@@ -118,7 +117,7 @@ impl Records {
         Ok(())
     }
 
-    /// Names of the networks with records in `folder`, sorted.
+    /// Returns the names of the networks with records in `folder`, sorted.
     pub fn networks(folder: &Path) -> Vec<String> {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let names = files.filter_map(|file| file::name_of(file.file_name().to_str()?));
@@ -127,30 +126,30 @@ impl Records {
         names
     }
 
-    /// Takes these addresses for those of the switches; the next push notes them.
+    /// Sets the addresses of the switches for the next push.
     pub fn give_switches(&mut self, addresses: BTreeMap<String, String>) {
         self.given = Some(addresses);
     }
 
-    /// The document of the newest topology that any job was pushed on; `None` if nothing was pushed, or if
-    /// nobody noted which of several is the newest.
+    /// Returns the document of the topology of the newest push; `None` without a push, or if the order of
+    /// several is unknown.
     pub fn newest_topology(&self) -> Option<&str> {
         let mut live = self.jobs.values().filter_map(|record| Some(record.live()?.topology.as_str()));
         let only = live.next().filter(|first| live.all(|other| other == *first));
         self.topology.as_deref().or(only)
     }
 
-    /// Values per frame of the program that the switches had at the newest push, if there was any.
+    /// Returns the values per frame of the switches' program at the newest push, if any.
     pub fn installed_values(&self) -> Option<ValuesPerFrame> {
         let of_jobs = || self.jobs.values().find_map(|record| Some(record.live()?.values));
         self.values.or_else(of_jobs)
     }
 
-    /// The push before the last of a job. One of another job, which had the same number on an older topology,
-    /// is none.
+    /// Returns the push before the last of a job. A push of another job that had the same number on an
+    /// older topology does not count.
     ///
     /// # Errors
-    /// No such push.
+    /// A job without such a push.
     pub fn before_last(&self, job: JobId) -> Result<&Push, NoEarlierPush> {
         let mut pushes = self.jobs.get(&job).into_iter().flat_map(|record| record.pushes.iter().rev());
         let live = pushes.next();
@@ -161,7 +160,7 @@ impl Records {
     /// Returns the network of peers before the last push of one, which had this job.
     ///
     /// # Errors
-    /// Only one network of peers was pushed.
+    /// A job with only one network of peers.
     pub fn peers_before_last(&self, job: JobId) -> Result<&PeersPush, NoEarlierPush> {
         self.peers.before_last().ok_or_else(|| {
             let live = self.peers.live().and_then(|push| push.peers().ok());
@@ -172,8 +171,8 @@ impl Records {
         })
     }
 
-    /// Notes, before anything is written, under which plan versions an install is about to leave entries.
-    /// These records must still be what the plan versions were chosen by.
+    /// Records, before anything is written, the plan versions under which an installation may leave
+    /// entries. The records must not have changed since these plan versions were chosen.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -188,8 +187,8 @@ impl Records {
         })
     }
 
-    /// Notes an install that succeeded on the topology in document `topology`, in place of each job's last
-    /// `struck` pushes.
+    /// Records a successful installation on the topology in document `topology`, in place of each job's
+    /// last `struck` pushes.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -202,7 +201,8 @@ impl Records {
         self.succeed_with_peers(struck, topology, done, None)
     }
 
-    /// Notes the same, and of a network of peers, if one was pushed, in place of its last `struck` pushes.
+    /// Records a successful installation, and that of a network of peers if one was installed, in place of
+    /// its last `struck` pushes.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -225,7 +225,7 @@ impl Records {
             for Success { job, push, stale } in done {
                 let record = records.jobs.entry(job).or_default();
                 if record.live().is_some_and(|live| live.plan_version == push.plan_version) {
-                    // What a change had begun to write has been removed.
+                    // What an unfinished change wrote has been removed.
                     record.change.take_if(|change| change.open().is_none());
                     record.stale = stale;
                     continue;
@@ -241,8 +241,8 @@ impl Records {
         })
     }
 
-    /// Notes that the jobs are on no switch any more. Of their plan versions, `newest` (by job) were the
-    /// newest on switches.
+    /// Records that the jobs are removed from all switches. `newest` has the newest of their plan versions
+    /// on switches, by job.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -262,9 +262,9 @@ impl Records {
         })
     }
 
-    /// Notes that a host, in that `incarnation`, runs in `role` (such as worker-3) under the job's live plan
-    /// version, or the one beside it during a change, unless another one did before. Of several controllers
-    /// that are asked at the same time, all grant it to the same one.
+    /// Grants a host in `incarnation` the `role` (such as worker-3) under the job's live plan version, or
+    /// the one next to it during a change, unless another host has the role. Controllers that are asked at
+    /// the same time all grant it to the same host.
     ///
     /// # Errors
     /// Files that cannot be read or written.
@@ -290,18 +290,18 @@ impl Records {
         })
     }
 
-    /// What is kept now; what this process alone knows stays.
+    /// Returns the stored records with the data of this process only.
     fn fresh(&self) -> Result<Self, RecordsError> {
         Ok(self.keeping(self.store.read(self)?))
     }
 
-    /// `read` with what this process alone knows.
+    /// Returns `read` with the data of this process only.
     fn keeping(&self, read: Records) -> Records {
         Records { store: self.store.clone(), given: self.given.clone(), ..read }
     }
 
-    /// Changes the records of these jobs, if nobody else did since they were read. Those of all jobs of peers
-    /// are one.
+    /// Changes the records of these jobs, if no other process did since they were read. Jobs of peers share
+    /// one record.
     fn change_jobs<'a>(
         &mut self,
         mut jobs: impl Iterator<Item = &'a JobId>,
@@ -328,8 +328,8 @@ impl Records {
         })
     }
 
-    /// Changes what the file holds, between nobody else's changes, and keeps it. `change` sees what this
-    /// process knew before, too. After an error everything is as it was.
+    /// Changes the stored records under the lock. `change` also gets this process's previous records. After
+    /// an error everything is as before.
     fn change<T>(
         &mut self,
         change: impl FnOnce(&Records, &mut Records) -> Result<T, RecordsError>,
@@ -340,7 +340,7 @@ impl Records {
         let mut changed = found.clone();
         let done = change(self, &mut changed)?;
         if changed != found {
-            // In shared memory it would hold itself.
+            // Shared memory must not contain itself.
             lock.replace(&Records { store: Store::Own, given: None, ..changed.clone() })?;
         }
         *self = changed;

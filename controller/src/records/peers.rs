@@ -1,4 +1,4 @@
-//! Pushes of the network of peers that is on the same switches.
+//! Installations of the network of peers on the same switches.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::peers::Peers;
 
-/// A network of peers that was pushed, with all its jobs.
+/// Installed network of peers with all its jobs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PeersPush {
-    /// Its document.
+    /// Document of the network.
     pub mesh: String,
     /// Values per frame of the switches' program.
     pub values: ValuesPerFrame,
@@ -26,38 +26,33 @@ impl PeersPush {
     /// Reads the network.
     ///
     /// # Errors
-    /// Records with a document that is not a network of peers.
+    /// A record whose document is not a network of peers.
     pub fn peers(&self) -> Result<Peers, NetworkError> {
         Ok(Peers { mesh: Mesh::from_yaml(&self.mesh)?, removed: self.removed.clone() })
     }
 }
 
-/// The pushes of networks of peers that succeeded and were not rolled back, oldest first; the last is live.
+/// Installed networks of peers that were not rolled back, oldest first; the last one is live.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PeersRecord(VecDeque<PeersPush>);
 
 impl PeersRecord {
-    /// Whether no network of peers is installed.
+    /// Returns whether no network of peers is installed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The networks' documents.
-    pub(super) fn documents_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.0.iter_mut().map(|push| &mut push.mesh)
-    }
-
-    /// The push that is in force.
+    /// Returns the active network.
     pub fn live(&self) -> Option<&PeersPush> {
         self.0.back()
     }
 
-    /// The push before it.
+    /// Returns the network before the active one.
     pub fn before_last(&self) -> Option<&PeersPush> {
         self.0.iter().rev().nth(1)
     }
 
-    /// Adds a push in place of the last `struck`, unless it is in force, and keeps the `most` last ones.
+    /// Adds a network in place of the last `struck` ones, unless it is active, and keeps the last `most`.
     pub(super) fn add(&mut self, struck: usize, push: PeersPush, most: usize) {
         if struck == 0 && self.live() == Some(&push) {
             return;
@@ -69,7 +64,7 @@ impl PeersRecord {
         self.0.push_back(push);
     }
 
-    /// Notes that a job was removed. When the last one is, nothing is left to go back to.
+    /// Records the removal of a job. After the last one, no network is left for a rollback.
     pub(super) fn remove(&mut self, job: JobId) {
         let Some(live) = self.0.back_mut() else { return };
         live.removed.insert(job);

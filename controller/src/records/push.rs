@@ -1,4 +1,4 @@
-//! One plan that was pushed.
+//! Record of one installed plan.
 
 use inart_planner_aggregation::Plan;
 use inart_topologies::switched::Topology;
@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
 
-/// One plan that was pushed.
+/// Installed plan.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Push {
-    /// The plan version it got.
+    /// Plan version.
     pub plan_version: PlanVersion,
-    /// The plan.
+    /// Plan.
     pub plan: Plan,
-    /// The topology document it was pushed on.
+    /// Topology document.
     pub topology: String,
     /// Values per frame of the switches' program.
     pub values: ValuesPerFrame,
     /// Chunks in flight per worker and shard.
     pub window_chunks: u32,
-    /// What the plan's rates were multiplied by for the hosts.
+    /// Factor on the plan's rates for the hosts.
     pub rate_scale: f64,
 }
 
 impl Push {
-    /// Whether it was pushed on that topology, a document; other jobs than its own may differ.
+    /// Returns whether the push was made on a topology document; other jobs than its own may differ.
     pub fn is_on(&self, topology: &str) -> bool {
         let job = &self.plan.job;
         self.topology == topology || only(&self.topology, job) == only(topology, job)
     }
 
-    /// The plan, to be pushed again.
+    /// Returns the plan for another installation.
     pub fn job_plan(&self, job: JobId) -> JobPlan {
         JobPlan {
             job,
@@ -44,8 +44,7 @@ impl Push {
     }
 }
 
-/// Two pushes are the same if hosts and switches cannot tell them apart: how long planning took does not
-/// matter.
+/// Pushes are equal if hosts and switches cannot distinguish them: planning time does not matter.
 impl PartialEq for Push {
     fn eq(&self, other: &Push) -> bool {
         let timeless = |push: &Push| Plan { solve_ms: 0.0, ..push.plan.clone() };
@@ -54,7 +53,7 @@ impl PartialEq for Push {
     }
 }
 
-/// A document with one job in place of all; the text itself if it is no topology.
+/// Returns the document reduced to one job; the text itself if it is not a topology.
 fn only(document: &str, job: &str) -> String {
     let of_job = |topology: Topology| {
         topology.with_jobs(topology.job_named(job).cloned().into_iter().collect()).to_yaml()

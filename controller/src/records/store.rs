@@ -1,4 +1,4 @@
-//! Where records are kept: by one process, in a file, or in memory that several share.
+//! Storage of records: in one process, in a file, or in shared memory.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,19 +8,19 @@ use serde::Serialize;
 use super::error::RecordsError;
 use super::file;
 
-/// Where records `R` are kept.
+/// Storage of records `R`.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Store<R> {
-    /// In the memory of one process.
+    /// Memory of one process.
     #[default]
     Own,
-    /// In a file that processes share.
+    /// File that processes share.
     File(PathBuf),
-    /// In memory that clones share.
+    /// Memory that clones share.
     Shared(Arc<Mutex<R>>),
 }
 
-/// Two stores are equal if a change in one is seen in the other.
+/// Stores are equal if a change in one is visible in the other.
 impl<R> PartialEq for Store<R> {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -32,18 +32,18 @@ impl<R> PartialEq for Store<R> {
     }
 }
 
-/// The right to change what is kept, until dropped.
+/// Exclusive right to change the stored records, until dropped.
 pub(super) enum Lock<'a, R> {
-    /// Records of one process need none.
+    /// No lock: records of one process.
     Own,
-    /// Beside the file.
+    /// Lock file.
     File(file::Lock),
-    /// Of the shared memory.
+    /// Lock of the shared memory.
     Shared(MutexGuard<'a, R>),
 }
 
-impl<R: file::Recorded> Store<R> {
-    /// The file, for messages; empty if there is none.
+impl<R: Clone + Default + Serialize + DeserializeOwned> Store<R> {
+    /// Returns the path for messages; empty without a file.
     pub fn path(&self) -> PathBuf {
         match self {
             Store::File(path) => path.clone(),
@@ -51,7 +51,7 @@ impl<R: file::Recorded> Store<R> {
         }
     }
 
-    /// What is kept now; of one process, what it knows.
+    /// Returns the stored records; of one process, `known`.
     ///
     /// # Errors
     /// A file that cannot be read.
@@ -63,7 +63,7 @@ impl<R: file::Recorded> Store<R> {
         }
     }
 
-    /// Takes the right to change what is kept, waiting for its owner, and reads it.
+    /// Locks the stored records, waiting for their current user, and reads them.
     ///
     /// # Errors
     /// A file that cannot be locked or read.
@@ -84,7 +84,7 @@ impl<R: file::Recorded> Store<R> {
 }
 
 impl<R: Clone + Serialize> Lock<'_, R> {
-    /// Keeps `records` in place of what was kept.
+    /// Stores `records` in place of the previous ones.
     ///
     /// # Errors
     /// A file that cannot be written.

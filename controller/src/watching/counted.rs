@@ -3,7 +3,7 @@
 use inart_p4::Outcome;
 use inart_targets::{Counts, PortTraffic, Traffic};
 
-/// As [`PortTraffic`], over an interval.
+/// Differences of [`PortTraffic`] over an interval.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counted {
     pub ours_in: Counts,
@@ -22,7 +22,7 @@ impl Counted {
     }
 }
 
-/// What was counted from one time to the next; `None` if the counters began anew.
+/// Returns the differences between two reads; `None` if the counters restarted.
 pub(super) fn since(before: PortTraffic, now: PortTraffic) -> Option<Counted> {
     let less = |now: Counts, before: Counts| {
         let counts = Counts { packets: now.packets - before.packets, bytes: now.bytes - before.bytes };
@@ -36,7 +36,7 @@ pub(super) fn since(before: PortTraffic, now: PortTraffic) -> Option<Counted> {
     })
 }
 
-/// Frames of these outcomes from one time to the next.
+/// Returns the frames of these outcomes between two reads.
 pub(super) fn frames_of(before: &Traffic, now: &Traffic, outcomes: &[Outcome]) -> i64 {
     let of = |traffic: &Traffic, outcome: &Outcome| {
         traffic.outcomes.get(outcome.index()).map_or(0, |counts| counts.packets)

@@ -1,13 +1,13 @@
-//! From what switches counted to what is seen of the network: pure, time and counters are arguments.
+//! Observation of a network by its switches' counters. Pure: time and counters are arguments.
 //!
-//! A link is down when what one switch sends over it does not come to the other; a switch is gone when it
-//! does not answer and nothing comes from it, since the loss of a session alone is no failure of what it
-//! forwards. The link of a host is down when frames reach the host and it sends none, although its process is
-//! connected to the controller: a host whose process has ended is silent on a healthy link.
+//! A link is down when frames that one switch sends over it do not arrive at the other. A switch has failed
+//! when it does not answer and no frame comes from it: a lost session alone does not mean that forwarding
+//! has failed. The link of a host is down when frames reach the host and it sends none, although its process
+//! is connected to the controller: a host whose process has ended is silent on a healthy link.
 
 mod counted;
-mod late;
-mod said;
+mod host_reports;
+mod stragglers;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -18,60 +18,61 @@ use inart_targets::Traffic;
 use inart_topologies::switched::{LinkId, NodeId, NodeKind, Topology};
 
 use crate::ports::PortMap;
-pub use late::{Late, Progress};
-pub use said::Said;
+pub use host_reports::HostReports;
+pub use stragglers::{Progress, Stragglers};
 
 use counted::{Counted, frames_of, since};
 
-/// Frames that were sent and did not come before a link is called down: fewer may have been lost one by one.
+/// Number of sent frames without an arrival after which a link counts as down: fewer may be lost one by
+/// one.
 const UNANSWERED: i64 = 4;
-/// A host that is sent so many frames and says nothing for so long is cut off: hosts that run speak more
-/// often.
+/// Number of frames to a silent host, and time of silence, after which the host counts as cut off: running
+/// hosts send more often.
 const TO_SILENT: i64 = 8;
 const SILENT: Duration = Duration::from_secs(3);
-/// Gradients that came to slots which hold something else, while nothing was summed, before sums are called
-/// lost.
+/// Number of gradients for occupied slots, without any sum, after which the aggregation counts as failed.
 const MISFITS: i64 = 8;
 
-/// What the switches of a network counted, by name; those that did not answer are missing.
+/// Counters of the switches of a network, by name; silent switches are missing.
 pub type Answers = BTreeMap<String, Traffic>;
 
-/// What is remembered of one direction of a link.
+/// State of one direction of a link.
 #[derive(Debug, Clone, Copy, Default)]
 struct Direction {
-    /// Frames sent since the last came.
+    /// Frames sent since the last arrival.
     unanswered: i64,
-    /// Since when nothing came.
+    /// Time since the last arrival.
     silent: Duration,
 }
 
-/// Watches one network by what its switches counted.
+/// Observes one network by its switches' counters.
 #[derive(Debug)]
 pub struct Watching {
     topology: Topology,
     ports: PortMap,
-    /// What the topology's rates are multiplied by on the real network.
+    /// Factor on the topology's rates for the real network.
     scale: f64,
-    /// The last three times, oldest first.
+    /// Last three reads, oldest first.
     answers: VecDeque<(Duration, Answers)>,
     directions: Vec<[Direction; 2]>,
 }
 
 impl Watching {
-    /// Nothing was counted yet. `scale`: what the topology's rates are multiplied by on the real network.
+    /// Creates an observer without counters. `scale` is the factor on the topology's rates for the real
+    /// network.
     pub fn new(topology: Topology, ports: PortMap, scale: f64) -> Self {
         let directions = vec![Default::default(); topology.links().len()];
         Watching { topology, ports, scale, answers: VecDeque::new(), directions }
     }
 
-    /// The ports of a switch that are watched.
+    /// Returns the observed ports of a switch.
     pub fn ports(&self, switch: &str) -> Vec<inart_tables::PortNo> {
         self.ports.ports(switch).map(|(port, _)| port).collect()
     }
 
-    /// What is seen by the counters as they are at `now`, in the topology's own rates; `None` before the
-    /// second time. `connected`: names of the hosts whose processes are connected to the controller.
-    pub fn see(
+    /// Computes an observation from the counters at `now`, in the topology's own rates; `None` before the
+    /// second read. `connected` are the names of the hosts whose processes are connected to the controller.
+    pub fn observe(
         &mut self,
         now: Duration,
         answers: Answers,
@@ -113,9 +114,9 @@ impl Watching {
         &self.topology.node(id).name
     }
 
-    /// What went over the port of `at` that leads to `peer`, in the last interval, or the one before it
-    /// (`back` 1); `None` for a host, or where the switch did not answer both times or lost its counters in
-    /// between.
+    /// Returns the traffic of the port of `at` that leads to `peer`, in the last interval, or the one
+    /// before (`back` 1); `None` for a host, or where the switch did not answer twice or lost its counters
+    /// in between.
     fn counted(&self, at: NodeId, peer: NodeId, back: usize) -> Option<Counted> {
         let port = self.ports.port(self.name(at), self.name(peer))?;
         let newer = self.answers.len().checked_sub(1 + back)?;
@@ -123,7 +124,7 @@ impl Watching {
         since(of(newer.checked_sub(1)?)?, of(newer)?)
     }
 
-    /// One direction of a link; `is_connected`: whether the process of the host there is.
+    /// Observes one direction of a link; `is_connected` is whether the process of the host there is.
     fn link(
         &mut self,
         id: LinkId,
@@ -132,7 +133,7 @@ impl Watching {
         (interval, is_connected): (Duration, bool),
     ) -> Option<LinkSeen> {
         let (sent, arrived) = (self.counted(from, to, 0), self.counted(to, from, 0));
-        // What was sent before the last interval has had time to come, and may have come before it, too.
+        // Frames sent before the last interval have had time to arrive, possibly before it.
         let none_came = self.counted(to, from, 1).is_some_and(|counted| counted.frames_in() == 0);
         let sent_before = self.counted(from, to, 1).filter(|_| none_came);
         let sent_before = sent_before.map_or(0, |counted| counted.frames_out());
@@ -148,7 +149,7 @@ impl Watching {
                 memory.unanswered += sent_before;
                 (memory.unanswered >= UNANSWERED).then_some(false)
             }
-            // A host: what it is sent, and it says nothing.
+            // A silent host, by the frames sent to it.
             Some(_) if is_connected => {
                 memory.unanswered += arrived.map_or(0, |counted| counted.frames_out());
                 memory.silent += interval;
@@ -159,7 +160,7 @@ impl Watching {
                 None
             }
         };
-        // What is sent is what is asked of the link; what comes is what it carried.
+        // The load of the link is what is sent; its carried traffic is what arrives.
         let (ours, others) = match (sent, arrived) {
             (Some(sent), _) => (sent.ours_out, sent.others_out),
             (None, Some(arrived)) => (arrived.ours_in, arrived.others_in),
@@ -169,7 +170,7 @@ impl Watching {
         Some(LinkSeen { ours_bps: bps(ours.bytes), others_bps: bps(others.bytes), is_up })
     }
 
-    /// One switch; `None` where it does not answer and nothing tells that it is gone.
+    /// Observes one switch; `None` if it does not answer without a sign of failure.
     fn switch(&self, id: NodeId) -> Option<SwitchSeen> {
         let answered = |back: usize| {
             let at = self.answers.len().checked_sub(1 + back)?;
@@ -184,9 +185,8 @@ impl Watching {
         if answered(0).is_some() || answered(1).is_some() {
             return None;
         }
-        let neighbours =
-            self.topology.neighbours(id).filter(|&(peer, _)| self.kind(peer) == NodeKind::Switch);
-        let came = neighbours.filter_map(|(peer, _)| Some(self.counted(peer, id, 0)?.frames_in()));
+        let neighbors = self.topology.neighbours(id).filter(|&(peer, _)| self.kind(peer) == NodeKind::Switch);
+        let came = neighbors.filter_map(|(peer, _)| Some(self.counted(peer, id, 0)?.frames_in()));
         let came: Vec<i64> = came.collect();
         let is_silent = !came.is_empty() && came.iter().all(|frames| *frames == 0);
         is_silent.then_some(SwitchSeen { is_up: false, ..SwitchSeen::up() })

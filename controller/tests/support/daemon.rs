@@ -1,4 +1,4 @@
-//! A daemon on switches in memory, in a thread and a runtime of its own, asked through its API.
+//! Daemon on switches in memory, in a thread and a runtime of its own, used through its API.
 
 use std::future::pending;
 use std::path::Path;
@@ -19,11 +19,11 @@ use inart_topologies::switched::Topology;
 use inart_wire::{Incarnation, ValuesPerFrame};
 use tokio::sync::oneshot;
 
-/// In which all hosts of these tests live.
+/// Incarnation of all hosts of these tests.
 pub const INCARNATION: fn() -> Incarnation = || Incarnation::from(7);
 
-/// A daemon of these jobs that does not watch, on switches that are asked every 10 ms; its records are in
-/// `folder`.
+/// Returns the settings of a daemon of these jobs without replanning, on switches that are checked every 10
+/// ms; its records are in `folder`.
 pub fn config(target: &InMemory, folder: &Path, topology: Topology, jobs: Vec<JobPlan>) -> Config {
     let ports = PortMap::new(&topology).unwrap();
     let place = |name: &str| (name.to_owned(), Place::local(name, 0));
@@ -63,13 +63,13 @@ impl Drop for Daemon {
 }
 
 impl Daemon {
-    /// Listens on a socket in `folder`, and has installed everything.
+    /// Starts a daemon that listens on a socket in `folder`, and waits until everything is installed.
     pub async fn start(config: Config, folder: &Path) -> Self {
         let address = format!("unix:{}", folder.join(format!("{}.sock", config.precedence.0)).display());
         Self::at(config, address).await
     }
 
-    /// The same at an address.
+    /// Starts a daemon at an address, and waits until everything is installed.
     pub async fn at(config: Config, address: String) -> Self {
         let (listening, (stop, stopped)) = (address.clone(), oneshot::channel::<()>());
         let thread = std::thread::spawn(move || {
@@ -80,7 +80,7 @@ impl Daemon {
                 let state = Arc::new(State::new(config.topology.name(), addresses));
                 let listener = Listener::bind(&listening, false).await.unwrap();
                 tokio::select! {
-                    ended = daemon::run(config, state.clone()) => panic!("it ended: {ended:?}"),
+                    ended = daemon::run(config, state.clone()) => panic!("the daemon ended: {ended:?}"),
                     served = api::serve(listener, None, state, pending()) => served.unwrap(),
                     _ = stopped => {}
                 }
@@ -92,12 +92,12 @@ impl Daemon {
         daemon
     }
 
-    /// Ends as a process that is killed does, with all its connections.
+    /// Ends like a killed process, with all its connections.
     pub fn kill(self) {
         drop(self);
     }
 
-    /// Waits until the status is as wished.
+    /// Waits until the status satisfies `wish`.
     pub async fn until(&self, wish: impl Fn(&Status) -> bool) -> Status {
         for _ in 0..6000 {
             let status = self.api.status().await.unwrap();
@@ -106,10 +106,10 @@ impl Daemon {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        panic!("in vain: {:?}", self.api.status().await);
+        panic!("timed out: {:?}", self.api.status().await);
     }
 
-    /// What came of a change.
+    /// Returns the result of a change.
     pub async fn end_of(&self, number: u32) -> ChangeStatus {
         let ended = |change: &ChangeStatus| {
             let stage = change.stage();
@@ -120,12 +120,12 @@ impl Daemon {
         status.changes.into_iter().find(ended).unwrap()
     }
 
-    /// Where a host of a job gets its assignment from.
+    /// Returns the source of assignments of a job's hosts.
     pub fn source(&self, job: &str) -> Source {
         Source::Controller { address: self.address.clone(), job: job.to_owned(), security: Security::Local }
     }
 
-    /// A host that has claimed its role, and follows.
+    /// Starts a host that has claimed its role, and watches.
     pub async fn host(
         &self,
         job: &str,
@@ -137,7 +137,7 @@ impl Daemon {
         self.source(job).follow(assignment.job, role, INCARNATION(), apply).unwrap().unwrap()
     }
 
-    /// Hosts that do as they are told.
+    /// Starts hosts that follow their instructions.
     pub async fn hosts(&self, job: &str, roles: &[&str]) -> Vec<Following> {
         let mut hosts = Vec::new();
         for role in roles {
@@ -147,7 +147,7 @@ impl Daemon {
     }
 }
 
-/// A client of the daemon that is about to listen there.
+/// Returns a client of the daemon, once it listens.
 async fn connected(address: &str) -> api::Client {
     for _ in 0..6000 {
         if let Ok(client) = api::Client::connect(address, &Security::Local).await {
@@ -155,5 +155,5 @@ async fn connected(address: &str) -> api::Client {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    panic!("nobody listens on {address}");
+    panic!("no server listens on {address}");
 }

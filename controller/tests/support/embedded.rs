@@ -11,13 +11,13 @@ use inart_wire::ValuesPerFrame;
 
 pub const DEVICE: DeviceId = DeviceId(1);
 
-/// A switch, and the address of its server.
+/// Switch, and the address of its server.
 pub struct Embedded {
     pub address: String,
     pub switch: Arc<Mutex<Switch>>,
 }
 
-/// A switch without ports, served from this test's runtime as long as that lasts.
+/// Creates a switch without ports, served from this test's runtime for its lifetime.
 pub async fn embedded() -> Embedded {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -34,11 +34,11 @@ fn server(switch: &Arc<Mutex<Switch>>) -> Server {
     server
 }
 
-/// A switch that runs nothing yet, in a runtime of its own; dropping it breaks all its sessions, as a crash
+/// Switch without a program, in a runtime of its own; dropping it breaks all its sessions, as a crash
 /// would.
-pub struct Mortal(Option<tokio::runtime::Runtime>);
+pub struct KillableServer(Option<tokio::runtime::Runtime>);
 
-impl Mortal {
+impl KillableServer {
     pub fn start(listener: std::net::TcpListener) -> Self {
         listener.set_nonblocking(true).unwrap();
         let runtime =
@@ -47,22 +47,22 @@ impl Mortal {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
             server(&Arc::new(Mutex::new(Switch::new(1)))).serve(listener, std::future::pending()).await
         });
-        Mortal(Some(runtime))
+        KillableServer(Some(runtime))
     }
 }
 
-impl Drop for Mortal {
+impl Drop for KillableServer {
     fn drop(&mut self) {
         self.0.take().unwrap().shutdown_background();
     }
 }
 
-/// The built-in program.
+/// Returns the built-in program.
 pub fn program(values: ValuesPerFrame) -> Arc<dyn Program> {
     inart_targets::DEFAULT.program(values, None).unwrap()
 }
 
-/// Where such a switch is.
+/// Returns the endpoint of such a switch.
 pub fn place(address: &str) -> Place {
     Place::local(address, DEVICE.0)
 }

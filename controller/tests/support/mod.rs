@@ -1,4 +1,4 @@
-//! What the tests share: networks, random plans, and a walker that follows table entries as frames would.
+//! Shared parts of the tests: networks, random plans, and a walker that follows table entries like frames.
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -35,7 +35,7 @@ pub fn fig1() -> Topology {
     Topology::from_yaml(FIG1).unwrap()
 }
 
-/// A job plan with a window of 64.
+/// Returns a job plan with a window of 64.
 pub fn job(number: u16, plan: &Plan) -> JobPlan {
     JobPlan {
         job: JobId::from(number),
@@ -46,7 +46,7 @@ pub fn job(number: u16, plan: &Plan) -> JobPlan {
     }
 }
 
-/// A controller of switches in memory.
+/// Returns a controller of switches in memory.
 pub fn controller(topology: &Topology, records: Records) -> Controller<Memory> {
     let switches = switches(topology, LIMITS);
     Controller::new(topology.clone(), ValuesPerFrame::N64, LIMITS, switches, records).unwrap()

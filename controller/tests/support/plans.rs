@@ -1,5 +1,4 @@
-//! Random networks and random plans. The plans are far from good, which is the point: any path, any
-//! aggregator.
+//! Random networks and random plans. The plans are far from good on purpose: any path, any aggregator.
 
 use inart_planner_aggregation::plan::{Bounds, Flow, Shard, Trunk};
 use inart_planner_aggregation::{Plan, Violation, check};
@@ -9,7 +8,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// A small network of one of the usual shapes.
+/// Returns a small network of one of the usual shapes.
 pub fn network(rng: &mut ChaCha8Rng) -> Topology {
     let equipment = Equipment {
         servers: rng.random_range(1..4),
@@ -31,7 +30,8 @@ pub fn network(rng: &mut ChaCha8Rng) -> Topology {
     .unwrap()
 }
 
-/// A plan of the topology's first job: every flow by a random shortest path, straight or to a random switch.
+/// Returns a plan of the topology's first job: every flow on a random shortest path, direct or to a random
+/// switch.
 pub fn random(topology: &Topology, rng: &mut ChaCha8Rng) -> Plan {
     let job = &topology.jobs()[0];
     let name = |id: NodeId| topology.node(id).name.clone();
@@ -89,7 +89,7 @@ pub fn random(topology: &Topology, rng: &mut ChaCha8Rng) -> Plan {
     }
 }
 
-/// A random one of the shortest paths; only switches forward.
+/// Returns a random shortest path; only switches forward.
 fn shortest_path(topology: &Topology, from: NodeId, to: NodeId, rng: &mut ChaCha8Rng) -> Vec<NodeId> {
     let mut distance = vec![usize::MAX; topology.nodes().len()];
     distance[to.index()] = 0;
@@ -115,7 +115,7 @@ fn shortest_path(topology: &Topology, from: NodeId, to: NodeId, rng: &mut ChaCha
     path
 }
 
-/// A random plan at the rate that the checker finds for it.
+/// Returns a random plan at the rate that the checker finds for it.
 pub fn checked(topology: &Topology, rng: &mut ChaCha8Rng) -> Plan {
     let mut plan = random(topology, rng);
     if let Err(violations) = check(topology, &plan) {

@@ -1,4 +1,4 @@
-//! Pushes to switches in memory, which may fail.
+//! Installations on switches in memory, which may fail.
 
 use inart_controller::{Controller, InstallReport, JobPlan, Network, PortMap};
 use inart_planner_aggregation::{Options, Plan, Scheme, plan};

@@ -1,5 +1,5 @@
-//! Follows table entries as frames would, and says where they end. Written from docs/protocol/switch-rules.md
-//! alone.
+//! Follows table entries like frames, and reports where they end. Written from
+//! docs/protocol/switch-rules.md alone.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,7 +10,7 @@ use inart_tables::{MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRan
 use inart_topologies::switched::Topology;
 use inart_wire::{BitmapIndex, Contributors, JobId, MacAddr, PlanVersion, ShardId};
 
-/// One job's network as its frames see it.
+/// Network of one job, as its frames see it.
 pub struct Walker<'a> {
     pub tables: &'a Network,
     pub ports: &'a PortMap,
@@ -30,7 +30,7 @@ struct Frame {
     trace: Vec<String>,
 }
 
-/// What came out at a host.
+/// Frames that arrived at hosts.
 type Arrivals = Vec<(String, Frame)>;
 
 impl<'a> Walker<'a> {
@@ -52,7 +52,7 @@ impl<'a> Walker<'a> {
         Walker { tables, ports, bitmap_indices: bitmap_indices.collect(), workers, plan, job, plan_version }
     }
 
-    /// Everything the plan promises, for every shard.
+    /// Checks everything that the plan promises, for every shard.
     pub fn check(&self) -> Result<(), String> {
         for (switch, tables) in self.tables {
             let to_switches = self.ports.ports(switch).filter(|(_, peer)| self.ports.is_switch(peer));
@@ -71,7 +71,7 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// All workers send a chunk: the server gets every rank once, in as few frames as the plan says.
+    /// Lets all workers send a chunk: the server gets every rank once, in the planned number of frames.
     fn check_sum(&self, shard: ShardId, server: &str) -> Result<(), String> {
         let arrivals = self.send(shard, false)?;
         let mut seen: BTreeSet<BitmapIndex> = BTreeSet::new();
@@ -99,7 +99,7 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Frames that nobody may add take the way of the plan, flow and trunks.
+    /// Checks that bypass frames take the path of the plan, flow and trunks.
     fn check_bypass(&self, shard: ShardId, server: &str) -> Result<(), String> {
         let arrivals = self.send(shard, true)?;
         if arrivals.len() != self.workers.len() {
@@ -126,7 +126,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Every worker sends one frame; steps through the switches until all have arrived or stay in slots.
+    /// Lets every worker send one frame; steps through the switches until all have arrived or stay in
+    /// slots.
     fn send(&self, shard: ShardId, bypass: bool) -> Result<Arrivals, String> {
         let mut arrivals = Arrivals::new();
         let mut slots: BTreeMap<(String, SlotRange), Contributors> = BTreeMap::new();
@@ -186,7 +187,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A result comes to every worker once and to nobody else.
+    /// Checks that a result arrives at every worker once and at no other host.
     fn check_results(&self, shard: ShardId, server: &str) -> Result<(), String> {
         let mut arrivals = Vec::new();
         let mut flying =
@@ -216,12 +217,12 @@ impl<'a> Walker<'a> {
         if arrivals == workers { Ok(()) } else { Err(format!("come to {arrivals:?}")) }
     }
 
-    /// Worker and server reach each other; nobody else speaks as either of them.
+    /// Checks that worker and server reach each other, and that no other host can send as either of them.
     fn check_messages(&self, shard: ShardId, server: &str) -> Result<(), String> {
         for (rank, name) in self.workers.iter().enumerate() {
             let bitmap_index = self.bitmap_indices[usize::from(shard.get())][rank];
             for (from, to) in [(name.as_str(), server), (server, name.as_str())] {
-                if !self.is_heard(shard, bitmap_index, from) {
+                if !self.is_forwarded(shard, bitmap_index, from) {
                     return Err(format!("of {from} are refused"));
                 }
                 let address = self.ports.mac(to).unwrap();
@@ -229,17 +230,17 @@ impl<'a> Walker<'a> {
                     return Err(format!("of {from} do not reach {to}"));
                 }
             }
-            let heard = |host: &&str| self.is_heard(shard, bitmap_index, host);
+            let is_accepted = |host: &&str| self.is_forwarded(shard, bitmap_index, host);
             let others = self.ports.hosts().map(|(host, _)| host);
-            if let Some(other) = others.filter(|host| *host != name && *host != server).find(heard) {
+            if let Some(other) = others.filter(|host| *host != name && *host != server).find(is_accepted) {
                 return Err(format!("of {name} are taken from {other}"));
             }
         }
         Ok(())
     }
 
-    /// True if the switches pass on what `host` says as the worker on that bitmap index or to it.
-    fn is_heard(&self, shard: ShardId, worker: BitmapIndex, host: &str) -> bool {
+    /// Returns whether the switches forward messages of `host` as the worker on that bitmap index or to it.
+    fn is_forwarded(&self, shard: ShardId, worker: BitmapIndex, host: &str) -> bool {
         let switch = self.ports.attachment(host).unwrap();
         let ingress = self.ports.port(switch, host).unwrap();
         let (tables, plan_version, job) = (&self.tables[switch], self.plan_version, self.job);
@@ -253,7 +254,8 @@ fn copies(ports: &PortMap, switch: &str, ingress: PortNo, group: &BTreeSet<PortN
     out.map(|port| (switch.to_owned(), ports.peer(switch, *port).unwrap().to_owned())).collect()
 }
 
-/// Ordinary traffic: known addresses go straight to their host, unknown ones come to every other host once.
+/// Checks ordinary traffic: known addresses go directly to their host, unknown ones reach every other host
+/// once.
 pub fn check_mac(tables: &Network, ports: &PortMap) -> Result<(), String> {
     let hosts: Vec<_> = ports.hosts().collect();
     for (sender, _) in &hosts {
@@ -300,7 +302,7 @@ fn arrivals(tables: &Network, ports: &PortMap, sender: &str, to: MacAddr) -> Res
     Ok(hosts)
 }
 
-/// No two owners share a slot or a multicast group on any switch.
+/// Checks that no two owners share a slot or a multicast group on any switch.
 pub fn check_own_slots(tables: &Network) -> Result<(), String> {
     for (switch, tables) in tables {
         let mut owners = BTreeMap::new();

@@ -1,13 +1,13 @@
-//! Tables of a plan on a switch that holds something else, which stays. Pure.
+//! Tables of a plan on a switch that holds other entries, which stay. Pure.
 
 use std::collections::BTreeMap;
 
 use inart_tables::{GroupId, ResultsAction, SlotRange, SteerAction, SteerKey, SwitchTables, UpdatesAction};
 use inart_wire::{Group, JobId, PlanVersion, ShardId};
 
-use crate::tables::{NoRoom, Taken};
+use crate::tables::{NoRoom, Occupied};
 
-/// What has slots of its own: a shard's sum over one block of ranks, under a plan version of a job.
+/// Sum with slots of its own: a shard's sum over one block of ranks, under a plan version of a job.
 type Sum = (PlanVersion, JobId, ShardId, Group);
 
 fn sum(key: &SteerKey, group: Group) -> Sum {
@@ -22,19 +22,19 @@ fn sums(tables: &SwitchTables) -> BTreeMap<Sum, SlotRange> {
     slots.collect()
 }
 
-/// Puts `wanted` beside `kept` on a switch with `slots` slots. What of it has slots or multicast groups in
-/// `last` gets them again where it can; else those of `wanted`; else free ones.
+/// Merges `wanted` with `kept` on a switch with `slots` slots. Wanted entries keep their slots and
+/// multicast groups of `last` where possible; else those of `wanted`; else they get free ones.
 ///
 /// # Errors
 /// Too few slots or multicast groups.
-pub(crate) fn beside(
+pub(crate) fn merged(
     kept: &SwitchTables,
     wanted: &SwitchTables,
     last: &SwitchTables,
     slots: u32,
 ) -> Result<SwitchTables, NoRoom> {
-    let mut taken = Taken::by(kept, slots);
-    let ranges = ranges(wanted, last, &mut taken)?;
+    let mut occupied = Occupied::by(kept, slots);
+    let ranges = ranges(wanted, last, &mut occupied)?;
     let mut both = wanted.clone();
     for (key, action) in &mut both.steer {
         if let SteerAction::Add { slots, expected, .. } = action
@@ -44,7 +44,7 @@ pub(crate) fn beside(
         }
     }
     both.groups.clone_from(&kept.groups);
-    let moved = groups(wanted, last, &mut taken)?;
+    let moved = groups(wanted, last, &mut occupied)?;
     for (id, ports) in &wanted.groups {
         both.groups.insert(moved.get(id).copied().unwrap_or(*id), ports.clone());
     }
@@ -65,11 +65,11 @@ pub(crate) fn beside(
     Ok(both)
 }
 
-/// Chooses a group for each one that rows of `wanted` copy results or updates to.
+/// Chooses a multicast group for each group that rows of `wanted` copy results or updates to.
 fn groups(
     wanted: &SwitchTables,
     last: &SwitchTables,
-    taken: &mut Taken,
+    occupied: &mut Occupied,
 ) -> Result<BTreeMap<GroupId, GroupId>, NoRoom> {
     let results = wanted.results.iter().map(|(key, action)| {
         let before = last.results.get(key).and_then(of_results);
@@ -85,19 +85,19 @@ fn groups(
             now_and_before.entry(now).or_insert(before);
         }
     }
-    // The group that floods has no row, and the same number on every switch.
+    // The flooding group has no row, and the same number on every switch.
     for id in wanted.groups.keys().filter(|id| !now_and_before.contains_key(id)) {
-        taken.keep(*id);
+        occupied.keep(*id);
     }
     let (mut moved, mut missing) = (BTreeMap::new(), Vec::new());
     for (now, before) in now_and_before {
-        match [before, Some(now)].into_iter().flatten().find(|id| taken.keep(*id)) {
+        match [before, Some(now)].into_iter().flatten().find(|id| occupied.keep(*id)) {
             Some(id) => drop(moved.insert(now, id)),
             None => missing.push(now),
         }
     }
     for now in missing {
-        moved.insert(now, taken.group()?);
+        moved.insert(now, occupied.group()?);
     }
     Ok(moved)
 }
@@ -116,23 +116,23 @@ fn of_updates(action: &UpdatesAction) -> Option<GroupId> {
     }
 }
 
-/// Slots for every sum.
+/// Assigns slots to every sum.
 fn ranges(
     wanted: &SwitchTables,
     last: &SwitchTables,
-    taken: &mut Taken,
+    occupied: &mut Occupied,
 ) -> Result<BTreeMap<Sum, SlotRange>, NoRoom> {
     let [now, before] = [wanted, last].map(sums);
     let (mut given, mut missing) = (BTreeMap::new(), Vec::new());
     for (sum, range) in now {
         let before = before.get(&sum).copied().filter(|before| before.len == range.len);
-        match [before, Some(range)].into_iter().flatten().find(|range| taken.keep_slots(*range)) {
+        match [before, Some(range)].into_iter().flatten().find(|range| occupied.keep_slots(*range)) {
             Some(range) => drop(given.insert(sum, range)),
             None => missing.push((sum, range.len)),
         }
     }
     for (sum, len) in missing {
-        given.insert(sum, taken.range(len)?);
+        given.insert(sum, occupied.range(len)?);
     }
     Ok(given)
 }
@@ -168,18 +168,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_and_what_is_wanted_share_neither_slots_nor_groups() {
+    fn kept_and_wanted_entries_share_neither_slots_nor_groups() {
         let (kept, wanted) = (tables(1), tables(2));
-        let both = beside(&kept, &wanted, &SwitchTables::default(), 128).expect("there is room");
+        let both = merged(&kept, &wanted, &SwitchTables::default(), 128).expect("there is room");
         assert_eq!((both.steer.len(), both.results.len(), both.groups.len()), (2, 2, 2));
         let bases: BTreeSet<u32> = both.slot_ranges().map(|(_, range)| range.base).collect();
         assert_eq!(bases, [0, 64].into());
         assert!(kept.steer.iter().all(|(key, action)| both.steer[key] == *action));
-        // Nothing moves when it is computed again, nor when the entries that were kept are gone.
-        assert_eq!(beside(&kept, &wanted, &both, 128).as_ref(), Ok(&both));
+        // Nothing moves when computed again, or after the kept entries were removed.
+        assert_eq!(merged(&kept, &wanted, &both, 128).as_ref(), Ok(&both));
         let mut alone = both.clone();
         alone.retire(JobId::from(1), |plan_version| plan_version == PlanVersion::from(1));
-        assert_eq!(beside(&SwitchTables::default(), &wanted, &both, 128), Ok(alone));
+        assert_eq!(merged(&SwitchTables::default(), &wanted, &both, 128), Ok(alone));
     }
 
     #[test]
@@ -195,16 +195,16 @@ mod tests {
             wanted.updates.insert(key, UpdatesAction::Replicate { group });
         }
         wanted.groups.insert(group, [port].into());
-        let both = beside(&kept, &wanted, &SwitchTables::default(), 128).expect("there is room");
+        let both = merged(&kept, &wanted, &SwitchTables::default(), 128).expect("there is room");
         let used: BTreeSet<_> = both.updates.values().filter_map(of_updates).collect();
         assert_eq!((used.len(), both.updates.len(), both.groups.len()), (1, 2, 2));
         assert!(!used.contains(&group) && used.iter().all(|id| both.groups[id] == [port].into()));
-        assert_eq!(beside(&kept, &wanted, &both, 128).as_ref(), Ok(&both));
+        assert_eq!(merged(&kept, &wanted, &both, 128).as_ref(), Ok(&both));
     }
 
     #[test]
-    fn a_switch_without_room_for_both_says_so() {
-        let full = beside(&tables(1), &tables(2), &SwitchTables::default(), 64);
+    fn a_switch_without_room_for_both_is_refused() {
+        let full = merged(&tables(1), &tables(2), &SwitchTables::default(), 64);
         assert_eq!(full, Err(NoRoom::Slots { ranges: 1, window: 64, available: 0, total: 64 }));
     }
 }

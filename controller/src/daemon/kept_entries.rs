@@ -1,6 +1,6 @@
-//! Entries that stay on a switch which was away when the plans were installed: of other jobs, and of the
+//! Entries that stay on a switch that was missing when the plans were installed: of other jobs, and of the
 //! controller's jobs under plan versions that hosts may still use. The start did not read them, so the
-//! reconciler keeps them when the switch answers, and puts the plans' entries beside them.
+//! reconciler keeps them when the switch answers, and puts the plans' entries next to them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,36 +9,36 @@ use inart_tables::SwitchTables;
 use inart_targets::{Running, Session, SwitchError};
 use inart_wire::{JobId, PlanVersion};
 
-use crate::beside::beside;
+use crate::merge::merged;
 
-/// Entries on a switch that are not of the plans in force.
-pub(super) enum Strangers {
-    /// Not read yet.
+/// Entries on a switch outside of the active plans.
+pub(super) enum KeptEntries {
+    /// Entries that were not read yet.
     Unread {
-        /// The controller's jobs, each with the plan versions that are its own affair: the one in force, and
-        /// those that no host uses.
+        /// Jobs of the controller, each with the plan versions that it manages: the active one, and those
+        /// that no host uses.
         own: BTreeMap<JobId, BTreeSet<PlanVersion>>,
     },
-    /// Read when the switch answered.
+    /// Entries that were read when the switch answered.
     Known {
-        /// What stays.
+        /// Kept entries.
         kept: Box<SwitchTables>,
-        /// The controller's jobs.
+        /// Jobs of the controller.
         own: BTreeSet<JobId>,
-        /// What the switch held, and holds since.
+        /// Last known tables of the switch.
         last: Box<SwitchTables>,
     },
-    /// The switch was there at the start: the plans' tables have all that it holds.
+    /// Nothing to keep: the switch answered at the start, and the plans' tables include its entries.
     Included,
 }
 
-impl Strangers {
-    /// Reads the switch, unless that was done.
+impl KeptEntries {
+    /// Reads the switch, once.
     ///
     /// # Errors
-    /// A switch that does not answer, or holds what is not ours.
+    /// If the switch does not answer, or holds entries that are not ours.
     pub async fn read(&mut self, session: &mut dyn Session) -> Result<(), SwitchError> {
-        let Strangers::Unread { own } = self else { return Ok(()) };
+        let KeptEntries::Unread { own } = self else { return Ok(()) };
         let last = match session.running().await? {
             Running::Ours => session.read().await?,
             Running::Nothing | Running::Other => SwitchTables::default(),
@@ -60,30 +60,30 @@ impl Strangers {
             );
         }
         let own = own.keys().copied().collect();
-        *self = Strangers::Known { kept: Box::new(kept), own, last: Box::new(last) };
+        *self = KeptEntries::Known { kept: Box::new(kept), own, last: Box::new(last) };
         Ok(())
     }
 
-    /// Returns the wanted tables with the entries that are kept beside them, on a switch with `slots` slots.
-    /// Of the controller's jobs those stay that `runs` knows.
+    /// Returns the wanted tables merged with the kept entries, for a switch with `slots` slots. Of the
+    /// controller's jobs, the ones that `runs` knows are kept.
     ///
     /// # Errors
-    /// Too few slots or groups for both, in words.
-    pub fn beside<'a>(
+    /// If slots or groups do not suffice for both, in words.
+    pub fn merged<'a>(
         &mut self,
         wanted: &'a SwitchTables,
         slots: u32,
         runs: impl Fn(JobId) -> bool,
     ) -> Result<Cow<'a, SwitchTables>, String> {
-        let Strangers::Known { kept, own, last } = self else { return Ok(Cow::Borrowed(wanted)) };
+        let KeptEntries::Known { kept, own, last } = self else { return Ok(Cow::Borrowed(wanted)) };
         for job in kept.jobs() {
-            // What was admitted since is the controller's, and so are plan versions that it has begun.
+            // Jobs admitted since are the controller's, and so are plan versions that it has started.
             let is_admitted = !own.contains(&job) && wanted.jobs().contains(&job);
             let is_gone = own.contains(&job) && !runs(job);
             let wanted = wanted.plan_versions(job);
             kept.retire(job, |plan_version| is_admitted || is_gone || wanted.contains(&plan_version));
         }
-        let both = beside(kept, wanted, last, slots).map_err(|reason| {
+        let both = merged(kept, wanted, last, slots).map_err(|reason| {
             let job = kept.jobs().first().map_or_else(String::new, JobId::to_string);
             format!(
                 "it was disconnected at the start and holds job {job}, whose hosts may run: with that job \

@@ -1,4 +1,4 @@
-//! From what hosts say to what is seen of them: differences between what they have counted. Pure.
+//! Observation of hosts by the differences between their reports. Pure.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,38 +8,38 @@ use inart_topologies::switched::{NodeId, Topology};
 
 use crate::api::proto::ReportMetricsRequest as Report;
 
-/// What hosts have counted, by job and host: at the last look that found something new.
+/// Counters of hosts, by job and host, at the last new report.
 #[derive(Debug, Clone, Default)]
-pub struct Said(BTreeMap<(String, String), (Report, HostSums)>);
+pub struct HostReports(BTreeMap<(String, String), (Report, HostSums)>);
 
-/// What was counted between two reports.
+/// Differences between two reports.
 #[derive(Debug, Clone, Copy, Default)]
 struct HostSums {
     sent: u64,
     resent: u64,
     received: u64,
     marked: u64,
-    /// Bits of frames of chunks that were summed, and those that the plan's rate gives in that time.
+    /// Bits of frames of summed chunks, and bits at the planned rate in that time.
     summed: f64,
     planned: f64,
     queueing: Option<f64>,
 }
 
-impl Said {
-    /// What is seen of hosts by what each has said last, by job and name of the host. A host is what all its
-    /// jobs say of it.
-    pub fn see(
+impl HostReports {
+    /// Computes observations of hosts from the last report of each, by job and name of the host. The
+    /// observation of a host covers all its jobs.
+    pub fn observe(
         &mut self,
         topology: &Topology,
-        said: BTreeMap<(String, String), Report>,
+        reports: BTreeMap<(String, String), Report>,
     ) -> BTreeMap<NodeId, HostSeen> {
-        self.0.retain(|who, _| said.contains_key(who));
+        self.0.retain(|who, _| reports.contains_key(who));
         let mut hosts: BTreeMap<NodeId, (HostSums, u64, u64)> = BTreeMap::new();
-        for (who, report) in said {
+        for (who, report) in reports {
             let sums = match self.0.get(&who) {
                 Some((before, sums)) if *before == report => *sums,
                 Some((before, _)) => since(before, &report),
-                // Nobody knows how long it has counted.
+                // The start of its counting is unknown.
                 None => HostSums { queueing: queueing(&report), ..HostSums::default() },
             };
             if let Some(id) = topology.node_named(&who.1) {
@@ -57,7 +57,7 @@ impl Said {
     }
 }
 
-/// What was counted from one report to the next; counters that are less have begun anew.
+/// Returns the differences between two reports; counters that decrease have restarted from 0.
 fn since(before: &Report, now: &Report) -> HostSums {
     let same = before.incarnation == now.incarnation
         && before.frames_sent <= now.frames_sent
@@ -116,10 +116,10 @@ mod tests {
         .expect("a valid topology")
     }
 
-    fn says(said: &mut Said, reports: &[(&str, Report)]) -> HostSeen {
+    fn report_and_observe(reports: &mut HostReports, reports: &[(&str, Report)]) -> HostSeen {
         let topology = topology();
         let of = |(job, report): &(&str, Report)| (((*job).to_owned(), "w".to_owned()), report.clone());
-        let seen = said.see(&topology, reports.iter().map(of).collect());
+        let seen = reports.observe(&topology, reports.iter().map(of).collect());
         seen[&topology.node_named("w").expect("a worker")]
     }
 
@@ -142,29 +142,29 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_is_what_came_since_the_report_before() {
-        let mut said = Said::default();
-        let first = says(&mut said, &[("a", report(1000, 10.0))]);
-        assert_eq!((first.retransmitted, first.delivered), (None, None), "of which time is not known");
+    fn observations_cover_the_time_since_the_previous_report() {
+        let mut reports = HostReports::default();
+        let first = report_and_observe(&mut reports, &[("a", report(1000, 10.0))]);
+        assert_eq!((first.retransmitted, first.delivered), (None, None), "over an unknown time");
         assert_eq!((first.started, first.ended), (Some(3), Some(2)));
         assert_eq!(first.queueing, Some(Duration::from_millis(20)));
-        let second = says(&mut said, &[("a", report(1080, 11.0))]);
+        let second = report_and_observe(&mut reports, &[("a", report(1080, 11.0))]);
         assert_eq!((second.retransmitted, second.marked), (Some(0.25), Some(0.25)));
-        // 800 bytes in a second for which 1000 were planned.
+        // 800 of the 1000 bytes that were planned for a second.
         assert_eq!(second.delivered, Some(0.8));
-        // Nothing new was said: that stays what is known.
-        assert_eq!(says(&mut said, &[("a", report(1080, 11.0))]), second);
-        // Another run counts anew.
-        let third = says(&mut said, &[("a", report(40, 0.1))]);
+        // Without a new report the observation stays.
+        assert_eq!(report_and_observe(&mut reports, &[("a", report(1080, 11.0))]), second);
+        // Another view counts from 0.
+        let third = report_and_observe(&mut reports, &[("a", report(40, 0.1))]);
         assert_eq!((third.retransmitted, third.delivered), (Some(0.25), Some(4.0)));
     }
 
     #[test]
-    fn a_host_is_all_that_its_jobs_say() {
-        let mut said = Said::default();
-        says(&mut said, &[("a", report(0, 0.0)), ("b", report(0, 0.0))]);
+    fn an_observation_of_a_host_covers_all_its_jobs() {
+        let mut reports = HostReports::default();
+        report_and_observe(&mut reports, &[("a", report(0, 0.0)), ("b", report(0, 0.0))]);
         let lost = Report { frames_resent: 100, rtt_seconds: Some(0.05), ..report(100, 1.0) };
-        let seen = says(&mut said, &[("a", report(100, 1.0)), ("b", lost)]);
+        let seen = report_and_observe(&mut reports, &[("a", report(100, 1.0)), ("b", lost)]);
         assert_eq!((seen.retransmitted, seen.delivered), (Some(0.625), Some(1.0)));
         assert_eq!(seen.queueing, Some(Duration::from_millis(40)));
         assert_eq!((seen.started, seen.ended), (Some(6), Some(4)));

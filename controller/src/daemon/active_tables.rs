@@ -1,4 +1,4 @@
-//! Tables that a daemon keeps on the switches: of which jobs, where and since when.
+//! Tables that a daemon keeps on the switches: jobs, switches and start times.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use inart_wire::JobId;
 use crate::intent::Network;
 use crate::peers::Peers;
 
-/// A job of peers whose tables the daemon keeps. Its hosts do not ask the controller.
+/// Job of peers whose tables the daemon keeps. Its hosts do not use the controller.
 #[derive(Debug, Clone)]
 pub(super) struct CopiedJob {
     pub job: JobId,
@@ -17,16 +17,16 @@ pub(super) struct CopiedJob {
     pub since: Instant,
 }
 
-/// The tables in force.
+/// Active tables.
 #[derive(Debug, Clone, Default)]
-pub(super) struct InForce {
+pub(super) struct ActiveTables {
     pub copied: Vec<CopiedJob>,
     switches: BTreeMap<JobId, Vec<String>>,
 }
 
-impl InForce {
-    /// Notes the jobs of peers, from now on.
-    pub fn copies(&mut self, peers: Option<&Peers>) {
+impl ActiveTables {
+    /// Sets the jobs of peers.
+    pub fn set_peers(&mut self, peers: Option<&Peers>) {
         let since = Instant::now();
         let jobs = peers.into_iter().flat_map(Peers::jobs);
         let jobs =
@@ -34,8 +34,8 @@ impl InForce {
         self.copied = jobs.collect();
     }
 
-    /// Notes what every switch is to hold.
-    pub fn holds(&mut self, desired: &Network) {
+    /// Sets the tables of every switch.
+    pub fn set_tables(&mut self, desired: &Network) {
         self.switches.clear();
         for (switch, tables) in desired {
             for job in tables.jobs() {
