@@ -26,7 +26,7 @@ use inart_host_agent::{InProcess, Options};
 use inart_planner_aggregation::{Options as Planning, plan_all, schemes};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;
-use inart_targets::{Place, Precedence, Target};
+use inart_targets::{Endpoint, Precedence, Target};
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerFrame;
@@ -164,7 +164,7 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
         topology,
         jobs: vec![job],
         program: InMemory::new(ValuesPerFrame::N64, limits).program(ValuesPerFrame::N64, None)?,
-        switches: BTreeMap::from([("v".to_owned(), Place::local("v", 0))]),
+        switches: BTreeMap::from([("v".to_owned(), Endpoint::local("v", 0))]),
         precedence: Precedence(1),
         records,
         replace_program: false,

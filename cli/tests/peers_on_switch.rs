@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use inart_host_agent::{BatchedPort, Transport};
 use inart_p4::Reason;
-use inart_targets::{Access, DEFAULT, Place, Running as Runs};
+use inart_targets::{Access, DEFAULT, Endpoint, Running as Runs};
 use inart_wire::{
     BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
     ShardId, ValuesPerFrame,
@@ -113,7 +113,7 @@ impl World {
         let program = DEFAULT.program(VALUES, None).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let mut session = program.open(Place::local(&self.address, 0), Access::Read).await.unwrap();
+            let mut session = program.open(Endpoint::local(&self.address, 0), Access::Read).await.unwrap();
             assert_eq!(session.running().await.unwrap(), Runs::Ours);
             session.counters().await.unwrap().drops(reason).packets
         })

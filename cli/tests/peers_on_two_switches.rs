@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use inart_host_agent::{BatchedPort, Transport};
-use inart_targets::{Access, DEFAULT, Place};
+use inart_targets::{Access, DEFAULT, Endpoint};
 use inart_wire::{
     BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr,
     ShardId, ValuesPerFrame,
@@ -123,7 +123,7 @@ fn unwanted(address: &str) -> BTreeMap<usize, i64> {
     let program = DEFAULT.program(VALUES, None).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let counters = runtime.block_on(async {
-        let mut session = program.open(Place::local(address, 0), Access::Read).await.unwrap();
+        let mut session = program.open(Endpoint::local(address, 0), Access::Read).await.unwrap();
         session.running().await.unwrap();
         session.counters().await.unwrap()
     });

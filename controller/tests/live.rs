@@ -13,7 +13,7 @@ use std::time::Duration;
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
 use inart_controller::daemon::Config;
 use inart_controller::{Network, PortMap, Records, Stage};
-use inart_controller_api::{Ending, Following, Held, Instruction, NotDone};
+use inart_controller_api::{Ending, Following, HostProgress, Instruction, NotDone};
 use inart_planner_aggregation::{Options, Plan, Scheme, plan, schemes};
 use inart_protocol_aggregation::{MigrationProgress, MigrationStep};
 use inart_targets::memory::InMemory;
@@ -388,7 +388,7 @@ async fn only_the_host_with_a_role_watches_and_acknowledges_for_it() {
             ending: Ending::None
         }
     );
-    session.api.ack_instruction("worker-0", one, &first, Ok(Held::default())).await.unwrap();
+    session.api.ack_instruction("worker-0", one, &first, Ok(HostProgress::default())).await.unwrap();
     for (job, role, incarnation) in [
         (assignment.job, "worker-0", other),
         (assignment.job, "worker-0", Incarnation::UNKNOWN),
@@ -401,7 +401,7 @@ async fn only_the_host_with_a_role_watches_and_acknowledges_for_it() {
         answer.assignment.job = job;
         let refused = session
             .api
-            .ack_instruction(role, incarnation, &answer, Ok(Held::default()))
+            .ack_instruction(role, incarnation, &answer, Ok(HostProgress::default()))
             .await
             .unwrap_err()
             .to_string();

@@ -47,7 +47,7 @@ fn asks(job: &mut Membership, now: f64, joining: Joining) -> String {
 
 fn membership(job: &mut Membership, now: f64, joining: Joining) -> ViewMembership {
     match job.join(at(now), joining) {
-        Ok(Reply::Seated(membership)) => membership,
+        Ok(Reply::Admitted(membership)) => membership,
         other => panic!("{other:?}"),
     }
 }
@@ -61,7 +61,7 @@ fn formed(job: &mut Membership) -> (Vec<String>, Vec<String>) {
     let orders = job.orders();
     let formation = orders.iter().find_map(|order| match order {
         Order::Form(formation) => Some(formation.clone()),
-        Order::Tell(_) => None,
+        Order::Announce(_) => None,
     });
     let formation = formation.unwrap_or_else(|| panic!("{orders:?}, {}", job.status().phase));
     let owned = |hosts: &[(String, Incarnation)]| names(hosts).into_iter().map(str::to_owned).collect();
@@ -73,7 +73,7 @@ fn endings(job: &mut Membership) -> Vec<Ending> {
     let orders = job.orders().into_iter();
     orders
         .map(|order| match order {
-            Order::Tell(ending) => ending,
+            Order::Announce(ending) => ending,
             Order::Form(formation) => panic!("{formation:?}"),
         })
         .collect()
@@ -121,14 +121,14 @@ fn the_first_view_starts_at_once_when_all_hosts_are_connected() {
         member,
         ViewMembership {
             view: PlanVersion::from(7),
-            place: Place::Worker(2),
+            place: MemberRole::Worker(2),
             newest: 0,
             rounds: 0,
             must_load_state: true
         }
     );
-    assert_eq!(membership(&mut job, 0.6, fresh("s2")).place, Place::Server(1));
-    assert_eq!(membership(&mut job, 0.7, fresh("s2")).place, Place::Server(1), "its answer was lost");
+    assert_eq!(membership(&mut job, 0.6, fresh("s2")).place, MemberRole::Server(1));
+    assert_eq!(membership(&mut job, 0.7, fresh("s2")).place, MemberRole::Server(1), "its answer was lost");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn after_an_abort_the_remaining_hosts_start_another_view() {
         member,
         ViewMembership {
             view: PlanVersion::from(2),
-            place: Place::Worker(1),
+            place: MemberRole::Worker(1),
             newest: 1,
             rounds: 6,
             must_load_state: true
@@ -229,18 +229,18 @@ fn a_new_host_ends_the_view_at_a_stop_point_that_all_agree_on() {
     let mut job = running(&["w1", "w2", "s1"]);
     asks(&mut job, 20.0, fresh("w3"));
     assert_eq!(endings(&mut job), [Ending::Prepare]);
-    job.heard(at(20.0), "w1", incarnation("w1", 0), Ending::Prepare, 7, true);
-    job.heard(at(20.0), "s1", incarnation("s1", 0), Ending::Prepare, 0, true);
+    job.answered(at(20.0), "w1", incarnation("w1", 0), Ending::Prepare, 7, true);
+    job.answered(at(20.0), "s1", incarnation("s1", 0), Ending::Prepare, 0, true);
     assert_eq!(job.orders(), [], "w2 has not answered");
-    job.heard(at(20.1), "w2", incarnation("w2", 0), Ending::Prepare, 8, true);
+    job.answered(at(20.1), "w2", incarnation("w2", 0), Ending::Prepare, 8, true);
     assert_eq!(endings(&mut job), [Ending::Before(10)]);
-    job.heard(at(20.2), "w1", incarnation("w1", 0), Ending::Before(10), 9, true);
-    job.heard(at(20.2), "w2", incarnation("w2", 0), Ending::Before(10), 11, false);
+    job.answered(at(20.2), "w1", incarnation("w1", 0), Ending::Before(10), 9, true);
+    job.answered(at(20.2), "w2", incarnation("w2", 0), Ending::Before(10), 11, false);
     assert_eq!(endings(&mut job), [Ending::Before(15)], "w2 had started the tensor, so a larger one");
-    job.heard(at(20.2), "w2", incarnation("w2", 0), Ending::Before(10), 11, true);
-    job.heard(at(20.3), "w1", incarnation("w1", 0), Ending::Before(15), 10, true);
+    job.answered(at(20.2), "w2", incarnation("w2", 0), Ending::Before(10), 11, true);
+    job.answered(at(20.3), "w1", incarnation("w1", 0), Ending::Before(15), 10, true);
     assert_eq!(job.orders(), [], "an answer to an earlier request does not count");
-    job.heard(at(20.3), "w2", incarnation("w2", 0), Ending::Before(15), 12, true);
+    job.answered(at(20.3), "w2", incarnation("w2", 0), Ending::Before(15), 12, true);
     assert_eq!(endings(&mut job), [Ending::Agreed(15)]);
     assert_eq!(asks(&mut job, 20.4, fresh("w3")), "the view ends before tensor 15");
     // Members rejoin one by one, however long the tensors take, and none leaves within a tensor.
@@ -262,7 +262,7 @@ fn a_new_host_ends_the_view_at_a_stop_point_that_all_agree_on() {
         member,
         ViewMembership {
             view: PlanVersion::from(2),
-            place: Place::Worker(2),
+            place: MemberRole::Worker(2),
             newest: 0,
             rounds: 15,
             must_load_state: true
@@ -275,12 +275,12 @@ fn no_worker_loads_state_if_only_the_plan_changes() {
     let mut job = running(&ALL);
     // The controller knows the members.
     let _ = job.orders();
-    job.end_run(at(20.0));
+    job.end_view(at(20.0));
     assert_eq!(endings(&mut job), [Ending::Prepare]);
     let workers = ["w1", "w2", "w3"];
     for ending in [Ending::Prepare, Ending::Before(6), Ending::Agreed(6)] {
         for host in workers {
-            job.heard(at(20.1), host, incarnation(host, 0), ending, 4, true);
+            job.answered(at(20.1), host, incarnation(host, 0), ending, 4, true);
         }
     }
     assert_eq!(endings(&mut job), [Ending::Before(6), Ending::Agreed(6)]);
@@ -304,9 +304,9 @@ fn holding_workers_continue_while_another_is_unreachable() {
     let mut job = running(&["w1", "w2", "s1"]);
     asks(&mut job, 20.0, fresh("w3"));
     for host in ["w1", "w2"] {
-        job.heard(at(20.0), host, incarnation(host, 0), Ending::Prepare, 3, true);
+        job.answered(at(20.0), host, incarnation(host, 0), Ending::Prepare, 3, true);
     }
-    job.heard(at(20.1), "w1", incarnation("w1", 0), Ending::Before(5), 4, true);
+    job.answered(at(20.1), "w1", incarnation("w1", 0), Ending::Before(5), 4, true);
     assert_eq!(endings(&mut job), [Ending::Prepare, Ending::Before(5)]);
     job.disconnected(at(20.1), "w2", incarnation("w2", 0));
     job.tick(at(22.9));
@@ -324,7 +324,7 @@ fn an_abort_before_the_stop_point_ends_the_view_for_all() {
     asks(&mut job, 20.0, fresh("w3"));
     for ending in [Ending::Prepare, Ending::Before(2)] {
         for host in ["w1", "w2"] {
-            job.heard(at(20.0), host, incarnation(host, 0), ending, 0, true);
+            job.answered(at(20.0), host, incarnation(host, 0), ending, 0, true);
         }
     }
     assert_eq!(endings(&mut job).last(), Some(&Ending::Agreed(2)));
@@ -357,7 +357,7 @@ fn a_member_that_never_starts_does_not_block_the_others() {
     for host in &ALL[1..] {
         asks(&mut job, 3.3, back(host, 1, 0));
     }
-    assert!(matches!(job.orders()[..], [Order::Tell(Ending::Now), Order::Form(_)]));
+    assert!(matches!(job.orders()[..], [Order::Announce(Ending::Now), Order::Form(_)]));
 }
 
 #[test]
@@ -497,7 +497,7 @@ fn workers_that_are_done_at_a_stop_point_end_the_job() {
     asks(&mut job, 20.0, fresh("w3"));
     for ending in [Ending::Prepare, Ending::Before(12)] {
         for host in ["w1", "w2"] {
-            job.heard(at(20.0), host, incarnation(host, 0), ending, 10, true);
+            job.answered(at(20.0), host, incarnation(host, 0), ending, 10, true);
         }
     }
     assert_eq!(endings(&mut job).last(), Some(&Ending::Agreed(12)));
@@ -543,7 +543,7 @@ fn a_paused_job_waits_until_it_is_resumed() {
     let mut job = running(&["w1", "s1"]);
     job.pause(at(20.0));
     for ending in [Ending::Prepare, Ending::Before(3)] {
-        job.heard(at(20.0), "w1", incarnation("w1", 0), ending, 1, true);
+        job.answered(at(20.0), "w1", incarnation("w1", 0), ending, 1, true);
     }
     asks(&mut job, 20.5, Joining { stop_point: Some(3), ..back("w1", 1, 3) });
     asks(&mut job, 20.6, back("s1", 1, 0));
@@ -560,7 +560,8 @@ fn a_paused_job_waits_until_it_is_resumed() {
 fn a_restarted_controller_continues_the_view() {
     let mut job = Membership::new(roster(), Timing::default());
     let member = |host: &str, place| Member::new(host.to_owned(), incarnation(host, 0), place);
-    let members = [("w1", Place::Worker(0)), ("w2", Place::Worker(1)), ("s1", Place::Server(0))];
+    let members =
+        [("w1", MemberRole::Worker(0)), ("w2", MemberRole::Worker(1)), ("s1", MemberRole::Server(0))];
     job.adopt(at(0.0), PlanVersion::from(4), members.map(|(host, place)| member(host, place)).to_vec());
     assert_eq!(job.host_in("worker-1"), Some("w2"));
     for (host, _) in members {
@@ -573,7 +574,7 @@ fn a_restarted_controller_continues_the_view() {
     assert_eq!(endings(&mut job), [Ending::Agreed(9)]);
     asks(&mut job, 101.0, Joining { stop_point: Some(9), ..back("w2", 4, 9) });
     asks(&mut job, 101.1, back("s1", 4, 0));
-    assert!(matches!(job.orders()[..], [Order::Tell(Ending::Now), Order::Form(_)]));
+    assert!(matches!(job.orders()[..], [Order::Announce(Ending::Now), Order::Form(_)]));
 }
 
 /// No member of the view is left to rejoin, which would end the view.
@@ -583,7 +584,7 @@ fn a_view_whose_workers_all_fail_before_the_agreed_stop_point_ends_there() {
     asks(&mut job, 20.0, fresh("w3"));
     for ending in [Ending::Prepare, Ending::Before(3)] {
         for host in ["w1", "w2"] {
-            job.heard(at(20.0), host, incarnation(host, 0), ending, 1, true);
+            job.answered(at(20.0), host, incarnation(host, 0), ending, 1, true);
         }
     }
     assert_eq!(endings(&mut job).last(), Some(&Ending::Agreed(3)));

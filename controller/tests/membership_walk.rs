@@ -178,9 +178,9 @@ impl Walk {
                 assert!(self.now - twin.since < REFUSED_WITHIN, "a twin waits: {:?}", self.job.status());
                 self.twin = Some(twin);
             }
-            Ok(Reply::Seated(membership)) => panic!("a twin is admitted: {membership:?}"),
+            Ok(Reply::Admitted(membership)) => panic!("a twin is admitted: {membership:?}"),
             Err(refusal) => {
-                assert!(matches!(refusal, Refusal::Taken { .. }), "{refusal}");
+                assert!(matches!(refusal, Refusal::NameInUse { .. }), "{refusal}");
                 self.twins_refused += 1;
             }
         }
@@ -214,7 +214,7 @@ impl Walk {
     fn obey(&mut self) {
         for order in self.job.orders() {
             match order {
-                Order::Tell(ending) => self.sent = ending,
+                Order::Announce(ending) => self.sent = ending,
                 Order::Form(formation) => {
                     self.forming = Some((self.now + self.rng.random_range(1..12), formation));
                 }
@@ -255,7 +255,7 @@ impl Walk {
         self.hosts[host].next = self.now + self.rng.random_range(1..20);
         match self.job.join(time, joining) {
             Ok(Reply::Waiting(_)) => {}
-            Ok(Reply::Seated(membership)) => {
+            Ok(Reply::Admitted(membership)) => {
                 let this = &mut self.hosts[host];
                 let (view, heard) = (membership.view, Ending::None);
                 assert_eq!(view, PlanVersion::from(self.views), "{}: of an earlier view", this.name);
@@ -291,7 +291,7 @@ impl Walk {
             view.heard = self.sent;
             let holds = on_ending(&mut view);
             self.hosts[host].at = At::Running(view.clone());
-            self.job.heard(self.time(), &name, incarnation, view.heard, view.started, holds);
+            self.job.answered(self.time(), &name, incarnation, view.heard, view.started, holds);
         }
         // Computing time, sometimes long, but below the timeout.
         let longest = if self.rng.random_bool(0.1) { 40 } else { 6 };

@@ -72,7 +72,7 @@ async fn join(daemon: &Daemon) {
             must_load_state: false,
         };
         for _ in 0..60 {
-            if let Answer::Seated(bitmap_index) = daemon.api.join("two", &joining).await.unwrap() {
+            if let Answer::Admitted(bitmap_index) = daemon.api.join("two", &joining).await.unwrap() {
                 return bitmap_index;
             }
         }

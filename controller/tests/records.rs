@@ -70,16 +70,16 @@ fn a_claim_counts_under_the_active_plan_version_in_every_process() {
     let second = PlanVersion::from(2);
     assert_eq!(
         old.claim(JOB(), FIRST(), "worker-1".into(), incarnation(1)).unwrap(),
-        Claim::NotInForce(Some(second))
+        Claim::NotActive(Some(second))
     );
     assert_eq!(old.claim(JOB(), second, "worker-0".into(), incarnation(1)).unwrap(), Claim::Granted);
     assert_eq!(
         old.claim(JobId::from(7), FIRST(), "worker-0".into(), incarnation(1)).unwrap(),
-        Claim::NotInForce(None)
+        Claim::NotActive(None)
     );
     // Another installation of the same plan keeps the claims of its plan version.
     assert_eq!(now(first.install(&[planned(schemes::OPTIMIZED)])).unwrap().updates(), 0);
-    assert_eq!(old.claim(JOB(), second, "worker-0".into(), incarnation(2)).unwrap(), Claim::Taken);
+    assert_eq!(old.claim(JOB(), second, "worker-0".into(), incarnation(2)).unwrap(), Claim::Refused);
 }
 
 /// The answer was lost on its way, or with the controller.
@@ -90,12 +90,12 @@ fn a_repeated_claim_is_granted_to_the_same_host_only() {
     let open = || Records::open(folder.path(), "fig1").unwrap();
     let claim = |number| open().claim(JOB(), FIRST(), "worker-0".into(), incarnation(number)).unwrap();
     assert_eq!([7, 7, 8, 7, 0].map(claim), {
-        use Claim::{Granted, Taken};
-        [Granted, Granted, Taken, Granted, Taken]
+        use Claim::{Granted, Refused};
+        [Granted, Granted, Refused, Granted, Refused]
     });
     // A host without an incarnation cannot be distinguished from others.
     let nameless = || open().claim(JOB(), FIRST(), "worker-1".into(), incarnation(0)).unwrap();
-    assert_eq!([nameless(), nameless()], [Claim::Granted, Claim::Taken]);
+    assert_eq!([nameless(), nameless()], [Claim::Granted, Claim::Refused]);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn records_of_older_versions_are_read() {
     assert_eq!(now(first.install(&[planned(schemes::ATP)])).unwrap().updates(), 0);
     assert!(first.records().jobs[&JOB()].claimed.roles().eq(["server-0", "worker-0"]));
     let mut records = first.records().clone();
-    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), incarnation(1)).unwrap(), Claim::Taken);
+    assert_eq!(records.claim(JOB(), FIRST(), "worker-0".into(), incarnation(1)).unwrap(), Claim::Refused);
     assert_eq!(records.claim(JOB(), FIRST(), "worker-1".into(), incarnation(1)).unwrap(), Claim::Granted);
     assert_eq!(Records::open(folder.path(), "fig1").unwrap(), records);
 }

@@ -19,7 +19,7 @@ use inart_steering::ReplanThresholds;
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_targets::memory::InMemory;
 use inart_targets::{
-    Access, Place, Precedence, Program, Running, Session, SwitchCounters, SwitchError, Traffic,
+    Access, Endpoint, Precedence, Program, Running, Session, SwitchCounters, SwitchError, Traffic,
 };
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
@@ -66,7 +66,7 @@ impl Switches {
         };
     }
 
-    fn reach(&self, place: &Place) -> Result<(), SwitchError> {
+    fn reach(&self, place: &Endpoint) -> Result<(), SwitchError> {
         match self.away.lock().unwrap().contains(&place.address) {
             true => Err(SwitchError::Unreachable("it is away".to_owned())),
             false => Ok(()),
@@ -105,7 +105,7 @@ impl Program for Switches {
         Program::limits(&self.inner)
     }
 
-    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+    fn open(&self, place: Endpoint, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
         if let Err(error) = self.reach(&place) {
             return ready(Err(error)).boxed();
         }
@@ -130,7 +130,7 @@ impl Program for Switches {
         .boxed()
     }
 
-    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+    fn greatest(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
         match self.reach(&place) {
             Ok(()) if self.owners.is_some() => ready(Ok(None)).boxed(),
             Ok(()) => self.inner.greatest(place),
@@ -235,7 +235,7 @@ fn plans(topology: &Topology) -> Vec<JobPlan> {
 }
 
 fn config(switches: &Switches, precedence: u128, topology: Topology, records: Records) -> Config {
-    let place = |name: &str| (name.to_owned(), Place::local(name, 0));
+    let place = |name: &str| (name.to_owned(), Endpoint::local(name, 0));
     Config {
         peers: None,
         jobs: plans(&topology),
@@ -260,7 +260,7 @@ fn config(switches: &Switches, precedence: u128, topology: Topology, records: Re
 #[tokio::test(flavor = "local")]
 async fn a_greater_precedence_on_a_switch_that_returns_ends_the_daemon() {
     let switches = Switches::new(false);
-    let at = |name: &str| Place::local(name, 0);
+    let at = |name: &str| Endpoint::local(name, 0);
     // By a clock that went back: the first contact shows a greater one.
     switches.inner.open(at("v1"), Access::Write(Precedence(20))).await.unwrap();
     // Far above what this controller chooses.
@@ -291,7 +291,7 @@ async fn a_later_controller_at_the_first_sessions_ends_the_daemon() {
             matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v2"),
             "{moment:?}: {ended}"
         );
-        assert_eq!(switches.greatest(Place::local("v2", 0)).await.unwrap(), Some(LATER));
+        assert_eq!(switches.greatest(Endpoint::local("v2", 0)).await.unwrap(), Some(LATER));
         assert!(switches.tables("v2").is_empty(), "{moment:?}");
     }
 }
@@ -304,10 +304,10 @@ async fn two_controllers_that_saw_the_same_precedence_choose_different_ones() {
     for _ in 0..2 {
         let switches = Switches::new(false);
         let seen = Access::Write(Precedence(20));
-        switches.inner.open(Place::local("v1", 0), seen).await.unwrap();
+        switches.inner.open(Endpoint::local("v1", 0), seen).await.unwrap();
         let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
         running.until(all_connected).await;
-        let one = switches.greatest(Place::local("v2", 0)).await.unwrap().unwrap();
+        let one = switches.greatest(Endpoint::local("v2", 0)).await.unwrap().unwrap();
         assert!(one > Precedence(20));
         taken.insert(one);
         running.daemon.abort();

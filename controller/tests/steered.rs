@@ -237,10 +237,10 @@ async fn a_failed_switch_is_avoided_and_gets_its_tables_when_it_recovers() {
 
 #[tokio::test]
 async fn a_switch_that_fails_during_a_change_undoes_it_and_gets_the_next_when_it_recovers() {
-    let again_after = Duration::from_millis(100);
+    let retry_after = Duration::from_millis(100);
     let session = Session::start(ReplanThresholds {
-        again_after,
-        back_after: again_after,
+        retry_after,
+        hold_down: retry_after,
         ..ReplanThresholds::default()
     })
     .await;

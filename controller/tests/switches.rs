@@ -12,7 +12,7 @@ use std::time::Duration;
 use inart_controller::{Controller, InstallError, JobPlan, Records};
 use inart_p4::{Outcome, Reason};
 use inart_planner_aggregation::{Options, Scheme, plan, schemes};
-use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError};
+use inart_targets::{Access, Endpoint, Memory, Precedence, Program, Running, Session, SwitchError};
 use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerFrame};
 use support::embedded::{embedded, place, program};
@@ -61,7 +61,7 @@ async fn connect(
 ) -> Result<Box<dyn Session>, SwitchError> {
     let mut attempts = 0;
     loop {
-        let place = Place { timeout: Duration::from_secs(2), ..place(address) };
+        let place = Endpoint { timeout: Duration::from_secs(2), ..place(address) };
         match program.open(place, Access::Write(Precedence(precedence))).await {
             Err(SwitchError::Unreachable(_)) if attempts < 200 => attempts += 1,
             result => return result,

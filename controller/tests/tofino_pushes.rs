@@ -14,7 +14,7 @@ use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_switch::Switch;
 use inart_switch::bfrt::Server;
 use inart_targets::tofino::TOFINO;
-use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError, Target};
+use inart_targets::{Access, Endpoint, Memory, Precedence, Program, Running, Session, SwitchError, Target};
 use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerFrame};
 use support::pushes::walks;
@@ -35,7 +35,7 @@ async fn embedded() -> String {
 }
 
 async fn open(address: &str, access: Access) -> Result<Box<dyn Session>, SwitchError> {
-    let place = Place { timeout: Duration::from_secs(20), ..Place::local(address, 0) };
+    let place = Endpoint { timeout: Duration::from_secs(20), ..Endpoint::local(address, 0) };
     compiled().open(place, access).await
 }
 

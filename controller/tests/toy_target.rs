@@ -16,8 +16,8 @@ use inart_controller::{Controller, InstallError, JobPlan, PortMap, Records};
 use inart_planner_aggregation::{Options, plan, schemes};
 use inart_tables::{Entity, GroupId, Limits, Op, PortNo, Row, SPECS, SwitchTables, Update};
 use inart_targets::{
-    Access, Place, Precedence, Program, ProgramError, Running, Session, SwitchCounters, SwitchError, Target,
-    open_all,
+    Access, Endpoint, Precedence, Program, ProgramError, Running, Session, SwitchCounters, SwitchError,
+    Target, open_all,
 };
 use inart_wire::{JobId, PlanVersion, ValuesPerFrame};
 use support::walker::{Walker, check_mac, check_own_slots};
@@ -88,7 +88,7 @@ impl Program for Toy {
         Limits { ports: self.ports(), ..LIMITS }
     }
 
-    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+    fn open(&self, place: Endpoint, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
         let opened = self.on(&place.address, |board| {
             let precedence = match access {
                 Access::Read => None,
@@ -108,7 +108,7 @@ impl Program for Toy {
         ready(opened).boxed()
     }
 
-    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+    fn greatest(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
         let seen = self.on(&place.address, |board| board.writer);
         ready(Ok(Some(Precedence(seen)))).boxed()
     }
@@ -219,8 +219,8 @@ impl Session for Writing {
 
 const SWITCHES: [&str; 2] = ["v1", "v2"];
 
-fn places() -> BTreeMap<String, Place> {
-    SWITCHES.map(|name| (name.to_owned(), Place::local(format!("board of {name}"), 0))).into()
+fn places() -> BTreeMap<String, Endpoint> {
+    SWITCHES.map(|name| (name.to_owned(), Endpoint::local(format!("board of {name}"), 0))).into()
 }
 
 fn planned() -> JobPlan {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use inart_controller::PortMap;
 use inart_tables::{Item, Op, Update};
-use inart_targets::{Access, Place, Precedence, Running};
+use inart_targets::{Access, Endpoint, Precedence, Running};
 use inart_tests::{emulate, inart, turn, workspace};
 use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerFrame;
@@ -183,7 +183,7 @@ fn remove_entries(folder: &Path, switch: &str, rank: u16) {
     let program = inart_targets::DEFAULT.program(ValuesPerFrame::N256, None).expect("ours");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("started");
     runtime.block_on(async {
-        let place = Place::local(address, device.parse().expect("a number"));
+        let place = Endpoint::local(address, device.parse().expect("a number"));
         let seen = program.greatest(place.clone()).await.expect("answers").map_or(0, |seen| seen.0);
         let access = Access::Write(Precedence(seen + 1));
         let mut session = program.open(place, access).await.expect("primary");

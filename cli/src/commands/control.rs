@@ -11,7 +11,7 @@ use inart_controller::{Controller, InstallReport, JobPlan, PortsError, Records, 
 use inart_controller_api::assignment_to_json;
 use inart_protocol_aggregation::Assignment;
 use inart_tables::Op;
-use inart_targets::{Access, Place, Precedence, Program, Running, Session, Target, open_all};
+use inart_targets::{Access, Endpoint, Precedence, Program, Running, Session, Target, open_all};
 use inart_tls::Security;
 use inart_topologies::Network;
 use inart_topologies::peers::Mesh;
@@ -102,7 +102,7 @@ pub fn parse_switch(text: &str) -> Result<(String, String), String> {
 }
 
 /// Reads `HOST:PORT[,device=ID]`; without an id the device is 0, as simple_switch_grpc's is.
-pub fn place(text: &str, security: Security) -> anyhow::Result<Place> {
+pub fn place(text: &str, security: Security) -> anyhow::Result<Endpoint> {
     let (address, device) = match text.split_once(',') {
         None => (text, 0),
         Some((address, option)) => {
@@ -116,7 +116,7 @@ pub fn place(text: &str, security: Security) -> anyhow::Result<Place> {
     if address.is_empty() {
         bail!("\"{text}\" has no address: write HOST:PORT, such as 127.0.0.1:9559");
     }
-    Ok(Place { security, ..Place::local(address, device) })
+    Ok(Endpoint { security, ..Endpoint::local(address, device) })
 }
 
 /// Returns the kind of switch that has this name.
@@ -248,14 +248,14 @@ impl ControlArgs {
         &self,
         topology: &Topology,
         records: &mut Records,
-    ) -> anyhow::Result<BTreeMap<String, Place>> {
+    ) -> anyhow::Result<BTreeMap<String, Endpoint>> {
         let addresses = self.addresses(records)?;
         let ports = inart_controller::PortMap::new(topology)?;
         ports.check_names(topology.name(), addresses.keys().map(String::as_str)).map_err(with_flag)?;
         let security = self.security.security()?;
         let places = addresses.iter().map(|(name, address)| {
             let place = place(address, security.clone()).with_context(|| format!("switch {name}"))?;
-            Ok((name.clone(), Place { ports: ports.numbers(name), ..place }))
+            Ok((name.clone(), Endpoint { ports: ports.numbers(name), ..place }))
         });
         let places = places.collect::<anyhow::Result<_>>()?;
         records.give_switches(addresses);

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use inart_controller::PortMap;
 use inart_controller::link_ports::{LinkPort, elsewhere, link_ports, to_set_up};
-use inart_targets::{Fec, Place, PortStatus};
+use inart_targets::{Endpoint, Fec, PortStatus};
 use inart_topologies::switched::{SwitchPort, Topology};
 use inart_topologies::units::counted;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ impl Args {
         topology: &Topology,
         map: &PortMap,
         switch: &str,
-        place: Place,
+        place: Endpoint,
     ) -> anyhow::Result<SwitchPorts> {
         let target = self.control.target;
         let Some(mut table) = target.open_ports(place).await? else {

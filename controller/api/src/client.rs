@@ -9,7 +9,7 @@ use inart_wire::{Incarnation, JobId, PlanVersion};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use crate::instruction::{Held, Instruction};
+use crate::instruction::{HostProgress, Instruction};
 use crate::proto::{self, controller_client::ControllerClient};
 
 /// Longest time until a controller answers.
@@ -147,7 +147,7 @@ impl Client {
         role: &str,
         incarnation: Incarnation,
         instruction: &Instruction,
-        outcome: Result<Held, String>,
+        outcome: Result<HostProgress, String>,
     ) -> Result<(), ClientError> {
         let held = outcome.as_ref().copied().unwrap_or_default();
         let request = proto::AckInstructionRequest {

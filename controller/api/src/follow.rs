@@ -10,7 +10,7 @@ use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;
 
 use crate::client::{Client, ClientError};
-use crate::instruction::{Ending, Held, Instruction, NotDone};
+use crate::instruction::{Ending, HostProgress, Instruction, NotDone};
 use crate::source::Source;
 
 /// First pause before a reconnection attempt; doubles per attempt, up to [`LONGEST_PAUSE`].
@@ -55,7 +55,7 @@ impl Source {
     ) -> io::Result<Option<Following>> {
         let apply = move |instruction: Option<&Instruction>| {
             let moving = instruction.map_or(Ok(MigrationProgress::default()), &mut apply)?;
-            Ok(Held { moving, started: 0, is_holding: true })
+            Ok(HostProgress { moving, started: 0, is_holding: true })
         };
         self.attend(job, who, incarnation, apply)
     }
@@ -70,7 +70,7 @@ impl Source {
         job: JobId,
         who: &str,
         incarnation: Incarnation,
-        apply: impl FnMut(Option<&Instruction>) -> Result<Held, NotDone> + Send + 'static,
+        apply: impl FnMut(Option<&Instruction>) -> Result<HostProgress, NotDone> + Send + 'static,
     ) -> io::Result<Option<Following>> {
         let Self::Controller { address, security, .. } = self else { return Ok(None) };
         let follower = Follower {
@@ -132,7 +132,7 @@ struct Follower {
 
 impl Follower {
     /// Watches until the host has ended. Retries failures, and logs them as [`Failures`] decides.
-    async fn run(&self, mut apply: impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>) {
+    async fn run(&self, mut apply: impl FnMut(Option<&Instruction>) -> Result<HostProgress, NotDone>) {
         let (mut pause, mut failures) = (FIRST_PAUSE, Failures::default());
         loop {
             let why = match self.follow(&mut apply, &mut pause, &mut failures).await {
@@ -151,7 +151,7 @@ impl Follower {
     /// Watches until the host or the connection has ended.
     async fn follow(
         &self,
-        apply: &mut impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>,
+        apply: &mut impl FnMut(Option<&Instruction>) -> Result<HostProgress, NotDone>,
         pause: &mut Duration,
         failures: &mut Failures,
     ) -> Result<(), ClientError> {
@@ -212,8 +212,8 @@ impl Follower {
         &self,
         controller: &Client,
         instruction: &Instruction,
-        mut held: Held,
-        apply: &mut impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>,
+        mut held: HostProgress,
+        apply: &mut impl FnMut(Option<&Instruction>) -> Result<HostProgress, NotDone>,
     ) -> Result<Lag, ClientError> {
         let (mut logged, mut results) = (Instant::now(), held.moving.results);
         while held.moving.is_lagging && instruction.step == MigrationStep::Lead {
@@ -223,7 +223,7 @@ impl Follower {
                 Err(NotDone::Refused(why)) => Err(why),
                 Err(NotDone::Ended) => return Ok(Lag::Ended),
             };
-            held = *outcome.as_ref().unwrap_or(&Held::default());
+            held = *outcome.as_ref().unwrap_or(&HostProgress::default());
             if !held.moving.is_lagging || held.moving.results != results && logged.elapsed() >= REPORT {
                 (logged, results) = (Instant::now(), held.moving.results);
                 controller.ack_instruction(&self.role, self.incarnation, instruction, outcome).await?;

@@ -44,7 +44,7 @@ pub enum NotDone {
 
 /// Progress of a host with its instruction. `started` and `is_holding` matter in elastic jobs only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct HostProgress {
     /// Progress of the migration to another plan version.
     pub moving: MigrationProgress,
     /// Tensors that the host has started in its view.

@@ -28,7 +28,7 @@ pub struct Joining {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// Membership in a view that has begun.
-    Seated(ViewMembership),
+    Admitted(ViewMembership),
     /// Request to join again at once, with what the job waits for, in words.
     Waiting(String),
 }
@@ -53,7 +53,7 @@ impl Client {
         match answer.into_inner().answer {
             Some(join_response::Answer::Membership(membership)) => {
                 let malformed = |message| ClientError::Refused { address: self.address.clone(), message };
-                ViewMembership::try_from(membership).map(Answer::Seated).map_err(malformed)
+                ViewMembership::try_from(membership).map(Answer::Admitted).map_err(malformed)
             }
             Some(join_response::Answer::Waiting(why)) => Ok(Answer::Waiting(why)),
             None => Ok(Answer::Waiting(String::new())),

@@ -20,7 +20,7 @@ mod view_membership;
 pub use assignment_file::{ASSIGNMENT_FORMAT, assignment_from_json, assignment_to_json};
 pub use client::{Client, ClientError, Instructions};
 pub use follow::Following;
-pub use instruction::{Ending, Held, Instruction, NotDone};
+pub use instruction::{Ending, HostProgress, Instruction, NotDone};
 pub use join::{Answer, Joining};
 pub use reporting::{Counted, HostReport, Reporting};
 pub use source::{FileProblem, Source, SourceError};

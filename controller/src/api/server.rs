@@ -195,8 +195,8 @@ impl Drop for Stream {
 fn refused(refusal: Refusal) -> Status {
     let words = refusal.to_string();
     match refusal {
-        Refusal::Stranger { .. } => Status::not_found(words),
-        Refusal::Taken { .. } => Status::already_exists(words),
+        Refusal::UnknownHost { .. } => Status::not_found(words),
+        Refusal::NameInUse { .. } => Status::already_exists(words),
         Refusal::Finished { .. } => Status::failed_precondition(words),
         Refusal::NoIncarnation { .. } | Refusal::Backwards { .. } => Status::invalid_argument(words),
     }
@@ -295,11 +295,11 @@ impl controller_server::Controller for Api {
                 tracing::info!(job = job.get(), plan_version = plan_version.get(), role, "host started");
                 Ok(Response::new(proto::RegisterHostResponse {}))
             }
-            Ok(Claim::Taken) => Err(Status::already_exists(format!(
+            Ok(Claim::Refused) => Err(Status::already_exists(format!(
                 "{role} has run under plan version {plan_version} before, and switches may still hold sums of that run; \
                  restart the controller with a new plan version, then all hosts"
             ))),
-            Ok(Claim::NotInForce(live)) => Err(Status::failed_precondition(match live {
+            Ok(Claim::NotActive(live)) => Err(Status::failed_precondition(match live {
                 Some(live) => format!(
                     "{role} asks for plan version {plan_version} of job {job}, but {live} is active now: restart the host"
                 ),
@@ -411,7 +411,7 @@ impl controller_server::Controller for Api {
                 .join(job, joining.clone(), leaves)
                 .ok_or_else(|| Status::unavailable(NOT_INSTALLED))?;
             let answer = match answered.map_err(refused)? {
-                Answered::Seated(membership) => join_response::Answer::Membership((&membership).into()),
+                Answered::Admitted(membership) => join_response::Answer::Membership((&membership).into()),
                 Answered::Waiting(why) => {
                     if tokio::time::timeout_at(until, met).await.is_ok() {
                         continue;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use inart_targets::{Place, Precedence, Program, SwitchError};
+use inart_targets::{Endpoint, Precedence, Program, SwitchError};
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 
@@ -26,7 +26,7 @@ pub struct Config {
     /// Program of the switches.
     pub program: Arc<dyn Program>,
     /// Endpoints of the switches, by name.
-    pub switches: BTreeMap<String, Place>,
+    pub switches: BTreeMap<String, Endpoint>,
     /// Precedence of this controller, above those of earlier ones. At its first contact with the switches
     /// the daemon raises it above the greatest one that they have seen; then it stays.
     pub precedence: Precedence,

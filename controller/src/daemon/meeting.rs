@@ -26,7 +26,7 @@ impl Rendezvous {
 
 /// Answer to a host that requests a view.
 pub(crate) enum Answered {
-    Seated(ViewMembership),
+    Admitted(ViewMembership),
     Waiting(String),
 }
 

@@ -15,8 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::change_log::Command;
-use super::instructions::CutOver;
 use super::hosts::JobInstruction;
+use super::instructions::CutOver;
 use super::reconciler::Order;
 use super::state::State;
 use crate::api::proto::ChangeStage;
@@ -186,7 +186,7 @@ impl PlanUpdater {
         }
         self.state.changes(|log| log.stage(number, ChangeStage::Migrating));
         tracing::info!(job = job.get(), number, "ending the view; the next one gets this plan");
-        self.state.at_rendezvous(job, |membership, now| membership.end_run(now));
+        self.state.at_rendezvous(job, |membership, now| membership.end_view(now));
         End::Later
     }
 

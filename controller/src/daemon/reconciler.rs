@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_tables::SwitchTables;
-use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
+use inart_targets::{Access, Endpoint, Precedence, Program, Session, SwitchError};
 use inart_topologies::units::counted;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
@@ -60,7 +60,7 @@ pub(super) struct Order {
 /// One switch and the tables that it should hold.
 pub(super) struct Reconciler {
     pub name: String,
-    pub place: Place,
+    pub place: Endpoint,
     /// Precedence of this controller.
     pub precedence: Precedence,
     pub program: Arc<dyn Program>,

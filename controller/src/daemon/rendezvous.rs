@@ -16,7 +16,8 @@ use super::meeting::{Answered, EndingAnswer, Rendezvous};
 use super::state::State;
 use crate::api::proto;
 use crate::membership::{
-    Joining, Member, MemberState, Membership, MembershipStatus, Order, Place, Refusal, Reply, Roster, Timing,
+    Joining, Member, MemberRole, MemberState, Membership, MembershipStatus, Order, Refusal, Reply, Roster,
+    Timing,
 };
 use crate::records::JobRecord;
 
@@ -80,19 +81,19 @@ impl State {
         let now = rendezvous.started.elapsed();
         let membership = rendezvous.jobs.get_mut(&job)?;
         let done = act(membership, now);
-        let (orders, gives_back) = (membership.orders(), membership.gives_back());
+        let (orders, should_release) = (membership.orders(), membership.should_release());
         let was_ordered = !orders.is_empty();
         for order in orders {
             tracing::info!(job = membership.status().job, ?order, "rendezvous");
             match order {
-                Order::Tell(ending) => self.send_ending(job, ending),
+                Order::Announce(ending) => self.send_ending(job, ending),
                 Order::Form(formation) => {
                     // After the end of the daemon no task carries this out, and no host gets instructions.
                     let _ = self.commands.send(Command::Form { job, formation });
                 }
             }
         }
-        if gives_back {
+        if should_release {
             let _ = self.commands.send(Command::Release { job });
         }
         drop(rendezvous);
@@ -187,8 +188,8 @@ impl State {
         })?;
         Some(replied.map(|reply| match reply {
             Reply::Waiting(why) => Answered::Waiting(why),
-            Reply::Seated(membership) => match self.assigned(job) {
-                Some(assignment) => Answered::Seated(membership_of(membership, assignment)),
+            Reply::Admitted(membership) => match self.assigned(job) {
+                Some(assignment) => Answered::Admitted(membership_of(membership, assignment)),
                 None => Answered::Waiting("the plans are not installed".to_owned()),
             },
         }))
@@ -286,7 +287,7 @@ impl State {
     ) {
         self.at_rendezvous(job, |membership, now| {
             if let Some(host) = membership.host_in(role).map(str::to_owned) {
-                membership.heard(now, &host, incarnation, said.ending, said.started, said.is_holding);
+                membership.answered(now, &host, incarnation, said.ending, said.started, said.is_holding);
             }
         });
     }
@@ -303,7 +304,7 @@ impl State {
 
 /// Converts a job's rendezvous for the API.
 fn status_of(MembershipStatus { view, phase, members, waiting, .. }: MembershipStatus) -> proto::Rendezvous {
-    let member = |(host, place, state): (String, Place, MemberState)| proto::Member {
+    let member = |(host, place, state): (String, MemberRole, MemberState)| proto::Member {
         host,
         role: place.to_string(),
         state: state.name().to_owned(),
@@ -319,10 +320,10 @@ fn status_of(MembershipStatus { view, phase, members, waiting, .. }: MembershipS
 /// Returns the hosts that have run under the active plan, from the records.
 fn members(record: &JobRecord, assignment: &Assignment) -> Vec<Member> {
     let workers = assignment.workers.iter().map(|worker| &worker.name).enumerate();
-    let workers = workers.map(|(rank, name)| (name, Place::Worker(rank)));
+    let workers = workers.map(|(rank, name)| (name, MemberRole::Worker(rank)));
     let servers = assignment.shards.iter().map(|shard| &shard.server).enumerate();
-    let servers = servers.map(|(shard, name)| (name, Place::Server(shard)));
-    let member = |(name, place): (&String, Place)| {
+    let servers = servers.map(|(shard, name)| (name, MemberRole::Server(shard)));
+    let member = |(name, place): (&String, MemberRole)| {
         let incarnation = record.claimed.incarnation(&place.to_string())?;
         Some(Member::new(name.clone(), incarnation, place))
     };
@@ -332,8 +333,8 @@ fn members(record: &JobRecord, assignment: &Assignment) -> Vec<Member> {
 fn membership_of(membership: crate::membership::ViewMembership, assignment: Assignment) -> ViewMembership {
     let rank = |rank: usize| Rank::try_from(rank).expect("a view has no more workers than there are ranks");
     let role = match membership.place {
-        Place::Worker(worker) => Role::Worker(rank(worker)),
-        Place::Server(shard) => {
+        MemberRole::Worker(worker) => Role::Worker(rank(worker)),
+        MemberRole::Server(shard) => {
             Role::Server(u16::try_from(shard).expect("a view has no more servers than shard numbers").into())
         }
     };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use inart_planner_aggregation::Plan;
-use inart_steering::{Decision, Outcome, Part, Question, Steering};
+use inart_steering::{Decision, Outcome, Part, PlanRequest, Steering};
 use inart_topologies::switched::Topology;
 use inart_wire::{JobId, PlanVersion};
 use tokio::sync::{mpsc, oneshot};
@@ -62,7 +62,7 @@ type Answer = oneshot::Sender<Result<Decision, String>>;
 /// Work that ended.
 enum Done {
     /// Result of the planner.
-    Planned { question: Box<Question>, plans: Result<Vec<Plan>, String>, took: Duration },
+    Planned { request: Box<PlanRequest>, plans: Result<Vec<Plan>, String>, took: Duration },
     /// End of a change.
     Changed(Outcome),
 }
@@ -178,11 +178,11 @@ impl Replanning {
         seen.hosts = self.reports.observe(&self.topology, self.state.host_reports());
         self.update_jobs();
         let failed = self.steering.failed();
-        let question = self.steering.observe(now, &seen);
+        let request = self.steering.observe(now, &seen);
         self.publish(&failed);
         self.publish_stragglers(now);
-        if let Some(question) = question {
-            self.ask(question, None);
+        if let Some(request) = request {
+            self.ask(request, None);
         }
     }
 
@@ -203,7 +203,7 @@ impl Replanning {
         }
         self.update_jobs();
         match self.steering.command(self.start.elapsed(), shares) {
-            Some(question) => self.ask(question, Some(answer)),
+            Some(request) => self.ask(request, Some(answer)),
             None => {
                 let nothing = "no host watches this controller: nothing to replan";
                 // The requester may wait no longer.
@@ -213,21 +213,21 @@ impl Replanning {
     }
 
     /// Starts the planner, in place of an earlier plan request.
-    fn ask(&mut self, question: Question, answer: Option<Answer>) {
-        tracing::info!(number = question.number, "planning: {}", question.trigger);
+    fn ask(&mut self, request: PlanRequest, answer: Option<Answer>) {
+        tracing::info!(number = request.number, "planning: {}", request.trigger);
         self.cancel_request();
         self.answer = answer;
         let (scheme, within) = (self.steer.scheme, self.steer.plan_within);
         let begun = Instant::now();
-        let question = Box::new(question);
-        let planned_for = question.clone();
+        let request = Box::new(request);
+        let planned_for = request.clone();
         let planned = tokio::task::spawn_blocking(move || {
             let time_left = || within.as_secs_f64() - begun.elapsed().as_secs_f64();
             planned_for.plan(scheme, &time_left).map_err(|error| error.to_string())
         });
         let work = async move {
             let plans = planned.await.unwrap_or_else(|error| Err(format!("the planner ended: {error}")));
-            Done::Planned { question, plans, took: begun.elapsed() }
+            Done::Planned { request, plans, took: begun.elapsed() }
         };
         self.work = Some(work.boxed_local());
     }
@@ -237,16 +237,16 @@ impl Replanning {
         (self.work, self.is_changing) = (None, false);
         let now = self.start.elapsed();
         match done {
-            Done::Planned { question, plans, took } => {
+            Done::Planned { request, plans, took } => {
                 let answer = plans.as_ref().map(Vec::as_slice).map_err(Clone::clone);
-                let Some(decision) = self.steering.answer(now, question.number, answer, took) else {
+                let Some(decision) = self.steering.answer(now, request.number, answer, took) else {
                     return self.cancel_request();
                 };
                 match plans {
                     Ok(plans) if decision.is_change() => {
                         let active = self.active.read(&self.state);
-                        let is_led = question.is_led(&decision);
-                        let change = move_jobs(self.state.clone(), active, plans, is_led);
+                        let is_coordinated = request.is_coordinated(&decision);
+                        let change = move_jobs(self.state.clone(), active, plans, is_coordinated);
                         self.work = Some(change.map(Done::Changed).boxed_local());
                         self.is_changing = true;
                     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use inart_tables::PortNo;
-use inart_targets::{Access, Place, Program, Running, Session, Traffic};
+use inart_targets::{Access, Endpoint, Program, Running, Session, Traffic};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -22,7 +22,7 @@ const OPENING: Duration = Duration::from_secs(10);
 
 /// One switch.
 struct Watched {
-    place: Place,
+    place: Endpoint,
     ports: Vec<PortNo>,
     contact: Contact,
 }
@@ -54,7 +54,7 @@ impl Sampler {
     /// Creates a sampler of switches with their ports; `every` is the interval of the reads.
     pub fn new(
         program: Arc<dyn Program>,
-        switches: impl IntoIterator<Item = (String, Place, Vec<PortNo>)>,
+        switches: impl IntoIterator<Item = (String, Endpoint, Vec<PortNo>)>,
         every: Duration,
     ) -> Self {
         let watched = |(name, place, ports)| (name, Watched { place, ports, contact: Contact::None });
@@ -97,7 +97,7 @@ impl Watched {
 }
 
 /// Opens a session with a switch that runs our program.
-async fn open(program: Arc<dyn Program>, place: Place) -> Option<Box<dyn Session>> {
+async fn open(program: Arc<dyn Program>, place: Endpoint) -> Option<Box<dyn Session>> {
     let mut session = program.open(place, Access::Read).await.ok()?;
     (session.running().await.ok()? == Running::Ours).then_some(session)
 }
@@ -133,7 +133,11 @@ mod tests {
             self.switches.limits()
         }
 
-        fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+        fn open(
+            &self,
+            place: Endpoint,
+            access: Access,
+        ) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
             async move {
                 self.begun.fetch_add(1, Ordering::Relaxed);
                 let _permit = self.permits.acquire().await.unwrap();
@@ -142,7 +146,7 @@ mod tests {
             .boxed()
         }
 
-        fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+        fn greatest(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
             self.switches.greatest(place)
         }
     }
@@ -160,7 +164,7 @@ mod tests {
             mac: 1,
         };
         let switches = InMemory::new(ValuesPerFrame::N32, limits);
-        let place = Place::local("here", 0);
+        let place = Endpoint::local("here", 0);
         let access = Access::Write(Precedence(1));
         switches.open(place.clone(), access).await.unwrap().load_program().await.unwrap();
 

@@ -11,7 +11,7 @@ use inart_wire::{Incarnation, JobId, PlanVersion};
 use super::hosts::JobInstruction;
 use super::plan_updater::PlanUpdater;
 use crate::api::proto::ChangeStage;
-use crate::membership::{Formation, Place};
+use crate::membership::{Formation, MemberRole};
 use crate::views::{is_for, next_view, plan_view};
 
 /// Time limit of the planner.
@@ -40,7 +40,7 @@ impl PlanUpdater {
         let was_paused = self.released.contains(&job);
         if record.claimed.is_empty() && is_for(&live.plan, formation) && !was_paused {
             // No host has run under the plan with which the controller started.
-            self.note(move |records| records.begin_run(job, None, claims)).await?;
+            self.note(move |records| records.begin_view(job, None, claims)).await?;
             return Ok(live.plan_version);
         }
         let others: Vec<_> = self.running().into_iter().filter(|(other, _)| *other != job).collect();
@@ -83,7 +83,7 @@ impl PlanUpdater {
         };
         self.released.remove(&job);
         let push = next.to.clone();
-        self.note(move |records| records.begin_run(job, Some(push), claims)).await?;
+        self.note(move |records| records.begin_view(job, Some(push), claims)).await?;
         tracing::info!(
             job = job.get(),
             written,
@@ -124,7 +124,8 @@ impl PlanUpdater {
 
 /// Returns the roles of a formation's hosts.
 fn claims(formation: &Formation) -> Vec<(String, Incarnation)> {
-    let workers = formation.workers.iter().enumerate().map(|(rank, host)| (Place::Worker(rank), host.1));
-    let servers = formation.servers.iter().enumerate().map(|(shard, host)| (Place::Server(shard), host.1));
+    let workers = formation.workers.iter().enumerate().map(|(rank, host)| (MemberRole::Worker(rank), host.1));
+    let servers =
+        formation.servers.iter().enumerate().map(|(shard, host)| (MemberRole::Server(shard), host.1));
     workers.chain(servers).map(|(place, incarnation)| (place.to_string(), incarnation)).collect()
 }

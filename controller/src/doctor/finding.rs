@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::trace::Obstacle;
+use super::trace::StallCause;
 
 /// Waiting chunk.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,7 +32,7 @@ pub struct Missing {
     pub worker: String,
     /// Why its part is missing.
     #[serde(flatten)]
-    pub obstacle: Obstacle,
+    pub cause: StallCause,
 }
 
 /// Finding about a job.
@@ -91,10 +91,10 @@ impl fmt::Display for JobFinding {
                 write!(f, " waits for chunk {sequence}")?;
             }
             // Workers with the same cause are listed together.
-            for (index, alike) in waiting.missing.chunk_by(|a, b| a.obstacle == b.obstacle).enumerate() {
+            for (index, alike) in waiting.missing.chunk_by(|a, b| a.cause == b.cause).enumerate() {
                 let ranks: Vec<_> = alike.iter().map(|m| format!("rank {} ({})", m.rank, m.worker)).collect();
                 let separator = if index == 0 { "" } else { "," };
-                write!(f, "{separator} of {}: {}", ranks.join(" and "), alike[0].obstacle)?;
+                write!(f, "{separator} of {}: {}", ranks.join(" and "), alike[0].cause)?;
             }
         }
         Ok(())

@@ -17,7 +17,7 @@ use inart_wire::{JobId, PlanVersion};
 pub use finding::{JobFinding, Missing, Waiting};
 pub use peers::{PeersFinding, examine_peers};
 use trace::Tracer;
-pub use trace::{LinkEvidence, Obstacle};
+pub use trace::{LinkEvidence, StallCause};
 pub use view::{Arrived, Hosts, SwitchState, SwitchView};
 
 use crate::error::InstallError;
@@ -149,14 +149,14 @@ impl Examiner<'_> {
         });
         for rank in ranks {
             let Some(worker) = self.roles.workers.get(usize::from(rank)) else { continue };
-            let obstacle = match self.host(worker, shard, sequence) {
-                Some(obstacle) => obstacle,
+            let cause = match self.host(worker, shard, sequence) {
+                Some(cause) => cause,
                 None => self.known(worker, tracer.trace(worker, server)?),
             };
-            missing.push(Missing { rank, worker: (*worker).to_owned(), obstacle });
+            missing.push(Missing { rank, worker: (*worker).to_owned(), cause });
         }
         self.blame(&mut missing, server, tracer);
-        missing.retain(|missing| missing.obstacle != Obstacle::JustStarted);
+        missing.retain(|missing| missing.cause != StallCause::JustStarted);
         if missing.is_empty() && waits_for_started && problem.is_none() {
             return Ok(None);
         }
@@ -174,34 +174,34 @@ impl Examiner<'_> {
     }
 
     /// Returns the problem of the worker itself, if any.
-    fn host(&self, worker: &str, shard: u16, sequence: Option<u32>) -> Option<Obstacle> {
+    fn host(&self, worker: &str, shard: u16, sequence: Option<u32>) -> Option<StallCause> {
         if let Some(why) = self.hosts.silent.get(worker) {
-            return Some(Obstacle::HostSilent { why: why.clone() });
+            return Some(StallCause::HostSilent { why: why.clone() });
         }
         let Some((age, status)) = self.workers().find(|(_, status)| status.name == worker) else {
-            return self.hosts.beginning.contains(worker).then_some(Obstacle::NotStarted);
+            return self.hosts.beginning.contains(worker).then_some(StallCause::NotStarted);
         };
         if self.has_started(worker) {
-            return Some(Obstacle::JustStarted);
+            return Some(StallCause::JustStarted);
         }
         let behind = status.shards.get(usize::from(shard)).is_some_and(|flow| {
             flow.oldest.is_none_or(|oldest| sequence.is_some_and(|waited| oldest.sequence.get() < waited))
         });
-        (!status.in_round && behind).then_some(Obstacle::NotBegun { ms: (age * 1e3) as u64 })
+        (!status.in_round && behind).then_some(StallCause::NotBegun { ms: (age * 1e3) as u64 })
     }
 
     /// Adds the status of a worker whose frames stop.
-    fn known(&self, worker: &str, found: Obstacle) -> Obstacle {
+    fn known(&self, worker: &str, found: StallCause) -> StallCause {
         let status = self.workers().find(|(_, status)| status.name == worker);
         match (found, status) {
             (
-                Obstacle::NotArriving { from, to: switch, .. } | Obstacle::Elsewhere { from, switch, .. },
+                StallCause::NotArriving { from, to: switch, .. } | StallCause::Elsewhere { from, switch, .. },
                 None,
-            ) if from == worker => Obstacle::NotKnown { switch },
-            (Obstacle::NotArriving { from, to, link }, Some((_, status))) if from == worker => {
+            ) if from == worker => StallCause::NotKnown { switch },
+            (StallCause::NotArriving { from, to, link }, Some((_, status))) if from == worker => {
                 let carrier = self.hosts.carriers.get(worker).copied();
                 let (frame_bytes, mtu) = (Some(status.frame_bytes), self.hosts.mtus.get(worker).copied());
-                Obstacle::NotArriving { from, to, link: LinkEvidence { carrier, frame_bytes, mtu, ..link } }
+                StallCause::NotArriving { from, to, link: LinkEvidence { carrier, frame_bytes, mtu, ..link } }
             }
             (found, _) => found,
         }
@@ -244,17 +244,17 @@ impl Examiner<'_> {
     /// its destination.
     fn blame(&self, missing: &mut Vec<Missing>, server: &str, tracer: &Tracer<'_>) {
         let is_held_up = |missing: &Missing| {
-            matches!(missing.obstacle, Obstacle::InSum { .. } | Obstacle::Arriving { .. })
+            matches!(missing.cause, StallCause::InSum { .. } | StallCause::Arriving { .. })
         };
         if missing.iter().any(|missing| !is_held_up(missing)) {
             missing.retain(|missing| !is_held_up(missing));
             return;
         }
         for missing in missing {
-            if let Obstacle::InSum { switch } | Obstacle::Arriving { switch } = &missing.obstacle {
+            if let StallCause::InSum { switch } | StallCause::Arriving { switch } = &missing.cause {
                 let to = tracer.after(switch, &missing.worker, server);
                 let link = LinkEvidence::default();
-                missing.obstacle = Obstacle::NotArriving { from: switch.clone(), to, link };
+                missing.cause = StallCause::NotArriving { from: switch.clone(), to, link };
             }
         }
     }

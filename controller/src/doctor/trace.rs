@@ -17,7 +17,7 @@ use inart_topologies::units::counted;
 /// Why a server lacks a worker's part of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "obstacle")]
-pub enum Obstacle {
+pub enum StallCause {
     /// Silent process of the worker.
     HostSilent {
         /// What was tried, and the result.
@@ -90,30 +90,32 @@ pub enum Obstacle {
     },
 }
 
-impl fmt::Display for Obstacle {
+impl fmt::Display for StallCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Obstacle::HostSilent { why } => write!(f, "its process does not answer ({why}): stopped or dead"),
-            Obstacle::NotBegun { ms } => {
+            StallCause::HostSilent { why } => {
+                write!(f, "its process does not answer ({why}): stopped or dead")
+            }
+            StallCause::NotBegun { ms } => {
                 write!(
                     f,
                     "has not started the round: its program has been computing for {:.1} s",
                     *ms as f64 / 1e3
                 )
             }
-            Obstacle::SwitchSilent { switch, why } => {
+            StallCause::SwitchSilent { switch, why } => {
                 write!(f, "switch {switch} on its path is not available: {why}")
             }
-            Obstacle::NoEntry { switch, port, from, dropped } => write!(
+            StallCause::NoEntry { switch, port, from, dropped } => write!(
                 f,
                 "its frames reach {switch} from {from} on port {port} and are dropped there: {} ({dropped} just now); \
                  table steer has no entry for them",
                 Reason::NoRoute
             ),
-            Obstacle::NotArriving { from, to, link } => {
+            StallCause::NotArriving { from, to, link } => {
                 write!(f, "its frames leave {from} and do not arrive at {to}: {}", link.of(from, to))
             }
-            Obstacle::Elsewhere { switch, planned, from, on, dropped } => {
+            StallCause::Elsewhere { switch, planned, from, on, dropped } => {
                 let on: Vec<_> = on.iter().map(u16::to_string).collect();
                 write!(
                     f,
@@ -123,17 +125,17 @@ impl fmt::Display for Obstacle {
                     on.join(" and port ")
                 )
             }
-            Obstacle::NotKnown { switch } => write!(
+            StallCause::NotKnown { switch } => write!(
                 f,
                 "it has no status, and none of its frames arrives at {switch}: it was not started, or its status \
                  socket is not among those that were asked"
             ),
-            Obstacle::NotStarted => write!(f, "its process runs but has not started"),
-            Obstacle::JustStarted => write!(f, "it has just started"),
-            Obstacle::InSum { switch } => {
+            StallCause::NotStarted => write!(f, "its process runs but has not started"),
+            StallCause::JustStarted => write!(f, "it has just started"),
+            StallCause::InSum { switch } => {
                 write!(f, "its frames are in a sum at {switch}, which waits for others")
             }
-            Obstacle::Arriving { switch } => {
+            StallCause::Arriving { switch } => {
                 write!(f, "its frames pass {switch}, the last switch before the server")
             }
         }
@@ -242,17 +244,20 @@ impl Tracer<'_> {
     ///
     /// # Errors
     /// A plan that does not fit the topology.
-    pub fn trace(&self, worker: &str, server: &str) -> Result<Obstacle, PlanError> {
+    pub fn trace(&self, worker: &str, server: &str) -> Result<StallCause, PlanError> {
         let shard = self.roles.shard(server)?;
         let mut before: Option<(Hop<'_>, bool)> = None;
         for hop in self.way(worker, server) {
             let view = match self.switches.get(hop.switch) {
                 Some(SwitchState::Ours(view)) => view,
                 Some(SwitchState::Silent(why)) => {
-                    return Ok(Obstacle::SwitchSilent { switch: hop.switch.into(), why: why.clone() });
+                    return Ok(StallCause::SwitchSilent { switch: hop.switch.into(), why: why.clone() });
                 }
                 None => {
-                    return Ok(Obstacle::SwitchSilent { switch: hop.switch.into(), why: "not asked".into() });
+                    return Ok(StallCause::SwitchSilent {
+                        switch: hop.switch.into(),
+                        why: "not asked".into(),
+                    });
                 }
             };
             let Some(ingress) = self.ports.port(hop.switch, hop.from) else { break };
@@ -265,7 +270,7 @@ impl Tracer<'_> {
             };
             let own = key(self.bitmap_index(shard, worker)?);
             if !view.after.steer.contains_key(&own) {
-                return Ok(Obstacle::NoEntry {
+                return Ok(StallCause::NoEntry {
                     switch: hop.switch.into(),
                     port: ingress.get(),
                     from: hop.from.into(),
@@ -279,16 +284,16 @@ impl Tracer<'_> {
             if !arrives {
                 let summed = before.filter(|(hop, _)| hop.sums);
                 return Ok(match summed {
-                    Some((hop, _)) => Obstacle::InSum { switch: hop.switch.into() },
+                    Some((hop, _)) => StallCause::InSum { switch: hop.switch.into() },
                     None => self.absent(&hop, ingress, view),
                 });
             }
             before = Some((hop, arrives));
         }
         Ok(match before {
-            Some((hop, _)) if hop.sums => Obstacle::InSum { switch: hop.switch.into() },
-            Some((hop, _)) => Obstacle::Arriving { switch: hop.switch.into() },
-            None => Obstacle::NotArriving {
+            Some((hop, _)) if hop.sums => StallCause::InSum { switch: hop.switch.into() },
+            Some((hop, _)) => StallCause::Arriving { switch: hop.switch.into() },
+            None => StallCause::NotArriving {
                 from: worker.into(),
                 to: server.into(),
                 link: LinkEvidence::default(),
@@ -297,7 +302,7 @@ impl Tracer<'_> {
     }
 
     /// Diagnoses a switch whose planned port for a worker gets no frames.
-    fn absent(&self, hop: &Hop<'_>, ingress: PortNo, view: &SwitchView) -> Obstacle {
+    fn absent(&self, hop: &Hop<'_>, ingress: PortNo, view: &SwitchView) -> StallCause {
         let arrived = view.arrived(ingress);
         // Switches and servers also send frames that `steer` does not handle: results and forwarded frames.
         let planned: BTreeMap<PortNo, &str> = self.ports.ports(hop.switch).collect();
@@ -310,12 +315,18 @@ impl Tracer<'_> {
         let on: Vec<u16> = strays.map(PortNo::get).collect();
         let (switch, from) = (hop.switch.to_owned(), hop.from.to_owned());
         if view.astray() > 0 && !on.is_empty() {
-            return Obstacle::Elsewhere { switch, planned: ingress.get(), from, on, dropped: view.astray() };
+            return StallCause::Elsewhere {
+                switch,
+                planned: ingress.get(),
+                from,
+                on,
+                dropped: view.astray(),
+            };
         }
         let Arrived { ours, others, others_bytes } = arrived.unwrap_or_default();
         let port = Some(ingress.get());
         let link = LinkEvidence { port, ours, others, others_bytes, ..LinkEvidence::default() };
-        Obstacle::NotArriving { from, to: switch, link }
+        StallCause::NotArriving { from, to: switch, link }
     }
 
     /// Returns the node after `switch` on the path of `worker` to `server`.

@@ -11,7 +11,7 @@ use super::phase::Phase;
 impl Membership {
     /// Handles a member's answer to an ending: the number of tensors that it has started, and whether it
     /// holds.
-    pub fn heard(
+    pub fn answered(
         &mut self,
         now: Duration,
         host: &str,

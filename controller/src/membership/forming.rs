@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_wire::PlanVersion;
 
 use super::Membership;
-use super::names::Place;
+use super::names::MemberRole;
 use super::phase::{Attendance, Formation, Order, Phase};
 use super::view::{Member, View};
 
@@ -53,8 +53,10 @@ impl Membership {
         let (newest, rounds) = newest(&attending);
         let differ = attending.iter().any(|there| there.must_load_state || there.rounds != rounds);
         let must_load_state = differ || self.before != formation.workers;
-        let workers = formation.workers.iter().enumerate().map(|(rank, host)| (host, Place::Worker(rank)));
-        let servers = formation.servers.iter().enumerate().map(|(shard, host)| (host, Place::Server(shard)));
+        let workers =
+            formation.workers.iter().enumerate().map(|(rank, host)| (host, MemberRole::Worker(rank)));
+        let servers =
+            formation.servers.iter().enumerate().map(|(shard, host)| (host, MemberRole::Server(shard)));
         let members = workers
             .chain(servers)
             .map(|((host, incarnation), place)| Member::new(host.clone(), *incarnation, place));

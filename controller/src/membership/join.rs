@@ -35,7 +35,7 @@ impl Membership {
             && last != number
             && matches!(self.phase, Phase::Running | Phase::Bounded(_))
         {
-            return Ok(Reply::Seated(membership));
+            return Ok(Reply::Admitted(membership));
         }
         let is_first = self.present.is_empty() && self.view.is_none();
         self.present.insert(host.clone(), Attendance { incarnation, rounds, must_load_state, asked_at: now });
@@ -48,7 +48,7 @@ impl Membership {
         self.on_left(now, &host, incarnation, stop_point);
         self.advance(now);
         Ok(match self.view.as_ref().and_then(|view| view.membership(&host, incarnation)) {
-            Some(membership) if matches!(self.phase, Phase::Running) => Reply::Seated(membership),
+            Some(membership) if matches!(self.phase, Phase::Running) => Reply::Admitted(membership),
             _ => Reply::Waiting(self.awaited()),
         })
     }
@@ -57,7 +57,7 @@ impl Membership {
         let (host, job) = (joining.host.clone(), self.roster.job.clone());
         if !self.roster.hosts().any(|listed| listed == host) {
             let hosts = self.roster.hosts().collect::<Vec<_>>().join(", ");
-            return Err(Refusal::Stranger { job, host, hosts });
+            return Err(Refusal::UnknownHost { job, host, hosts });
         }
         if joining.incarnation == Incarnation::UNKNOWN {
             return Err(Refusal::NoIncarnation { host });
@@ -122,7 +122,7 @@ impl Membership {
         let answers = asked.is_some_and(|asked| asked > since + gone_after) || is_connected;
         if answers && now.saturating_sub(since) >= 3 * gone_after {
             self.contenders.remove(host);
-            return Err(Refusal::Taken { job: self.roster.job.clone(), host: host.clone() });
+            return Err(Refusal::NameInUse { job: self.roster.job.clone(), host: host.clone() });
         }
         Ok(Some(Reply::Waiting(format!("an earlier {host} was active a moment ago"))))
     }

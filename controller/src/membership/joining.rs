@@ -27,7 +27,7 @@ pub struct Joining {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Membership in a view that has started.
-    Seated(ViewMembership),
+    Admitted(ViewMembership),
     /// Request to ask again within [`Timing::gone_after`](super::Timing::gone_after), with what the job
     /// waits for, in words.
     Waiting(String),
@@ -38,7 +38,7 @@ pub enum Reply {
 pub enum Refusal {
     /// Unknown host.
     #[error("job {job} has no host {host}: give one of {hosts}")]
-    Stranger {
+    UnknownHost {
         /// Name of the job.
         job: String,
         /// Name in the request.
@@ -54,7 +54,7 @@ pub enum Refusal {
     },
     /// Another host with the name.
     #[error("{host} of job {job} is already running (same name, different incarnation); stop one of them")]
-    Taken {
+    NameInUse {
         /// Name of the job.
         job: String,
         /// Name of the host.

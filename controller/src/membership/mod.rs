@@ -26,7 +26,7 @@ use inart_wire::{Incarnation, PlanVersion};
 
 pub use inart_controller_api::Ending;
 pub use joining::{Joining, Refusal, Reply};
-pub use names::{Place, Roster};
+pub use names::{MemberRole, Roster};
 use phase::{Attendance, Contender, Phase};
 pub use phase::{Formation, Order};
 pub use status::{MemberState, MembershipStatus};
@@ -149,7 +149,7 @@ impl Membership {
     }
 
     /// Ends the view at a stop point without a new host: another plan waits.
-    pub fn end_run(&mut self, now: Duration) {
+    pub fn end_view(&mut self, now: Duration) {
         self.is_ending = self.view.is_some();
         self.advance(now);
     }
@@ -157,12 +157,12 @@ impl Membership {
     /// Ends the view at a stop point; the next one starts after the job is [resumed](Self::resume).
     pub fn pause(&mut self, now: Duration) {
         self.is_paused = true;
-        self.end_run(now);
+        self.end_view(now);
     }
 
     /// Returns whether the tables of a paused job must be removed now, since it has no view any more: once
     /// per pause.
-    pub fn gives_back(&mut self) -> bool {
+    pub fn should_release(&mut self) -> bool {
         let is_idle = self.is_paused && matches!(self.phase, Phase::Gathering { .. });
         is_idle && !std::mem::replace(&mut self.is_released, true)
     }
@@ -179,7 +179,7 @@ impl Membership {
     }
 
     fn send(&mut self, ending: Ending) {
-        self.orders.push(Order::Tell(ending));
+        self.orders.push(Order::Announce(ending));
     }
 
     /// Advances as far as possible.

@@ -44,14 +44,14 @@ impl Roster {
 
 /// Role of a member in a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum MemberRole {
     /// Worker of a rank.
     Worker(usize),
     /// Server of a shard.
     Server(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MemberRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Worker(rank) => write!(f, "worker-{rank}"),

@@ -11,7 +11,7 @@ use super::stop_point::StopPoint;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Announcement of an ending to the members of the view, in place of the previous one.
-    Tell(Ending),
+    Announce(Ending),
     /// Formation of a view for these hosts: plan and install it, then report the outcome to
     /// [`Membership::formed`](super::Membership::formed).
     Form(Formation),

@@ -2,7 +2,7 @@
 
 use inart_wire::PlanVersion;
 
-use super::names::Place;
+use super::names::MemberRole;
 
 /// Status of an elastic job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct MembershipStatus {
     /// Phase, in words.
     pub phase: String,
     /// Members, by role.
-    pub members: Vec<(String, Place, MemberState)>,
+    pub members: Vec<(String, MemberRole, MemberState)>,
     /// Hosts that wait for a view.
     pub waiting: Vec<String>,
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_wire::{Incarnation, PlanVersion};
 
-use super::names::Place;
+use super::names::MemberRole;
 
 /// Connection state of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Member {
     /// Incarnation of the host.
     pub incarnation: Incarnation,
     /// Role.
-    pub place: Place,
+    pub place: MemberRole,
     pub(super) link: Link,
     /// Whether the member has left the view and joined again.
     pub(super) has_left: bool,
@@ -37,7 +37,7 @@ pub struct Member {
 
 impl Member {
     /// Creates a member that has not connected.
-    pub fn new(host: String, incarnation: Incarnation, place: Place) -> Self {
+    pub fn new(host: String, incarnation: Incarnation, place: MemberRole) -> Self {
         Self { host, incarnation, place, link: Link::NotYet, has_left: false }
     }
 
@@ -58,7 +58,7 @@ impl Member {
     }
 
     pub(super) fn is_worker(&self) -> bool {
-        matches!(self.place, Place::Worker(_))
+        matches!(self.place, MemberRole::Worker(_))
     }
 }
 
@@ -68,7 +68,7 @@ pub struct ViewMembership {
     /// Number of the view: the plan version at its start.
     pub view: PlanVersion,
     /// Role of the host.
-    pub place: Place,
+    pub place: MemberRole,
     /// Rank of a worker with the newest completed round.
     pub newest: usize,
     /// Number of rounds that this worker has completed.

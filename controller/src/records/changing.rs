@@ -71,7 +71,7 @@ impl Records {
     ///
     /// # Errors
     /// Files that cannot be read or written.
-    pub fn begin_run(
+    pub fn begin_view(
         &mut self,
         job: JobId,
         push: Option<Push>,

@@ -69,9 +69,9 @@ pub enum Claim {
     Granted,
     /// Refusal: another host in this role has run under this plan version, or under an earlier one of the
     /// same view.
-    Taken,
+    Refused,
     /// Refusal: the job's hosts do not use the plan version; the live one is given, if any.
-    NotInForce(Option<PlanVersion>),
+    NotActive(Option<PlanVersion>),
 }
 
 /// Successful installation of one job.
@@ -282,10 +282,10 @@ impl Records {
                 Some(record) if live == Some(plan_version) || record.open() == Some(plan_version) => {
                     match record.claimed.grant(role, incarnation) {
                         true => Claim::Granted,
-                        false => Claim::Taken,
+                        false => Claim::Refused,
                     }
                 }
-                _ => Claim::NotInForce(live),
+                _ => Claim::NotActive(live),
             })
         })
     }

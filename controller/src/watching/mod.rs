@@ -94,7 +94,7 @@ impl Watching {
             for (back, from, to) in [(false, a, b), (true, b, a)] {
                 let is_connected = connected.contains(self.name(from));
                 if let Some(link) = self.link(id, back, (from, to), (interval, is_connected)) {
-                    seen.see_link(id, back, link);
+                    seen.record_link(id, back, link);
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_planner_aggregation::Plan;
 
 use crate::decision::Trigger;
-use crate::question::Shares;
+use crate::plan_request::Shares;
 
 /// Relative difference below which rates and shares are equal.
 const SAME: f64 = 1e-3;

@@ -69,21 +69,21 @@ impl Failures {
         for (link, directions) in topology.link_ids().zip(&seen.links) {
             let states = || directions.iter().flatten().filter_map(|direction| direction.is_up);
             let state = states().reduce(|a, b| a && b);
-            self.record(now, Part::Link(link), state, thresholds.back_after);
+            self.record(now, Part::Link(link), state, thresholds.hold_down);
         }
         for (&id, switch) in &seen.switches {
-            self.record(now, Part::Switch(id), Some(switch.is_up), thresholds.back_after);
+            self.record(now, Part::Switch(id), Some(switch.is_up), thresholds.hold_down);
             if switch.is_up {
-                self.record(now, Part::Sums(id), Some(switch.aggregates), thresholds.back_after);
+                self.record(now, Part::Sums(id), Some(switch.aggregates), thresholds.hold_down);
             }
         }
         let tried = &self.tried;
-        let forget_after = |part: &Part| {
-            thresholds.forget_after.saturating_mul(1 << tried.get(part).copied().unwrap_or(0).min(LONGEST))
+        let probe_after = |part: &Part| {
+            thresholds.probe_after.saturating_mul(1 << tried.get(part).copied().unwrap_or(0).min(LONGEST))
         };
         let is_old = |(part, failure): (&Part, &Failure)| {
             let waits =
-                failure.healthy_since.is_none() && now.saturating_sub(failure.at) >= forget_after(part);
+                failure.healthy_since.is_none() && now.saturating_sub(failure.at) >= probe_after(part);
             waits.then_some(*part)
         };
         let probed: Vec<Part> = self.parts.iter().filter_map(is_old).collect();
@@ -93,7 +93,7 @@ impl Failures {
         }
     }
 
-    fn record(&mut self, now: Duration, part: Part, is_up: Option<bool>, back_after: Duration) {
+    fn record(&mut self, now: Duration, part: Part, is_up: Option<bool>, hold_down: Duration) {
         match is_up {
             None => {}
             Some(false) => drop(self.parts.insert(part, Failure { at: now, healthy_since: None })),
@@ -102,7 +102,7 @@ impl Failures {
                 self.tried.remove(&part);
                 if let Some(failure) = self.parts.get_mut(&part) {
                     let since = *failure.healthy_since.get_or_insert(now);
-                    if now.saturating_sub(since) >= back_after {
+                    if now.saturating_sub(since) >= hold_down {
                         self.parts.remove(&part);
                     }
                 }

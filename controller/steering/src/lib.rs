@@ -2,7 +2,7 @@
 //! worth a change.
 //!
 //! Pure: no clock (time is an argument), no I/O, no planning of its own. The owner of a [`Steering`] passes
-//! an [`Observation`] per interval, runs the planner for each [`Question`], passes the plans back, and
+//! an [`Observation`] per interval, runs the planner for each [`PlanRequest`], passes the plans back, and
 //! carries out the [`Decision`] if it is a change.
 //!
 //! ```
@@ -23,11 +23,11 @@
 //! let node = |name| topology.node_named(name).ok_or("a node of the topology");
 //! let second = Duration::from_secs(1);
 //! let mut seen = Observation::unknown(&topology, second);
-//! seen.see(&topology, node("a")?, node("b")?, LinkSeen::up(1.2e9, 1.8e9));
+//! seen.record(&topology, node("a")?, node("b")?, LinkSeen::up(1.2e9, 1.8e9));
 //! assert!(steering.observe(second, &seen).is_none(), "one interval may be a burst");
-//! let question = steering.observe(2 * second, &seen).ok_or("two are not")?;
-//! let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY)?;
-//! let answer = steering.answer(2 * second, question.number, Ok(&plans), Duration::ZERO);
+//! let request = steering.observe(2 * second, &seen).ok_or("two are not")?;
+//! let plans = request.plan(schemes::OPTIMIZED, &|| f64::INFINITY)?;
+//! let answer = steering.answer(2 * second, request.number, Ok(&plans), Duration::ZERO);
 //! let decision = answer.ok_or("the request is open")?;
 //! assert!(decision.is_change() && decision.gain > Some(2.0), "{decision}");
 //! steering.done(2 * second, Outcome::Done, plans);
@@ -41,7 +41,7 @@ mod external_changes;
 mod failures;
 mod full_links;
 mod observation;
-mod question;
+mod plan_request;
 mod steering;
 mod thresholds;
 
@@ -49,6 +49,6 @@ pub use background::Background;
 pub use decision::{Decision, JobRates, Outcome, Trigger, Verdict};
 pub use failures::{Failures, Part};
 pub use observation::{HostSeen, LinkSeen, Observation, SwitchSeen};
-pub use question::{Question, Shares};
+pub use plan_request::{PlanRequest, Shares};
 pub use steering::Steering;
 pub use thresholds::ReplanThresholds;

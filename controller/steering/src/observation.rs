@@ -90,16 +90,16 @@ impl Observation {
     }
 
     /// Records a direction of a link: from the first end to the second, or `back`.
-    pub fn see_link(&mut self, link: LinkId, back: bool, seen: LinkSeen) {
+    pub fn record_link(&mut self, link: LinkId, back: bool, seen: LinkSeen) {
         if let Some(ends) = self.links.get_mut(link.index()) {
             ends[usize::from(back)] = Some(seen);
         }
     }
 
     /// Records a direction of a link by its nodes; ignored where no link joins them.
-    pub fn see(&mut self, topology: &Topology, from: NodeId, to: NodeId, seen: LinkSeen) {
+    pub fn record(&mut self, topology: &Topology, from: NodeId, to: NodeId, seen: LinkSeen) {
         if let Some(link) = topology.link_between(from, to) {
-            self.see_link(link, topology.link(link).ends[0] != from, seen);
+            self.record_link(link, topology.link(link).ends[0] != from, seen);
         }
     }
 }

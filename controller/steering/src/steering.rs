@@ -14,7 +14,7 @@ use crate::external_changes::ExternalChanges;
 use crate::failures::{Failures, Part};
 use crate::full_links::offered;
 use crate::observation::{HostSeen, Observation};
-use crate::question::{Question, Shares};
+use crate::plan_request::{PlanRequest, Shares};
 use crate::thresholds::ReplanThresholds;
 
 /// Number of decisions that are kept.
@@ -38,7 +38,7 @@ struct Assumptions {
 enum Stage {
     Watching,
     /// Open plan request.
-    Asked(Box<Question>, Assumptions),
+    Asked(Box<PlanRequest>, Assumptions),
     /// Active change.
     Changing(Box<Change>),
 }
@@ -204,7 +204,7 @@ impl Steering {
 
     /// Notes an interval that ended at `now`. Returns a plan request, to be answered by
     /// [`Steering::answer`]. No other request is made before the answer, or before the end of the change.
-    pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<Question> {
+    pub fn observe(&mut self, now: Duration, seen: &Observation) -> Option<PlanRequest> {
         self.background.update(now, &self.topology, &offered(&self.topology, &self.active, seen));
         self.failures.note(now, &self.topology, seen, &self.thresholds);
         self.congestion.note(now, seen, &self.thresholds);
@@ -217,7 +217,7 @@ impl Steering {
         let reason = self.reason(now, &rates, &assumptions)?;
         match &reason.trigger {
             Trigger::Moved { .. } => self.external_changes.clear(),
-            Trigger::Congestion { .. } => self.congestion.suppress(now + self.thresholds.forget_after),
+            Trigger::Congestion { .. } => self.congestion.suppress(now + self.thresholds.probe_after),
             _ => {}
         }
         Some(self.ask(now, reason, (network, assumptions)))
@@ -225,7 +225,7 @@ impl Steering {
 
     /// Requests plans at once, regardless of thresholds. Returns `None` while a request or a change is
     /// active, or without active plans.
-    pub fn command(&mut self, now: Duration, shares: Shares) -> Option<Question> {
+    pub fn command(&mut self, now: Duration, shares: Shares) -> Option<PlanRequest> {
         if !matches!(self.stage, Stage::Watching) || self.active.is_empty() {
             return None;
         }
@@ -239,16 +239,16 @@ impl Steering {
         now: Duration,
         reason: Reason,
         (topology, assumptions): (Topology, Assumptions),
-    ) -> Question {
+    ) -> PlanRequest {
         let Reason { trigger, shares, is_urgent, since } = reason;
         self.asked += 1;
         if shares == Shares::Free {
             self.shares_at = now;
         }
         let (number, plans) = (self.asked, self.active.clone());
-        let question = Question { number, at: now, trigger, topology, plans, shares, is_urgent, since };
-        self.stage = Stage::Asked(Box::new(question.clone()), assumptions);
-        question
+        let request = PlanRequest { number, at: now, trigger, topology, plans, shares, is_urgent, since };
+        self.stage = Stage::Asked(Box::new(request.clone()), assumptions);
+        request
     }
 
     /// Returns a reason for a request, if there is one.
@@ -367,15 +367,15 @@ impl Steering {
         planning: Duration,
     ) -> Option<Decision> {
         match std::mem::replace(&mut self.stage, Stage::Watching) {
-            Stage::Asked(question, assumptions) if question.number == number => {
-                let decision = self.decide(&question, plans.clone(), planning);
+            Stage::Asked(request, assumptions) if request.number == number => {
+                let decision = self.decide(&request, plans.clone(), planning);
                 let before = std::mem::replace(&mut self.assumptions, assumptions);
                 if decision.is_change() {
                     let plans = plans.map(<[Plan]>::to_vec).unwrap_or_default();
                     self.stage = Stage::Changing(Box::new(Change { since: now, before, plans }));
                 }
-                self.retry_at = (question.is_urgent && !decision.is_change())
-                    .then_some(now + self.thresholds.again_after);
+                self.retry_at =
+                    (request.is_urgent && !decision.is_change()).then_some(now + self.thresholds.retry_after);
                 if self.decisions.len() == HISTORY {
                     self.decisions.pop_front();
                 }
@@ -389,8 +389,8 @@ impl Steering {
         }
     }
 
-    fn decide(&self, question: &Question, plans: Result<&[Plan], String>, planning: Duration) -> Decision {
-        let rates = self.rates(&question.topology);
+    fn decide(&self, request: &PlanRequest, plans: Result<&[Plan], String>, planning: Duration) -> Decision {
+        let rates = self.rates(&request.topology);
         let found = plans.and_then(|plans| match plans.len() == self.active.len() {
             true => Ok(plans),
             false => Err(format!("{} plans for {} jobs", plans.len(), self.active.len())),
@@ -405,7 +405,7 @@ impl Steering {
                 new_bps: new.map(|new| new.rate_bps),
                 moved: moved.flows,
                 moved_trunks: moved.trunks,
-                note: match question.shares == Shares::Free && !question.may_share(plan) {
+                note: match request.shares == Shares::Free && !request.may_share(plan) {
                     true => "routes only: its shares stay while it runs, since it is not elastic".to_owned(),
                     false => String::new(),
                 },
@@ -415,23 +415,29 @@ impl Steering {
         let gain = gain(&jobs);
         let verdict = match &found {
             Err(why) => Verdict::Stay { reason: format!("no plan: {why}") },
-            Ok(plans) => self.verdict(question, plans, &jobs, gain),
+            Ok(plans) => self.verdict(request, plans, &jobs, gain),
         };
         Decision {
-            number: question.number,
-            at_seconds: question.at.as_secs_f64(),
-            trigger: question.trigger.clone(),
+            number: request.number,
+            at_seconds: request.at.as_secs_f64(),
+            trigger: request.trigger.clone(),
             jobs,
             gain: gain.filter(|gain| gain.is_finite()),
             verdict,
-            noticed_ms: question.since.map(|since| question.at.saturating_sub(since).as_secs_f64() * 1e3),
+            noticed_ms: request.since.map(|since| request.at.saturating_sub(since).as_secs_f64() * 1e3),
             planning_ms: planning.as_secs_f64() * 1e3,
             outcome: None,
             change_ms: None,
         }
     }
 
-    fn verdict(&self, question: &Question, plans: &[Plan], jobs: &[JobRates], gain: Option<f64>) -> Verdict {
+    fn verdict(
+        &self,
+        request: &PlanRequest,
+        plans: &[Plan],
+        jobs: &[JobRates],
+        gain: Option<f64>,
+    ) -> Verdict {
         let stay = |reason: String| Verdict::Stay { reason };
         let carries = |job: &JobRates| job.new_bps.is_some_and(|bps| bps.is_finite() && bps > 0.0);
         if let Some(job) = jobs.iter().find(|job| !carries(job)) {
@@ -448,8 +454,8 @@ impl Steering {
         }
         let wanted = self.thresholds.gain;
         match gain {
-            Some(gain) if gain < wanted && !question.is_urgent => stay(format!("the gain is below {wanted}")),
-            None if !question.is_urgent => stay("no gain".to_owned()),
+            Some(gain) if gain < wanted && !request.is_urgent => stay(format!("the gain is below {wanted}")),
+            None if !request.is_urgent => stay("no gain".to_owned()),
             _ if self.thresholds.dry_run => stay("dry run: would change".to_owned()),
             _ => Verdict::Change,
         }
@@ -481,7 +487,7 @@ impl Steering {
             (self.not_before, self.retry_at) = (now + self.thresholds.gap, None);
         } else {
             // Requested again, but not at once.
-            let later = now + self.thresholds.again_after;
+            let later = now + self.thresholds.retry_after;
             (self.not_before, self.retry_at) = (later, Some(later));
             self.assumptions = Assumptions { background: before.background, ..self.assumptions.clone() };
         }

@@ -19,13 +19,13 @@ pub struct ReplanThresholds {
     pub time_constant: Duration,
     /// Hold-down time: a recovered part is used again after it has been healthy for this long. 2 s by
     /// default.
-    pub back_after: Duration,
+    pub hold_down: Duration,
     /// Time from the last observation of a failure until the part is probed by use, without a sign of
     /// recovery: a part without traffic cannot show any. Doubles with each failed probe, up to 64 times. 1
     /// min by default.
-    pub forget_after: Duration,
+    pub probe_after: Duration,
     /// Time until a failed change is retried. 5 s by default.
-    pub again_after: Duration,
+    pub retry_after: Duration,
     /// Time for which plans that others activated are left alone before a request. 2 s by default.
     pub settle: Duration,
     /// Parts of a host's frames from which it counts as congested: retransmitted ones of the frames it
@@ -52,9 +52,9 @@ impl Default for ReplanThresholds {
             per_hour: 60,
             hysteresis: 0.05,
             time_constant: Duration::from_secs(2),
-            back_after: Duration::from_secs(2),
-            forget_after: Duration::from_secs(60),
-            again_after: Duration::from_secs(5),
+            hold_down: Duration::from_secs(2),
+            probe_after: Duration::from_secs(60),
+            retry_after: Duration::from_secs(5),
             settle: Duration::from_secs(2),
             retransmitted: 0.05,
             marked: 0.25,

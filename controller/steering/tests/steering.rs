@@ -62,7 +62,7 @@ fn background_offered_to_a_full_link_exceeds_the_carried_part() {
     let ours_bps = 0.8 * planned_bps;
     let back = owner.topology.node(owner.topology.link(busy).ends[0]).name != "l1";
     let mut seen = owner.all_up(|_, _| 0.0);
-    seen.see_link(busy, back, LinkSeen::up(ours_bps, rate_bps - ours_bps));
+    seen.record_link(busy, back, LinkSeen::up(ours_bps, rate_bps - ours_bps));
     assert!(owner.step(&seen).is_none());
     owner.step(&seen);
     let believed = owner.steering.background().links[busy.index()][usize::from(back)];
@@ -71,7 +71,7 @@ fn background_offered_to_a_full_link_exceeds_the_carried_part() {
     // A link with spare capacity carries all background traffic.
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let mut seen = owner.all_up(|_, _| 0.0);
-    seen.see_link(busy, back, LinkSeen::up(ours_bps, 0.1 * rate_bps));
+    seen.record_link(busy, back, LinkSeen::up(ours_bps, 0.1 * rate_bps));
     owner.step(&seen);
     owner.step(&seen);
     assert_eq!(owner.steering.background().links[busy.index()][usize::from(back)], 0.1 * rate_bps);
@@ -79,17 +79,17 @@ fn background_offered_to_a_full_link_exceeds_the_carried_part() {
 
 #[test]
 fn a_change_is_coordinated_where_the_active_routes_carry_a_quarter_at_least() {
-    for (others_bps, is_led) in [(2.5e9, true), (3.5e9, false)] {
+    for (others_bps, is_coordinated) in [(2.5e9, true), (3.5e9, false)] {
         let mut owner = Owner::new(network(), ReplanThresholds::default());
         let busy = link(&owner.topology, "l1", owner.spine());
         let seen = owner.all_up(|id, _| if id == busy { others_bps } else { 0.0 });
         assert!(owner.step(&seen).is_none());
         owner.now += STEP;
-        let question = owner.steering.observe(owner.now, &seen).unwrap();
-        let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
-        let decision = owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap();
+        let request = owner.steering.observe(owner.now, &seen).unwrap();
+        let plans = request.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
+        let decision = owner.steering.answer(owner.now, request.number, Ok(&plans), STEP).unwrap();
         assert!(decision.is_change(), "{decision}");
-        assert_eq!(question.is_led(&decision), is_led, "{decision}");
+        assert_eq!(request.is_coordinated(&decision), is_coordinated, "{decision}");
     }
 }
 
@@ -122,7 +122,7 @@ fn a_link_failure_is_handled_at_once_despite_gap_and_budget() {
         used.push(spine);
         let broken = link(&owner.topology, "l1", spine);
         let mut seen = owner.all_up(|_, _| 0.0);
-        seen.see_link(broken, false, LinkSeen::down());
+        seen.record_link(broken, false, LinkSeen::down());
         let decision = owner.step(&seen).unwrap();
         assert!(decision.is_change(), "{decision}");
         assert_eq!(decision.jobs[0].in_force_bps, 0.0);
@@ -140,7 +140,7 @@ fn a_link_failure_is_handled_at_once_despite_gap_and_budget() {
 fn without_a_possible_plan_the_failure_is_reported_and_retried_later() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let mut seen = owner.all_up(|_, _| 0.0);
-    seen.see_link(link(&owner.topology, "w2", "l1"), true, LinkSeen::down());
+    seen.record_link(link(&owner.topology, "w2", "l1"), true, LinkSeen::down());
     let decision = owner.step(&seen).unwrap();
     assert!(matches!(&decision.verdict, Verdict::Stay { reason } if reason.contains("w2")), "{decision}");
     let again = (0..30).find_map(|n| owner.step(&seen).map(|decision| (n, decision)));
@@ -160,7 +160,7 @@ fn an_unused_failed_link_is_probed_later() {
     let spine = owner.spine();
     let broken = link(&owner.topology, "l1", spine);
     let mut seen = owner.all_up(|_, _| 0.0);
-    seen.see_link(broken, false, LinkSeen::down());
+    seen.record_link(broken, false, LinkSeen::down());
     assert!(owner.step(&seen).unwrap().is_change());
     // Without traffic the link shows no state.
     seen.links[broken.index()] = [None; 2];
@@ -172,7 +172,7 @@ fn an_unused_failed_link_is_probed_later() {
         });
         waits.push(quiet.unwrap());
         let mut down = seen.clone();
-        down.see_link(broken, false, LinkSeen::down());
+        down.record_link(broken, false, LinkSeen::down());
         owner.step(&down);
     }
     assert_eq!(waits, [299, 599, 1199], "60 s, then twice as long each time");
@@ -201,14 +201,14 @@ fn a_failed_change_is_retried_later() {
     let mut owner = Owner::new(network(), ReplanThresholds::default());
     let broken = link(&owner.topology, "l1", owner.spine());
     let mut seen = owner.all_up(|_, _| 0.0);
-    seen.see_link(broken, false, LinkSeen::down());
+    seen.record_link(broken, false, LinkSeen::down());
     owner.now += STEP;
-    let question = owner.steering.observe(owner.now, &seen).unwrap();
-    assert!(owner.steering.observe(owner.now, &seen).is_none(), "one question at a time");
-    let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
-    assert!(owner.steering.answer(owner.now, 7, Ok(&plans), STEP).is_none(), "no such question");
-    let decision = owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap();
-    assert!(decision.is_change() && !question.is_led(&decision), "the active routes carry nothing");
+    let request = owner.steering.observe(owner.now, &seen).unwrap();
+    assert!(owner.steering.observe(owner.now, &seen).is_none(), "one request at a time");
+    let plans = request.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
+    assert!(owner.steering.answer(owner.now, 7, Ok(&plans), STEP).is_none(), "no such request");
+    let decision = owner.steering.answer(owner.now, request.number, Ok(&plans), STEP).unwrap();
+    assert!(decision.is_change() && !request.is_coordinated(&decision), "the active routes carry nothing");
     assert!(owner.steering.observe(owner.now, &seen).is_none(), "a change is active");
     let reason = "worker-3 does not follow".to_owned();
     owner.steering.done(owner.now, Outcome::Failed { reason }, owner.active.clone());
@@ -251,7 +251,7 @@ fn plans_that_others_activate_are_watched() {
     let broken = link(&owner.topology, "l1", spine);
     let over_it = owner.active.clone();
     let mut seen = owner.all_up(|_, _| 0.0);
-    seen.see_link(broken, false, LinkSeen::down());
+    seen.record_link(broken, false, LinkSeen::down());
     assert!(owner.step(&seen).unwrap().is_change());
     assert!(owner.step(&seen).is_none());
     owner.steering.set_active(over_it);
@@ -274,7 +274,7 @@ proptest! {
         let mut owner = Owner::new(network(), ReplanThresholds::default());
         let seen = owner.all_up(|id, back| 4e9 * parts[2 * id.index() + usize::from(back)]);
         (0..100).for_each(|_| drop(owner.step(&seen)));
-        prop_assert!(owner.changes <= 1 && owner.questions <= 2, "{} {}", owner.changes, owner.questions);
+        prop_assert!(owner.changes <= 1 && owner.requests <= 2, "{} {}", owner.changes, owner.requests);
     }
 
     /// Background traffic that varies by less than the hysteresis: no request.
@@ -286,7 +286,7 @@ proptest! {
         let mut owner = Owner::new(network(), ReplanThresholds::default());
         let settle = owner.all_up(|id, back| 4e9 * level[2 * id.index() + usize::from(back)]);
         (0..10).for_each(|_| drop(owner.step(&settle)));
-        let (changes, questions) = (owner.changes, owner.questions);
+        let (changes, requests) = (owner.changes, owner.requests);
         for at in 0..60 {
             let seen = owner.all_up(|id, back| {
                 let n = 2 * id.index() + usize::from(back);
@@ -294,7 +294,7 @@ proptest! {
             });
             owner.step(&seen);
         }
-        prop_assert_eq!((owner.changes, owner.questions), (changes, questions));
+        prop_assert_eq!((owner.changes, owner.requests), (changes, requests));
     }
 
     /// Any traffic: no more changes than the budget, and none before the gap has passed.

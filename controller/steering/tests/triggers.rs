@@ -26,7 +26,7 @@ fn decisions_state_the_time_until_the_trigger_was_noticed() {
     let mut seen = quiet.clone();
     seen.links[broken.index()] = [None; 2];
     (0..2).for_each(|_| assert!(owner.step(&seen).is_none()));
-    seen.see_link(broken, false, LinkSeen::down());
+    seen.record_link(broken, false, LinkSeen::down());
     let decision = owner.step(&seen).unwrap();
     assert_eq!(ms(&decision), 600.0, "three intervals of 200 ms: {decision}");
     assert!(decision.to_string().contains("failed, noticed within 600 ms; job"), "{decision}");
@@ -209,8 +209,8 @@ fn changes_of_servers_free_the_shares() {
     owner.now += STEP;
     assert!(owner.steering.observe(owner.now, &quiet).is_none());
     owner.now += Duration::from_secs(2);
-    let question = owner.steering.observe(owner.now, &quiet).unwrap();
-    assert_eq!(question.shares, Shares::Free, "{}", question.trigger);
+    let request = owner.steering.observe(owner.now, &quiet).unwrap();
+    assert_eq!(request.shares, Shares::Free, "{}", request.trigger);
 }
 
 /// Kernels of hosts send some frames on their own, such as IPv6's; they are not listed as background

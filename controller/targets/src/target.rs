@@ -9,9 +9,9 @@ use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_wire::ValuesPerFrame;
 
 use crate::counters::{SwitchCounters, Traffic};
+use crate::endpoint::{Access, Endpoint, Precedence};
 use crate::error::{ProgramError, SwitchError, SwitchErrors};
 use crate::numbers::PortNumbers;
-use crate::place::{Access, Place, Precedence};
 use crate::port_table::PortTable;
 
 /// Kind of switch.
@@ -40,7 +40,7 @@ pub trait Target: Send + Sync {
     ///
     /// # Errors
     /// An unreachable switch, or one without ports.
-    fn open_ports(&self, place: Place) -> BoxFuture<'_, Result<Option<Box<dyn PortTable>>, SwitchError>> {
+    fn open_ports(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Box<dyn PortTable>>, SwitchError>> {
         let _ = place;
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -97,14 +97,14 @@ pub trait Program: Send + Sync {
     fn limits(&self) -> Limits;
 
     /// Opens a session with a switch that runs the program or will run it.
-    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>>;
+    fn open(&self, place: Endpoint, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>>;
 
     /// Returns the greatest precedence that the switch has seen; `None` if it has seen none, or has no
     /// precedences. Changes nothing there.
     ///
     /// # Errors
     /// A switch that does not answer, or refuses.
-    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>>;
+    fn greatest(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>>;
 
     /// Returns whether the greatest precedence writes, which is the default. Without precedences the first
     /// client writes until it disconnects: clients of several switches must acquire them in the order of
@@ -120,7 +120,7 @@ pub trait Program: Send + Sync {
 /// The errors of the switches without a session.
 pub async fn open_all(
     program: &dyn Program,
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, Endpoint>,
     access: Access,
 ) -> Result<BTreeMap<String, Box<dyn Session>>, SwitchErrors> {
     let all = places.into_iter().map(async |(name, place)| (name, program.open(place, access).await));

@@ -3,7 +3,7 @@
 use futures::FutureExt;
 use inart_tables::{Limits, MacAction, MacKey, PortNo, SwitchTables, diff};
 use inart_targets::memory::InMemory;
-use inart_targets::{Access, DEFAULT, Place, Precedence, Program, Running, Session, SwitchError};
+use inart_targets::{Access, DEFAULT, Endpoint, Precedence, Program, Running, Session, SwitchError};
 use inart_wire::{MacAddr, ValuesPerFrame};
 
 /// Returns the result of a future that is ready.
@@ -12,7 +12,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn open(target: &InMemory, access: Access) -> Result<Box<dyn Session>, SwitchError> {
-    now(target.open(Place::local("here", 0), access))
+    now(target.open(Endpoint::local("here", 0), access))
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn sessions_share_a_switch_and_the_greatest_rank_writes() {
     assert_eq!(now(reader.read()), Ok(tables.clone()));
     assert!(matches!(now(reader.write(&updates)), Err(SwitchError::Superseded(_))));
     assert!(matches!(open(&target, Access::Write(Precedence(2))), Err(SwitchError::Superseded(_))));
-    assert_eq!(now(target.greatest(Place::local("here", 0))), Ok(Some(Precedence(3))));
+    assert_eq!(now(target.greatest(Endpoint::local("here", 0))), Ok(Some(Precedence(3))));
     assert!(open(&target, Access::Resume(Precedence(2))).is_err(), "a query changes nothing");
     open(&target, Access::Resume(Precedence(4))).expect("the greatest");
     assert!(matches!(now(first.lost()), SwitchError::Superseded(_)));

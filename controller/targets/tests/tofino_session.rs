@@ -15,7 +15,9 @@ use inart_tables::{
     SwitchTables, diff,
 };
 use inart_targets::tofino::{Compiled, Image, TOFINO, TOFINO2};
-use inart_targets::{Access, Place, PortNumbers, Precedence, Program, Running, Session, SwitchError, Target};
+use inart_targets::{
+    Access, Endpoint, PortNumbers, Precedence, Program, Running, Session, SwitchError, Target,
+};
 use inart_wire::{BitmapIndex, Contributors, MacAddr, ValuesPerFrame};
 
 use crate::bf_rt;
@@ -67,8 +69,8 @@ impl Rig {
 
     /// Opens a session with ports of these numbers.
     async fn open_at(&self, access: Access, ports: PortNumbers) -> Result<Box<dyn Session>, SwitchError> {
-        let place = Place::local(&self.address, DEVICE.into());
-        self.program.open(Place { timeout: Duration::from_millis(300), ports, ..place }, access).await
+        let place = Endpoint::local(&self.address, DEVICE.into());
+        self.program.open(Endpoint { timeout: Duration::from_millis(300), ports, ..place }, access).await
     }
 
     fn send(&self, port: u32, frame: &[u8]) {

@@ -13,7 +13,7 @@ use inart_controller::{JobPlan, PortMap, Records};
 use inart_controller_api::{Following, Instruction, NotDone, Source};
 use inart_protocol_aggregation::MigrationProgress;
 use inart_targets::memory::InMemory;
-use inart_targets::{Place, Precedence, Target};
+use inart_targets::{Endpoint, Precedence, Target};
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
 use inart_wire::{Incarnation, ValuesPerFrame};
@@ -26,7 +26,7 @@ pub const INCARNATION: fn() -> Incarnation = || Incarnation::from(7);
 /// ms; its records are in `folder`.
 pub fn config(target: &InMemory, folder: &Path, topology: Topology, jobs: Vec<JobPlan>) -> Config {
     let ports = PortMap::new(&topology).unwrap();
-    let place = |name: &str| (name.to_owned(), Place::local(name, 0));
+    let place = |name: &str| (name.to_owned(), Endpoint::local(name, 0));
     Config {
         peers: None,
         jobs,

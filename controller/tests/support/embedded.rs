@@ -6,7 +6,7 @@ use std::time::Instant;
 use inart_p4runtime::DeviceId;
 use inart_switch::Switch;
 use inart_switch::server::{Server, Wiring};
-use inart_targets::{Place, Program};
+use inart_targets::{Endpoint, Program};
 use inart_wire::ValuesPerFrame;
 
 pub const DEVICE: DeviceId = DeviceId(1);
@@ -63,6 +63,6 @@ pub fn program(values: ValuesPerFrame) -> Arc<dyn Program> {
 }
 
 /// Returns the endpoint of such a switch.
-pub fn place(address: &str) -> Place {
-    Place::local(address, DEVICE.0)
+pub fn place(address: &str) -> Endpoint {
+    Endpoint::local(address, DEVICE.0)
 }

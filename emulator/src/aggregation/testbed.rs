@@ -9,7 +9,7 @@ use std::time::Duration;
 use inart_controller::JobPlan;
 use inart_p4::Reason;
 use inart_protocol_aggregation::Assignment;
-use inart_targets::{Access, Place, Program, Running, Target};
+use inart_targets::{Access, Endpoint, Program, Running, Target};
 use inart_topologies::faults::{Schedule, Step, Victim};
 use inart_topologies::switched::Topology;
 use tokio::runtime::Runtime;
@@ -222,7 +222,7 @@ impl Testbed {
         let mut sum = TestbedCounters { drops: vec![0; Reason::ALL.len()], ..Default::default() };
         let mut places = BTreeMap::new();
         for switch in self.site.switches()? {
-            places.insert(switch.name, Place::local(switch.address, switch.device));
+            places.insert(switch.name, Endpoint::local(switch.address, switch.device));
         }
         for (switch, place) in places {
             let cause = |cause| Error::Switch { switch: switch.clone(), cause: Box::new(cause) };

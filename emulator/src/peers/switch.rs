@@ -9,7 +9,7 @@ use inart_controller::{Controller, InstallError, PortMap, PortsError, Records};
 use inart_p4::Reason;
 use inart_tables::PortNo;
 use inart_targets::{
-    Access, Place, Precedence, Program, Running, SwitchCounters, SwitchError, Target, open_all,
+    Access, Endpoint, Precedence, Program, Running, SwitchCounters, SwitchError, Target, open_all,
 };
 use inart_topologies::peers::Mesh;
 use inart_wire::ValuesPerFrame;
@@ -99,10 +99,10 @@ impl PeersSwitches {
         Ok(this)
     }
 
-    fn places(&mut self) -> Result<BTreeMap<String, Place>, Error> {
+    fn places(&mut self) -> Result<BTreeMap<String, Endpoint>, Error> {
         let place = |process: &mut SwitchProcess| {
             let address = process.address()?;
-            Ok((process.name().to_owned(), Place::local(address, DEVICE)))
+            Ok((process.name().to_owned(), Endpoint::local(address, DEVICE)))
         };
         self.processes.iter_mut().map(place).collect()
     }

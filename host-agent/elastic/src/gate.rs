@@ -1,6 +1,6 @@
 //! Which tensors of a view a host may start, as the controller has told it. Pure.
 
-use inart_controller_api::{Ending, Held};
+use inart_controller_api::{Ending, HostProgress};
 
 use crate::error::Left;
 
@@ -27,7 +27,7 @@ enum Limit {
 
 impl Gate {
     /// The controller says where the view ends; how far this host is with that.
-    pub fn tell(&mut self, ending: Ending) -> Held {
+    pub fn tell(&mut self, ending: Ending) -> HostProgress {
         let started = self.started;
         let mut is_holding = true;
         self.limit = match (ending, self.limit) {
@@ -44,7 +44,7 @@ impl Gate {
             (Ending::Before(tensor), _) => Limit::Hold(tensor),
             (Ending::Agreed(tensor), _) => Limit::Leave(tensor),
         };
-        Held { started, is_holding, ..Held::default() }
+        HostProgress { started, is_holding, ..HostProgress::default() }
     }
 
     /// Starts the next tensor, and counts it, if it may be started now; whether it may.

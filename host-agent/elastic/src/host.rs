@@ -187,7 +187,7 @@ impl Host {
                 answer => answer?,
             };
             match answer {
-                Answer::Seated(membership) => {
+                Answer::Admitted(membership) => {
                     let (view, role, workers) =
                         (membership.view.get(), membership.role, membership.assignment.workers.len());
                     tracing::info!(host = self.name, view, %role, workers, must_load_state = membership.must_load_state, "run started");

@@ -1,6 +1,6 @@
 //! A host in a view follows the controller.
 
-use inart_controller_api::{Ending, Following, Held, Instruction, NotDone, Role, ViewMembership};
+use inart_controller_api::{Ending, Following, HostProgress, Instruction, NotDone, Role, ViewMembership};
 use inart_host_agent::{MigrationError, Migrator};
 
 use crate::error::Error;
@@ -18,7 +18,7 @@ impl Host {
         over: impl Fn() + Send + 'static,
     ) -> Result<Option<Following>, Error> {
         let end = end.clone();
-        let apply = move |told: Option<&Instruction>| -> Result<Held, NotDone> {
+        let apply = move |told: Option<&Instruction>| -> Result<HostProgress, NotDone> {
             let Some(Instruction { assignment, previous_plan_version, step, ending }) = told else {
                 // It was given up, and the others have begun another view.
                 end.tell(Ending::Now);
@@ -31,7 +31,7 @@ impl Host {
                 return Ok(held);
             }
             match migrator.take(*step, assignment.clone(), *previous_plan_version) {
-                Ok(moving) => Ok(Held { moving, ..held }),
+                Ok(moving) => Ok(HostProgress { moving, ..held }),
                 Err(MigrationError::Refused(why)) => Err(NotDone::Refused(why.to_string())),
                 Err(MigrationError::Ended) => {
                     // Nobody tells it any more when it may go on.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use inart_controller_api::{Ending, Held};
+use inart_controller_api::{Ending, HostProgress};
 
 use crate::error::Left;
 use crate::gate::Gate;
@@ -39,7 +39,7 @@ impl ViewEnd {
     }
 
     /// The controller says where the view ends; how far this host is with that.
-    pub fn tell(&self, ending: Ending) -> Held {
+    pub fn tell(&self, ending: Ending) -> HostProgress {
         let held = self.lock().tell(ending);
         self.0.changed.notify_all();
         held
@@ -83,8 +83,8 @@ mod tests {
         end.start(LONG, || false).map(|start| assert_eq!(start, Start::Started))
     }
 
-    fn held(started: u32, holds: bool) -> Held {
-        Held { started, is_holding: holds, ..Held::default() }
+    fn held(started: u32, holds: bool) -> HostProgress {
+        HostProgress { started, is_holding: holds, ..HostProgress::default() }
     }
 
     #[test]

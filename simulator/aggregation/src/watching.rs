@@ -39,20 +39,20 @@ impl Simulation<'_> {
         let seen = self.observe();
         let now = Duration::from_nanos(self.wire.now);
         let Some(steering) = &mut self.observer.steering else { return Ok(()) };
-        let Some(question) = steering.observe(now, &seen) else { return Ok(()) };
+        let Some(request) = steering.observe(now, &seen) else { return Ok(()) };
         let effort = || if follow.quick { 0.0 } else { f64::INFINITY };
-        let mut planned = question.plan(schemes::OPTIMIZED, &effort).map_err(|error| error.to_string());
-        if let (Ok(plans), Shares::Kept) = (&mut planned, question.shares) {
+        let mut planned = request.plan(schemes::OPTIMIZED, &effort).map_err(|error| error.to_string());
+        if let (Ok(plans), Shares::Kept) = (&mut planned, request.shares) {
             // Bit for bit: they cut the gradient.
-            plans.iter_mut().zip(&question.plans).for_each(|(new, old)| new.shards.clone_from(&old.shards));
+            plans.iter_mut().zip(&request.plans).for_each(|(new, old)| new.shards.clone_from(&old.shards));
         }
         let answer = planned.as_deref().map_err(Clone::clone);
-        let Some(decision) = steering.answer(now, question.number, answer, Duration::ZERO) else {
+        let Some(decision) = steering.answer(now, request.number, answer, Duration::ZERO) else {
             return Ok(());
         };
         self.wire.log.note(self.wire.now, || decision.to_string());
         if let (true, Ok(plans)) = (decision.is_change(), planned) {
-            let refused = self.change_to(&plans, question.is_led(&decision), follow.told_within);
+            let refused = self.change_to(&plans, request.is_coordinated(&decision), follow.told_within);
             match refused {
                 Ok(true) => self.observer.next = plans,
                 Ok(false) => self.changed(Some("a switch refuses the tables".to_owned())),
@@ -95,7 +95,7 @@ impl Simulation<'_> {
                     |of: usize| (sent[of] - before[of]) as f64 * 8.0 / interval.as_secs_f64().max(1e-9);
                 let is_up = channel.down == 0;
                 let rates = if is_up { LinkSeen::up(rate(0), rate(1)) } else { LinkSeen::down() };
-                seen.see_link(link, back == 1, rates);
+                seen.record_link(link, back == 1, rates);
             }
         }
         for (id, node) in topology.node_ids().zip(&self.nodes) {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use inart_tables::{PortNo, SlotRange, SteerAction, SteerKey, SwitchTables, diff};
-use inart_targets::{Access, Place, Precedence};
+use inart_targets::{Access, Endpoint, Precedence};
 use inart_wire::{BitmapIndex, Contributors, Group, ValuesPerFrame};
 
 use crate::load::{JOB, PLAN_VERSION, SHARD, WORKERS};
@@ -57,7 +57,7 @@ async fn install(address: &str, values: ValuesPerFrame, window: u32) -> Result<(
     let program = inart_targets::DEFAULT.program(values, None)?;
     let deadline = Instant::now() + Duration::from_secs(10);
     let mut session = loop {
-        match program.open(Place::local(address, 1), Access::Write(Precedence(1))).await {
+        match program.open(Endpoint::local(address, 1), Access::Write(Precedence(1))).await {
             Ok(session) => break session,
             Err(error) if Instant::now() > deadline => bail!(error),
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,

@@ -44,7 +44,7 @@ pub struct FollowArgs {
     forget: Duration,
     /// Use a recovered link or switch again after it has been healthy for this long.
     #[arg(long = "hold-down", value_name = "TIME", default_value = "2s", value_parser = duration)]
-    back_after: Duration,
+    hold_down: Duration,
     /// Time between searches for new shares of elastic jobs, such as 4h, 90m or 30s.
     ///
     /// [default: search only when a server joins or leaves].
@@ -72,7 +72,7 @@ impl FollowArgs {
             per_hour: self.changes_per_hour,
             hysteresis: self.hysteresis,
             time_constant: self.forget,
-            back_after: self.back_after,
+            hold_down: self.hold_down,
             shares_every: self.shares_every,
             dry_run: self.dry_run,
             ..ReplanThresholds::default()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use inart_controller::PortMap;
 use inart_controller::link_ports::{LinkPort, elsewhere, link_ports, problems as of_ports};
-use inart_targets::{Place, SwitchError, Target};
+use inart_targets::{Endpoint, SwitchError, Target};
 use inart_topologies::switched::Topology;
 
 /// Returns the problems of these switches' ports, for kinds of switch whose ports a controller sets up.
@@ -14,12 +14,12 @@ pub async fn problems(
     topology: &Topology,
     ports: &PortMap,
     target: &dyn Target,
-    places: impl IntoIterator<Item = (String, Place)>,
+    places: impl IntoIterator<Item = (String, Endpoint)>,
     timeout: Duration,
 ) -> Vec<String> {
     let all = places.into_iter().map(async |(name, place)| {
         let wanted = link_ports(topology, ports, &name, target);
-        let place = Place { timeout, ..place };
+        let place = Endpoint { timeout, ..place };
         let problems = match tokio::time::timeout(2 * timeout, of_switch(target, place, &wanted)).await {
             Ok(Ok(problems)) => problems,
             Ok(Err(error)) => vec![format!("its ports: {error}")],
@@ -32,7 +32,7 @@ pub async fn problems(
 
 async fn of_switch(
     target: &dyn Target,
-    place: Place,
+    place: Endpoint,
     wanted: &[LinkPort],
 ) -> Result<Vec<String>, SwitchError> {
     let Some(mut table) = target.open_ports(place).await? else { return Ok(Vec::new()) };

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use inart_controller::{Controller, InstallError, JobPlan, PortMap, Records};
 use inart_tables::{PortNo, SwitchTables};
-use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError, Traffic};
+use inart_targets::{
+    Access, Endpoint, Memory, Program, Running, Session, SwitchCounters, SwitchError, Traffic,
+};
 use inart_topologies::switched::Topology;
 use inart_topologies::units::counted;
 
@@ -15,9 +17,9 @@ pub const TIMEOUT: Duration = Duration::from_secs(1);
 pub type Answers<T> = BTreeMap<String, Result<T, String>>;
 
 /// Opens read-only sessions with the switches that run our program.
-pub async fn connect(places: BTreeMap<String, Place>, program: &dyn Program) -> Answers<Box<dyn Session>> {
+pub async fn connect(places: BTreeMap<String, Endpoint>, program: &dyn Program) -> Answers<Box<dyn Session>> {
     let all = places.into_iter().map(async |(name, place)| {
-        let place = Place { timeout: TIMEOUT, ..place };
+        let place = Endpoint { timeout: TIMEOUT, ..place };
         let connected = async {
             let mut session = program.open(place, Access::Read).await?;
             let running = session.running().await?;

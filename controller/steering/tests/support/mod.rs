@@ -35,14 +35,14 @@ pub struct Owner {
     pub now: Duration,
     pub active: Vec<Plan>,
     pub changes: usize,
-    pub questions: usize,
+    pub requests: usize,
 }
 
 impl Owner {
     pub fn new(topology: Topology, thresholds: ReplanThresholds) -> Self {
         let active = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
         let steering = Steering::new(topology.clone(), active.clone(), thresholds);
-        Owner { topology, steering, now: Duration::ZERO, active, changes: 0, questions: 0 }
+        Owner { topology, steering, now: Duration::ZERO, active, changes: 0, requests: 0 }
     }
 
     /// All links up, with background traffic per direction; all switches healthy.
@@ -50,7 +50,7 @@ impl Owner {
         let mut seen = Observation::unknown(&self.topology, STEP);
         for id in self.topology.link_ids() {
             for back in [false, true] {
-                seen.see_link(id, back, LinkSeen::up(0.0, others(id, back)));
+                seen.record_link(id, back, LinkSeen::up(0.0, others(id, back)));
             }
         }
         let switches = self.topology.node_ids().filter(|&id| self.topology.node(id).kind == NodeKind::Switch);
@@ -61,11 +61,11 @@ impl Owner {
     /// Simulates one interval.
     pub fn step(&mut self, seen: &Observation) -> Option<Decision> {
         self.now += STEP;
-        let question = self.steering.observe(self.now, seen)?;
-        self.questions += 1;
-        let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY).map_err(|error| error.to_string());
+        let request = self.steering.observe(self.now, seen)?;
+        self.requests += 1;
+        let plans = request.plan(schemes::OPTIMIZED, &|| f64::INFINITY).map_err(|error| error.to_string());
         let answer = plans.as_ref().map(Vec::as_slice).map_err(Clone::clone);
-        let decision = self.steering.answer(self.now, question.number, answer, STEP / 10).unwrap();
+        let decision = self.steering.answer(self.now, request.number, answer, STEP / 10).unwrap();
         if decision.is_change() {
             self.changes += 1;
             self.active = plans.unwrap();

@@ -5,8 +5,8 @@ use futures::future::{BoxFuture, ready};
 use inart_tables::{Limits, Op, PortNo, SwitchTables, Update};
 
 use crate::counters::{Counts, SwitchCounters, Traffic};
+use crate::endpoint::Precedence;
 use crate::error::SwitchError;
-use crate::place::Precedence;
 use crate::target::{Running, Session};
 
 /// Time of a failure. Updates count from 0 over the life of the switch.

@@ -11,8 +11,8 @@ use inart_wire::ValuesPerFrame;
 
 use super::switch::Memory;
 use crate::counters::{SwitchCounters, Traffic};
+use crate::endpoint::{Access, Endpoint, Precedence};
 use crate::error::{ProgramError, SwitchError};
-use crate::place::{Access, Place, Precedence};
 use crate::target::{Program, Running, Session, Target};
 
 /// Target with all its switches. Cheap to clone; clones share the switches. Ports keep our numbers.
@@ -91,7 +91,7 @@ impl Program for InMemory {
         self.limits
     }
 
-    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+    fn open(&self, place: Endpoint, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
         let switch = self.shared(&place.address);
         let mut locked = switch.lock();
         let seen = locked.1;
@@ -107,7 +107,7 @@ impl Program for InMemory {
         ready(Ok(Box::new(Opened { switch, precedence }) as Box<dyn Session>)).boxed()
     }
 
-    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+    fn greatest(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
         let seen = self.shared(&place.address).lock().1;
         ready(Ok(Some(seen).filter(|seen| seen.0 > 0))).boxed()
     }

@@ -21,9 +21,9 @@ use inart_p4::{Chip, MULTICAST, Variant};
 use inart_tables::{Limits, PortNo, SwitchTables, diff};
 use inart_wire::ValuesPerFrame;
 
+use crate::endpoint::{Access, Endpoint, Precedence};
 use crate::error::{ProgramError, SwitchError};
 use crate::numbers::PortNumbers;
-use crate::place::{Access, Place, Precedence};
 use crate::port_table::PortTable;
 use crate::target::{Program, Session, Target};
 
@@ -84,7 +84,7 @@ impl Target for Tofino {
         ports::Numbering::new(stated.clone()).number(port)
     }
 
-    fn open_ports(&self, place: Place) -> BoxFuture<'_, Result<Option<Box<dyn PortTable>>, SwitchError>> {
+    fn open_ports(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Box<dyn PortTable>>, SwitchError>> {
         port_table::Ports::open(place).map_ok(|ports| Some(Box::new(ports) as Box<dyn PortTable>)).boxed()
     }
 
@@ -150,13 +150,13 @@ impl Program for Compiled {
         self.limits()
     }
 
-    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+    fn open(&self, place: Endpoint, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
         let opened = BfRuntime::open(self.clone(), place, access);
         opened.map(|session| session.map(|session| Box::new(session) as Box<dyn Session>)).boxed()
     }
 
     /// BFRuntime has no precedences: only checks that the server answers.
-    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+    fn greatest(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
         session::connect(place).map_ok(|_| None).boxed()
     }
 

@@ -9,8 +9,8 @@ use inart_bfruntime::{Client, Fec as DriverFec, PortSettings, PortState, Speed};
 
 use super::ports;
 use super::session::{connect, switch_error};
+use crate::endpoint::Endpoint;
 use crate::error::SwitchError;
-use crate::place::Place;
 use crate::port_table::{Fec, PortSetup, PortStatus, PortTable};
 
 const FECS: [(Fec, DriverFec); 3] = [
@@ -24,7 +24,7 @@ pub struct Ports(Client);
 
 impl Ports {
     /// Connects. The client that is bound to the program stays bound.
-    pub async fn open(place: Place) -> Result<Self, SwitchError> {
+    pub async fn open(place: Endpoint) -> Result<Self, SwitchError> {
         let client = connect(place).await?;
         let configs = client.configs().await.map_err(switch_error)?;
         let Some(program) = configs.programs.first() else {

@@ -20,8 +20,8 @@ use super::program::Compiled;
 use super::slots::{self, Held};
 use super::{cells, rows};
 use crate::counters::{PortTraffic, SwitchCounters, Traffic};
+use crate::endpoint::{Access, Endpoint, Precedence};
 use crate::error::SwitchError;
-use crate::place::{Access, Place, Precedence};
 use crate::target::{Running, Session};
 
 /// Cells of counter `drops`: one per reason, and the first, which has no reason.
@@ -63,7 +63,11 @@ pub struct BfRuntime {
 
 impl BfRuntime {
     /// Connects; to write, becomes the client that the program belongs to, if the program runs.
-    pub(super) async fn open(program: Compiled, place: Place, access: Access) -> Result<Self, SwitchError> {
+    pub(super) async fn open(
+        program: Compiled,
+        place: Endpoint,
+        access: Access,
+    ) -> Result<Self, SwitchError> {
         let (timeout, numbering) = (place.timeout, Numbering::new(place.ports.clone()));
         let client = connect(place).await?;
         let (precedence, patience) = match access {
@@ -233,7 +237,7 @@ fn change(op: Op, entry: Entry) -> Change {
 }
 
 /// Connects without binding to a program.
-pub(super) async fn connect(place: Place) -> Result<Client, SwitchError> {
+pub(super) async fn connect(place: Endpoint) -> Result<Client, SwitchError> {
     let device = u32::try_from(place.device).map_err(|_| {
         SwitchError::Refused(format!("device {}: BFRuntime's devices have 32 bits", place.device))
     })?;

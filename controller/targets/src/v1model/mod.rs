@@ -14,8 +14,8 @@ use futures::future::BoxFuture;
 use inart_tables::{Limits, PortNo};
 use inart_wire::ValuesPerFrame;
 
+use crate::endpoint::{Access, Endpoint, Precedence};
 use crate::error::{ProgramError, SwitchError};
-use crate::place::{Access, Place, Precedence};
 use crate::target::{Program, Session, Target};
 
 pub use program::Compiled;
@@ -72,12 +72,12 @@ impl Program for Compiled {
         self.limits()
     }
 
-    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+    fn open(&self, place: Endpoint, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
         let opened = P4Runtime::open(self.clone(), place, access);
         opened.map(|session| session.map(|session| Box::new(session) as Box<dyn Session>)).boxed()
     }
 
-    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+    fn greatest(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
         P4Runtime::greatest(place).boxed()
     }
 }

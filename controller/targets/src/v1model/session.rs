@@ -17,8 +17,8 @@ use super::ports;
 use super::program::Compiled;
 use super::rows;
 use crate::counters::{Counts, PortTraffic, SwitchCounters, Traffic};
+use crate::endpoint::{Access, Endpoint, Precedence};
 use crate::error::SwitchError;
-use crate::place::{Access, Place, Precedence};
 use crate::target::{Running, Session};
 
 /// Updates per request: keeps messages well below gRPC's usual limit of 4 MiB.
@@ -35,7 +35,11 @@ pub struct P4Runtime {
 
 impl P4Runtime {
     /// Connects, and becomes primary according to `access`.
-    pub(super) async fn open(program: Compiled, place: Place, access: Access) -> Result<Self, SwitchError> {
+    pub(super) async fn open(
+        program: Compiled,
+        place: Endpoint,
+        access: Access,
+    ) -> Result<Self, SwitchError> {
         let election = match access {
             Access::Read => None,
             Access::Write(precedence) | Access::Resume(precedence) => Some(ElectionId(precedence.0)),
@@ -52,7 +56,7 @@ impl P4Runtime {
     }
 
     /// Returns the greatest election id that the device has seen in the default role.
-    pub(super) async fn greatest(place: Place) -> Result<Option<Precedence>, SwitchError> {
+    pub(super) async fn greatest(place: Endpoint) -> Result<Option<Precedence>, SwitchError> {
         let client = Client::connect(target(place, None)).await.map_err(switch_error)?;
         Ok(client.arbitration().greatest.map(|id| Precedence(id.0)))
     }
@@ -78,8 +82,8 @@ impl From<inart_p4runtime::Counts> for Counts {
 }
 
 /// Returns the device at an endpoint, for a client with that election id.
-fn target(place: Place, election: Option<ElectionId>) -> inart_p4runtime::Target {
-    let Place { address, device, security, timeout, .. } = place;
+fn target(place: Endpoint, election: Option<ElectionId>) -> inart_p4runtime::Target {
+    let Endpoint { address, device, security, timeout, .. } = place;
     let target = inart_p4runtime::Target::new(address, DeviceId(device));
     inart_p4runtime::Target { security, election, timeout, ..target }
 }

@@ -19,7 +19,7 @@ use inart_planner_aggregation::{Options as Planning, plan_all, schemes};
 use inart_steering::{Decision, ReplanThresholds};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;
-use inart_targets::{Place, Precedence, Target};
+use inart_targets::{Endpoint, Precedence, Target};
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
 use inart_wire::{MacAddr, ValuesPerFrame};
@@ -262,7 +262,7 @@ async fn run(
         peers: None,
         jobs: jobs.collect(),
         program: target.program(ValuesPerFrame::N64, None).unwrap(),
-        switches: BTreeMap::from([("v1".to_owned(), Place::local("v1", 0))]),
+        switches: BTreeMap::from([("v1".to_owned(), Endpoint::local("v1", 0))]),
         precedence: Precedence(precedence),
         records: Records::open(folder, topology.name()).unwrap(),
         replace_program: false,

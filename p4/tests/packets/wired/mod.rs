@@ -11,7 +11,7 @@ use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_ind
 use inart_p4::{Chip, Variant};
 use inart_tables::{PortNo, SteerAction, SwitchTables, diff};
 use inart_targets::tofino::{Compiled, Image, TOFINO, TOFINO2};
-use inart_targets::{Access, Counts, Place, Precedence, Program, Session, Target};
+use inart_targets::{Access, Counts, Endpoint, Precedence, Program, Session, Target};
 
 use self::namespace::host_end;
 use self::process::Installed;
@@ -76,7 +76,7 @@ impl Wired {
         address: &str,
         settle: Duration,
     ) -> Result<Self, String> {
-        let place = Place { timeout: Duration::from_secs(30), ..Place::local(address, 0) };
+        let place = Endpoint { timeout: Duration::from_secs(30), ..Endpoint::local(address, 0) };
         let session = program.open(place, Access::Write(Precedence(1))).await;
         let session = session.map_err(|error| error.to_string())?;
         let lines = (1..=MARKER_PORT).map(|port| (port, Line::open(port))).collect();

@@ -165,9 +165,9 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
         hysteresis: 0.02,
         gap: intervals(rng.random_range(1..=3)),
         time_constant: intervals(3),
-        back_after: intervals(2),
-        forget_after: intervals(10),
-        again_after: intervals(4),
+        hold_down: intervals(2),
+        probe_after: intervals(10),
+        retry_after: intervals(4),
         ..ReplanThresholds::default()
     };
     let told_within = span(&mut rng, Span(1_000), Span(20_000_000));

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_targets::{
-    Access, Place, Precedence, Program, Running, Session, SwitchCounters, SwitchError, Traffic,
+    Access, Endpoint, Precedence, Program, Running, Session, SwitchCounters, SwitchError, Traffic,
 };
 use inart_wire::ValuesPerFrame;
 use tokio::time::Instant;
@@ -33,7 +33,7 @@ impl Program for Client {
         self.plant.limits
     }
 
-    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+    fn open(&self, place: Endpoint, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
         async move {
             let line = self.plant.line(self.controller, &place.address);
             begins_to_open(&mut self.plant.lock(), self.controller);
@@ -64,7 +64,7 @@ impl Program for Client {
         .boxed()
     }
 
-    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+    fn greatest(&self, place: Endpoint) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
         async move {
             let line = self.plant.line(self.controller, &place.address);
             let way = line.clone();

@@ -9,7 +9,7 @@ use inart_controller::daemon::{self, Config, DaemonError, State};
 use inart_controller::{InstallError, JobPlan, PortMap, Records, job_number};
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Assignment;
-use inart_targets::{Place, Precedence};
+use inart_targets::{Endpoint, Precedence};
 use inart_wire::{JobId, PlanVersion};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -247,7 +247,7 @@ impl<'a> World<'a> {
             topology: self.trial.topology.clone(),
             jobs: self.sets[set].clone(),
             program: Arc::new(Client { plant: self.plant.clone(), controller: number }),
-            switches: switches(self.trial).map(|name| (name.to_owned(), Place::local(name, 0))).collect(),
+            switches: switches(self.trial).map(|name| (name.to_owned(), Endpoint::local(name, 0))).collect(),
             precedence,
             switches_within: self.trial.switches_within,
             records: self.records[machine].clone(),

@@ -62,7 +62,7 @@ impl Simulation<'_> {
             Joining { host: double.host.clone(), incarnation, last, stop_point, rounds: 0, must_load_state };
         let beside = if is_there.is_some() { beside + 1 } else { 0 };
         match self.join(job, joining) {
-            Some(Err(Refusal::Taken { .. })) => self.wire.tally.doubles_refused += 1,
+            Some(Err(Refusal::NameInUse { .. })) => self.wire.tally.doubles_refused += 1,
             Some(Ok(Reply::Waiting(_))) if double.asks.is_some_and(|asks| asked + 1 >= asks) => {
                 self.wire.tally.joins_interrupted += 1;
                 self.has_left(job, &double.host, incarnation);
@@ -77,10 +77,10 @@ impl Simulation<'_> {
                 let next = Doubling { job, incarnation, asked: asked + 1, beside };
                 self.post_at(self.wire.now + ASK_AGAIN_NANOS, Pending::Double(number, Some(next)));
             }
-            Some(Ok(Reply::Seated(_))) if is_there.is_some() => {
+            Some(Ok(Reply::Admitted(_))) if is_there.is_some() => {
                 self.complain(job, format!("a second {} has the place of the first one", double.host));
             }
-            Some(Ok(Reply::Seated(_))) => self.has_left(job, &double.host, incarnation),
+            Some(Ok(Reply::Admitted(_))) => self.has_left(job, &double.host, incarnation),
             // The job is done.
             Some(Err(_)) | None => {}
         }

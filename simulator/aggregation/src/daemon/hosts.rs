@@ -145,7 +145,7 @@ impl Simulation<'_> {
         if let Some(member) = self.member(id) {
             let host = member.name.clone();
             self.at_rendezvous(job, |membership, now| {
-                membership.heard(now, &host, incarnation, ending, started, holds);
+                membership.answered(now, &host, incarnation, ending, started, holds);
             });
         }
     }

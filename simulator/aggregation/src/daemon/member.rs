@@ -1,6 +1,6 @@
 //! A host of an elastic job: what it is at.
 
-use inart_controller::membership::Place;
+use inart_controller::membership::MemberRole;
 use inart_elastic::{Gate, Left, Progress};
 use inart_wire::{Incarnation, PlanVersion};
 
@@ -43,7 +43,7 @@ pub(crate) struct Running {
     pub view: u32,
     pub plan_version: PlanVersion,
     pub gate: Gate,
-    pub place: Place,
+    pub place: MemberRole,
     pub newest: usize,
     pub doing: Doing,
     /// Tensors that were started.
@@ -75,7 +75,7 @@ pub(crate) enum Sum {
 impl Running {
     /// Whether it is a worker whose program computes.
     pub fn computes(&self) -> bool {
-        matches!((self.place, self.doing), (Place::Worker(_), Doing::Else))
+        matches!((self.place, self.doing), (MemberRole::Worker(_), Doing::Else))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The hosts of elastic jobs: what `inart_elastic` has around threads and sockets, in virtual time.
 
-use inart_controller::membership::{Joining, Place, Refusal, Reply, ViewMembership};
+use inart_controller::membership::{Joining, MemberRole, Refusal, Reply, ViewMembership};
 use inart_elastic::{Gate, Left, Standing, digits};
 use inart_protocol_aggregation::{Failure, Instant};
 use inart_wire::{PlanVersion, Rank, ShardId};
@@ -74,7 +74,7 @@ impl Simulation<'_> {
         };
         match self.join(job, joining) {
             None | Some(Ok(Reply::Waiting(_))) => self.plan_ask(id, ASK_AGAIN_NANOS),
-            Some(Ok(Reply::Seated(membership))) => self.begin_run(id, &membership)?,
+            Some(Ok(Reply::Admitted(membership))) => self.begin_view(id, &membership)?,
             Some(Err(Refusal::Finished { .. })) => {
                 let Some(member) = self.member_mut(id) else { return Ok(()) };
                 member.at = At::Dead;
@@ -92,7 +92,7 @@ impl Simulation<'_> {
     }
 
     /// A host begins its view.
-    fn begin_run(&mut self, id: ProcessId, membership: &ViewMembership) -> Result<(), Error> {
+    fn begin_view(&mut self, id: ProcessId, membership: &ViewMembership) -> Result<(), Error> {
         let Process { job, host, .. } = self.processes[id.0 as usize];
         let (told, timeout) = (self.daemon.jobs[job].told.clone(), self.options.peer_timeout);
         let Some(member) = self.member_mut(id) else { return Ok(()) };
@@ -130,11 +130,11 @@ impl Simulation<'_> {
         };
         member.at = At::Running(Box::new(running));
         self.processes[id.0 as usize] = match place {
-            Place::Worker(rank) => {
+            MemberRole::Worker(rank) => {
                 let rank = Rank::try_from(rank as u16).map_err(|_| Error::Ranks)?;
                 Process::worker(&told.assignment, job, host, rank, incarnation, (timeout, self.handling()))?
             }
-            Place::Server(shard) => {
+            MemberRole::Server(shard) => {
                 let shard = ShardId::from(shard as u16);
                 Process::server(&told.assignment, job, host, shard, incarnation, (timeout, false))?
             }
@@ -144,7 +144,7 @@ impl Simulation<'_> {
         }
         self.post(Pending::Stream { job, role: place.to_string(), incarnation, opens: true });
         self.post(Pending::Hear(id, incarnation));
-        if matches!(place, Place::Worker(_)) {
+        if matches!(place, MemberRole::Worker(_)) {
             if sum == Sum::Load {
                 self.begin_load(id);
             }
@@ -178,7 +178,7 @@ impl Simulation<'_> {
             }
             Ok(true) => {}
         }
-        let Place::Worker(rank) = running.place else { return };
+        let MemberRole::Worker(rank) = running.place else { return };
         running.doing = Doing::Summing(sum);
         running.started += 1;
         let newest = running.newest;
@@ -344,7 +344,7 @@ impl Simulation<'_> {
     /// A worker's run was aborted.
     fn has_failed(&mut self, id: ProcessId, failure: &Failure) {
         self.check_culprit(id, failure);
-        let Some(Running { place: Place::Worker(rank), .. }) = self.running_mut(id) else { return };
+        let Some(Running { place: MemberRole::Worker(rank), .. }) = self.running_mut(id) else { return };
         let own = Rank::try_from(*rank as u16);
         match own.ok().and_then(|own| Left::because_of(failure, own)) {
             Some(left) => self.leave_run(id, left),
@@ -392,7 +392,7 @@ impl Simulation<'_> {
     /// Takes in what a worker has put into its tensor and what it got.
     fn note_part(&mut self, id: ProcessId, record: inart_protocol_aggregation::RoundRecord, has_ended: bool) {
         let job = self.processes[id.0 as usize].job;
-        let Some(Running { view, place: Place::Worker(rank), started, what: Some(what), .. }) =
+        let Some(Running { view, place: MemberRole::Worker(rank), started, what: Some(what), .. }) =
             self.running_mut(id)
         else {
             return;

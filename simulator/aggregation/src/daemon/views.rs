@@ -1,6 +1,6 @@
 //! Runs of elastic jobs: planned, installed, and told.
 
-use inart_controller::membership::{Ending, Formation, Place};
+use inart_controller::membership::{Ending, Formation, MemberRole};
 use inart_controller::{is_for, next_view, plan_view};
 use inart_wire::{Incarnation, PlanVersion};
 
@@ -53,7 +53,7 @@ impl Simulation<'_> {
         let Some(live) = record.live().cloned() else { return Ok(Err("no plan is active".to_owned())) };
         let claims = claims(formation);
         if record.claimed.is_empty() && is_for(&live.plan, formation) {
-            self.daemon.records.begin_run(number, None, claims)?;
+            self.daemon.records.begin_view(number, None, claims)?;
             self.daemon.jobs[job].told.view += 1;
             self.daemon.jobs[job].told.ending = Ending::None;
             return Ok(Ok(live.plan_version));
@@ -79,7 +79,7 @@ impl Simulation<'_> {
             self.write_tables()?;
             return Ok(Err("a switch refuses".to_owned()));
         }
-        self.daemon.records.begin_run(number, Some(next.to), claims)?;
+        self.daemon.records.begin_view(number, Some(next.to), claims)?;
         let told = &mut self.daemon.jobs[job].told;
         (told.assignment, told.beside, told.ending) = (next.assignment, None, Ending::None);
         told.view += 1;
@@ -126,7 +126,8 @@ impl Simulation<'_> {
 
 /// The roles that a formation's hosts have.
 fn claims(formation: &Formation) -> Vec<(String, Incarnation)> {
-    let workers = formation.workers.iter().enumerate().map(|(rank, host)| (Place::Worker(rank), host.1));
-    let servers = formation.servers.iter().enumerate().map(|(shard, host)| (Place::Server(shard), host.1));
+    let workers = formation.workers.iter().enumerate().map(|(rank, host)| (MemberRole::Worker(rank), host.1));
+    let servers =
+        formation.servers.iter().enumerate().map(|(shard, host)| (MemberRole::Server(shard), host.1));
     workers.chain(servers).map(|(place, incarnation)| (place.to_string(), incarnation)).collect()
 }

@@ -23,7 +23,7 @@ pub enum Shares {
 
 /// Request to plan jobs on a network, starting from the active plans.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct PlanRequest {
     /// Number of the request, from 1; the decision has the same number.
     pub number: u64,
     /// Time of the request.
@@ -42,11 +42,11 @@ pub struct Question {
     pub since: Option<Duration>,
 }
 
-impl Question {
+impl PlanRequest {
     /// Returns whether servers coordinate the migration, with workers following from chunk to chunk. That
     /// takes as long as the active routes need for a window of chunks. Where these carry nothing, or less
     /// than a quarter of the new plans, every host migrates at once.
-    pub fn is_led(&self, decision: &Decision) -> bool {
+    pub fn is_coordinated(&self, decision: &Decision) -> bool {
         !self.is_urgent && decision.gain.is_some_and(|gain| gain < TOO_SLOW_TO_LEAD)
     }
 

@@ -9,7 +9,7 @@ use crate::numbers::PortNumbers;
 
 /// Endpoint of a switch.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Endpoint {
     /// `host:port`, or `unix:/path`.
     pub address: String,
     /// Number of the switch behind the address.
@@ -22,10 +22,10 @@ pub struct Place {
     pub ports: PortNumbers,
 }
 
-impl Place {
+impl Endpoint {
     /// Creates an endpoint on this machine, with a time limit of five seconds.
     pub fn local(address: impl Into<String>, device: u64) -> Self {
-        Place {
+        Endpoint {
             address: address.into(),
             device,
             security: Security::Local,
