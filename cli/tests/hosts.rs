@@ -48,7 +48,7 @@ fn an_assignment_serves_one_run() {
     }
     let folder = tempfile::tempdir().unwrap();
     let assignment = folder.path().join("digits.json");
-    let note = folder.path().join("digits.json.plan version-3.server-0.used");
+    let note = folder.path().join("digits.json.plan-version-3.server-0.used");
     std::fs::write(&assignment, ASSIGNMENT).unwrap();
 
     let first = run_until_noted(&assignment, &note);
@@ -61,7 +61,7 @@ fn an_assignment_serves_one_run() {
 
     // The next push writes another plan version into the file.
     std::fs::write(&assignment, ASSIGNMENT.replace(r#""plan_version": 3"#, r#""plan_version": 4"#)).unwrap();
-    let note = folder.path().join("digits.json.plan version-4.server-0.used");
+    let note = folder.path().join("digits.json.plan-version-4.server-0.used");
     let third = run_until_noted(&assignment, &note);
     assert!(note.exists(), "{}", text(&third));
 }

@@ -139,7 +139,7 @@ fn read(file: &Path) -> Result<Assignment, FileProblem> {
 /// Creates the claim's file; fails if it exists.
 fn note(file: &Path, assignment: &Assignment, who: &str) -> Result<(), FileProblem> {
     let mut name = file.to_owned().into_os_string();
-    name.push(format!(".plan version-{}.{who}.used", assignment.plan_version));
+    name.push(format!(".plan-version-{}.{who}.used", assignment.plan_version));
     match File::create_new(&name) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

@@ -44,7 +44,7 @@ fn a_role_runs_once_with_a_file_and_plan_version() {
     let claim =
         |plan_version, who| block_on(source.claim(&assignment(plan_version), who, Incarnation::new(1)));
     claim(3, "worker-0").unwrap();
-    assert!(folder.path().join("digits.json.plan version-3.worker-0.used").exists());
+    assert!(folder.path().join("digits.json.plan-version-3.worker-0.used").exists());
     let error = claim(3, "worker-0").unwrap_err();
     let expected = format!("assignment {}: worker-0 has run with it before", file.display());
     assert!(error.to_string().starts_with(&expected), "{error}");
