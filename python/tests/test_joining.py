@@ -86,7 +86,7 @@ class Joining(unittest.TestCase):
         self.refused(inart.AssignmentError, "window_chunks: 3")
         with open(self.file, "w") as file:
             file.write("{")
-        self.refused(inart.AssignmentError, "job.json: EOF.*a push of the job's plan")
+        self.refused(inart.AssignmentError, "job.json: EOF.*an assignment file of the job's plan")
         self.assertEqual(os.listdir(self.folder.name), ["job.json"], "no note that a rank ran")
 
     def test_the_world_of_torchrun_has_to_be_the_jobs(self):

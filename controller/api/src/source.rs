@@ -53,12 +53,12 @@ pub enum FileProblem {
     #[error("{0}")]
     Read(io::Error),
     /// File that is not an assignment.
-    #[error("{0}; give a file that a push of the job's plan has written")]
+    #[error("{0}; give an assignment file of the job's plan")]
     Malformed(serde_json::Error),
     /// Assignment with which a host has run before.
     #[error(
-        "{who} has run with it before, and switches may still hold sums of that run; push the plan under a new \
-         plan version and start all hosts with the assignment that this writes"
+        "{who} has run with it before, and switches may still hold sums of that run; apply the plan under a new \
+         plan version and start all hosts with the new assignment"
     )]
     Used {
         /// Role of the host.

@@ -20,7 +20,7 @@ use inart_topologies::units::counted;
 pub enum StallCause {
     /// Silent process of the worker.
     HostSilent {
-        /// What was tried, and the result.
+        /// Attempts, and their result.
         why: String,
     },
     /// Worker that has not started the round: its program computes.
@@ -32,7 +32,7 @@ pub enum StallCause {
     SwitchSilent {
         /// Name of the switch.
         switch: String,
-        /// Its error.
+        /// Error of the switch.
         why: String,
     },
     /// Switch that drops the frames for lack of an entry.
