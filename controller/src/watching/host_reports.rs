@@ -116,10 +116,10 @@ mod tests {
         .expect("a valid topology")
     }
 
-    fn report_and_observe(reports: &mut HostReports, reports: &[(&str, Report)]) -> HostSeen {
+    fn report_and_observe(observer: &mut HostReports, reports: &[(&str, Report)]) -> HostSeen {
         let topology = topology();
         let of = |(job, report): &(&str, Report)| (((*job).to_owned(), "w".to_owned()), report.clone());
-        let seen = reports.observe(&topology, reports.iter().map(of).collect());
+        let seen = observer.observe(&topology, reports.iter().map(of).collect());
         seen[&topology.node_named("w").expect("a worker")]
     }
 
@@ -143,28 +143,28 @@ mod tests {
 
     #[test]
     fn observations_cover_the_time_since_the_previous_report() {
-        let mut reports = HostReports::default();
-        let first = report_and_observe(&mut reports, &[("a", report(1000, 10.0))]);
+        let mut observer = HostReports::default();
+        let first = report_and_observe(&mut observer, &[("a", report(1000, 10.0))]);
         assert_eq!((first.retransmitted, first.delivered), (None, None), "over an unknown time");
         assert_eq!((first.started, first.ended), (Some(3), Some(2)));
         assert_eq!(first.queueing, Some(Duration::from_millis(20)));
-        let second = report_and_observe(&mut reports, &[("a", report(1080, 11.0))]);
+        let second = report_and_observe(&mut observer, &[("a", report(1080, 11.0))]);
         assert_eq!((second.retransmitted, second.marked), (Some(0.25), Some(0.25)));
         // 800 of the 1000 bytes that were planned for a second.
         assert_eq!(second.delivered, Some(0.8));
         // Without a new report the observation stays.
-        assert_eq!(report_and_observe(&mut reports, &[("a", report(1080, 11.0))]), second);
+        assert_eq!(report_and_observe(&mut observer, &[("a", report(1080, 11.0))]), second);
         // Another view counts from 0.
-        let third = report_and_observe(&mut reports, &[("a", report(40, 0.1))]);
+        let third = report_and_observe(&mut observer, &[("a", report(40, 0.1))]);
         assert_eq!((third.retransmitted, third.delivered), (Some(0.25), Some(4.0)));
     }
 
     #[test]
     fn an_observation_of_a_host_covers_all_its_jobs() {
-        let mut reports = HostReports::default();
-        report_and_observe(&mut reports, &[("a", report(0, 0.0)), ("b", report(0, 0.0))]);
+        let mut observer = HostReports::default();
+        report_and_observe(&mut observer, &[("a", report(0, 0.0)), ("b", report(0, 0.0))]);
         let lost = Report { frames_resent: 100, rtt_seconds: Some(0.05), ..report(100, 1.0) };
-        let seen = report_and_observe(&mut reports, &[("a", report(100, 1.0)), ("b", lost)]);
+        let seen = report_and_observe(&mut observer, &[("a", report(100, 1.0)), ("b", lost)]);
         assert_eq!((seen.retransmitted, seen.delivered), (Some(0.625), Some(1.0)));
         assert_eq!(seen.queueing, Some(Duration::from_millis(40)));
         assert_eq!((seen.started, seen.ended), (Some(6), Some(4)));
