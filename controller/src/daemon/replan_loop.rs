@@ -174,7 +174,9 @@ impl Replanning {
     /// Handles counters of the switches.
     fn watch(&mut self, answers: Answers) {
         let now = self.start.elapsed();
-        let Some(mut seen) = self.watching.observe(now, answers, &self.state.connected_hosts()) else { return };
+        let Some(mut seen) = self.watching.observe(now, answers, &self.state.connected_hosts()) else {
+            return;
+        };
         seen.hosts = self.reports.observe(&self.topology, self.state.host_reports());
         self.update_jobs();
         let failed = self.steering.failed();

@@ -78,7 +78,7 @@ impl Membership {
     }
 
     /// Returns whether the host is a worker outside of a view in which a worker has done all its rounds: no
-    /// rounds are on_left for it, and it is refused once the other workers are done, too.
+    /// rounds are left for it, and it is refused once the other workers are done, too.
     fn joins_too_late(&self, joining: &Joining) -> bool {
         let Joining { host, incarnation, .. } = joining;
         let is_in =
@@ -134,7 +134,7 @@ impl Membership {
         }
     }
 
-    /// Handles a host that has on_left its view: at the stop point, or else the view ends for all.
+    /// Handles a host that has left its view: at the stop point, or else the view ends for all.
     fn on_left(&mut self, now: Duration, host: &str, incarnation: Incarnation, stop_point: Option<u32>) {
         let Some(view) = &mut self.view else { return };
         let Some(member) = view.members.iter_mut().find(|member| member.host == host) else { return };
