@@ -26,7 +26,7 @@ pub(crate) enum News {
 
 impl Machine for Agent {
     type Command = Vec<f32>;
-    type News = News;
+    type Report = News;
     type Done = ();
 
     fn up(&mut self, other: PeerNo, now: Duration) {
@@ -113,7 +113,7 @@ fn told<N>(output: Output<N>, news: fn(N) -> News) -> Output<News> {
         Output::Send { to, id, data, priority } => Output::Send { to, id, data, priority },
         Output::Copy(frame) => Output::Copy(frame),
         Output::Work(work) => Output::Work(work),
-        Output::Tell(own) => Output::Tell(news(own)),
+        Output::Report(own) => Output::Report(news(own)),
         Output::Over => Output::Over,
     }
 }

@@ -175,7 +175,7 @@ impl Program<Agent> for Training {
     /// No process is killed.
     fn killed(&mut self, _who: PeerNo, _machine: Agent) {}
 
-    fn hear(
+    fn report(
         &mut self,
         who: PeerNo,
         machine: &mut Agent,

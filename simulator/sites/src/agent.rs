@@ -45,7 +45,7 @@ impl Agent {
 
 impl Machine for Agent {
     type Command = SiteCommand;
-    type News = News;
+    type Report = News;
     type Done = Planned;
 
     fn up(&mut self, peer: PeerNo, now: Duration) {
@@ -126,7 +126,7 @@ impl Machine for Agent {
                 return Some(match process.next(now)? {
                     Output::Send { to, id, data, priority } => Output::Send { to, id, data, priority },
                     Output::Copy(frame) => Output::Copy(frame),
-                    Output::Tell(news) => Output::Tell(News::Site(news)),
+                    Output::Report(news) => Output::Report(News::Site(news)),
                     Output::Over => Output::Over,
                     // Work takes no virtual time.
                     Output::Work(work) => {
@@ -155,7 +155,7 @@ fn of_scheduler(output: Output<SchedulerNews, Planned>) -> Output<News, Planned>
         Output::Send { to, id, data, priority } => Output::Send { to, id, data, priority },
         Output::Copy(frame) => Output::Copy(frame),
         Output::Work(work) => Output::Work(work),
-        Output::Tell(news) => Output::Tell(News::Scheduler(news)),
+        Output::Report(news) => Output::Report(News::Scheduler(news)),
         Output::Over => Output::Over,
     }
 }

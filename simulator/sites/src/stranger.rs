@@ -56,7 +56,7 @@ impl Stranger {
             return Some(Output::Send { to, id: FIRST_OFFER + self.offered, data, priority: i32::MAX });
         }
         let output = self.machine.next(now)?;
-        if let Output::Tell(SchedulerNews::Offered(policy)) = &output {
+        if let Output::Report(SchedulerNews::Offered(policy)) = &output {
             let data = offer(policy);
             self.offers.extend((0..self.sites).map(|site| (PeerNo(site), data.clone())));
         }

@@ -337,7 +337,7 @@ impl Program<Agent> for Training {
         self.was_taken(parcel, machine);
     }
 
-    fn hear(
+    fn report(
         &mut self,
         who: PeerNo,
         machine: &mut Agent,

@@ -42,11 +42,11 @@ pub trait Program<M: Machine> {
     ///
     /// # Errors
     /// A finding of the audit.
-    fn hear(
+    fn report(
         &mut self,
         who: PeerNo,
         machine: &mut M,
-        news: M::News,
+        news: M::Report,
         now: Duration,
         later: &mut Later<M::Command>,
     ) -> Result<(), Self::Error>;

@@ -441,10 +441,10 @@ where
                 Output::Work(work) => machine.done(work.run(), now),
                 // A process whose part is over stays connected: others may still need its answers.
                 Output::Over => {}
-                Output::Tell(news) => {
+                Output::Report(news) => {
                     *news_at = now;
                     let mut later = Later::new();
-                    program.hear(who, machine, news, now, &mut later)?;
+                    program.report(who, machine, news, now, &mut later)?;
                     let generation = own.number;
                     *commands += later.len();
                     plan(timeline, now, later, |command| Event::Command { who, generation, command });

@@ -28,7 +28,7 @@ struct Sender {
 
 impl Machine for Sender {
     type Command = u8;
-    type News = u8;
+    type Report = u8;
     type Done = ();
 
     fn up(&mut self, peer: PeerNo, _: Duration) {
@@ -77,7 +77,7 @@ impl Machine for Sender {
 
     fn next(&mut self, _: Duration) -> Option<Output<u8>> {
         if let Some(news) = self.news.pop() {
-            return Some(Output::Tell(news));
+            return Some(Output::Report(news));
         }
         if let Some(number) = self.copy.take() {
             return Some(Output::Copy(Bytes::from(vec![number])));
@@ -199,7 +199,7 @@ impl Program<Sender> for Count {
         self.taken.extend(&parcel.data);
     }
 
-    fn hear(
+    fn report(
         &mut self,
         who: PeerNo,
         _: &mut Sender,

@@ -111,7 +111,7 @@ fn of_server(
                 }
                 server.ended(id, is_taken, now);
             }
-            Output::Tell(ServerNews::Pushed { values, .. }) => assert_eq!(values.len(), VALUES),
+            Output::Report(ServerNews::Pushed { values, .. }) => assert_eq!(values.len(), VALUES),
             _ => {}
         }
     }
@@ -125,7 +125,7 @@ fn of_worker(worker: &mut WorkerAgent, to_server: &mut Vec<Bytes>, is_taken: boo
                 to_server.push(data);
                 worker.ended(id, is_taken, now);
             }
-            Output::Tell(WorkerNews::Compute(start)) => {
+            Output::Report(WorkerNews::Compute(start)) => {
                 assert_eq!(start.model.len(), VALUES);
                 worker.computed(start.ticket, vec![1.0; VALUES]).expect("it is as long as the model");
             }

@@ -60,7 +60,7 @@ fn schedule(scheduler: &mut SchedulerProcess, from: PeerNo, message: &[u8], now:
                 assert!(to.0 < 4, "a message to no site");
                 scheduler.ended(id, true, now);
             }
-            Some(Wish::Tell(SchedulerNews::Warned(text))) => assert!(!text.contains('\n'), "{text}"),
+            Some(Wish::Report(SchedulerNews::Warned(text))) => assert!(!text.contains('\n'), "{text}"),
             Some(_) => {}
         }
     }

@@ -73,7 +73,7 @@ impl Program<Ring> for Training {
 
     fn killed(&mut self, _: PeerNo, _: Ring) {}
 
-    fn hear(
+    fn report(
         &mut self,
         who: PeerNo,
         _: &mut Ring,

@@ -27,7 +27,7 @@ struct Side<'a> {
 impl Host<Ring> for Side<'_> {
     type Error = Error;
 
-    fn tell(&mut self, news: News, _: &mut Ring) -> Result<(), Error> {
+    fn report(&mut self, news: News, _: &mut Ring) -> Result<(), Error> {
         let value = self.audit.lock().unwrap().hear(self.who, news).expect("the sum is right");
         value.into_iter().for_each(|value| self.orders.send(Order::Command(value)).unwrap());
         Ok(())

@@ -104,7 +104,7 @@ impl Ring {
 impl Machine for Ring {
     /// Round and value.
     type Command = (u64, u64);
-    type News = News;
+    type Report = News;
     type Done = ();
 
     fn up(&mut self, peer: PeerNo, _: Duration) {
@@ -155,7 +155,7 @@ impl Machine for Ring {
 
     fn next(&mut self, now: Duration) -> Option<Output<News>> {
         if let Some(news) = self.news.pop_front() {
-            return Some(Output::Tell(news));
+            return Some(Output::Report(news));
         }
         if let Some(data) = self.lane.next(self.next_id, now) {
             self.next_id += 1;

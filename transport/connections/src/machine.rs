@@ -34,7 +34,7 @@ pub trait Machine {
     /// Order of the process's program, such as a computed update.
     type Command;
     /// Report to the process's program.
-    type News;
+    type Report;
     /// Result of [work](Output::Work).
     type Done: Send + 'static;
 
@@ -83,7 +83,7 @@ pub trait Machine {
     fn wake_at(&self) -> Option<Duration>;
 
     /// Returns what the host must do next; `None` until another call changes something or time passes.
-    fn next(&mut self, now: Duration) -> Option<Output<Self::News, Self::Done>>;
+    fn next(&mut self, now: Duration) -> Option<Output<Self::Report, Self::Done>>;
 
     /// Whether another process may end without a fault.
     fn may_end(&self, peer: PeerNo) -> bool;
@@ -108,16 +108,16 @@ pub enum Output<N, D = ()> {
     /// Computes on a thread of its own; [`done`](Machine::done) must follow.
     Work(Work<D>),
     /// Reports to the program.
-    Tell(N),
+    Report(N),
     /// Ends the process.
     Over,
 }
 
 impl<N, D> Output<N, D> {
-    /// Returns the report of a [`Tell`](Self::Tell).
-    pub fn news(self) -> Option<N> {
+    /// Returns the report of a [`Report`](Self::Report).
+    pub fn report(self) -> Option<N> {
         match self {
-            Output::Tell(news) => Some(news),
+            Output::Report(news) => Some(news),
             _ => None,
         }
     }

@@ -193,7 +193,7 @@ impl PeerProcess {
 
     fn report(&mut self, news: PeerNews) {
         self.is_over |= matches!(news, PeerNews::NotTakenIn(_) | PeerNews::Update(_));
-        self.ready.push_back(Output::Tell(news));
+        self.ready.push_back(Output::Report(news));
     }
 
     fn send_message(&mut self, to: Rank, message: &Message) {
@@ -286,7 +286,7 @@ fn number(rank: Rank) -> PeerNo {
 
 impl Machine for PeerProcess {
     type Command = Vec<f32>;
-    type News = PeerNews;
+    type Report = PeerNews;
     type Done = ();
 
     fn up(&mut self, peer: PeerNo, now: Duration) {

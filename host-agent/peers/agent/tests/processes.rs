@@ -145,13 +145,13 @@ impl World {
                     Output::Send { to, id, data, .. } => {
                         self.net.push_back(Packet { from: at, to: to.index(), id, data });
                     }
-                    Output::Tell(PeerNews::Compute(_)) => {
+                    Output::Report(PeerNews::Compute(_)) => {
                         self.peers[at].as_mut().unwrap().command(vec![at as f32; 2], now);
                     }
-                    Output::Tell(PeerNews::Ended { outcome, .. }) if outcome.round == ROUNDS => {
+                    Output::Report(PeerNews::Ended { outcome, .. }) if outcome.round == ROUNDS => {
                         self.ended.insert(at);
                     }
-                    Output::Tell(PeerNews::Finished(_)) => drop(self.finished.insert(at, now)),
+                    Output::Report(PeerNews::Finished(_)) => drop(self.finished.insert(at, now)),
                     Output::Over => {
                         self.left.insert(at, now);
                         self.peers[at] = None;
@@ -166,7 +166,7 @@ impl World {
                 Output::Send { to, id, data, .. } => {
                     self.net.push_back(Packet { from: PEERS, to: to.index(), id, data });
                 }
-                Output::Tell(news) => self.coordinator_news.push(news),
+                Output::Report(news) => self.coordinator_news.push(news),
                 Output::Over => self.coordinator = None,
                 _ => {}
             }
@@ -234,7 +234,7 @@ fn a_coordinator_without_peers_ends_after_its_patience() {
     lonely.tick(PATIENCE - STEP);
     assert!(lonely.next(PATIENCE - STEP).is_none());
     lonely.tick(PATIENCE);
-    let news = lonely.next(PATIENCE).and_then(Output::news);
+    let news = lonely.next(PATIENCE).and_then(Output::report);
     assert_eq!(news, Some(CoordinatorNews::Alone { waited: PATIENCE }));
     assert!(matches!(lonely.next(PATIENCE), Some(Output::Over)));
     assert!(lonely.next(PATIENCE).is_none(), "once");

@@ -185,7 +185,7 @@ struct Coordinating<'a, F> {
 impl<F: FnMut(CoordinatorEvent)> Host<CoordinatorProcess<Schemes>> for Coordinating<'_, F> {
     type Error = HostError;
 
-    fn tell(
+    fn report(
         &mut self,
         news: CoordinatorNews,
         _process: &mut CoordinatorProcess<Schemes>,

@@ -77,7 +77,7 @@ impl PeerSide {
 impl Host<PeerProcess> for PeerSide {
     type Error = HostError;
 
-    fn tell(&mut self, news: PeerNews, process: &mut PeerProcess) -> Result<(), HostError> {
+    fn report(&mut self, news: PeerNews, process: &mut PeerProcess) -> Result<(), HostError> {
         let name = self.names.me.clone();
         let news = match news {
             PeerNews::Compute(start) => News::Compute(start),

@@ -71,7 +71,7 @@ impl Both {
                         self.workers[to.index()].received(SERVER, &data, None, now);
                         self.server.ended(id, true, now);
                     }
-                    Output::Tell(news) => self.said.push(news),
+                    Output::Report(news) => self.said.push(news),
                     _ => {}
                 }
             }
@@ -83,8 +83,8 @@ impl Both {
                             self.server.received(PeerNo(at as u32), &data, None, now);
                             worker.ended(id, true, now);
                         }
-                        Output::Tell(WorkerNews::Compute(start)) => self.starts.push(start),
-                        Output::Tell(news) => self.heard.push(news),
+                        Output::Report(WorkerNews::Compute(start)) => self.starts.push(start),
+                        Output::Report(news) => self.heard.push(news),
                         _ => {}
                     }
                 }
@@ -324,7 +324,7 @@ fn a_worker_without_a_server_ends() {
     let late = Duration::from_secs(60);
     alone.tick(late);
     assert_eq!(
-        alone.next(late).and_then(Output::news),
+        alone.next(late).and_then(Output::report),
         Some(WorkerNews::Failed(WorkerError::NoServer(late)))
     );
 }

@@ -86,7 +86,7 @@ impl World {
                         self.clients[to.index()].received(SERVER, &data, None, now);
                         self.server.ended(id, true, now);
                     }
-                    Output::Tell(news) => self.said.push(news),
+                    Output::Report(news) => self.said.push(news),
                     _ => {}
                 }
             }
@@ -98,8 +98,8 @@ impl World {
                             self.server.received(PeerNo(at as u32), &data, None, now);
                             client.ended(id, true, now);
                         }
-                        Output::Tell(WorkerNews::Compute(start)) => self.starts[at] = Some(start),
-                        Output::Tell(WorkerNews::LeftOut { why }) => {
+                        Output::Report(WorkerNews::Compute(start)) => self.starts[at] = Some(start),
+                        Output::Report(WorkerNews::LeftOut { why }) => {
                             assert!(why.contains("its data"), "{why}");
                             self.left_out.push(at);
                         }

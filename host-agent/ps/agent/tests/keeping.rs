@@ -87,7 +87,7 @@ fn exchange(server: &mut Server, worker: &mut WorkerAgent) -> (Option<Work<Resul
                     worker.received(OTHER, &data, None, ZERO);
                     server.ended(id, true, ZERO);
                 }
-                Output::Tell(ServerNews::Applied(applied)) => versions.push(applied.version),
+                Output::Report(ServerNews::Applied(applied)) => versions.push(applied.version),
                 _ => {}
             }
         }
@@ -101,7 +101,7 @@ fn exchange(server: &mut Server, worker: &mut WorkerAgent) -> (Option<Work<Resul
                     server.received(OTHER, &data, None, ZERO);
                     worker.ended(id, true, ZERO);
                 }
-                Output::Tell(WorkerNews::Compute(start)) => {
+                Output::Report(WorkerNews::Compute(start)) => {
                     worker.command(Computed { ticket: start.ticket, update: vec![1.0; VALUES] }, ZERO);
                 }
                 _ => {}
@@ -150,7 +150,7 @@ fn a_version_that_cannot_be_kept_is_an_error_and_workers_learn_it() {
     worker.ended(id, true, ZERO);
     server.done(work.unwrap().run(), ZERO);
     let why = "model.kept: the disk is full".to_owned();
-    assert_eq!(server.next(ZERO).and_then(Output::news), Some(ServerNews::NotKept { why: why.clone() }));
+    assert_eq!(server.next(ZERO).and_then(Output::report), Some(ServerNews::NotKept { why: why.clone() }));
     server.stop(&why, ZERO);
     let (outputs, _) = until_work(&mut server);
     let told = outputs.iter().any(|output| matches!(output, Output::Send { data, .. } if has(data, &why)));
@@ -183,7 +183,7 @@ fn a_server_without_workers_reports_it_after_its_patience() {
     let late = |server: &mut Server, seconds| {
         let now = Duration::from_secs(seconds);
         server.tick(now);
-        std::iter::from_fn(|| server.next(now)).find_map(Output::news)
+        std::iter::from_fn(|| server.next(now)).find_map(Output::report)
     };
     assert_eq!(late(&mut server, 29), None);
     server.up(OTHER, Duration::from_secs(29));

@@ -76,7 +76,7 @@ impl Heard {
                         }
                         server.ended(id, true, ZERO);
                     }
-                    Output::Tell(news) => self.said.push(news),
+                    Output::Report(news) => self.said.push(news),
                     _ => {}
                 }
             }
@@ -87,8 +87,8 @@ impl Heard {
                         server.received(PeerNo(at), &data, None, ZERO);
                         worker.ended(id, true, ZERO);
                     }
-                    Output::Tell(WorkerNews::Compute(start)) => self.starts.push(start),
-                    Output::Tell(news) => self.heard.push(news),
+                    Output::Report(WorkerNews::Compute(start)) => self.starts.push(start),
+                    Output::Report(news) => self.heard.push(news),
                     _ => {}
                 }
             }

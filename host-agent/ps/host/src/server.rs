@@ -162,7 +162,7 @@ impl<S: Sequencer, F: FnMut(ServerEvent)> Host<ServerAgent<S>> for Serving<'_, F
     type Error = HostError;
 
     /// The machine reports versions once the last of them is kept.
-    fn tell(&mut self, news: ServerNews, server: &mut ServerAgent<S>) -> Result<(), HostError> {
+    fn report(&mut self, news: ServerNews, server: &mut ServerAgent<S>) -> Result<(), HostError> {
         let job = &self.side.job;
         match news {
             ServerNews::Applied(applied) => {

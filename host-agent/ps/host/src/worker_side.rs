@@ -48,7 +48,7 @@ impl WorkerSide {
     }
 
     /// A program that is gone is noticed by its orders.
-    fn tell(&self, news: News) {
+    fn send(&self, news: News) {
         let _ = self.told.send(news);
     }
 
@@ -75,16 +75,16 @@ impl WorkerSide {
 impl Host<WorkerAgent> for WorkerSide {
     type Error = HostError;
 
-    fn tell(&mut self, news: WorkerNews, worker: &mut WorkerAgent) -> Result<(), HostError> {
+    fn report(&mut self, news: WorkerNews, worker: &mut WorkerAgent) -> Result<(), HostError> {
         let server = self.names.of(SERVER);
         match news {
             WorkerNews::Compute(start) => {
                 (self.doing.computes, self.doing.since) = (true, Instant::now());
-                WorkerSide::tell(self, News::Compute(start));
+                self.send(News::Compute(start));
             }
             WorkerNews::Pushed { iteration, refusal } => {
                 self.doing.pushed += 1;
-                WorkerSide::tell(self, News::Pushed { iteration, refusal });
+                self.send(News::Pushed { iteration, refusal });
             }
             WorkerNews::Over { version } => self.last = Some((version, None)),
             WorkerNews::LeftOut { why } => {

@@ -165,7 +165,7 @@ impl SiteProcess {
     }
 
     fn news(&self, output: DriverOutput) -> Output<SiteNews> {
-        Output::Tell(match output {
+        Output::Report(match output {
             DriverOutput::Send { to, id, data, priority } => {
                 return Output::Send { to: self.number(to), id, data, priority };
             }
@@ -203,7 +203,7 @@ impl SiteProcess {
 
 impl Machine for SiteProcess {
     type Command = SiteCommand;
-    type News = SiteNews;
+    type Report = SiteNews;
     type Done = ();
 
     fn up(&mut self, peer: PeerNo, now: Duration) {

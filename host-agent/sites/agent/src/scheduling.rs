@@ -111,7 +111,7 @@ impl SchedulerProcess {
     }
 
     fn log(&mut self, text: String) {
-        self.outputs.push_back(Output::Tell(SchedulerNews::Warned(text)));
+        self.outputs.push_back(Output::Report(SchedulerNews::Warned(text)));
     }
 
     /// Logs what is wrong with messages of a site, once: a site may send more of them than a log can hold.
@@ -193,7 +193,7 @@ fn site(number: PeerNo) -> Option<SiteNo> {
 
 impl Machine for SchedulerProcess {
     type Command = Infallible;
-    type News = SchedulerNews;
+    type Report = SchedulerNews;
     type Done = Result<TransmissionPolicy, PlanError>;
 
     fn up(&mut self, peer: PeerNo, _now: Duration) {
@@ -232,7 +232,7 @@ impl Machine for SchedulerProcess {
             Err(error) => return self.log(format!("the last plan stays: {error}")),
         };
         let Some(policy) = self.scheduler.planned(policy) else { return };
-        self.outputs.push_back(Output::Tell(SchedulerNews::Offered(policy.clone())));
+        self.outputs.push_back(Output::Report(SchedulerNews::Offered(policy.clone())));
         for site in self.agreeing.clone() {
             self.send(site, Body::Offer(policy_message(&policy)));
         }

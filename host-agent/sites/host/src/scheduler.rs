@@ -123,7 +123,7 @@ impl<F> Scheduling<F> {
 impl<F: FnMut(Offered)> Host<SchedulerProcess> for Scheduling<F> {
     type Error = HostError;
 
-    fn tell(&mut self, news: SchedulerNews, process: &mut SchedulerProcess) -> Result<(), HostError> {
+    fn report(&mut self, news: SchedulerNews, process: &mut SchedulerProcess) -> Result<(), HostError> {
         match news {
             SchedulerNews::Warned(text) => tracing::warn!("{text}"),
             SchedulerNews::Offered(policy) => {

@@ -96,7 +96,7 @@ impl Host<SiteProcess> for SiteSide {
     type Error = HostError;
 
     /// After a failure the site notifies others until its training loop is gone.
-    fn tell(&mut self, news: SiteNews, _process: &mut SiteProcess) -> Result<(), HostError> {
+    fn report(&mut self, news: SiteNews, _process: &mut SiteProcess) -> Result<(), HostError> {
         let news = match news {
             SiteNews::Ready { round, training } => News::Ready(Next::Round { round, training }),
             SiteNews::Ended { training } => News::Ready(Next::Ended { training }),

@@ -40,7 +40,7 @@ pub fn worker(peer: PeerNo) -> PeerNo {
 
 impl<S: Sequencer> Machine for Agent<S> {
     type Command = Computed;
-    type News = News;
+    type Report = News;
     type Done = Result<(), String>;
 
     fn up(&mut self, other: PeerNo, now: Duration) {
@@ -110,14 +110,14 @@ impl<S: Sequencer> Machine for Agent<S> {
                 Output::Send { to, id, data, priority } => {
                     Output::Send { to: peer(to.index()), id, data, priority }
                 }
-                Output::Tell(news) => Output::Tell(News::Server(news)),
+                Output::Report(news) => Output::Report(News::Server(news)),
                 Output::Work(work) => Output::Work(work),
                 Output::Copy(frame) => Output::Copy(frame),
                 Output::Over => Output::Over,
             },
             Agent::Worker(agent) => match agent.next(now)? {
                 Output::Send { to, id, data, priority } => Output::Send { to, id, data, priority },
-                Output::Tell(news) => Output::Tell(News::Worker(news)),
+                Output::Report(news) => Output::Report(News::Worker(news)),
                 // A worker has no work.
                 Output::Work(_) | Output::Over => Output::Over,
                 Output::Copy(frame) => Output::Copy(frame),

@@ -320,7 +320,7 @@ where
         self.disconnected += u64::from(who != SERVER);
     }
 
-    fn hear(
+    fn report(
         &mut self,
         who: PeerNo,
         machine: &mut Agent<S>,

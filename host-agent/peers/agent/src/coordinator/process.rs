@@ -178,7 +178,7 @@ impl<S: Selector> CoordinatorProcess<S> {
 
 impl<S: Selector> Machine for CoordinatorProcess<S> {
     type Command = Infallible;
-    type News = CoordinatorNews;
+    type Report = CoordinatorNews;
     type Done = ();
 
     fn up(&mut self, peer: PeerNo, _now: Duration) {
@@ -240,7 +240,7 @@ impl<S: Selector> Machine for CoordinatorProcess<S> {
             self.take(output);
         }
         if let Some(news) = self.news.pop_front() {
-            return Some(Output::Tell(news));
+            return Some(Output::Report(news));
         }
         if self.is_over {
             return self.over();

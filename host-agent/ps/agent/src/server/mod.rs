@@ -164,7 +164,7 @@ impl<S: Sequencer> ServerAgent<S> {
 
 impl<S: Sequencer> Machine for ServerAgent<S> {
     type Command = Infallible;
-    type News = ServerNews;
+    type Report = ServerNews;
     type Done = Result<(), String>;
 
     fn up(&mut self, worker: PeerNo, now: Duration) {
@@ -296,7 +296,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
         }
         if let Some(news) = self.outputs.pop_front() {
             self.keeping.covered = self.keeping.covered.saturating_sub(1);
-            return Some(Output::Tell(news));
+            return Some(Output::Report(news));
         }
         let workers = self.links.len() as u64;
         for (to, link) in self.links.iter_mut().enumerate().filter(|(_, link)| link.is_up) {

@@ -172,7 +172,7 @@ impl WorkerAgent {
 
 impl Machine for WorkerAgent {
     type Command = Computed;
-    type News = WorkerNews;
+    type Report = WorkerNews;
     type Done = ();
 
     fn up(&mut self, server: PeerNo, now: Duration) {
@@ -233,7 +233,7 @@ impl Machine for WorkerAgent {
 
     fn next(&mut self, now: Duration) -> Option<Output<WorkerNews>> {
         if let Some(news) = self.outputs.pop_front() {
-            return Some(Output::Tell(news));
+            return Some(Output::Report(news));
         }
         if std::mem::take(&mut self.does_end) {
             return Some(Output::Over);

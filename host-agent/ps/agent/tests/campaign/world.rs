@@ -368,14 +368,14 @@ impl World<'_> {
         let (seed, now) = (self.trial.seed, self.now);
         match output {
             Output::Send { to, id, data, .. } => self.send(true, to.index(), id, data),
-            Output::Tell(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+            Output::Report(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
                 self.audit.arrived(worker.index(), iteration, base, &values, seed);
                 // Of a group, it has no turn to wait for; its client goes on in the same round.
                 if refusal.is_some() && matches!(self.trial.rule, Rule::Groups(_)) {
                     self.audit.refused(worker.index(), seed);
                 }
             }
-            Output::Tell(ServerNews::Applied(applied)) => {
+            Output::Report(ServerNews::Applied(applied)) => {
                 let server = self.server.as_mut().expect("it has said so");
                 // Several versions may come at once: the last one is what the server has.
                 let is_last = server.sequencer().version() == applied.version;
@@ -386,17 +386,17 @@ impl World<'_> {
                     self.kept = server.sequencer().kept();
                 }
             }
-            Output::Tell(ServerNews::Discarded { worker, iteration, .. }) => {
+            Output::Report(ServerNews::Discarded { worker, iteration, .. }) => {
                 self.audit.discarded(worker.index(), iteration, seed);
             }
-            Output::Tell(ServerNews::Gone { .. }) => self.audit.seen.gone += 1,
-            Output::Tell(ServerNews::Joined { .. } | ServerNews::Pulls { .. }) => {}
+            Output::Report(ServerNews::Gone { .. }) => self.audit.seen.gone += 1,
+            Output::Report(ServerNews::Joined { .. } | ServerNews::Pulls { .. }) => {}
             // What its worker makes of it is looked at there.
-            Output::Tell(ServerNews::NotTakenIn { why, .. }) => {
+            Output::Report(ServerNews::NotTakenIn { why, .. }) => {
                 let may = self.trial.odd.is_some_and(|odd| odd != Odd::Overflows);
                 assert!(may, "seed {seed}: {why}");
             }
-            Output::Tell(ServerNews::Overflow { version, overflow }) => {
+            Output::Report(ServerNews::Overflow { version, overflow }) => {
                 assert_eq!(self.trial.odd, Some(Odd::Overflows), "seed {seed}: {overflow}");
                 self.audit.overflows(version, overflow.worker.index(), overflow.at, self.trial);
                 self.is_stopped = true;
@@ -411,7 +411,7 @@ impl World<'_> {
         let (trial, seed) = (self.trial, self.trial.seed);
         match output {
             Output::Send { id, data, .. } => self.send(false, worker, id, data),
-            Output::Tell(WorkerNews::Compute(start)) => {
+            Output::Report(WorkerNews::Compute(start)) => {
                 let arriving = |values: &[f32]| as_received(values, trial.chunk_values, trial.precision);
                 let is_its = self.taken[worker] == 0 || self.taken[worker] == self.training;
                 assert!(is_its, "seed {seed}: w{worker} goes on with another model");
@@ -435,19 +435,19 @@ impl World<'_> {
                 let values = values.into_iter().map(f32::to_bits).collect();
                 self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
             }
-            Output::Tell(WorkerNews::Pushed { .. }) => self.taken[worker] = self.training,
-            Output::Tell(WorkerNews::Failed(WorkerError::Refused(why))) => self.is_refused(worker, &why),
-            Output::Tell(WorkerNews::Failed(WorkerError::Stopped(why))) => {
+            Output::Report(WorkerNews::Pushed { .. }) => self.taken[worker] = self.training,
+            Output::Report(WorkerNews::Failed(WorkerError::Refused(why))) => self.is_refused(worker, &why),
+            Output::Report(WorkerNews::Failed(WorkerError::Stopped(why))) => {
                 assert!(self.is_stopped && why.contains("becomes infinite"), "seed {seed}: {why}");
                 self.audit.seen.stopped += 1;
                 self.stopped[worker] = true;
                 self.end_process(worker);
             }
-            Output::Tell(WorkerNews::Over { version }) => {
+            Output::Report(WorkerNews::Over { version }) => {
                 let own = self.server.as_ref().map(|server| server.sequencer().version());
                 assert!(own.is_none_or(|own| version <= own), "seed {seed}");
             }
-            Output::Tell(WorkerNews::Failed(error)) => panic!("seed {seed}: {error}"),
+            Output::Report(WorkerNews::Failed(error)) => panic!("seed {seed}: {error}"),
             Output::Over => {}
             other => panic!("seed {seed}: {other:?}"),
         }

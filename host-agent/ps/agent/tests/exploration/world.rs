@@ -219,10 +219,10 @@ impl State {
                 }
                 Ok(())
             }
-            Output::Tell(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+            Output::Report(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
                 self.truth.arrived(worker.index(), iteration, base, &values, refusal.is_some())
             }
-            Output::Tell(ServerNews::Applied(applied)) => {
+            Output::Report(ServerNews::Applied(applied)) => {
                 let sequencer = self.server.sequencer();
                 let is_last = sequencer.version() == applied.version;
                 self.truth.applied(&applied, is_last.then(|| sequencer.values()))?;
@@ -231,15 +231,15 @@ impl State {
                 }
                 Ok(())
             }
-            Output::Tell(ServerNews::Discarded { worker, iteration, .. }) => {
+            Output::Report(ServerNews::Discarded { worker, iteration, .. }) => {
                 self.truth.discarded(worker.index(), iteration)
             }
-            Output::Tell(ServerNews::Pulls { worker, version }) => {
+            Output::Report(ServerNews::Pulls { worker, version }) => {
                 self.hosts[worker.index()].wire.base = version;
                 Ok(())
             }
-            Output::Tell(ServerNews::NotTakenIn { why, .. }) => Err(why),
-            Output::Tell(ServerNews::Joined { .. } | ServerNews::Gone { .. }) => Ok(()),
+            Output::Report(ServerNews::NotTakenIn { why, .. }) => Err(why),
+            Output::Report(ServerNews::Joined { .. } | ServerNews::Gone { .. }) => Ok(()),
             Output::Over => Ok(()),
             other => Err(format!("{other:?}")),
         }
@@ -252,7 +252,7 @@ impl State {
                 self.send(world, true, worker, id, data);
                 Ok(())
             }
-            Output::Tell(WorkerNews::Compute(start)) => {
+            Output::Report(WorkerNews::Compute(start)) => {
                 self.truth.pulled(&start, |values| world.arriving(values))?;
                 let host = &mut self.hosts[worker];
                 let values = update(world, worker, host.computed);
@@ -260,14 +260,14 @@ impl State {
                 host.computing = Some((start.ticket, start.version, values));
                 Ok(())
             }
-            Output::Tell(WorkerNews::Pushed { iteration, refusal }) => {
+            Output::Report(WorkerNews::Pushed { iteration, refusal }) => {
                 self.truth.told(worker, iteration, refusal.is_some())
             }
-            Output::Tell(WorkerNews::Over { version }) => {
+            Output::Report(WorkerNews::Over { version }) => {
                 let own = self.server.sequencer().version();
                 if version > own { Err(format!("version {version} is the last of {own}")) } else { Ok(()) }
             }
-            Output::Tell(WorkerNews::Failed(error)) => Err(error.to_string()),
+            Output::Report(WorkerNews::Failed(error)) => Err(error.to_string()),
             Output::Over => Ok(()),
             other => Err(format!("{other:?}")),
         }

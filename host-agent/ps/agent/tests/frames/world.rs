@@ -372,13 +372,13 @@ impl World<'_> {
                 Output::Send { to, id, data, priority } => {
                     assert!(own.links[to.index()].send(id, data, priority), "seed {seed}: it is up");
                 }
-                Output::Tell(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+                Output::Report(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
                     self.audit.arrived(worker.index(), iteration, base, &values, seed);
                     if refusal.is_some() && matches!(self.trial.rule, Rule::Groups(_)) {
                         self.audit.refused(worker.index(), seed);
                     }
                 }
-                Output::Tell(ServerNews::Applied(applied)) => {
+                Output::Report(ServerNews::Applied(applied)) => {
                     let is_last = own.agent.sequencer().version() == applied.version;
                     let model = is_last.then(|| own.agent.model());
                     let model = model.as_ref().map(|all| &***all);
@@ -387,11 +387,11 @@ impl World<'_> {
                         self.kept = own.agent.sequencer().kept();
                     }
                 }
-                Output::Tell(ServerNews::Discarded { worker, iteration, .. }) => {
+                Output::Report(ServerNews::Discarded { worker, iteration, .. }) => {
                     self.audit.discarded(worker.index(), iteration, seed);
                 }
-                Output::Tell(ServerNews::NotTakenIn { why, .. }) => panic!("seed {seed}: {why}"),
-                Output::Tell(
+                Output::Report(ServerNews::NotTakenIn { why, .. }) => panic!("seed {seed}: {why}"),
+                Output::Report(
                     ServerNews::Gone { .. } | ServerNews::Joined { .. } | ServerNews::Pulls { .. },
                 ) => {}
                 Output::Over => {}
@@ -413,7 +413,7 @@ impl World<'_> {
                     Output::Send { id, data, priority, .. } => {
                         assert!(own.link.send(id, data, priority), "seed {}: it is up", trial.seed);
                     }
-                    Output::Tell(WorkerNews::Compute(start)) => {
+                    Output::Report(WorkerNews::Compute(start)) => {
                         self.audit.pulled(&start, trial, arriving);
                         let mut values: Vec<f32> =
                             (0..trial.values).map(|_| self.random.random_range(-1.0..1.0)).collect();
@@ -429,8 +429,8 @@ impl World<'_> {
                         let values = values.into_iter().map(f32::to_bits).collect();
                         self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
                     }
-                    Output::Tell(WorkerNews::Pushed { .. } | WorkerNews::Over { .. }) => {}
-                    Output::Tell(WorkerNews::Failed(error)) => panic!("seed {}: {error}", trial.seed),
+                    Output::Report(WorkerNews::Pushed { .. } | WorkerNews::Over { .. }) => {}
+                    Output::Report(WorkerNews::Failed(error)) => panic!("seed {}: {error}", trial.seed),
                     Output::Over => {}
                     other => panic!("seed {}: {other:?}", trial.seed),
                 }
