@@ -8,7 +8,7 @@ use bytes::Bytes;
 use inart_connections::PeerNo;
 use inart_protocol_peers::Receivers;
 use inart_wire::{Contributors, Frame, HeaderRepr, Kind, MacAddr};
-use inart_world::{Happened, Later, Links, Parcel};
+use inart_world::{Later, LinkEvent, Links, Transfer};
 
 use crate::fabric::Fabric;
 use crate::setup::{MESSAGE_FRAME, Setting};
@@ -35,8 +35,8 @@ pub(crate) fn address(rank: usize) -> MacAddr {
 /// A message on a connection, or a frame.
 #[derive(Debug, Clone)]
 pub(crate) struct Load {
-    parcel: Parcel,
-    /// Receivers of a frame that switches copy; one receiver, the parcel's, without.
+    transfer: Transfer,
+    /// Receivers of a frame that switches copy; one receiver, the transfer's, without.
     block: Option<Contributors>,
     /// On the wire.
     bits: f64,
@@ -53,9 +53,9 @@ pub(crate) enum Event {
     /// A load is at its receiver.
     Here(Load),
     /// A sender hears that a chunk was taken.
-    Taken(Parcel),
+    Taken(Transfer),
     /// A message from or to the coordinator is at its receiver.
-    Word(Parcel),
+    Word(Transfer),
 }
 
 /// All links of a job.
@@ -89,7 +89,7 @@ impl PeerLinks {
     }
 
     fn leave(&mut self, load: Load, now: Duration, later: &mut Later<Event>) {
-        let from = load.parcel.from.index();
+        let from = load.transfer.from.index();
         let (at_ns, passes) = match load.is_chunk {
             true => self.fabric.chunk_up(from, nanos(now), load.bits),
             false => self.fabric.message_up(from, nanos(now), load.bits),
@@ -103,9 +103,9 @@ impl PeerLinks {
 
     /// A load is at its sender's switch: it goes on to each receiver.
     fn forward(&mut self, load: &Load, now: Duration, later: &mut Later<Event>) {
-        let from = load.parcel.from.index();
+        let from = load.transfer.from.index();
         let receivers = match load.block {
-            None => vec![load.parcel.to.index()],
+            None => vec![load.transfer.to.index()],
             Some(block) => Receivers::of_block(block).iter().map(|rank| rank.index()).collect(),
         };
         for to in receivers {
@@ -114,8 +114,8 @@ impl PeerLinks {
                 true => self.fabric.chunk_down(ends, nanos(now), load.bits, self.by_switch),
                 false => self.fabric.message_down(ends, nanos(now), load.bits),
             };
-            let parcel = Parcel { to: PeerNo(to as u32), ..load.parcel.clone() };
-            let load = Load { parcel, ..*load };
+            let transfer = Transfer { to: PeerNo(to as u32), ..load.transfer.clone() };
+            let load = Load { transfer, ..*load };
             match passes {
                 true => later.push((until(at_ns, now), Event::Here(load))),
                 false => self.lose(load, at_ns, now, later),
@@ -128,7 +128,7 @@ impl PeerLinks {
         if self.by_switch {
             return;
         }
-        let [from, to] = [load.parcel.from, load.parcel.to].map(PeerNo::index);
+        let [from, to] = [load.transfer.from, load.transfer.to].map(PeerNo::index);
         let round_trip_ns = self.fabric.delay_ns(from, to).saturating_mul(2);
         let after_ns = ((round_trip_ns as f64 * LOST_AFTER) as u64).max(LEAST_NS);
         later.push((until(at_ns.saturating_add(after_ns), now), Event::Again(load)));
@@ -139,16 +139,16 @@ impl Links for PeerLinks {
     type Change = Infallible;
     type Event = Event;
 
-    fn send(&mut self, parcel: Parcel, now: Duration, later: &mut Later<Event>) {
-        if self.is_sure(parcel.from, parcel.to) {
-            return later.push((WORD, Event::Word(parcel)));
+    fn send(&mut self, transfer: Transfer, now: Duration, later: &mut Later<Event>) {
+        if self.is_sure(transfer.from, transfer.to) {
+            return later.push((WORD, Event::Word(transfer)));
         }
-        let is_chunk = parcel.priority != URGENT;
+        let is_chunk = transfer.priority != URGENT;
         let bits = match is_chunk {
             true => self.chunk_bits,
-            false => 8.0 * (parcel.data.len() + HEADER_BYTES) as f64,
+            false => 8.0 * (transfer.data.len() + HEADER_BYTES) as f64,
         };
-        self.leave(Load { parcel, block: None, bits, is_chunk }, now, later);
+        self.leave(Load { transfer, block: None, bits, is_chunk }, now, later);
     }
 
     /// Messages from and to the coordinator are not lost.
@@ -169,20 +169,20 @@ impl Links for PeerLinks {
             false => 8.0 * MESSAGE_FRAME.frame_bytes() as f64,
         };
         let to = to.map_or(from, |to| PeerNo(to as u32));
-        let parcel = Parcel { from, to, connection: 0, id: 0, data: bytes, priority: 0 };
-        self.leave(Load { parcel, block, bits, is_chunk }, now, later);
+        let transfer = Transfer { from, to, connection: 0, id: 0, data: bytes, priority: 0 };
+        self.leave(Load { transfer, block, bits, is_chunk }, now, later);
     }
 
-    fn answer(&mut self, parcel: &Parcel, _now: Duration, later: &mut Later<Event>) {
-        let Parcel { from, to, priority, .. } = *parcel;
+    fn answer(&mut self, transfer: &Transfer, _now: Duration, later: &mut Later<Event>) {
+        let Transfer { from, to, priority, .. } = *transfer;
         if priority != URGENT && !self.is_sure(from, to) {
             let delay_ns = self.fabric.delay_ns(from.index(), to.index());
-            let taken = Parcel { data: Bytes::new(), ..*parcel };
+            let taken = Transfer { data: Bytes::new(), ..*transfer };
             later.push((Duration::from_nanos(delay_ns), Event::Taken(taken)));
         }
     }
 
-    fn due(&mut self, event: Event, now: Duration, later: &mut Later<Event>) -> Option<Happened> {
+    fn due(&mut self, event: Event, now: Duration, later: &mut Later<Event>) -> Option<LinkEvent> {
         match event {
             Event::Again(load) => {
                 self.again += 1;
@@ -193,14 +193,14 @@ impl Links for PeerLinks {
                 self.forward(&load, now, later);
                 None
             }
-            Event::Here(Load { parcel, .. }) if self.by_switch => {
-                Some(Happened::Frame { to: parcel.to, frame: parcel.data })
+            Event::Here(Load { transfer, .. }) if self.by_switch => {
+                Some(LinkEvent::Frame { to: transfer.to, frame: transfer.data })
             }
-            Event::Here(Load { parcel, .. }) | Event::Word(parcel) => {
-                Some(Happened::Arrived { parcel, seen: None })
+            Event::Here(Load { transfer, .. }) | Event::Word(transfer) => {
+                Some(LinkEvent::Arrived { transfer, seen: None })
             }
-            Event::Taken(Parcel { from: sender, to: receiver, connection, id, .. }) => {
-                Some(Happened::Ended { sender, receiver, connection, id, is_taken: true })
+            Event::Taken(Transfer { from: sender, to: receiver, connection, id, .. }) => {
+                Some(LinkEvent::Ended { sender, receiver, connection, id, is_taken: true })
             }
         }
     }

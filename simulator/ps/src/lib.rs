@@ -14,7 +14,7 @@ mod racks;
 mod statistics;
 
 pub use agents::{
-    AgentError, AgentOptions, AgentRun, CAPABILITIES, Either, Happened, MODEL, Sync, Trial, TrialError,
+    AgentError, AgentOptions, AgentRun, CAPABILITIES, Either, FaultRecord, MODEL, Sync, Trial, TrialError,
     random_faults, run_agents, run_sequencer, server_options,
 };
 pub use ideal::{

@@ -8,7 +8,7 @@ use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 use inart_sites_agent::message::{AskMessage, Body, ChunkMessage, decode, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Setup, version};
-use inart_world::Parcel;
+use inart_world::Transfer;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -70,24 +70,24 @@ impl Hostile {
     /// `delay_s`: that of the link, in seconds.
     pub fn beside(
         &mut self,
-        parcel: &Parcel,
+        transfer: &Transfer,
         chunk: &ChunkMessage,
         now_s: f64,
         delay_s: f64,
-    ) -> Vec<(f64, Parcel)> {
-        let (by, mut more) = (site(parcel.from), Vec::new());
+    ) -> Vec<(f64, Transfer)> {
+        let (by, mut more) = (site(transfer.from), Vec::new());
         if self.is_active(Fault::Repeats(by), now_s) && self.draws.random_bool(REPEATED_SHARE) {
             for _ in 0..REPEATS {
                 // Behind the chunk itself, mostly: that one takes the link's rate.
                 let in_s = delay_s + self.draws.random_range(0.0..2.0);
-                more.push((in_s, Parcel { id: REPEATED, ..parcel.clone() }));
+                more.push((in_s, Transfer { id: REPEATED, ..transfer.clone() }));
             }
             self.shared.borrow_mut().count("chunk repeated");
         }
         if self.is_active(Fault::Impostor(by), now_s) && self.draws.random_bool(FORGED_SHARE) {
-            let data = encode(self.forge(by, parcel.to, chunk));
+            let data = encode(self.forge(by, transfer.to, chunk));
             let in_s = delay_s + self.draws.random_range(0.0..2.0);
-            more.push((in_s, Parcel { id: FORGED, data, ..parcel.clone() }));
+            more.push((in_s, Transfer { id: FORGED, data, ..transfer.clone() }));
         }
         more
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use inart_connections::{PeerNo, Seen};
 use inart_sites_agent::PART_BYTES;
 use inart_sites_agent::message::{Body, ChunkMessage, decode};
-use inart_world::{Happened, Later, Links, Parcel};
+use inart_world::{Later, LinkEvent, Links, Transfer};
 
 use crate::common::{Shared, nanos, seconds, site};
 use crate::hostile::{FORGED, Hostile, REPEATED};
@@ -35,9 +35,9 @@ pub(crate) enum Change {
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A message is at its receiver.
-    Here(Parcel, Option<Seen>),
+    Here(Transfer, Option<Seen>),
     /// A sender learns that a message was taken. The message is left out.
-    Taken(Parcel),
+    Taken(Transfer),
 }
 
 /// All links of a job.
@@ -98,10 +98,10 @@ impl<'o> SiteLinks<'o> {
         self.is_between_sites(a, b) && link().is_some_and(|link| self.traffic.is_down(link))
     }
 
-    fn chunk(&mut self, parcel: Parcel, chunk: &ChunkMessage, later: &mut Later<Event>) {
-        let ends = [site(parcel.from), site(parcel.to)];
+    fn chunk(&mut self, transfer: Transfer, chunk: &ChunkMessage, later: &mut Later<Event>) {
+        let ends = [site(transfer.from), site(transfer.to)];
         let delay_s = self.traffic.delay_s(ends[0], ends[1]);
-        for (in_s, more) in self.hostile.beside(&parcel, chunk, self.traffic.now_s(), delay_s) {
+        for (in_s, more) in self.hostile.beside(&transfer, chunk, self.traffic.now_s(), delay_s) {
             later.push((self.wait(in_s), Event::Here(more, None)));
         }
         let tree = {
@@ -110,7 +110,7 @@ impl<'o> SiteLinks<'o> {
             plan.and_then(|plan| plan.chunk_trees.get(chunk.chunk as usize)).map_or(0, |tree| tree.0)
         };
         let key = (tree, chunk.from, chunk.to, chunk.way, chunk.path);
-        self.traffic.send(ends, parcel, key, chunk.words.len() as f64 * 8.0);
+        self.traffic.send(ends, transfer, key, chunk.words.len() as f64 * 8.0);
     }
 
     /// Returns the time that a part of a state is under way, behind the parts before it, beside the link's
@@ -124,18 +124,23 @@ impl<'o> SiteLinks<'o> {
 
     /// A message is at its receiver. One on a link that is down is sent again until the link is back, or the
     /// connection ends. What dead processes have sent does not arrive.
-    fn here(&mut self, parcel: Parcel, seen: Option<Seen>, later: &mut Later<Event>) -> Option<Happened> {
-        let Parcel { from, to, connection, id, .. } = parcel;
+    fn here(
+        &mut self,
+        transfer: Transfer,
+        seen: Option<Seen>,
+        later: &mut Later<Event>,
+    ) -> Option<LinkEvent> {
+        let Transfer { from, to, connection, id, .. } = transfer;
         if self.shared.borrow().dead.contains(&from) {
             return None;
         }
         if self.is_down(from, to) {
             if id != FORGED && self.ends.contains_key(&connection) {
-                later.push((self.wait(AGAIN_S), Event::Here(parcel, seen)));
+                later.push((self.wait(AGAIN_S), Event::Here(transfer, seen)));
             }
             return None;
         }
-        Some(Happened::Arrived { parcel, seen })
+        Some(LinkEvent::Arrived { transfer, seen })
     }
 
     /// When traces have begun, rates follow them.
@@ -159,21 +164,21 @@ impl Links for SiteLinks<'_> {
     type Change = Change;
     type Event = Event;
 
-    fn send(&mut self, parcel: Parcel, now: Duration, later: &mut Later<Event>) {
+    fn send(&mut self, transfer: Transfer, now: Duration, later: &mut Later<Event>) {
         self.follow_clock(now);
-        let Parcel { from, to, connection, .. } = parcel;
+        let Transfer { from, to, connection, .. } = transfer;
         let delay_s = self.delay_s(from, to);
         if !self.is_between_sites(from, to) {
             if from == self.scheduler
-                && let Ok(Body::Offer(offer)) = decode(parcel.data.clone())
+                && let Ok(Body::Offer(offer)) = decode(transfer.data.clone())
             {
                 self.shared.borrow_mut().offered.insert(offer.version);
             }
-            return later.push((self.wait(delay_s), Event::Here(parcel, None)));
+            return later.push((self.wait(delay_s), Event::Here(transfer, None)));
         }
         self.ends.insert(connection, [from, to]);
-        let takes_s = match decode(parcel.data.clone()) {
-            Ok(Body::Chunk(chunk)) if !chunk.words.is_empty() => return self.chunk(parcel, &chunk, later),
+        let takes_s = match decode(transfer.data.clone()) {
+            Ok(Body::Chunk(chunk)) if !chunk.words.is_empty() => return self.chunk(transfer, &chunk, later),
             Ok(Body::State(part)) => self.part_takes_s([from, to], part.training.len()),
             Ok(Body::StateWanted(wanted)) => {
                 if wanted.offset > 0 {
@@ -184,23 +189,23 @@ impl Links for SiteLinks<'_> {
             // Short messages go first, and take no room.
             _ => 0.0,
         };
-        later.push((self.wait(delay_s + takes_s), Event::Here(parcel, None)));
+        later.push((self.wait(delay_s + takes_s), Event::Here(transfer, None)));
     }
 
-    fn answer(&mut self, parcel: &Parcel, now: Duration, later: &mut Later<Event>) {
+    fn answer(&mut self, transfer: &Transfer, now: Duration, later: &mut Later<Event>) {
         self.follow_clock(now);
-        if ![FORGED, REPEATED].contains(&parcel.id) {
-            let taken = Parcel { data: bytes::Bytes::new(), ..*parcel };
-            later.push((self.wait(self.delay_s(parcel.to, parcel.from)), Event::Taken(taken)));
+        if ![FORGED, REPEATED].contains(&transfer.id) {
+            let taken = Transfer { data: bytes::Bytes::new(), ..*transfer };
+            later.push((self.wait(self.delay_s(transfer.to, transfer.from)), Event::Taken(taken)));
         }
     }
 
-    fn due(&mut self, event: Event, now: Duration, later: &mut Later<Event>) -> Option<Happened> {
+    fn due(&mut self, event: Event, now: Duration, later: &mut Later<Event>) -> Option<LinkEvent> {
         self.follow_clock(now);
         match event {
-            Event::Here(parcel, seen) => self.here(parcel, seen, later),
-            Event::Taken(Parcel { from: sender, to: receiver, connection, id, .. }) => {
-                Some(Happened::Ended { sender, receiver, connection, id, is_taken: true })
+            Event::Here(transfer, seen) => self.here(transfer, seen, later),
+            Event::Taken(Transfer { from: sender, to: receiver, connection, id, .. }) => {
+                Some(LinkEvent::Ended { sender, receiver, connection, id, is_taken: true })
             }
         }
     }
@@ -215,7 +220,7 @@ impl Links for SiteLinks<'_> {
         next.into_iter().chain(self.rates_at).min()
     }
 
-    fn next(&mut self, now: Duration, later: &mut Later<Event>) -> Option<Happened> {
+    fn next(&mut self, now: Duration, later: &mut Later<Event>) -> Option<LinkEvent> {
         if self.begin_traces() {
             return None;
         }
@@ -232,8 +237,8 @@ impl Links for SiteLinks<'_> {
         }
         let arrived = self.traffic.step();
         self.set_clock(now);
-        let Arrived { parcel, bits, seconds } = arrived?;
-        self.here(parcel, Some(Seen { bits, seconds }), later)
+        let Arrived { transfer, bits, seconds } = arrived?;
+        self.here(transfer, Some(Seen { bits, seconds }), later)
     }
 
     fn clear(&mut self, connection: u64, now: Duration) {

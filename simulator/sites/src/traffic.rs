@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use inart_protocol_sites::SiteNo;
 use inart_topologies::sites::{ArcId, Overlay, SiteId};
 use inart_virtual::{Event, Links, Sharing};
-use inart_world::Parcel;
+use inart_world::Transfer;
 
 /// The rate of a link that is down: what is on it stands still.
 const STOPPED_BPS: f64 = 1e-9;
@@ -17,7 +17,7 @@ pub type StreamKey = (u16, u32, u32, u32, u32);
 
 /// A chunk that has arrived.
 pub struct Arrived {
-    pub parcel: Parcel,
+    pub transfer: Transfer,
     pub bits: f64,
     /// From its first bit's leaving to its last one's, in seconds.
     pub seconds: f64,
@@ -27,13 +27,13 @@ pub struct Arrived {
 struct Waiting {
     key: StreamKey,
     bits: f64,
-    parcel: Parcel,
+    transfer: Transfer,
 }
 
 /// The network's links.
 pub struct Traffic<'o> {
     overlay: &'o Overlay,
-    links: Links<StreamKey, Parcel>,
+    links: Links<StreamKey, Transfer>,
     /// When the next chunk leaves or arrives; `None` until that is computed again.
     next_s: Cell<Option<f64>>,
     down: BTreeSet<usize>,
@@ -80,15 +80,15 @@ impl<'o> Traffic<'o> {
     }
 
     /// Gives a chunk to a link. Where chunks go one by one, what has more priority goes first.
-    pub fn send(&mut self, [from, to]: [SiteNo; 2], parcel: Parcel, key: StreamKey, bits: f64) {
+    pub fn send(&mut self, [from, to]: [SiteNo; 2], transfer: Transfer, key: StreamKey, bits: f64) {
         let Some(arc) = self.arc(from, to) else { return };
         self.next_s.set(None);
         let Some(waiting) = &mut self.waiting else {
-            return self.links.send(arc.index(), key, bits, parcel);
+            return self.links.send(arc.index(), key, bits, transfer);
         };
         self.given += 1;
-        let turn = (Reverse(parcel.priority), self.given);
-        waiting[arc.index()].0.insert(turn, Waiting { key, bits, parcel });
+        let turn = (Reverse(transfer.priority), self.given);
+        waiting[arc.index()].0.insert(turn, Waiting { key, bits, transfer });
         self.feed(arc.index());
     }
 
@@ -96,9 +96,9 @@ impl<'o> Traffic<'o> {
         let Some((queue, is_busy)) = self.waiting.as_mut().and_then(|waiting| waiting.get_mut(arc)) else {
             return;
         };
-        if !*is_busy && let Some((_, Waiting { key, bits, parcel })) = queue.pop_first() {
+        if !*is_busy && let Some((_, Waiting { key, bits, transfer })) = queue.pop_first() {
             *is_busy = true;
-            self.links.send(arc, key, bits, parcel);
+            self.links.send(arc, key, bits, transfer);
         }
     }
 
@@ -125,9 +125,9 @@ impl<'o> Traffic<'o> {
                 self.has_left(link);
                 None
             }
-            Event::Arrived { link, item: parcel, bits, started_s } => {
+            Event::Arrived { link, item: transfer, bits, started_s } => {
                 let delay_s = self.overlay.delay_seconds(self.overlay.arcs().nth(link)?);
-                Some(Arrived { parcel, bits, seconds: self.now_s() - started_s - delay_s })
+                Some(Arrived { transfer, bits, seconds: self.now_s() - started_s - delay_s })
             }
         }
     }

@@ -15,7 +15,7 @@ use inart_sites_agent::{
     Driver, SchedulerNews, Setup, SetupError, SiteCommand, SiteNews, SiteProcess, TrainingState,
 };
 use inart_topologies::sites::Overlay;
-use inart_world::{Later, Parcel, Program, Stuck};
+use inart_world::{Later, Program, Stuck, Transfer};
 
 use crate::agent::{Agent, News};
 use crate::audit::Audit;
@@ -329,12 +329,12 @@ impl Program<Agent> for Training {
         self.notice(ends, machines, now);
     }
 
-    fn arrives(&mut self, parcel: &Parcel, machine: &Agent, now: Duration) -> bool {
-        self.may_arrive(parcel, machine, now)
+    fn arrives(&mut self, transfer: &Transfer, machine: &Agent, now: Duration) -> bool {
+        self.may_arrive(transfer, machine, now)
     }
 
-    fn taken(&mut self, parcel: &Parcel, machine: &Agent) {
-        self.was_taken(parcel, machine);
+    fn taken(&mut self, transfer: &Transfer, machine: &Agent) {
+        self.was_taken(transfer, machine);
     }
 
     fn report(

@@ -17,6 +17,6 @@ mod world;
 
 pub use fault::Fault;
 pub use later::Later;
-pub use links::{Happened, Links, Parcel};
+pub use links::{LinkEvent, Links, Transfer};
 pub use program::Program;
 pub use world::{Stuck, Timing, World};

@@ -9,7 +9,7 @@ use crate::later::Later;
 
 /// A message between two processes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parcel {
+pub struct Transfer {
     /// The sender.
     pub from: PeerNo,
     /// The receiver.
@@ -20,18 +20,18 @@ pub struct Parcel {
     pub id: u64,
     /// The message.
     pub data: Bytes,
-    /// A parcel of higher priority leaves first.
+    /// A transfer of higher priority leaves first.
     pub priority: i32,
 }
 
 /// An event on links.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Happened {
-    /// A parcel is at its receiver.
+pub enum LinkEvent {
+    /// A transfer is at its receiver.
     Arrived {
-        /// The parcel.
-        parcel: Parcel,
-        /// Bits of the parcel, and the time from the first bit's leaving to the last bit's; `None` if the
+        /// The transfer.
+        transfer: Transfer,
+        /// Bits of the transfer, and the time from the first bit's leaving to the last bit's; `None` if the
         /// receiver measures nothing.
         seen: Option<Seen>,
     },
@@ -69,8 +69,8 @@ pub trait Links {
     /// An event on the links that comes at a known time.
     type Event;
 
-    /// Takes a parcel that leaves now.
-    fn send(&mut self, parcel: Parcel, now: Duration, later: &mut Later<Self::Event>);
+    /// Takes a transfer that leaves now.
+    fn send(&mut self, transfer: Transfer, now: Duration, later: &mut Later<Self::Event>);
 
     /// Whether messages between two processes count as taken when they leave: no answer follows.
     fn is_sure(&self, from: PeerNo, to: PeerNo) -> bool {
@@ -83,19 +83,20 @@ pub trait Links {
         let _ = (from, frame, now, later);
     }
 
-    /// A parcel was taken by its receiver now: the answer begins its way back.
-    fn answer(&mut self, parcel: &Parcel, now: Duration, later: &mut Later<Self::Event>);
+    /// A transfer was taken by its receiver now: the answer begins its way back.
+    fn answer(&mut self, transfer: &Transfer, now: Duration, later: &mut Later<Self::Event>);
 
     /// An event that the links have put into `later` is due.
-    fn due(&mut self, event: Self::Event, now: Duration, later: &mut Later<Self::Event>) -> Option<Happened>;
+    fn due(&mut self, event: Self::Event, now: Duration, later: &mut Later<Self::Event>)
+    -> Option<LinkEvent>;
 
-    /// Returns the time of the next event that is not in the world's timeline, if no parcel is added.
+    /// Returns the time of the next event that is not in the world's timeline, if no transfer is added.
     fn next_at(&self) -> Option<Duration> {
         None
     }
 
     /// Returns the next such event at or before `now`.
-    fn next(&mut self, now: Duration, later: &mut Later<Self::Event>) -> Option<Happened> {
+    fn next(&mut self, now: Duration, later: &mut Later<Self::Event>) -> Option<LinkEvent> {
         let _ = (now, later);
         None
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_connections::{Machine, PeerNo};
 
 use crate::later::Later;
-use crate::links::Parcel;
+use crate::links::Transfer;
 
 /// Starts machines, hears their news and calls them: the training program, and the audit.
 pub trait Program<M: Machine> {
@@ -27,15 +27,15 @@ pub trait Program<M: Machine> {
         let _ = (ends, machines, now);
     }
 
-    /// Takes note of a parcel before its receiver does. Returns whether the receiver gets the parcel.
-    fn arrives(&mut self, parcel: &Parcel, machine: &M, now: Duration) -> bool {
-        let _ = (parcel, machine, now);
+    /// Takes note of a transfer before its receiver does. Returns whether the receiver gets the transfer.
+    fn arrives(&mut self, transfer: &Transfer, machine: &M, now: Duration) -> bool {
+        let _ = (transfer, machine, now);
         true
     }
 
-    /// Takes note that a receiver has taken a parcel.
-    fn taken(&mut self, parcel: &Parcel, machine: &M) {
-        let _ = (parcel, machine);
+    /// Takes note that a receiver has taken a transfer.
+    fn taken(&mut self, transfer: &Transfer, machine: &M) {
+        let _ = (transfer, machine);
     }
 
     /// Hears a notice of a process. The process gets commands in `later` after their times, if it lives then.

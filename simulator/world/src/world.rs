@@ -9,7 +9,7 @@ use inart_virtual::Timeline;
 use crate::connections::Connections;
 use crate::fault::Fault;
 use crate::later::Later;
-use crate::links::{Happened, Links, Parcel};
+use crate::links::{LinkEvent, Links, Transfer};
 use crate::program::Program;
 
 /// A process is awake no more often than this, unless something arrives.
@@ -188,7 +188,7 @@ where
         }
         if is_of_links {
             match self.with_links(L::next) {
-                Some(happened) => self.happened(happened),
+                Some(link_event) => self.link_event(link_event),
                 None => Ok(()),
             }
         } else {
@@ -203,7 +203,7 @@ where
         match event {
             Event::Fault(fault) => self.fault(fault),
             Event::Link(event) => match self.with_links(|links, now, later| links.due(event, now, later)) {
-                Some(happened) => self.happened(happened),
+                Some(link_event) => self.link_event(link_event),
                 None => Ok(()),
             },
             Event::Connect { pair } => self.connect(pair),
@@ -230,28 +230,28 @@ where
         }
     }
 
-    fn happened(&mut self, happened: Happened) -> Result<(), P::Error> {
-        match happened {
-            Happened::Arrived { parcel, seen } => {
-                let Parcel { from, to, connection, .. } = parcel;
+    fn link_event(&mut self, link_event: LinkEvent) -> Result<(), P::Error> {
+        match link_event {
+            LinkEvent::Arrived { transfer, seen } => {
+                let Transfer { from, to, connection, .. } = transfer;
                 if !self.hears(to, from, connection) {
                     return Ok(());
                 }
                 if let Some(machine) = &self.machines[to.index()]
-                    && !self.program.arrives(&parcel, machine, self.now)
+                    && !self.program.arrives(&transfer, machine, self.now)
                 {
                     return Ok(());
                 }
-                self.with_links(|links, now, later| links.answer(&parcel, now, later));
+                self.with_links(|links, now, later| links.answer(&transfer, now, later));
                 let World { machines, program, now, .. } = self;
                 if let Some(machine) = &mut machines[to.index()] {
-                    machine.received(from, &parcel.data, seen, *now);
-                    program.taken(&parcel, machine);
+                    machine.received(from, &transfer.data, seen, *now);
+                    program.taken(&transfer, machine);
                 }
                 self.carry_out(to)
             }
-            Happened::Frame { to, frame } => self.with(to, |machine, now| machine.frame(&frame, now)),
-            Happened::Ended { sender, receiver, connection, id, is_taken } => {
+            LinkEvent::Frame { to, frame } => self.with(to, |machine, now| machine.frame(&frame, now)),
+            LinkEvent::Ended { sender, receiver, connection, id, is_taken } => {
                 if !self.hears(sender, receiver, connection) {
                     return Ok(());
                 }
@@ -422,8 +422,8 @@ where
                 Output::Send { to, id, data, priority } => match connections.number(who, to, own.number) {
                     Some(connection) => {
                         let mut later = Later::new();
-                        let parcel = Parcel { from: who, to, connection, id, data, priority };
-                        links.send(parcel, now, &mut later);
+                        let transfer = Transfer { from: who, to, connection, id, data, priority };
+                        links.send(transfer, now, &mut later);
                         plan(timeline, now, later, Event::Link);
                         match links.is_sure(who, to) {
                             true => machine.ended(id, true, now),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo, Seen};
 use inart_virtual::Timeline;
-use inart_world::{Fault, Happened, Later, Links, Parcel, Program, Stuck, Timing, World};
+use inart_world::{Fault, Later, LinkEvent, Links, Program, Stuck, Timing, Transfer, World};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -92,10 +92,10 @@ impl Machine for Sender {
     }
 }
 
-/// Each parcel takes a second; the answer takes none.
+/// Each transfer takes a second; the answer takes none.
 #[derive(Default)]
 struct Wire {
-    events: Timeline<Happened>,
+    events: Timeline<LinkEvent>,
     is_down: bool,
     /// Messages count as taken when they leave.
     is_sure: bool,
@@ -105,9 +105,9 @@ impl Links for Wire {
     type Change = bool;
     type Event = Bytes;
 
-    fn send(&mut self, parcel: Parcel, now: Duration, _: &mut Later<Bytes>) {
+    fn send(&mut self, transfer: Transfer, now: Duration, _: &mut Later<Bytes>) {
         let seen = Some(Seen { bits: 8.0, seconds: 1.0 });
-        self.events.at(now + SECOND, Happened::Arrived { parcel, seen });
+        self.events.at(now + SECOND, LinkEvent::Arrived { transfer, seen });
     }
 
     /// A frame is under way for two seconds.
@@ -115,24 +115,24 @@ impl Links for Wire {
         later.push((2 * SECOND, frame));
     }
 
-    fn due(&mut self, frame: Bytes, _: Duration, _: &mut Later<Bytes>) -> Option<Happened> {
-        Some(Happened::Frame { to: PeerNo(1), frame })
+    fn due(&mut self, frame: Bytes, _: Duration, _: &mut Later<Bytes>) -> Option<LinkEvent> {
+        Some(LinkEvent::Frame { to: PeerNo(1), frame })
     }
 
     fn is_sure(&self, _: PeerNo, _: PeerNo) -> bool {
         self.is_sure
     }
 
-    fn answer(&mut self, parcel: &Parcel, now: Duration, _: &mut Later<Bytes>) {
-        let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
-        self.events.at(now, Happened::Ended { sender, receiver, connection, id, is_taken: true });
+    fn answer(&mut self, transfer: &Transfer, now: Duration, _: &mut Later<Bytes>) {
+        let Transfer { from: sender, to: receiver, connection, id, .. } = *transfer;
+        self.events.at(now, LinkEvent::Ended { sender, receiver, connection, id, is_taken: true });
     }
 
     fn next_at(&self) -> Option<Duration> {
         self.events.next_at()
     }
 
-    fn next(&mut self, now: Duration, _: &mut Later<Bytes>) -> Option<Happened> {
+    fn next(&mut self, now: Duration, _: &mut Later<Bytes>) -> Option<LinkEvent> {
         let is_due = self.events.next_at().is_some_and(|at| at <= now);
         self.events.take().filter(|_| is_due && !self.is_down).map(|(_, event)| event)
     }
@@ -188,15 +188,15 @@ impl Program<Sender> for Count {
         self.disconnected += 1;
     }
 
-    fn arrives(&mut self, parcel: &Parcel, machine: &Sender, _: Duration) -> bool {
+    fn arrives(&mut self, transfer: &Transfer, machine: &Sender, _: Duration) -> bool {
         assert_eq!(machine.news, []);
-        let at = self.kept_back.iter().position(|number| *number == parcel.data[0]);
+        let at = self.kept_back.iter().position(|number| *number == transfer.data[0]);
         at.map(|at| self.kept_back.remove(at)).is_none()
     }
 
-    fn taken(&mut self, parcel: &Parcel, machine: &Sender) {
-        assert_eq!(machine.news, parcel.data);
-        self.taken.extend(&parcel.data);
+    fn taken(&mut self, transfer: &Transfer, machine: &Sender) {
+        assert_eq!(machine.news, transfer.data);
+        self.taken.extend(&transfer.data);
     }
 
     fn report(
@@ -301,9 +301,9 @@ fn messages_under_way_end_with_their_connection() {
     assert_eq!(machines[0].as_ref().unwrap().lost, [2]);
 }
 
-/// A parcel that the program keeps back is neither taken nor answered.
+/// A transfer that the program keeps back is neither taken nor answered.
 #[test]
-fn a_program_hears_of_parcels_and_may_keep_them_back() {
+fn a_program_may_hold_back_transfers() {
     let mut world = world_on(Wire::default(), Count { wanted: 5, kept_back: vec![3], ..Count::default() });
     world.plan(10 * SECOND, Fault::Disconnect(PeerNo(1)));
     world.run().unwrap();

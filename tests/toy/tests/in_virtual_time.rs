@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_connections::PeerNo;
 use inart_virtual::SplitMix64;
-use inart_world::{Fault, Happened, Later, Links, Parcel, Program, Timing, World};
+use inart_world::{Fault, Later, LinkEvent, Links, Program, Timing, Transfer, World};
 
 use crate::audit::Audit;
 use crate::ring::{Mistake, News, Ring};
@@ -25,28 +25,28 @@ impl Lossy {
     }
 }
 
-fn end(parcel: &Parcel, is_taken: bool) -> Happened {
-    let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
-    Happened::Ended { sender, receiver, connection, id, is_taken }
+fn end(transfer: &Transfer, is_taken: bool) -> LinkEvent {
+    let Transfer { from: sender, to: receiver, connection, id, .. } = *transfer;
+    LinkEvent::Ended { sender, receiver, connection, id, is_taken }
 }
 
 impl Links for Lossy {
     type Change = ();
-    type Event = Happened;
+    type Event = LinkEvent;
 
-    fn send(&mut self, parcel: Parcel, _: Duration, later: &mut Later<Happened>) {
+    fn send(&mut self, transfer: Transfer, _: Duration, later: &mut Later<LinkEvent>) {
         later.push(match self.loses() {
-            true => (6 * MS, end(&parcel, false)),
-            false => (2 * MS, Happened::Arrived { parcel, seen: None }),
+            true => (6 * MS, end(&transfer, false)),
+            false => (2 * MS, LinkEvent::Arrived { transfer, seen: None }),
         });
     }
 
-    fn answer(&mut self, parcel: &Parcel, _: Duration, later: &mut Later<Happened>) {
+    fn answer(&mut self, transfer: &Transfer, _: Duration, later: &mut Later<LinkEvent>) {
         let is_taken = !self.loses();
-        later.push((2 * MS, end(parcel, is_taken)));
+        later.push((2 * MS, end(transfer, is_taken)));
     }
 
-    fn due(&mut self, event: Happened, _: Duration, _: &mut Later<Happened>) -> Option<Happened> {
+    fn due(&mut self, event: LinkEvent, _: Duration, _: &mut Later<LinkEvent>) -> Option<LinkEvent> {
         Some(event)
     }
 

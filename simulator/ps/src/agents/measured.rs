@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_topologies::ps::Job;
 
 use super::options::{AgentOptions, Sync};
-use super::outcome::{AgentRun, Happened};
+use super::outcome::{AgentRun, FaultRecord};
 use super::training::Trainer;
 use crate::statistics::mean;
 
@@ -21,7 +21,7 @@ pub fn run<B>(
     now: Duration,
     trainer: &Trainer<'_, B>,
     lost_messages: u64,
-    faults: Vec<Happened>,
+    faults: Vec<FaultRecord>,
 ) -> AgentRun {
     let audit = &trainer.audit;
     let stale: Vec<f64> = audit.stalenesses.iter().map(|stale| *stale as f64).collect();

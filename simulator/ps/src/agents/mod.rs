@@ -19,7 +19,7 @@ mod ways;
 pub use error::AgentError;
 pub use faults::CAPABILITIES;
 pub use options::{AgentOptions, MODEL, Sync};
-pub use outcome::{AgentRun, Happened};
+pub use outcome::{AgentRun, FaultRecord};
 pub use run::{run_agents, run_sequencer};
 pub use sequencer::{Either, server_options};
 pub use trial::{Trial, TrialError, random_faults};

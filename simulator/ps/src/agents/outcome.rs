@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A fault that has happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Happened {
+pub struct FaultRecord {
     /// When, in seconds.
     pub at_s: f64,
     /// What, in words.
@@ -51,5 +51,5 @@ pub struct AgentRun {
     /// dropped.
     pub dropped: u64,
     /// Faults that have happened.
-    pub faults: Vec<Happened>,
+    pub faults: Vec<FaultRecord>,
 }

@@ -16,7 +16,7 @@ use super::faults::{Plan, Planning};
 use super::machine::{Agent, SERVER};
 use super::measured;
 use super::options::{AgentOptions, MODEL, Sync};
-use super::outcome::{AgentRun, Happened};
+use super::outcome::{AgentRun, FaultRecord};
 use super::sequencer::Either;
 use super::star::Star;
 use super::training::{CHUNK_VALUES, Trainer};
@@ -94,7 +94,7 @@ pub fn run_sequencer<S: Sequencer>(
     };
     trainer.audit.ended(model).map_err(|wrong| trainer.wrong(wrong))?;
     let happened = faults.into_iter().filter(|(at, ..)| *at <= now);
-    let faults = happened.map(|(at, _, fault)| Happened { at_s: at.as_secs_f64(), fault }).collect();
+    let faults = happened.map(|(at, _, fault)| FaultRecord { at_s: at.as_secs_f64(), fault }).collect();
     Ok(measured::run(
         job,
         options,

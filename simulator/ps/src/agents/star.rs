@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use inart_connections::{PeerNo, Seen};
 use inart_virtual::{FlowId, Port, SplitMix64, Timeline};
-use inart_world::{Happened, Later, Links, Parcel};
+use inart_world::{Later, LinkEvent, Links, Transfer};
 
 use super::machine::SERVER;
 use super::ways::{Change, Place, Way};
@@ -21,9 +21,9 @@ use super::ways::{Change, Place, Way};
 const LOST_AFTER: f64 = 9.0 / 8.0;
 const LEAST: Duration = Duration::from_millis(1);
 
-/// A parcel that leaves, chunk by chunk one per participant and direction.
+/// A transfer that leaves, chunk by chunk one per participant and direction.
 struct Leaving {
-    parcel: Parcel,
+    transfer: Transfer,
     bits: f64,
     began: Duration,
     /// None while nothing passes.
@@ -34,7 +34,7 @@ struct Leaving {
 #[derive(Default)]
 struct Queue {
     /// By priority, then in the order given.
-    waiting: BTreeMap<(Reverse<i32>, u64), Parcel>,
+    waiting: BTreeMap<(Reverse<i32>, u64), Transfer>,
     leaving: Option<Leaving>,
 }
 
@@ -47,9 +47,9 @@ pub struct Star {
     server: Way,
     /// Into the server, and out of it.
     ports: [Port<usize>; 2],
-    arrivals: Timeline<Happened>,
+    arrivals: Timeline<LinkEvent>,
     /// By participant: what waits until something passes again.
-    stopped: Vec<Vec<Happened>>,
+    stopped: Vec<Vec<LinkEvent>>,
     bits_per_byte: f64,
     given: u64,
     draws: SplitMix64,
@@ -100,10 +100,10 @@ impl Star {
         }
         let queue = &mut self.queues[participant][direction];
         if queue.leaving.is_none()
-            && let Some((_, parcel)) = queue.waiting.pop_first()
+            && let Some((_, transfer)) = queue.waiting.pop_first()
         {
-            let bits = parcel.data.len() as f64 * self.bits_per_byte;
-            queue.leaving = Some(Leaving { parcel, bits, began: now, flow: None });
+            let bits = transfer.data.len() as f64 * self.bits_per_byte;
+            queue.leaving = Some(Leaving { transfer, bits, began: now, flow: None });
         }
         if let Some(leaving) = queue.leaving.as_mut().filter(|leaving| leaving.flow.is_none()) {
             let most_bps = self.ways[participant].bps(direction);
@@ -125,21 +125,21 @@ impl Star {
     /// The next chunk has left its sender.
     fn has_left(&mut self, direction: usize, now: Duration) {
         let Some((_, participant)) = self.ports[direction].end() else { return };
-        if let Some(Leaving { parcel, began, .. }) = self.queues[participant][direction].leaving.take() {
-            self.travel(parcel, (now - began).as_secs_f64(), now);
+        if let Some(Leaving { transfer, began, .. }) = self.queues[participant][direction].leaving.take() {
+            self.travel(transfer, (now - began).as_secs_f64(), now);
         }
         self.feed(participant, direction, now);
     }
 
-    /// A parcel has left: it arrives, or its sender learns that it is lost.
-    fn travel(&mut self, parcel: Parcel, seconds: f64, now: Duration) {
-        let (participant, direction) = Self::place(parcel.from, parcel.to);
+    /// A transfer has left: it arrives, or its sender learns that it is lost.
+    fn travel(&mut self, transfer: Transfer, seconds: f64, now: Duration) {
+        let (participant, direction) = Self::place(transfer.from, transfer.to);
         match self.fate(participant, direction) {
             Some(delay) => {
-                let seen = Some(Seen { bits: 8.0 * parcel.data.len() as f64, seconds });
-                self.arrivals.at(now + delay, Happened::Arrived { parcel, seen });
+                let seen = Some(Seen { bits: 8.0 * transfer.data.len() as f64, seconds });
+                self.arrivals.at(now + delay, LinkEvent::Arrived { transfer, seen });
             }
-            None => self.loses(&parcel, now),
+            None => self.loses(&transfer, now),
         }
     }
 
@@ -152,12 +152,12 @@ impl Star {
         Some(time(self.ways[participant].delay_s + more_s))
     }
 
-    fn loses(&mut self, parcel: &Parcel, now: Duration) {
+    fn loses(&mut self, transfer: &Transfer, now: Duration) {
         self.lost += 1;
-        let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
+        let Transfer { from: sender, to: receiver, connection, id, .. } = *transfer;
         let (participant, _) = Self::place(sender, receiver);
         let after = time(2.0 * self.ways[participant].delay_s * LOST_AFTER).max(LEAST);
-        self.arrivals.at(now + after, Happened::Ended { sender, receiver, connection, id, is_taken: false });
+        self.arrivals.at(now + after, LinkEvent::Ended { sender, receiver, connection, id, is_taken: false });
     }
 
     /// Rates have changed: chunks that leave go on at the new ones.
@@ -168,8 +168,8 @@ impl Star {
                 self.feed(participant, direction, now);
             }
             if self.passes(participant) {
-                for happened in std::mem::take(&mut self.stopped[participant]) {
-                    self.arrivals.at(now, happened);
+                for event in std::mem::take(&mut self.stopped[participant]) {
+                    self.arrivals.at(now, event);
                 }
             }
         }
@@ -180,30 +180,30 @@ impl Links for Star {
     type Change = Change;
     type Event = Infallible;
 
-    fn send(&mut self, parcel: Parcel, now: Duration, _: &mut Later<Infallible>) {
-        if parcel.priority > 0 {
-            return self.travel(parcel, 0.0, now);
+    fn send(&mut self, transfer: Transfer, now: Duration, _: &mut Later<Infallible>) {
+        if transfer.priority > 0 {
+            return self.travel(transfer, 0.0, now);
         }
-        let (participant, direction) = Self::place(parcel.from, parcel.to);
+        let (participant, direction) = Self::place(transfer.from, transfer.to);
         self.given += 1;
-        let turn = (Reverse(parcel.priority), self.given);
-        self.queues[participant][direction].waiting.insert(turn, parcel);
+        let turn = (Reverse(transfer.priority), self.given);
+        self.queues[participant][direction].waiting.insert(turn, transfer);
         self.feed(participant, direction, now);
     }
 
-    fn answer(&mut self, parcel: &Parcel, now: Duration, _: &mut Later<Infallible>) {
-        let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
+    fn answer(&mut self, transfer: &Transfer, now: Duration, _: &mut Later<Infallible>) {
+        let Transfer { from: sender, to: receiver, connection, id, .. } = *transfer;
         let (participant, direction) = Self::place(receiver, sender);
         match self.fate(participant, direction) {
             Some(delay) => {
-                let ended = Happened::Ended { sender, receiver, connection, id, is_taken: true };
+                let ended = LinkEvent::Ended { sender, receiver, connection, id, is_taken: true };
                 self.arrivals.at(now + delay, ended);
             }
-            None => self.loses(parcel, now),
+            None => self.loses(transfer, now),
         }
     }
 
-    fn due(&mut self, event: Infallible, _: Duration, _: &mut Later<Infallible>) -> Option<Happened> {
+    fn due(&mut self, event: Infallible, _: Duration, _: &mut Later<Infallible>) -> Option<LinkEvent> {
         match event {}
     }
 
@@ -212,24 +212,24 @@ impl Links for Star {
         ends.chain(self.arrivals.next_at()).min()
     }
 
-    fn next(&mut self, now: Duration, _: &mut Later<Infallible>) -> Option<Happened> {
+    fn next(&mut self, now: Duration, _: &mut Later<Infallible>) -> Option<LinkEvent> {
         for direction in 0..2 {
             while self.ports[direction].next_end_s().is_some_and(|end_s| time(end_s) <= now) {
                 self.has_left(direction, now);
             }
         }
         while self.arrivals.next_at().is_some_and(|at| at <= now) {
-            let (_, happened) = self.arrivals.take()?;
-            let participant = match &happened {
-                Happened::Arrived { parcel, .. } => Self::place(parcel.from, parcel.to).0,
-                Happened::Ended { sender, receiver, .. } => Self::place(*sender, *receiver).0,
+            let (_, event) = self.arrivals.take()?;
+            let participant = match &event {
+                LinkEvent::Arrived { transfer, .. } => Self::place(transfer.from, transfer.to).0,
+                LinkEvent::Ended { sender, receiver, .. } => Self::place(*sender, *receiver).0,
                 // No switch copies frames here.
-                Happened::Frame { .. } => continue,
+                LinkEvent::Frame { .. } => continue,
             };
             if self.passes(participant) {
-                return Some(happened);
+                return Some(event);
             }
-            self.stopped[participant].push(happened);
+            self.stopped[participant].push(event);
         }
         None
     }
@@ -238,8 +238,8 @@ impl Links for Star {
         for participant in 0..self.queues.len() {
             for direction in 0..2 {
                 let queue = &mut self.queues[participant][direction];
-                queue.waiting.retain(|_, parcel| parcel.connection != connection);
-                if queue.leaving.as_ref().is_some_and(|leaving| leaving.parcel.connection == connection) {
+                queue.waiting.retain(|_, transfer| transfer.connection != connection);
+                if queue.leaving.as_ref().is_some_and(|leaving| leaving.transfer.connection == connection) {
                     self.stop(participant, direction, now);
                     self.queues[participant][direction].leaving = None;
                     self.feed(participant, direction, now);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_connections::PeerNo;
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::{Driver, Peer};
-use inart_world::Parcel;
+use inart_world::Transfer;
 
 use super::Training;
 use crate::agent::Agent;
@@ -24,23 +24,23 @@ impl Training {
     }
 
     /// Whether a message arrives. A forged one that its sender may send is not forged: it does not arrive.
-    pub(super) fn may_arrive(&mut self, parcel: &Parcel, machine: &Agent, now: Duration) -> bool {
+    pub(super) fn may_arrive(&mut self, transfer: &Transfer, machine: &Agent, now: Duration) -> bool {
         let Some(driver) = machine.driver() else { return true };
-        if parcel.id == FORGED {
+        if transfer.id == FORGED {
             self.dropped = dropped(driver);
-            let [by, to] = [parcel.from, parcel.to].map(site);
-            let name = named_sender(&parcel.data);
+            let [by, to] = [transfer.from, transfer.to].map(site);
+            let name = named_sender(&transfer.data);
             return !name.is_some_and(|name| name == to || self.may_speak_for(by, name, to, driver, now));
         }
         if self.does_repeat() {
-            self.note_early(parcel, driver);
+            self.note_early(transfer, driver);
         }
         true
     }
 
     /// A message was taken by its receiver.
-    pub(super) fn was_taken(&mut self, parcel: &Parcel, machine: &Agent) {
-        let Some(driver) = machine.driver().filter(|_| parcel.id == FORGED) else { return };
+    pub(super) fn was_taken(&mut self, transfer: &Transfer, machine: &Agent) {
+        let Some(driver) = machine.driver().filter(|_| transfer.id == FORGED) else { return };
         self.count("message in another's name");
         if dropped(driver) > self.dropped {
             self.count("message in another's name dropped");
@@ -70,9 +70,9 @@ impl Training {
     }
 
     /// Notes a chunk that arrives before its round.
-    fn note_early(&mut self, parcel: &Parcel, receiver: &Driver) {
-        let to = site(parcel.to);
-        let key = chunk_key(&parcel.data, to).filter(|(round, ..)| Some(*round) > receiver.round());
+    fn note_early(&mut self, transfer: &Transfer, receiver: &Driver) {
+        let to = site(transfer.to);
+        let key = chunk_key(&transfer.data, to).filter(|(round, ..)| Some(*round) > receiver.round());
         self.early[to.index()].extend(key);
     }
 }
