@@ -79,7 +79,7 @@ struct State {
     arrived: Vec<(u16, u32)>,
     outcomes: Vec<Outcome>,
     /// To be told that the sender is gone.
-    untold: Vec<u16>,
+    unnotified: Vec<u16>,
     losses: u32,
     repeats: u32,
     early_ticks: u32,
@@ -121,13 +121,13 @@ fn words_of(message: &Message) -> Vec<u32> {
 }
 
 impl System {
-    fn tell(&self, state: &mut State, from: u16, to: Rank, message: &Message) {
-        let mistaken = match message {
+    fn send(&self, state: &mut State, from: u16, to: Rank, message: &Message) {
+        let is_mistaken = match message {
             Message::Poll { .. } => self.mistake == Some(Mistake::NobodyPolls),
             Message::Withdrawn { .. } => self.mistake == Some(Mistake::SilentWithdrawal),
             _ => false,
         };
-        if !mistaken {
+        if !is_mistaken {
             state.packets.push(Packet::Message { from, to: to.get(), words: words_of(message) });
         }
     }
@@ -135,7 +135,7 @@ impl System {
     fn take_outputs(&self, state: &mut State) {
         while let Some(output) = state.sender.as_mut().and_then(Sender::next_output) {
             match output {
-                SenderOutput::Tell { to, message } => self.tell(state, 0, to, &message),
+                SenderOutput::Send { to, message } => self.send(state, 0, to, &message),
                 SenderOutput::Ended(outcome) => {
                     state.outcomes.push(without_times(outcome));
                 }
@@ -145,7 +145,7 @@ impl System {
             let next = |state: &mut State| state.receivers[usize::from(at)].as_mut()?.next_output();
             while let Some(output) = next(state) {
                 match output {
-                    ReceiverOutput::Tell { to, message } => self.tell(state, at, to, &message),
+                    ReceiverOutput::Send { to, message } => self.send(state, at, to, &message),
                     ReceiverOutput::Received { round, words, .. } => state.received.push((at, round, words)),
                     ReceiverOutput::Abandoned { round, .. } => state.abandoned.push((at, round)),
                 }
@@ -203,7 +203,7 @@ impl System {
             state.arrived.push((to, round));
         }
         if self.mistake == Some(Mistake::CompleteByLast) && chunk + 1 == CHUNKS {
-            self.tell(state, to, rank(0), &Message::Complete { round });
+            self.send(state, to, rank(0), &Message::Complete { round });
         }
     }
 
@@ -242,7 +242,7 @@ impl System {
     /// Nothing more happens by itself.
     fn is_over(&self, state: &State) -> bool {
         let sender_done = state.sender.is_none() || state.outcomes.len() as u32 == ROUNDS;
-        sender_done && state.packets.is_empty() && state.untold.is_empty() && self.wake(state).is_none()
+        sender_done && state.packets.is_empty() && state.unnotified.is_empty() && self.wake(state).is_none()
     }
 }
 
@@ -268,7 +268,7 @@ impl Model for System {
             abandoned: Vec::new(),
             arrived: Vec::new(),
             outcomes: Vec::new(),
-            untold: Vec::new(),
+            unnotified: Vec::new(),
             losses: self.faults.losses,
             repeats: self.faults.repeats,
             early_ticks: self.faults.early_ticks,
@@ -298,12 +298,12 @@ impl Model for System {
         if state.deaths > 0 {
             actions.extend(self.faults.deaths.iter().map(|&at| Action::Dies(at)));
         }
-        actions.extend(state.untold.iter().map(|&at| Action::SenderGone(at)));
+        actions.extend(state.unnotified.iter().map(|&at| Action::SenderGone(at)));
         if state.withdrawals > 0 {
             let waited = state.sender.as_ref().map(Sender::waited).unwrap_or_default();
             actions.extend(waited.iter().map(|at| Action::Withdrawn(at.get())));
         }
-        let is_quiet = state.packets.is_empty() && !can_send && state.untold.is_empty();
+        let is_quiet = state.packets.is_empty() && !can_send && state.unnotified.is_empty();
         let due = is_quiet && self.next_round(state).is_none() || state.early_ticks > 0;
         if due && self.wake(state).is_some() && state.ticks < MOST_TICKS {
             actions.push(Action::Tick);
@@ -337,14 +337,14 @@ impl Model for System {
             Action::Dies(0) => {
                 state.deaths -= 1;
                 state.sender = None;
-                state.untold = (1..=RECEIVERS).collect();
+                state.unnotified = (1..=RECEIVERS).collect();
             }
             Action::Dies(at) => {
                 state.deaths -= 1;
                 state.receivers[usize::from(at)] = None;
             }
             Action::SenderGone(at) => {
-                state.untold.retain(|&untold| untold != at);
+                state.unnotified.retain(|&unnotified| unnotified != at);
                 state.receivers[usize::from(at)].as_mut()?.gone(rank(0));
             }
             Action::Withdrawn(at) => {
@@ -402,8 +402,8 @@ impl Model for System {
             Property::always("it ends", |system: &System, state: &State| {
                 let mut actions = Vec::new();
                 system.actions(state, &mut actions);
-                let goes_on = actions.iter().any(|action| *action != Action::Tick);
-                goes_on || !actions.is_empty() && state.ticks < MOST_TICKS || system.is_over(state)
+                let can_proceed = actions.iter().any(|action| *action != Action::Tick);
+                can_proceed || !actions.is_empty() && state.ticks < MOST_TICKS || system.is_over(state)
             }),
             Property::sometimes("something is asked for", |_, state: &State| {
                 state.receivers.iter().flatten().any(|receiver| receiver.counters().asks > 0)

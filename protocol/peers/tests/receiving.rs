@@ -36,11 +36,11 @@ fn outputs(receiver: &mut Receiver) -> Vec<ReceiverOutput> {
 fn whole(from: u16, round: u32) -> [ReceiverOutput; 2] {
     let (to, message) = (rank(from), Message::Complete { round });
     let words = update(from, round);
-    [ReceiverOutput::Received { from: to, round, words }, ReceiverOutput::Tell { to, message }]
+    [ReceiverOutput::Received { from: to, round, words }, ReceiverOutput::Send { to, message }]
 }
 
 fn asks(from: u16, round: u32, chunks: Ranges) -> ReceiverOutput {
-    ReceiverOutput::Tell { to: rank(from), message: Message::Missing { round, chunks } }
+    ReceiverOutput::Send { to: rank(from), message: Message::Missing { round, chunks } }
 }
 
 proptest! {

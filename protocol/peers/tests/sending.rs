@@ -53,11 +53,11 @@ fn drain(sender: &mut Sender, from: Duration, most: usize) -> Vec<(Duration, Tra
     sent
 }
 
-fn told(sender: &mut Sender) -> (Vec<(u16, Message)>, Option<Outcome>) {
+fn reported(sender: &mut Sender) -> (Vec<(u16, Message)>, Option<Outcome>) {
     let (mut messages, mut outcome) = (Vec::new(), None);
     while let Some(output) = sender.next_output() {
         match output {
-            SenderOutput::Tell { to, message } => messages.push((to.get(), message)),
+            SenderOutput::Send { to, message } => messages.push((to.get(), message)),
             SenderOutput::Ended(ended) => outcome = Some(ended),
         }
     }
@@ -97,16 +97,16 @@ fn another_rate_holds_from_the_next_frame_on() {
 
 #[test]
 fn whoever_lacks_nothing_has_the_update_as_soon_as_if_nobody_did() {
-    let mut calm = sender(SWITCH);
+    let mut without_repeats = sender(SWITCH);
     let mut lossy = sender(SWITCH);
-    calm.begin(&task(1, 100, [1, 2]), Duration::ZERO).unwrap();
+    without_repeats.begin(&task(1, 100, [1, 2]), Duration::ZERO).unwrap();
     lossy.begin(&task(1, 100, [1, 2]), Duration::ZERO).unwrap();
     let before = drain(&mut lossy, Duration::ZERO, 60);
     let at = before.last().unwrap().0;
     // It has received nothing at all.
     lossy.message(rank(2), &Message::Missing { round: 1, chunks: Ranges::of(0..100) }, at);
     let all: Vec<_> = before.into_iter().chain(drain(&mut lossy, at, 40)).collect();
-    assert_eq!(all, drain(&mut calm, Duration::ZERO, 100));
+    assert_eq!(all, drain(&mut without_repeats, Duration::ZERO, 100));
     // Then it gets what was sent before it asked; the rest it may still get.
     let repairs = drain(&mut lossy, all[99].0, 1000);
     assert_eq!(repairs.iter().map(|(_, sent)| sent.chunk).collect::<Vec<_>>(), (0..60).collect::<Vec<_>>());
@@ -153,7 +153,7 @@ fn it_asks_who_is_silent_less_and_less_often_then_gives_up_and_says_who() {
             complete(&mut sender, 7, 3, now);
         }
         sender.tick(now);
-        let (messages, ended) = told(&mut sender);
+        let (messages, ended) = reported(&mut sender);
         let of =
             |(to, message)| (message == Message::Poll { round: 7 } && to == 2).then_some((now - last) / 20);
         polls.extend(messages.iter().cloned().filter_map(of));
@@ -190,16 +190,16 @@ fn who_is_withdrawn_gets_no_more_chunk_and_is_told_so() {
     let now = drain(&mut sender, Duration::ZERO, 4).last().unwrap().0;
     // Peer 5 was never a receiver, and does not become one.
     assert_eq!(sender.retain(&ranks([1, 3, 5]), now), ranks([5]));
-    assert_eq!(told(&mut sender).0, [(2, Message::Withdrawn { round: 1 })]);
+    assert_eq!(reported(&mut sender).0, [(2, Message::Withdrawn { round: 1 })]);
     assert!(drain(&mut sender, now, 100).iter().all(|(_, sent)| sent.to == ranks([1, 3])));
     sender.message(rank(2), &Message::Missing { round: 1, chunks: chunks([3]) }, now);
-    assert_eq!(told(&mut sender).0, [(2, Message::Withdrawn { round: 1 })]);
+    assert_eq!(reported(&mut sender).0, [(2, Message::Withdrawn { round: 1 })]);
     assert_eq!(sender.counters().late, 1);
     // Who has all the same is counted so.
     complete(&mut sender, 1, 2, now);
     complete(&mut sender, 1, 1, now);
     sender.gone(rank(3), now);
-    let outcome = told(&mut sender).1.unwrap();
+    let outcome = reported(&mut sender).1.unwrap();
     assert_eq!((outcome.complete, outcome.given_up), (ranks([1, 2]), ranks([3])));
     assert!(outcome.withdrawn.is_empty());
 }
@@ -217,7 +217,7 @@ fn what_is_about_another_round_or_from_nobody_is_dropped_and_counted() {
     sender.message(rank(1), &Message::Poll { round: 5 }, MS);
     assert_eq!(sender.counters().misfits, 2);
     assert_eq!(drain(&mut sender, MS, 100), []);
-    assert!(told(&mut sender).0.is_empty());
+    assert!(reported(&mut sender).0.is_empty());
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_slow_connection_holds_up_its_own_receiver_only() {
     assert_eq!((sender.next_transmission(again), sender.counters().failed), (None, 1));
     // A connection that takes nothing for as long as patience lasts is given up.
     sender.tick(2600 * MS);
-    assert_eq!(told(&mut sender).1.unwrap().given_up, ranks([2]));
+    assert_eq!(reported(&mut sender).1.unwrap().given_up, ranks([2]));
 }
 
 /// When chunks leave to each receiver, if connections take them at once, unless none does before `stall`.

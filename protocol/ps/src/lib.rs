@@ -36,11 +36,11 @@ pub use groups::{
 pub use order::{Order, Spacing};
 pub use output::{Output, Update};
 pub use part::Part;
-pub use server::{Options, Server, ServerError, Snapshot, Taken};
+pub use server::{Options, PushOutcome, Server, ServerError, Snapshot};
 pub use store::{Overflow, Refusal, Store};
 pub use sync_model::{SyncModel, SyncModelError, fraction_of, relaxation_of};
 pub use sync_models::{Applied, Asp, Blocking, Bsp, R2sp, Safa, Ssp};
 pub use timing::Blocked;
 pub use turns::{TurnError, TurnOutput, Turns};
 pub use worker::{Step, Worker};
-pub use worker_states::{Standing, WorkerNo, WorkerState, WorkerStates};
+pub use worker_states::{WorkerNo, WorkerPhase, WorkerState, WorkerStates};

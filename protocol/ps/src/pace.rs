@@ -78,20 +78,20 @@ impl Tuner {
         }
         if let (Some(before), Some(with)) = (self.before, self.with.take()) {
             if with < before.min(took) {
-                self.at = self.neighbour();
+                self.at = self.neighbor();
                 // What rounds take with it is known.
                 self.before = Some(with);
-                self.tried = Some(self.neighbour());
+                self.tried = Some(self.neighbor());
                 return;
             }
             self.is_upward = !self.is_upward;
         }
         self.before = Some(took);
-        self.tried = Some(self.neighbour());
+        self.tried = Some(self.neighbor());
     }
 
     /// The next one in the direction; at an end there is one way only.
-    fn neighbour(&mut self) -> usize {
+    fn neighbor(&mut self) -> usize {
         self.is_upward = (self.is_upward || self.at == 0) && self.at < MOST;
         if self.is_upward { self.at + 1 } else { self.at - 1 }
     }

@@ -11,7 +11,7 @@ use crate::pace::Pace;
 use crate::part::Part;
 use crate::store::Refusal;
 use crate::timing::{Blocked, Timing};
-use crate::worker_states::{Standing, WorkerNo, WorkerStates};
+use crate::worker_states::{WorkerNo, WorkerPhase, WorkerStates};
 
 /// How a server runs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -64,7 +64,7 @@ pub enum ServerError {
 
 /// What became of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Taken {
+pub enum PushOutcome {
     /// It is held until its turn; the host keeps its values.
     Held,
     /// It had arrived before; the host drops it.
@@ -152,14 +152,14 @@ impl<O: Order> Server<O> {
     /// A worker that takes no part.
     pub fn request(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
         self.known(worker)?;
-        match self.worker_states.worker_state(worker).standing() {
-            Standing::Away => return Err(ServerError::Away(worker.0)),
-            Standing::Idle => {
+        match self.worker_states.worker_state(worker).phase() {
+            WorkerPhase::Away => return Err(ServerError::Away(worker.0)),
+            WorkerPhase::Idle => {
                 self.timings[worker.index()].asked();
                 self.worker_states.ask(worker);
             }
-            Standing::Waiting => {}
-            Standing::Permitted | Standing::Working => {
+            WorkerPhase::Waiting => {}
+            WorkerPhase::Permitted | WorkerPhase::Working => {
                 self.counters.said_again += 1;
                 self.say_permit(worker);
             }
@@ -175,8 +175,8 @@ impl<O: Order> Server<O> {
     pub fn pull(&mut self, worker: WorkerNo, now: Duration) -> Result<u64, ServerError> {
         self.known(worker)?;
         if !matches!(
-            self.worker_states.worker_state(worker).standing(),
-            Standing::Permitted | Standing::Working
+            self.worker_states.worker_state(worker).phase(),
+            WorkerPhase::Permitted | WorkerPhase::Working
         ) {
             self.counters.not_permitted += 1;
             return Err(ServerError::NotPermitted(worker.0));
@@ -197,16 +197,16 @@ impl<O: Order> Server<O> {
         iteration: u64,
         values: Result<(), Refusal>,
         now: Duration,
-    ) -> Result<Taken, ServerError> {
+    ) -> Result<PushOutcome, ServerError> {
         self.known(worker)?;
         let worker_state = self.worker_states.worker_state(worker);
         if iteration < worker_state.done() || iteration == worker_state.done() && worker_state.is_held() {
             self.counters.repeated += 1;
-            return Ok(Taken::Repeated);
+            return Ok(PushOutcome::Repeated);
         }
-        if iteration > worker_state.done() || worker_state.standing() != Standing::Working {
+        if iteration > worker_state.done() || worker_state.phase() != WorkerPhase::Working {
             self.counters.unasked += 1;
-            return Ok(Taken::Unasked);
+            return Ok(PushOutcome::Unasked);
         }
         let batch = self.options.batches[worker.index()];
         self.timings[worker.index()].pushed(&batch, now);
@@ -216,7 +216,7 @@ impl<O: Order> Server<O> {
         }
         self.worker_states.hold(worker);
         self.settle(now);
-        Ok(Taken::Held)
+        Ok(PushOutcome::Held)
     }
 
     /// Time has gone on.

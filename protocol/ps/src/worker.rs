@@ -1,6 +1,6 @@
 //! A worker's part: ask, pull, compute, push, and again.
 
-use crate::server::Taken;
+use crate::server::PushOutcome;
 
 /// What a worker has its host do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl Worker {
     }
 
     /// The server has said what became of the push of an iteration.
-    pub fn pushed(&mut self, iteration: u64, _: Taken) -> Option<Step> {
+    pub fn pushed(&mut self, iteration: u64, _: PushOutcome) -> Option<Step> {
         let Stage::Pushing { iteration: on } = self.stage else { return None };
         if on != iteration {
             return None;

@@ -16,7 +16,7 @@ impl WorkerNo {
 
 /// Where a worker is in its iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum WorkerPhase {
     /// It takes no part.
     Away,
     /// It takes part, and has not asked for its next iteration yet.
@@ -32,7 +32,7 @@ pub enum Standing {
 /// One worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WorkerState {
-    standing: Standing,
+    phase: WorkerPhase,
     done: u64,
     /// The least count that it begins at once its held update is released; `done` or less without one.
     floor: u64,
@@ -42,8 +42,8 @@ pub struct WorkerState {
 
 impl WorkerState {
     /// Where it is in its iteration.
-    pub fn standing(&self) -> Standing {
-        self.standing
+    pub fn phase(&self) -> WorkerPhase {
+        self.phase
     }
 
     /// Its updates that were applied or discarded so far; also the number of its iteration.
@@ -88,7 +88,7 @@ impl WorkerStates {
         let of_members = done.iter().enumerate().filter(|(worker, _)| was_member(*worker));
         let least = of_members.map(|(_, done)| *done).min().unwrap_or_default();
         let worker_state = |(worker, &done): (usize, &u64)| WorkerState {
-            standing: Standing::Away,
+            phase: WorkerPhase::Away,
             done: if was_member(worker) { done } else { done.max(least) },
             floor: 0,
             base: 0,
@@ -170,35 +170,35 @@ impl WorkerStates {
             }
         }
         self.members.insert(worker);
-        self.stand(worker, Standing::Idle);
+        self.stand(worker, WorkerPhase::Idle);
         self.count();
     }
 
     /// An update of it that is held is applied in its turn all the same.
     pub(crate) fn leave(&mut self, worker: WorkerNo) {
         self.members.remove(&worker);
-        self.stand(worker, Standing::Away);
+        self.stand(worker, WorkerPhase::Away);
         self.count();
     }
 
     pub(crate) fn ask(&mut self, worker: WorkerNo) {
-        self.stand(worker, Standing::Waiting);
+        self.stand(worker, WorkerPhase::Waiting);
     }
 
     pub(crate) fn permit(&mut self, worker: WorkerNo) {
-        self.stand(worker, Standing::Permitted);
+        self.stand(worker, WorkerPhase::Permitted);
         self.line.push_back(worker);
         self.last = Some(worker);
     }
 
     pub(crate) fn pull(&mut self, worker: WorkerNo) {
-        self.worker_states[worker.index()].standing = Standing::Working;
+        self.worker_states[worker.index()].phase = WorkerPhase::Working;
         self.worker_states[worker.index()].base = self.version;
     }
 
     pub(crate) fn hold(&mut self, worker: WorkerNo) {
         let worker_state = &mut self.worker_states[worker.index()];
-        worker_state.standing = Standing::Idle;
+        worker_state.phase = WorkerPhase::Idle;
         worker_state.held = true;
         self.held.insert(worker);
     }
@@ -218,14 +218,14 @@ impl WorkerStates {
     }
 
     /// Who is not permitted any more, and has pushed nothing, is out of the line.
-    fn stand(&mut self, worker: WorkerNo, standing: Standing) {
+    fn stand(&mut self, worker: WorkerNo, phase: WorkerPhase) {
         let worker_state = &mut self.worker_states[worker.index()];
-        if matches!(worker_state.standing, Standing::Permitted | Standing::Working) {
+        if matches!(worker_state.phase, WorkerPhase::Permitted | WorkerPhase::Working) {
             self.line.retain(|other| *other != worker);
         }
-        worker_state.standing = standing;
-        match standing {
-            Standing::Waiting => self.waiting.insert(worker),
+        worker_state.phase = phase;
+        match phase {
+            WorkerPhase::Waiting => self.waiting.insert(worker),
             _ => self.waiting.remove(&worker),
         };
     }

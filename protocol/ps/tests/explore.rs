@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use inart_protocol_ps::{Applied, Blocking, Options, Output, Server, Standing, SyncModel, Taken, WorkerNo};
+use inart_protocol_ps::{
+    Applied, Blocking, Options, Output, PushOutcome, Server, SyncModel, WorkerNo, WorkerPhase,
+};
 use stateright::{Checker, Model, Property};
 
 const NOW: Duration = Duration::ZERO;
@@ -86,10 +88,10 @@ impl Model for Job {
         for worker in 0..self.workers {
             let worker_state = state.server.worker_states().worker_state(WorkerNo(worker));
             let begun = worker_state.done() + u64::from(worker_state.is_held());
-            match worker_state.standing() {
-                Standing::Idle if begun < self.iterations => actions.push(Action::Asks(worker)),
-                Standing::Permitted => actions.push(Action::Pulls(worker)),
-                Standing::Working => actions.push(Action::Pushes(worker)),
+            match worker_state.phase() {
+                WorkerPhase::Idle if begun < self.iterations => actions.push(Action::Asks(worker)),
+                WorkerPhase::Permitted => actions.push(Action::Pulls(worker)),
+                WorkerPhase::Working => actions.push(Action::Pushes(worker)),
                 _ => {}
             }
         }
@@ -105,7 +107,7 @@ impl Model for Job {
             Action::Pushes(worker) => {
                 let iteration = state.permitted[worker as usize].take().unwrap();
                 let taken = state.server.push(WorkerNo(worker), iteration, Ok(()), NOW).unwrap();
-                state.is_wrong |= taken != Taken::Held;
+                state.is_wrong |= taken != PushOutcome::Held;
             }
         }
         self.take_outputs(&mut state);

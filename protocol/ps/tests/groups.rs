@@ -215,7 +215,7 @@ proptest! {
         fraction in 0.1f64..1.0,
     ) {
         let mut server = server(options(9, groups, fraction));
-        let mut told = [0u64; 9];
+        let mut last_round = [0u64; 9];
         let mut in_round = std::collections::BTreeSet::new();
         let mut accepted = std::collections::BTreeSet::new();
         for (at, (client, what, back)) in steps.into_iter().enumerate() {
@@ -224,7 +224,7 @@ proptest! {
                 0 => server.leave(ClientNo(client), seconds(now)),
                 1 => server.join(ClientNo(client), seconds(now)),
                 _ => {
-                    let round = told[client as usize].saturating_sub(back);
+                    let round = last_round[client as usize].saturating_sub(back);
                     if push(&mut server, client, round, now) == Arrival::Collected {
                         prop_assert!(accepted.insert((client, round)));
                     }
@@ -239,7 +239,7 @@ proptest! {
                             prop_assert!(in_round.insert((client.0, round)), "twice");
                         }
                     }
-                    GroupOutput::Answer { client, round } => told[client.index()] = round,
+                    GroupOutput::Answer { client, round } => last_round[client.index()] = round,
                     GroupOutput::Gone { .. } => prop_assert!(false, "nobody is given up here"),
                 }
             }

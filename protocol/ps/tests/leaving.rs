@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use inart_protocol_ps::{
-    Applied, Blocking, Options, Output, Server, Standing, SyncModel, Taken, Update, WorkerNo,
+    Applied, Blocking, Options, Output, PushOutcome, Server, SyncModel, Update, WorkerNo, WorkerPhase,
 };
 
 const NOW: Duration = Duration::ZERO;
@@ -81,15 +81,15 @@ impl Job {
         for worker in workers() {
             let worker_state = state.server.worker_states().worker_state(worker);
             let has_done = worker_state.done() + u64::from(worker_state.is_held()) >= self.iterations;
-            match worker_state.standing() {
-                Standing::Away if !has_done => all.push(Action::Joins(worker)),
-                Standing::Away | Standing::Waiting => {}
-                Standing::Idle if has_done => all.push(Action::Leaves(worker)),
-                Standing::Idle => all.push(Action::Asks(worker)),
-                Standing::Permitted => all.push(Action::Pulls(worker)),
-                Standing::Working => all.push(Action::Pushes(worker)),
+            match worker_state.phase() {
+                WorkerPhase::Away if !has_done => all.push(Action::Joins(worker)),
+                WorkerPhase::Away | WorkerPhase::Waiting => {}
+                WorkerPhase::Idle if has_done => all.push(Action::Leaves(worker)),
+                WorkerPhase::Idle => all.push(Action::Asks(worker)),
+                WorkerPhase::Permitted => all.push(Action::Pulls(worker)),
+                WorkerPhase::Working => all.push(Action::Pushes(worker)),
             }
-            if state.leaves > 0 && worker_state.standing() != Standing::Away && !has_done {
+            if state.leaves > 0 && worker_state.phase() != WorkerPhase::Away && !has_done {
                 all.push(Action::Leaves(worker));
             }
         }
@@ -149,7 +149,7 @@ impl Job {
             return Err(format!("two updates of {worker:?} are held"));
         }
         match state.server.push(worker, iteration, Ok(()), NOW).unwrap() {
-            Taken::Held => Ok(()),
+            PushOutcome::Held => Ok(()),
             other => Err(format!("the push of {worker:?} is {other:?}")),
         }
     }

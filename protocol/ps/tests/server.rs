@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use inart_protocol_ps::{
-    Applied, Blocking, Options, Output, Overflow, Refusal, Server, ServerError, Snapshot, Step, Store,
-    SyncModel, SyncModelError, Taken, Worker, WorkerNo,
+    Applied, Blocking, Options, Output, Overflow, PushOutcome, Refusal, Server, ServerError, Snapshot, Step,
+    Store, SyncModel, SyncModelError, Worker, WorkerNo,
 };
 
 const NOW: Duration = Duration::ZERO;
@@ -51,7 +51,7 @@ fn begin(server: &mut Server<SyncModel>, workers: u32) {
     });
 }
 
-fn push(server: &mut Server<SyncModel>, worker: u32, iteration: u64) -> Taken {
+fn push(server: &mut Server<SyncModel>, worker: u32, iteration: u64) -> PushOutcome {
     server.push(WorkerNo(worker), iteration, Ok(()), NOW).unwrap()
 }
 
@@ -72,7 +72,7 @@ fn sync_models_whose_numbers_are_wrong_are_refused() {
 fn an_early_update_waits_for_its_turn() {
     let mut server = server(3, r2sp());
     begin(&mut server, 3);
-    assert_eq!((push(&mut server, 2, 0), push(&mut server, 1, 0)), (Taken::Held, Taken::Held));
+    assert_eq!((push(&mut server, 2, 0), push(&mut server, 1, 0)), (PushOutcome::Held, PushOutcome::Held));
     assert!(applied(&drain(&mut server)).is_empty());
     push(&mut server, 0, 0);
     assert_eq!(applied(&drain(&mut server)), [(0, 0), (1, 0), (2, 0)]);
@@ -83,12 +83,12 @@ fn a_push_that_comes_twice_counts_once() {
     let mut server = server(2, r2sp());
     begin(&mut server, 2);
     push(&mut server, 1, 0);
-    assert_eq!(push(&mut server, 1, 0), Taken::Repeated, "while it is held");
+    assert_eq!(push(&mut server, 1, 0), PushOutcome::Repeated, "while it is held");
     push(&mut server, 0, 0);
-    assert_eq!(push(&mut server, 0, 0), Taken::Repeated, "when it was applied");
+    assert_eq!(push(&mut server, 0, 0), PushOutcome::Repeated, "when it was applied");
     assert_eq!(applied(&drain(&mut server)), [(0, 0), (1, 0)]);
-    assert_eq!(push(&mut server, 0, 1), Taken::Unasked, "nobody asked for the next");
-    assert_eq!(push(&mut server, 0, 7), Taken::Unasked);
+    assert_eq!(push(&mut server, 0, 1), PushOutcome::Unasked, "nobody asked for the next");
+    assert_eq!(push(&mut server, 0, 7), PushOutcome::Unasked);
     let counters = server.counters();
     assert_eq!((counters.applied, counters.repeated, counters.unasked), (2, 2, 2));
 }
@@ -101,7 +101,7 @@ fn a_refused_update_keeps_nobody() {
     let refusal = Refusal::NotFinite { at: 5 };
     push(&mut server, 1, 0);
     push(&mut server, 2, 0);
-    assert_eq!(server.push(WorkerNo(0), 0, Err(refusal), NOW), Ok(Taken::Held));
+    assert_eq!(server.push(WorkerNo(0), 0, Err(refusal), NOW), Ok(PushOutcome::Held));
     let outputs = drain(&mut server);
     assert_eq!(outputs[0], Output::Discard { worker: WorkerNo(0), iteration: 0, refusal });
     assert_eq!(applied(&outputs), [(1, 0), (2, 0)]);
@@ -160,7 +160,7 @@ fn workers_come_and_go() {
     server.request(WorkerNo(0), NOW).unwrap();
     let outputs = drain(&mut server);
     assert_eq!((applied(&outputs), permitted(&outputs)), (vec![(0, 1)], vec![(0, 1), (0, 2)]));
-    assert_eq!(push(&mut server, 1, 0), Taken::Unasked);
+    assert_eq!(push(&mut server, 1, 0), PushOutcome::Unasked);
     // It comes back, and is not behind: SSP would wait for what it missed.
     server.join(WorkerNo(1), NOW).unwrap();
     assert_eq!(server.worker_states().worker_state(WorkerNo(1)).done(), 2);
@@ -198,10 +198,10 @@ fn a_restarted_server_goes_on_from_its_last_model() {
     drop(before);
     let mut after = Server::restored(r2sp(), Options::fixed(2), &snapshot);
     (0..2).for_each(|worker| after.join(WorkerNo(worker), NOW).unwrap());
-    assert_eq!(push(&mut after, 0, 0), Taken::Repeated, "it is in the model");
-    assert_eq!(push(&mut after, 0, 1), Taken::Unasked, "of a pull that nobody remembers");
+    assert_eq!(push(&mut after, 0, 0), PushOutcome::Repeated, "it is in the model");
+    assert_eq!(push(&mut after, 0, 1), PushOutcome::Unasked, "of a pull that nobody remembers");
     begin(&mut after, 2);
-    assert_eq!(push(&mut after, 0, 1), Taken::Held);
+    assert_eq!(push(&mut after, 0, 1), PushOutcome::Held);
     assert_eq!((applied(&drain(&mut after)), after.worker_states().version()), (vec![(0, 1)], 3));
 }
 
@@ -220,7 +220,7 @@ fn workers_of_a_restarted_server_have_their_own_counts() {
     for round in 0..3 {
         (0..3).for_each(|worker| {
             let next = server.worker_states().worker_state(WorkerNo(worker)).done();
-            assert_eq!(push(&mut server, worker, next), Taken::Held, "{round}");
+            assert_eq!(push(&mut server, worker, next), PushOutcome::Held, "{round}");
         });
         begin(&mut server, 3);
     }
@@ -236,7 +236,7 @@ fn a_store_follows_the_server() {
     begin(&mut server, 2);
     for (worker, values) in [(1, [10.0, 20.0]), (0, [1.0, f32::NAN])] {
         let checked = store.check(7, &values);
-        assert_eq!(server.push(WorkerNo(worker), 0, checked, NOW), Ok(Taken::Held));
+        assert_eq!(server.push(WorkerNo(worker), 0, checked, NOW), Ok(PushOutcome::Held));
         store.hold(WorkerNo(worker), values.to_vec());
     }
     for output in drain(&mut server) {
@@ -270,10 +270,10 @@ fn a_worker_asks_again_when_its_connection_was_lost() {
     assert_eq!(worker.pulled(), Some(Step::Compute { iteration: 0, batch: 5 }));
     assert_eq!((worker.pulled(), worker.computed()), (None, Some(Step::Push { iteration: 0 })));
     // The answer to the push is lost: it is pushed again.
-    assert_eq!(push(&mut server, 0, 0), Taken::Held);
+    assert_eq!(push(&mut server, 0, 0), PushOutcome::Held);
     assert_eq!(worker.reconnected(), Step::Push { iteration: 0 });
     let taken = push(&mut server, 0, 0);
-    assert_eq!((taken, worker.pushed(0, taken)), (Taken::Repeated, Some(Step::Request)));
+    assert_eq!((taken, worker.pushed(0, taken)), (PushOutcome::Repeated, Some(Step::Request)));
     assert_eq!(applied(&drain(&mut server)), [(0, 0)]);
 }
 
@@ -341,7 +341,7 @@ fn a_held_update_keeps_its_number_when_its_worker_rejoins() {
     let mut server = server(3, SyncModel::safa(0.1, 0).unwrap());
     (0..3).for_each(|worker| server.request(WorkerNo(worker), NOW).unwrap());
     for worker in [lags, other] {
-        assert_eq!(server.pull(worker, NOW).map(|_| push(&mut server, worker.0, 0)), Ok(Taken::Held));
+        assert_eq!(server.pull(worker, NOW).map(|_| push(&mut server, worker.0, 0)), Ok(PushOutcome::Held));
         server.request(worker, NOW).unwrap();
         // One lags behind from here on: it has pulled the first version, and the other makes the second.
         assert_eq!(server.pull(worker, NOW), Ok(1 + u64::from(worker == other)));
@@ -351,7 +351,7 @@ fn a_held_update_keeps_its_number_when_its_worker_rejoins() {
     push(&mut server, 0, 0);
     server.leave(waits, NOW).unwrap();
     server.join(waits, NOW).unwrap();
-    assert_eq!(push(&mut server, 0, 0), Taken::Repeated, "it is held");
+    assert_eq!(push(&mut server, 0, 0), PushOutcome::Repeated, "it is held");
     assert_eq!(server.worker_states().least_done(), 1, "no worker waits for what it has missed");
     server.request(waits, NOW).unwrap();
     assert!(drain(&mut server).is_empty(), "it still waits for who lags");

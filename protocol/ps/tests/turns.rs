@@ -137,8 +137,8 @@ impl<const MISTAKE: u8> Machine for Loose<MISTAKE> {
 
 /// What a group does at a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-struct Place {
-    has_told_ready: bool,
+struct GroupAtServer {
+    has_sent_ready: bool,
     is_begun: bool,
     sent: Vec<bool>,
     answered: Vec<bool>,
@@ -148,7 +148,7 @@ struct Place {
 struct Group {
     iteration: u64,
     is_computing: bool,
-    at: Vec<Place>,
+    at: Vec<GroupAtServer>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -179,9 +179,9 @@ struct Job<M> {
 }
 
 impl<M: Machine> Job<M> {
-    fn place(&self) -> Place {
+    fn place(&self) -> GroupAtServer {
         let none = vec![false; self.chunks];
-        Place { sent: none.clone(), answered: none, ..Place::default() }
+        GroupAtServer { sent: none.clone(), answered: none, ..GroupAtServer::default() }
     }
 
     fn settle(&self, state: &mut State<M>, server: usize) {
@@ -189,7 +189,7 @@ impl<M: Machine> Job<M> {
             match output {
                 TurnOutput::Begin { group, .. } => {
                     let place = &mut state.groups[group].at[server];
-                    if !place.has_told_ready || std::mem::replace(&mut place.is_begun, true) {
+                    if !place.has_sent_ready || std::mem::replace(&mut place.is_begun, true) {
                         state.wrong = Some("a turn of a group that is not ready");
                     }
                 }
@@ -256,7 +256,7 @@ impl<M: Machine> Model for Job<M> {
             // A group's workers have the sum of *ready* when all servers have answered.
             let may_push = group.at.iter().all(|place| place.is_begun);
             for (server, place) in group.at.iter().enumerate() {
-                if !place.has_told_ready {
+                if !place.has_sent_ready {
                     actions.push(Action::IsReady(number, server));
                 }
                 let missing = (0..self.chunks).filter(|chunk| may_push && !place.sent[*chunk]);
@@ -270,7 +270,7 @@ impl<M: Machine> Model for Job<M> {
         match action {
             Action::Computes(group) => state.groups[group].is_computing = false,
             Action::IsReady(group, server) => {
-                state.groups[group].at[server].has_told_ready = true;
+                state.groups[group].at[server].has_sent_ready = true;
                 state.servers[server].ready(group);
                 self.settle(&mut state, server);
             }

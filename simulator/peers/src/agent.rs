@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo, Seen};
-use inart_peers_agent::{CoordinatorNews, CoordinatorProcess, PeerNews, PeerProcess, Schemes};
+use inart_peers_agent::{CoordinatorProcess, CoordinatorReport, PeerProcess, PeerReport, Schemes};
 
 /// A process.
 #[derive(Debug)]
@@ -17,16 +17,16 @@ pub(crate) enum Agent {
 
 /// News of a process.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum Report {
     /// Of a peer.
-    Peer(PeerNews),
+    Peer(PeerReport),
     /// Of the coordinator.
-    Coordinator(CoordinatorNews),
+    Coordinator(CoordinatorReport),
 }
 
 impl Machine for Agent {
     type Command = Vec<f32>;
-    type Report = News;
+    type Report = Report;
     type Done = ();
 
     fn up(&mut self, other: PeerNo, now: Duration) {
@@ -92,10 +92,10 @@ impl Machine for Agent {
         }
     }
 
-    fn next(&mut self, now: Duration) -> Option<Output<News>> {
+    fn next(&mut self, now: Duration) -> Option<Output<Report>> {
         match self {
-            Agent::Peer(peer) => peer.next(now).map(|output| told(output, News::Peer)),
-            Agent::Coordinator(own) => own.next(now).map(|output| told(output, News::Coordinator)),
+            Agent::Peer(peer) => peer.next(now).map(|output| with_report(output, Report::Peer)),
+            Agent::Coordinator(own) => own.next(now).map(|output| with_report(output, Report::Coordinator)),
         }
     }
 
@@ -108,12 +108,12 @@ impl Machine for Agent {
 }
 
 /// Names the process whose news an output is.
-fn told<N>(output: Output<N>, news: fn(N) -> News) -> Output<News> {
+fn with_report<N>(output: Output<N>, wrap: fn(N) -> Report) -> Output<Report> {
     match output {
         Output::Send { to, id, data, priority } => Output::Send { to, id, data, priority },
         Output::Copy(frame) => Output::Copy(frame),
         Output::Work(work) => Output::Work(work),
-        Output::Report(own) => Output::Report(news(own)),
+        Output::Report(own) => Output::Report(wrap(own)),
         Output::Over => Output::Over,
     }
 }

@@ -81,18 +81,18 @@ pub enum SimulationError {
         what: String,
     },
     /// Nothing happens any more, or not before the end of all times.
-    #[error("after {seconds} s of virtual time no peer has ended: {told}")]
+    #[error("after {seconds} s of virtual time no peer has ended: {waits}")]
     Stuck {
         /// The time.
         seconds: f64,
         /// Where a peer is.
-        told: String,
+        waits: String,
     },
 }
 
 /// Where a peer is, the run adds.
 impl From<NoEnd> for SimulationError {
     fn from(_: NoEnd) -> Self {
-        SimulationError::Stuck { seconds: 0.0, told: String::new() }
+        SimulationError::Stuck { seconds: 0.0, waits: String::new() }
     }
 }

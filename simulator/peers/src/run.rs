@@ -45,12 +45,12 @@ pub fn simulate(mesh: &Mesh, job: &PeerJob, options: &Options) -> Result<Outcome
     let now = world.now();
     let (links, training, machines) = world.into_parts();
     let peers: Vec<&Peer> = machines.iter().flatten().filter_map(peer).collect();
-    if let Err(SimulationError::Stuck { told, .. }) = &ended
-        && told.is_empty()
+    if let Err(SimulationError::Stuck { waits, .. }) = &ended
+        && waits.is_empty()
     {
-        let waits = training.unfinished().and_then(|at| peers.get(at));
-        let told = waits.map_or(String::new(), |peer| peer.told());
-        return Err(SimulationError::Stuck { seconds: now.as_secs_f64(), told });
+        let waiting = training.unfinished().and_then(|at| peers.get(at));
+        let waits = waiting.map_or(String::new(), |peer| peer.describe());
+        return Err(SimulationError::Stuck { seconds: now.as_secs_f64(), waits });
     }
     ended?;
     Ok(outcome(options, now, &links, &training, &peers))

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use inart_connections::PeerNo;
 use inart_peers_agent::{
-    Coordinator, CoordinatorNews, CoordinatorProcess, Framing, Peer, PeerNews, PeerProcess, Schemes, Start,
-    Sync,
+    Coordinator, CoordinatorProcess, CoordinatorReport, Framing, Peer, PeerProcess, PeerReport, Schemes,
+    Start, Sync,
 };
 use inart_protocol_peers::FrameWriter;
 use inart_topologies::peers::{Compute, Mesh, PeerJob};
@@ -14,7 +14,7 @@ use inart_virtual::SplitMix64;
 use inart_wire::MacAddr;
 use inart_world::{Later, Program};
 
-use crate::agent::{Agent, News};
+use crate::agent::{Agent, Report};
 use crate::audit::{self, Audit};
 use crate::error::SimulationError;
 use crate::links::address;
@@ -111,34 +111,34 @@ impl Training {
         &mut self,
         at: usize,
         peer: &Peer,
-        news: PeerNews,
+        report: PeerReport,
         now: Duration,
         later: &mut Later<Vec<f32>>,
     ) -> Result<(), SimulationError> {
-        match news {
-            PeerNews::Received(update) => {
+        match report {
+            PeerReport::Received(update) => {
                 let found = self.audit.receives(at, &update);
                 self.check(found)
             }
-            PeerNews::Ended { outcome, .. } => {
+            PeerReport::Ended { outcome, .. } => {
                 let found = self.audit.ends(at, &outcome);
                 self.check(found)?;
                 self.tally.ended(&outcome, now.as_nanos() as u64);
                 Ok(())
             }
-            PeerNews::Compute(start) => {
+            PeerReport::Compute(start) => {
                 self.average(at, &start)?;
                 self.compute(at, peer.round(), now, later)
             }
-            PeerNews::Finished(start) => {
+            PeerReport::Finished(start) => {
                 self.average(at, &start)?;
                 self.hosts[at].has_finished = true;
                 Ok(())
             }
-            PeerNews::NotTakenIn(_) => {
-                Err(SimulationError::Stuck { seconds: now.as_secs_f64(), told: peer.told() })
+            PeerReport::Rejected(_) => {
+                Err(SimulationError::Stuck { seconds: now.as_secs_f64(), waits: peer.describe() })
             }
-            PeerNews::Update(error) => Err(SimulationError::Wrong {
+            PeerReport::Update(error) => Err(SimulationError::Wrong {
                 peer: self.names[at].clone(),
                 round: peer.round(),
                 what: error.to_string(),
@@ -179,24 +179,24 @@ impl Program<Agent> for Training {
         &mut self,
         who: PeerNo,
         machine: &mut Agent,
-        news: News,
+        report: Report,
         now: Duration,
         later: &mut Later<Vec<f32>>,
     ) -> Result<(), SimulationError> {
-        match (news, machine) {
-            (News::Peer(news), Agent::Peer(process)) => {
-                self.take(who.index(), process.peer(), news, now, later)
+        match (report, machine) {
+            (Report::Peer(report), Agent::Peer(process)) => {
+                self.take(who.index(), process.peer(), report, now, later)
             }
-            (News::Coordinator(CoordinatorNews::Chosen { round, rate_bps, .. }), _) => {
+            (Report::Coordinator(CoordinatorReport::Chosen { round, rate_bps, .. }), _) => {
                 self.tally.planned(round, self.setting.update_bits() / rate_bps);
                 Ok(())
             }
-            (News::Coordinator(CoordinatorNews::InCharge { .. }), _) => Ok(()),
-            (News::Coordinator(CoordinatorNews::NotChosen { why }), _) => {
+            (Report::Coordinator(CoordinatorReport::InCharge { .. }), _) => Ok(()),
+            (Report::Coordinator(CoordinatorReport::NotChosen { why }), _) => {
                 Err(SimulationError::NotChosen { why })
             }
-            (News::Coordinator(_) | News::Peer(_), _) => {
-                Err(SimulationError::Stuck { seconds: now.as_secs_f64(), told: String::new() })
+            (Report::Coordinator(_) | Report::Peer(_), _) => {
+                Err(SimulationError::Stuck { seconds: now.as_secs_f64(), waits: String::new() })
             }
         }
     }

@@ -61,7 +61,7 @@ fn stale(outcome: &Outcome) -> &Stale {
     stale
 }
 
-fn is_calm(outcome: &Outcome) {
+fn is_fault_free(outcome: &Outcome) {
     let Outcome { given_up, gone, rounds_with_previous_receivers, repairs, lost, overflowed, .. } = *outcome;
     assert_eq!(
         [given_up, gone, rounds_with_previous_receivers, repairs, lost, overflowed],
@@ -77,25 +77,25 @@ fn equal_updates_take_as_long_as_in_the_fluid_model() {
         for scheme in Scheme::ALL {
             let options = bsp(scheme, multicast, 6);
             let outcome = run(&mesh, &options);
-            is_calm(&outcome);
+            is_fault_free(&outcome);
             let ours = rounds(&outcome);
             let plan = inart_planner_peers::Options {
                 seed: 3,
                 ..inart_planner_peers::Options::new(scheme, multicast)
             };
             let fluid = run_rounds(&mesh, &mesh.jobs()[0], &plan, Draw::Random, Sharing::Fair, 6).unwrap();
-            let told = format!("{scheme} by {multicast}: {ours:?}, {fluid:?}");
-            eprintln!("{told}");
-            assert_eq!(ours.rounds, 6, "{told}");
-            assert!((0.98..1.10).contains(&(ours.seconds / ours.planned_s)), "{told}");
+            let case = format!("{scheme} by {multicast}: {ours:?}, {fluid:?}");
+            eprintln!("{case}");
+            assert_eq!(ours.rounds, 6, "{case}");
+            assert!((0.98..1.10).contains(&(ours.seconds / ours.planned_s)), "{case}");
             if matches!(scheme, Scheme::Optimized | Scheme::Optimal) {
                 // Orpheus draws others, and Algorithm 1 breaks ties by what was waited for.
-                assert!((ours.planned_s / fluid.seconds - 1.0).abs() < 1e-6, "{told}");
+                assert!((ours.planned_s / fluid.seconds - 1.0).abs() < 1e-6, "{case}");
             }
             // Every update of every round came to all that it was for, and was compared there.
             let reached = ours.receivers_mean * 12.0 * 6.0;
             assert!((outcome.updates_compared as f64 - reached).abs() < 1e-6 && ours.receivers_mean >= 4.0);
-            assert_eq!(outcome.averages_compared, 12 * 6, "{told}");
+            assert_eq!(outcome.averages_compared, 12 * 6, "{case}");
         }
     }
 }
@@ -125,17 +125,17 @@ fn stale_synchronous_training_comes_near_to_the_fluid_model() {
             duration_s: 20.0,
         };
         let fluid = run_ssp(&mesh, &mesh.jobs()[0], &options).unwrap();
-        let told = format!("{scheme} by {multicast}: {ours:?}, {fluid:?}, {outcome:?}");
-        eprintln!("{told}");
+        let case = format!("{scheme} by {multicast}: {ours:?}, {fluid:?}, {outcome:?}");
+        eprintln!("{case}");
         assert_eq!(
             [outcome.given_up, outcome.gone, outcome.rounds_with_previous_receivers, outcome.lost],
             [0; 4],
-            "{told}"
+            "{case}"
         );
-        assert!((ours.utilisation / fluid.utilisation - 1.0).abs() < 0.2, "{told}");
-        assert!((ours.scale / fluid.scale - 1.0).abs() < 0.25, "{told}");
-        assert!(ours.max_gap <= 5 && ours.rounds > 100, "{told}");
-        assert!(outcome.updates_compared >= 4 * ours.rounds, "{told}");
+        assert!((ours.utilisation / fluid.utilisation - 1.0).abs() < 0.2, "{case}");
+        assert!((ours.scale / fluid.scale - 1.0).abs() < 0.25, "{case}");
+        assert!(ours.max_gap <= 5 && ours.rounds > 100, "{case}");
+        assert!(outcome.updates_compared >= 4 * ours.rounds, "{case}");
     }
 }
 
@@ -176,10 +176,10 @@ fn the_coordinator_follows_a_port_that_others_use() {
     let mesh = Mesh::from_yaml(&document(8, 2, "", trace)).unwrap();
     for (multicast, most) in [(Multicast::Switch, 0.40), (Multicast::Hosts, 0.55)] {
         let outcome = run(&mesh, &bsp(Scheme::Optimized, multicast, 60));
-        let told = format!("{outcome:?}");
-        eprintln!("{told}");
-        assert!(rounds(&outcome).seconds < most, "{told}");
-        assert_eq!(outcome.overflowed > 0, multicast == Multicast::Switch, "{told}");
+        let case = format!("{outcome:?}");
+        eprintln!("{case}");
+        assert!(rounds(&outcome).seconds < most, "{case}");
+        assert_eq!(outcome.overflowed > 0, multicast == Multicast::Switch, "{case}");
     }
 }
 

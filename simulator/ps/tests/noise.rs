@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_protocol_ps::{Applied, Arrival, BatchRule, Blocking, SyncModel, Taken};
+use inart_protocol_ps::{Applied, Arrival, BatchRule, Blocking, PushOutcome, SyncModel};
 use inart_simulator_ps::{
     Absence, ClientEvent, ClientOptions, RunError, WorkerEvent, WorkerOptions, run_clients,
     run_clients_watched, run_workers, run_workers_watched,
@@ -71,7 +71,7 @@ impl Watch {
                 }
                 self.pulled.insert(worker, version);
             }
-            WorkerEvent::Push { worker, iteration, taken: Taken::Held } => {
+            WorkerEvent::Push { worker, iteration, taken: PushOutcome::Held } => {
                 let pulled = self.pulled[&worker];
                 if self.held.insert(worker, (iteration, pulled)).is_some() {
                     self.wrong = Some(format!("two updates of worker {worker} are held"));

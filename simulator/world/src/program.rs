@@ -46,7 +46,7 @@ pub trait Program<M: Machine> {
         &mut self,
         who: PeerNo,
         machine: &mut M,
-        news: M::Report,
+        report: M::Report,
         now: Duration,
         later: &mut Later<M::Command>,
     ) -> Result<(), Self::Error>;

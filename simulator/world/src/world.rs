@@ -234,7 +234,7 @@ where
         match link_event {
             LinkEvent::Arrived { transfer, seen } => {
                 let Transfer { from, to, connection, .. } = transfer;
-                if !self.hears(to, from, connection) {
+                if !self.is_reachable(to, from, connection) {
                     return Ok(());
                 }
                 if let Some(machine) = &self.machines[to.index()]
@@ -252,7 +252,7 @@ where
             }
             LinkEvent::Frame { to, frame } => self.with(to, |machine, now| machine.frame(&frame, now)),
             LinkEvent::Ended { sender, receiver, connection, id, is_taken } => {
-                if !self.hears(sender, receiver, connection) {
+                if !self.is_reachable(sender, receiver, connection) {
                     return Ok(());
                 }
                 self.open[sender.index()].remove(&id);
@@ -312,7 +312,7 @@ where
     }
 
     /// Whether a process is still an end of a connection.
-    fn hears(&self, who: PeerNo, other: PeerNo, connection: u64) -> bool {
+    fn is_reachable(&self, who: PeerNo, other: PeerNo, connection: u64) -> bool {
         let generation = self.generations[who.index()].number;
         self.generations(who) && self.connections.number(who, other, generation) == Some(connection)
     }
@@ -441,10 +441,10 @@ where
                 Output::Work(work) => machine.done(work.run(), now),
                 // A process whose part is over stays connected: others may still need its answers.
                 Output::Over => {}
-                Output::Report(news) => {
+                Output::Report(report) => {
                     *news_at = now;
                     let mut later = Later::new();
-                    program.report(who, machine, news, now, &mut later)?;
+                    program.report(who, machine, report, now, &mut later)?;
                     let generation = own.number;
                     *commands += later.len();
                     plan(timeline, now, later, |command| Event::Command { who, generation, command });

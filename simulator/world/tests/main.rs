@@ -18,7 +18,7 @@ struct Sender {
     waiting: Vec<u8>,
     under_way: Option<u64>,
     next_id: u64,
-    news: Vec<u8>,
+    report: Vec<u8>,
     ticks: u32,
     /// A frame that leaves first.
     copy: Option<u8>,
@@ -41,11 +41,11 @@ impl Machine for Sender {
 
     fn received(&mut self, _: PeerNo, data: &Bytes, seen: Option<Seen>, _: Duration) {
         assert_eq!(seen, Some(Seen { bits: 8.0, seconds: 1.0 }));
-        self.news.push(data[0]);
+        self.report.push(data[0]);
     }
 
     fn frame(&mut self, bytes: &[u8], _: Duration) {
-        self.news.push(bytes[0]);
+        self.report.push(bytes[0]);
     }
 
     fn ended(&mut self, id: u64, is_taken: bool, _: Duration) {
@@ -76,8 +76,8 @@ impl Machine for Sender {
     }
 
     fn next(&mut self, _: Duration) -> Option<Output<u8>> {
-        if let Some(news) = self.news.pop() {
-            return Some(Output::Report(news));
+        if let Some(report) = self.report.pop() {
+            return Some(Output::Report(report));
         }
         if let Some(number) = self.copy.take() {
             return Some(Output::Copy(Bytes::from(vec![number])));
@@ -151,7 +151,7 @@ impl Links for Wire {
 /// Process 0 sends 1 to 5 to process 1, as often as it starts.
 #[derive(Default)]
 struct Count {
-    heard: Vec<(u64, u8)>,
+    reports: Vec<(u64, u8)>,
     starts: [u32; 2],
     disconnected: u32,
     wanted: usize,
@@ -189,13 +189,13 @@ impl Program<Sender> for Count {
     }
 
     fn arrives(&mut self, transfer: &Transfer, machine: &Sender, _: Duration) -> bool {
-        assert_eq!(machine.news, []);
+        assert_eq!(machine.report, []);
         let at = self.kept_back.iter().position(|number| *number == transfer.data[0]);
         at.map(|at| self.kept_back.remove(at)).is_none()
     }
 
     fn taken(&mut self, transfer: &Transfer, machine: &Sender) {
-        assert_eq!(machine.news, transfer.data);
+        assert_eq!(machine.report, transfer.data);
         self.taken.extend(&transfer.data);
     }
 
@@ -203,19 +203,19 @@ impl Program<Sender> for Count {
         &mut self,
         who: PeerNo,
         _: &mut Sender,
-        news: u8,
+        report: u8,
         now: Duration,
         later: &mut Later<u8>,
     ) -> Result<(), Failed> {
-        self.heard.push((now.as_secs(), news));
-        if who == PeerNo(1) && news == 5 {
+        self.reports.push((now.as_secs(), report));
+        if who == PeerNo(1) && report == 5 {
             later.push(((3 + self.more_s) * SECOND, 99));
         }
         Ok(())
     }
 
     fn is_over(&self, _: &[Option<Sender>]) -> bool {
-        let all: BTreeSet<u8> = self.heard.iter().map(|(_, news)| *news).collect();
+        let all: BTreeSet<u8> = self.reports.iter().map(|(_, report)| *report).collect();
         all.len() >= self.wanted
     }
 }
@@ -233,7 +233,7 @@ fn world_on(wire: Wire, count: Count) -> World<Sender, Wire, Count> {
 fn messages_arrive_in_time_and_commands_come_later() {
     let mut world = world(6);
     world.run().unwrap();
-    assert_eq!(world.program().heard, [(2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (10, 99)]);
+    assert_eq!(world.program().reports, [(2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (10, 99)]);
     let (_, count, machines) = world.into_parts();
     assert_eq!((count.starts, count.disconnected), ([1, 1], 0));
     assert!(machines.iter().flatten().all(|machine| machine.ticks == 1));
@@ -247,8 +247,8 @@ fn a_killed_process_loses_what_it_was_told_and_its_connection_ends() {
     world.plan(21 * SECOND / 2, Fault::Start(PeerNo(1)));
     world.run().unwrap();
     // A message that was under way arrives; the connection ends at 7.5 s, and 0 begins again at 21 s.
-    let heard: Vec<_> = world.program().heard.clone();
-    assert_eq!(heard, [(2, 1), (3, 2), (4, 3), (22, 1), (23, 2), (24, 3), (25, 4), (26, 5)]);
+    let reports: Vec<_> = world.program().reports.clone();
+    assert_eq!(reports, [(2, 1), (3, 2), (4, 3), (22, 1), (23, 2), (24, 3), (25, 4), (26, 5)]);
     assert_eq!((world.program().starts, world.program().disconnected), ([2, 1], 2));
 }
 
@@ -259,7 +259,10 @@ fn a_process_that_starts_at_once_ends_the_connection_of_the_one_before() {
     world.plan(3600 * SECOND / 1000, Fault::Start(PeerNo(1)));
     world.run().unwrap();
     // What was under way to the old process is lost with it, and sent again.
-    assert_eq!(world.program().heard.iter().map(|(_, news)| *news).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    assert_eq!(
+        world.program().reports.iter().map(|(_, report)| *report).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5]
+    );
     assert_eq!(world.program().disconnected, 2);
 }
 
@@ -271,7 +274,7 @@ fn a_link_that_is_down_for_longer_than_a_connection_is_silent_ends_it() {
         world.plan(until * SECOND, Fault::Links(false));
         world.run().unwrap();
         assert_eq!(
-            (world.program().heard.as_slice(), world.program().disconnected),
+            (world.program().reports.as_slice(), world.program().disconnected),
             (&[(u64::from(until) + 2, 1)][..], 0)
         );
         let mut world = self::world(5);
@@ -288,7 +291,7 @@ fn connections_that_a_fault_ends_are_made_again() {
     let mut world = world(5);
     world.plan(2500 * SECOND / 1000, Fault::Disconnect(PeerNo(1)));
     world.run().unwrap();
-    assert_eq!(world.program().heard, [(2, 1), (4, 2), (5, 3), (6, 4), (7, 5)]);
+    assert_eq!(world.program().reports, [(2, 1), (4, 2), (5, 3), (6, 4), (7, 5)]);
 }
 
 /// Each message that was sent ends: the one that was under way ends with its connection.
@@ -308,7 +311,7 @@ fn a_program_may_hold_back_transfers() {
     world.plan(10 * SECOND, Fault::Disconnect(PeerNo(1)));
     world.run().unwrap();
     assert_eq!(world.program().taken, [1, 2, 3, 4, 5]);
-    assert_eq!(world.program().heard, [(2, 1), (3, 2), (12, 3), (13, 4), (14, 5)]);
+    assert_eq!(world.program().reports, [(2, 1), (3, 2), (12, 3), (13, 4), (14, 5)]);
 }
 
 #[test]
@@ -322,7 +325,7 @@ fn a_run_that_cannot_end_is_stuck() {
 fn frames_arrive_when_links_have_said() {
     let mut world = world_on(Wire::default(), Count { wanted: 2, is_copying: true, ..Count::default() });
     world.run().unwrap();
-    assert_eq!(world.program().heard, [(2, 1), (2, 77)]);
+    assert_eq!(world.program().reports, [(2, 1), (2, 77)]);
 }
 
 #[test]
@@ -330,16 +333,16 @@ fn messages_that_count_as_taken_leave_at_once() {
     let wire = Wire { is_sure: true, ..Wire::default() };
     let mut world = world_on(wire, Count { wanted: 5, ..Count::default() });
     world.run().unwrap();
-    assert_eq!(world.program().heard, [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5)]);
+    assert_eq!(world.program().reports, [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5)]);
 }
 
 #[test]
 fn a_run_ends_before_what_happens_at_its_end() {
     let mut world = world(6);
     world.run_until(4 * SECOND).unwrap();
-    assert_eq!((world.now(), &world.program().heard[..]), (4 * SECOND, &[(2, 1), (3, 2)][..]));
+    assert_eq!((world.now(), &world.program().reports[..]), (4 * SECOND, &[(2, 1), (3, 2)][..]));
     world.run_until(60 * SECOND).unwrap();
-    assert_eq!((world.now(), world.program().heard.len()), (10 * SECOND, 6));
+    assert_eq!((world.now(), world.program().reports.len()), (10 * SECOND, 6));
 }
 
 /// Without counting commands to come, this run is silent for longer than a stuck one may be.
@@ -347,5 +350,5 @@ fn a_run_ends_before_what_happens_at_its_end() {
 fn a_program_that_computes_is_not_stuck() {
     let mut world = world_on(Wire::default(), Count { wanted: 6, more_s: 1000, ..Count::default() });
     world.run().unwrap();
-    assert_eq!(world.program().heard.last(), Some(&(1010, 99)));
+    assert_eq!(world.program().reports.last(), Some(&(1010, 99)));
 }

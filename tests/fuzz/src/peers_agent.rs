@@ -154,7 +154,7 @@ fn take(peer: &mut Peer, output: Output, now: Duration) {
             let named = |at: usize| parts.iter().filter(|part| part.contains(rank(at))).count();
             assert!((0..PEERS).all(|at| named(at) <= 1) && named(1) == 0, "{outcome:?}");
         }
-        Output::NotTakenIn(why) => panic!("it was taken in already: {why}"),
-        Output::Tell { .. } | Output::Notify { .. } | Output::Report(_) | Output::Finished(_) => {}
+        Output::Rejected(why) => panic!("it was taken in already: {why}"),
+        Output::Send { .. } | Output::Notify { .. } | Output::Report(_) | Output::Finished(_) => {}
     }
 }

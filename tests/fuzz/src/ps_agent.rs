@@ -7,7 +7,8 @@ use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_protocol_ps::{Applied, Options, SyncModel};
 use inart_ps_agent::{
-    InOrder, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup,
+    InOrder, Precision, Sequencer, ServerAgent, ServerReport, ServerSetup, WorkerAgent, WorkerReport,
+    WorkerSetup,
 };
 
 /// The only other process of a worker.
@@ -111,7 +112,7 @@ fn of_server(
                 }
                 server.ended(id, is_taken, now);
             }
-            Output::Report(ServerNews::Pushed { values, .. }) => assert_eq!(values.len(), VALUES),
+            Output::Report(ServerReport::Pushed { values, .. }) => assert_eq!(values.len(), VALUES),
             _ => {}
         }
     }
@@ -125,7 +126,7 @@ fn of_worker(worker: &mut WorkerAgent, to_server: &mut Vec<Bytes>, is_taken: boo
                 to_server.push(data);
                 worker.ended(id, is_taken, now);
             }
-            Output::Report(WorkerNews::Compute(start)) => {
+            Output::Report(WorkerReport::Compute(start)) => {
                 assert_eq!(start.model.len(), VALUES);
                 worker.computed(start.ticket, vec![1.0; VALUES]).expect("it is as long as the model");
             }

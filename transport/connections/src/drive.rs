@@ -36,7 +36,7 @@ pub trait Host<M: Machine> {
     ///
     /// # Errors
     /// The process cannot go on: the machine [stops](Machine::stop).
-    fn report(&mut self, news: M::Report, machine: &mut M) -> Result<(), Self::Error>;
+    fn report(&mut self, report: M::Report, machine: &mut M) -> Result<(), Self::Error>;
 
     /// Takes note that the program has given the machine an order.
     fn ordered(&mut self) {}
@@ -197,8 +197,8 @@ impl<M: Machine, H: Host<M>> Drive<'_, M, H> {
                     self.network.copy(frame);
                 }
                 Output::Work(work) => drop(self.works.spawn_blocking(move || work.run())),
-                Output::Report(news) => {
-                    if let Err(error) = self.host.report(news, &mut self.machine) {
+                Output::Report(report) => {
+                    if let Err(error) = self.host.report(report, &mut self.machine) {
                         self.fail(error);
                     }
                 }

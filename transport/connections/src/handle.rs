@@ -19,8 +19,8 @@ const LOOK: Duration = Duration::from_millis(500);
 pub struct Handle<C, N> {
     /// None once it is dropped, so that the thread ends.
     orders: Option<UnboundedSender<Order<C>>>,
-    told: Sender<N>,
-    news: Receiver<N>,
+    sender: Sender<N>,
+    reports: Receiver<N>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -61,11 +61,12 @@ impl<C: Send + 'static, N: Send + 'static> Handle<C, N> {
         run: impl FnOnce(UnboundedReceiver<Order<C>>, Sender<N>) -> F + Send + 'static,
     ) -> Result<Self, Error> {
         let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
-        let (told, news) = mpsc::channel();
-        let teller = told.clone();
+        let (sender, reports) = mpsc::channel();
+        let for_thread = sender.clone();
         let thread = std::thread::Builder::new().name(name.to_owned());
-        let thread = thread.spawn(move || runtime.block_on(run(taken, teller))).map_err(Error::Runtime)?;
-        Ok(Handle { orders: Some(orders), told, news, thread: Some(thread) })
+        let thread =
+            thread.spawn(move || runtime.block_on(run(taken, for_thread))).map_err(Error::Runtime)?;
+        Ok(Handle { orders: Some(orders), sender, reports, thread: Some(thread) })
     }
 
     /// Sends an order to the machine.
@@ -83,8 +84,8 @@ impl<C: Send + 'static, N: Send + 'static> Handle<C, N> {
     }
 
     /// Returns a sender of news, besides the thread.
-    pub fn teller(&self) -> Sender<N> {
-        self.told.clone()
+    pub fn sender(&self) -> Sender<N> {
+        self.sender.clone()
     }
 
     /// Waits for the next news. `others`: whether another sender besides the thread will have some.
@@ -93,18 +94,18 @@ impl<C: Send + 'static, N: Send + 'static> Handle<C, N> {
     /// The thread has ended.
     pub fn next(&self, others: bool) -> Result<N, Error> {
         loop {
-            match self.news.recv_timeout(LOOK) {
-                Ok(news) => return Ok(news),
+            match self.reports.recv_timeout(LOOK) {
+                Ok(report) => return Ok(report),
                 Err(_) if others || self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
                 // The last news may have arrived since.
-                Err(_) => return self.news.try_recv().map_err(|_| Error::Gone),
+                Err(_) => return self.reports.try_recv().map_err(|_| Error::Gone),
             }
         }
     }
 
     /// Returns the news that have arrived.
     pub fn arrived(&self) -> impl Iterator<Item = N> + '_ {
-        self.news.try_iter()
+        self.reports.try_iter()
     }
 }
 

@@ -117,7 +117,7 @@ impl<N, D> Output<N, D> {
     /// Returns the report of a [`Report`](Self::Report).
     pub fn report(self) -> Option<N> {
         match self {
-            Output::Report(news) => Some(news),
+            Output::Report(report) => Some(report),
             _ => None,
         }
     }

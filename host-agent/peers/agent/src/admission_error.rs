@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Why a peer takes no part.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NotTakenIn {
+pub enum AdmissionError {
     /// There is no coordinator, or it waits for others.
     #[error(
         "no coordinator has admitted peer {rank} within {waited:?}; start one, or, if all others have ended, restart \

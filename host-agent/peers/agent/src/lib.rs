@@ -17,19 +17,19 @@ mod select;
 mod setup;
 mod term;
 
-pub use admission_error::NotTakenIn;
+pub use admission_error::AdmissionError;
 pub use average::{Average, Received, average, is_finite};
-pub use coordinator::process::{CoordinatorNews, CoordinatorProcess};
+pub use coordinator::process::{CoordinatorProcess, CoordinatorReport};
 pub use coordinator::{Coordinator, CoordinatorOutput, CoordinatorSetup};
 pub use counters::{CoordinatorCounters, PeerCounters};
 pub use inart_terms::Terms;
 pub use message::{
-    Body, Choice, Ended, Hello, Left, Message, MessageError, OtherJob, Ready, Roster, Sample, Seen, decode,
-    encode,
+    Body, Choice, Ended, Hello, Message, MessageError, OtherJob, Ready, Remaining, Roster, Sample, Seen,
+    decode, encode,
 };
 pub use notice::Notice;
 pub use peer::{Awaited, Output, Peer, Start, UpdateError};
-pub use process::{Framing, PeerNews, PeerProcess};
+pub use process::{Framing, PeerProcess, PeerReport};
 pub use select::{Schemes, Selector};
 pub use setup::{Setup, SetupError, Sync};
 pub use term::Term;

@@ -26,7 +26,7 @@ pub enum Body {
     Ready(Ready),
     /// Peer to coordinator: how much is left to send.
     #[prost(message, tag = "3")]
-    Left(Left),
+    Remaining(Remaining),
     /// Peer to coordinator: a multicast is over.
     #[prost(message, tag = "4")]
     Ended(Ended),
@@ -89,7 +89,7 @@ pub struct Ready {
 
 /// How a multicast goes on.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Left {
+pub struct Remaining {
     /// Its round.
     #[prost(uint32, tag = "1")]
     pub round: u32,

@@ -10,7 +10,7 @@ use inart_protocol_peers::{
 };
 use inart_wire::{Contributors, Incarnation, MacAddr, Rank, WireError};
 
-use crate::admission_error::NotTakenIn;
+use crate::admission_error::AdmissionError;
 use crate::average::Received;
 use crate::notice::Notice;
 use crate::peer::{Output as PeerOutput, Peer, Start, UpdateError};
@@ -29,7 +29,7 @@ const MOST_REPORTS: usize = 1024;
 
 /// News of a peer for its program.
 #[derive(Debug, Clone, PartialEq)]
-pub enum PeerNews {
+pub enum PeerReport {
     /// An update is to be computed: it is the answer.
     Compute(Start),
     /// A whole update of another peer.
@@ -44,7 +44,7 @@ pub enum PeerNews {
     /// End of the last round.
     Finished(Start),
     /// The peer takes no part, for ever.
-    NotTakenIn(NotTakenIn),
+    Rejected(AdmissionError),
     /// The program's update is unusable.
     Update(UpdateError),
 }
@@ -106,11 +106,11 @@ pub struct PeerProcess {
     next_id: u64,
     sent: BTreeMap<u64, Sent>,
     /// Peers that have heard that this one has ended its last round.
-    told: BTreeSet<Rank>,
+    notified: BTreeSet<Rank>,
     finished: Option<Duration>,
     last_notices: u32,
     /// What is to be done, in this order.
-    ready: VecDeque<Output<PeerNews>>,
+    ready: VecDeque<Output<PeerReport>>,
     /// Whether nothing follows what is ready, and whether the host knows.
     is_over: bool,
     has_ended: bool,
@@ -128,7 +128,7 @@ impl PeerProcess {
             connected: BTreeSet::new(),
             next_id: 0,
             sent: BTreeMap::new(),
-            told: BTreeSet::new(),
+            notified: BTreeSet::new(),
             finished: None,
             last_notices: 0,
             ready: VecDeque::new(),
@@ -173,27 +173,27 @@ impl PeerProcess {
 
     fn take(&mut self, output: PeerOutput, now: Duration) {
         match output {
-            PeerOutput::Tell { to, message } => self.send_message(to, &message),
+            PeerOutput::Send { to, message } => self.send_message(to, &message),
             PeerOutput::Notify { to, notice } => self.notify(&to, notice),
             PeerOutput::Report(data) => {
                 self.lanes.values_mut().for_each(|lane| lane.push_newest(data.clone()));
             }
-            PeerOutput::Received(update) => self.report(PeerNews::Received(update)),
-            PeerOutput::Compute(start) => self.report(PeerNews::Compute(start)),
+            PeerOutput::Received(update) => self.report(PeerReport::Received(update)),
+            PeerOutput::Compute(start) => self.report(PeerReport::Compute(start)),
             PeerOutput::Ended { outcome, rounds_with_previous_receivers } => {
-                self.report(PeerNews::Ended { outcome, rounds_with_previous_receivers });
+                self.report(PeerReport::Ended { outcome, rounds_with_previous_receivers });
             }
             PeerOutput::Finished(start) => {
                 self.finished = Some(now);
-                self.report(PeerNews::Finished(start));
+                self.report(PeerReport::Finished(start));
             }
-            PeerOutput::NotTakenIn(error) => self.report(PeerNews::NotTakenIn(error)),
+            PeerOutput::Rejected(error) => self.report(PeerReport::Rejected(error)),
         }
     }
 
-    fn report(&mut self, news: PeerNews) {
-        self.is_over |= matches!(news, PeerNews::NotTakenIn(_) | PeerNews::Update(_));
-        self.ready.push_back(Output::Report(news));
+    fn report(&mut self, report: PeerReport) {
+        self.is_over |= matches!(report, PeerReport::Rejected(_) | PeerReport::Update(_));
+        self.ready.push_back(Output::Report(report));
     }
 
     fn send_message(&mut self, to: Rank, message: &Message) {
@@ -254,11 +254,11 @@ impl PeerProcess {
     }
 
     /// The end of the process, once.
-    fn over(&mut self) -> Option<Output<PeerNews>> {
+    fn over(&mut self) -> Option<Output<PeerReport>> {
         (!std::mem::replace(&mut self.has_ended, true)).then_some(Output::Over)
     }
 
-    fn next_report(&mut self, now: Duration) -> Option<Output<PeerNews>> {
+    fn next_report(&mut self, now: Duration) -> Option<Output<PeerReport>> {
         let id = self.next_id;
         let (to, data) = self.lanes.iter_mut().find_map(|(to, lane)| Some((*to, lane.next(id, now)?)))?;
         self.next_id += 1;
@@ -273,7 +273,7 @@ impl PeerProcess {
         let takes_part =
             |rank: &&Rank| **rank != self.me && members.incarnation(**rank) != Incarnation::UNKNOWN;
         let all_know = match self.framing {
-            None => self.connected.iter().filter(takes_part).all(|rank| self.told.contains(rank)),
+            None => self.connected.iter().filter(takes_part).all(|rank| self.notified.contains(rank)),
             Some(_) => self.last_notices >= LAST_NOTICES,
         };
         self.peer.is_done() && all_know || now >= since + LONGEST_END
@@ -286,7 +286,7 @@ fn number(rank: Rank) -> PeerNo {
 
 impl Machine for PeerProcess {
     type Command = Vec<f32>;
-    type Report = PeerNews;
+    type Report = PeerReport;
     type Done = ();
 
     fn up(&mut self, peer: PeerNo, now: Duration) {
@@ -304,7 +304,7 @@ impl Machine for PeerProcess {
             Some(rank) => {
                 self.connected.remove(&rank);
                 // Another incarnation of it may not know.
-                self.told.remove(&rank);
+                self.notified.remove(&rank);
                 self.peer.broken(rank, now);
             }
             None => {
@@ -331,7 +331,7 @@ impl Machine for PeerProcess {
         match self.sent.remove(&id) {
             Some(Sent::Chunk { round, to, .. }) if is_taken => self.peer.delivered(round, to, now),
             Some(Sent::Chunk { round, to, chunk }) => self.peer.failed(round, to, chunk, now),
-            Some(Sent::LastNotice { to }) if is_taken => drop(self.told.insert(to)),
+            Some(Sent::LastNotice { to }) if is_taken => drop(self.notified.insert(to)),
             Some(Sent::Report { to }) => {
                 if let Some(lane) = self.lanes.get_mut(&to) {
                     lane.ended(id, is_taken, now);
@@ -343,7 +343,7 @@ impl Machine for PeerProcess {
 
     fn command(&mut self, update: Vec<f32>, now: Duration) {
         if let Err(error) = self.peer.computed(update, now) {
-            self.report(PeerNews::Update(error));
+            self.report(PeerReport::Update(error));
         }
     }
 
@@ -363,7 +363,7 @@ impl Machine for PeerProcess {
         lanes.chain(self.peer.wake_at()).chain(leaves).min()
     }
 
-    fn next(&mut self, now: Duration) -> Option<Output<PeerNews>> {
+    fn next(&mut self, now: Duration) -> Option<Output<PeerReport>> {
         loop {
             if let Some(output) = self.ready.pop_front() {
                 return Some(output);

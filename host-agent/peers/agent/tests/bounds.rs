@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_peers_agent::{
-    Awaited, Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, NotTakenIn,
+    AdmissionError, Awaited, Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello,
     Notice, Output, Peer, Roster, Schemes, Setup, Sync, Term, Terms, decode, encode,
 };
 use inart_planner_peers::{Multicast, Reading, Scheme};
@@ -133,7 +133,7 @@ fn the_setting_that_differs_is_named_with_both_values() {
         let answer = inart_peers_agent::OtherJob { job: 0, why: why.clone() };
         peer.coordinator(encode(Body::OtherJob(answer)), ZERO);
         let ends = std::iter::from_fn(|| peer.next_output()).find_map(|output| match output {
-            Output::NotTakenIn(error) => Some(error.to_string()),
+            Output::Rejected(error) => Some(error.to_string()),
             _ => None,
         });
         assert!(ends.unwrap().starts_with(named));
@@ -276,11 +276,11 @@ fn a_peer_whose_program_hangs_is_named_and_not_waited_for_without_end() {
     assert!(peer.wake_at().unwrap() <= end);
     peer.tick(end);
     let error = std::iter::from_fn(|| peer.next_output()).find_map(|output| match output {
-        Output::NotTakenIn(error) => Some(error),
+        Output::Rejected(error) => Some(error),
         _ => None,
     });
     let error = error.expect("it ends");
-    assert!(matches!(&error, NotTakenIn::Others { round: 1, .. }), "{error}");
+    assert!(matches!(&error, AdmissionError::Others { round: 1, .. }), "{error}");
     assert!(error.to_string().contains("p3, in round 1"), "{error}");
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_peers_agent::{
-    Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, Left, Ready, Roster,
+    Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, Ready, Remaining, Roster,
     Sample, Schemes, Seen, Sync, Term, encode,
 };
 use inart_planner_peers::{Multicast, Reading, Scheme};
@@ -181,8 +181,8 @@ fn who_is_ready_is_chosen_for_at_once_and_others_give_way() {
     let [(1, choice)] = &first[..] else { panic!("{first:?}") };
     assert_eq!((choice.round, choice.receivers.contains(&0)), (1, true));
     // Of the same update 90 % are left when others are ready.
-    test.say(1, Body::Left(Left { round: 1, part: 0.9 }), SECOND);
-    test.say(1, Body::Left(Left { round: 9, part: 0.9 }), SECOND);
+    test.say(1, Body::Remaining(Remaining { round: 1, part: 0.9 }), SECOND);
+    test.say(1, Body::Remaining(Remaining { round: 9, part: 0.9 }), SECOND);
     assert_eq!(test.coordinator.counters().late, 1);
     let mut receivers = choice.receivers.clone();
     let mut withdrawn = 0;

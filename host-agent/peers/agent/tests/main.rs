@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod averaging;
-mod beginning_anew;
 mod bounds;
 mod breaking;
 mod campaign;
 mod coordinating;
 mod own;
 mod processes;
+mod restarting;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo};
 use inart_peers_agent::{
-    Coordinator, CoordinatorNews, CoordinatorProcess, CoordinatorSetup, Peer, PeerNews, PeerProcess, Schemes,
-    Setup, Sync, Terms,
+    Coordinator, CoordinatorProcess, CoordinatorReport, CoordinatorSetup, Peer, PeerProcess, PeerReport,
+    Schemes, Setup, Sync, Terms,
 };
 use inart_planner_peers::{Multicast, Reading, Scheme};
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
@@ -96,13 +96,13 @@ struct World {
     ended: BTreeSet<usize>,
     finished: BTreeMap<usize, Duration>,
     left: BTreeMap<usize, Duration>,
-    coordinator_news: Vec<CoordinatorNews>,
+    coordinator_reports: Vec<CoordinatorReport>,
     /// A peer that confirms nothing once the last multicast of the other one is over.
-    deaf: Option<usize>,
+    unreachable: Option<usize>,
 }
 
 impl World {
-    fn new(deaf: Option<usize>) -> World {
+    fn new(unreachable: Option<usize>) -> World {
         let mut world = World {
             peers: (0..PEERS).map(|me| Some(peer(me))).collect(),
             coordinator: Some(coordinator()),
@@ -111,8 +111,8 @@ impl World {
             ended: BTreeSet::new(),
             finished: BTreeMap::new(),
             left: BTreeMap::new(),
-            coordinator_news: Vec::new(),
-            deaf,
+            coordinator_reports: Vec::new(),
+            unreachable,
         };
         for at in 0..PEERS {
             let own = world.peers[at].as_mut().unwrap();
@@ -145,13 +145,13 @@ impl World {
                     Output::Send { to, id, data, .. } => {
                         self.net.push_back(Packet { from: at, to: to.index(), id, data });
                     }
-                    Output::Report(PeerNews::Compute(_)) => {
+                    Output::Report(PeerReport::Compute(_)) => {
                         self.peers[at].as_mut().unwrap().command(vec![at as f32; 2], now);
                     }
-                    Output::Report(PeerNews::Ended { outcome, .. }) if outcome.round == ROUNDS => {
+                    Output::Report(PeerReport::Ended { outcome, .. }) if outcome.round == ROUNDS => {
                         self.ended.insert(at);
                     }
-                    Output::Report(PeerNews::Finished(_)) => drop(self.finished.insert(at, now)),
+                    Output::Report(PeerReport::Finished(_)) => drop(self.finished.insert(at, now)),
                     Output::Over => {
                         self.left.insert(at, now);
                         self.peers[at] = None;
@@ -166,7 +166,7 @@ impl World {
                 Output::Send { to, id, data, .. } => {
                     self.net.push_back(Packet { from: PEERS, to: to.index(), id, data });
                 }
-                Output::Report(news) => self.coordinator_news.push(news),
+                Output::Report(report) => self.coordinator_reports.push(report),
                 Output::Over => self.coordinator = None,
                 _ => {}
             }
@@ -175,7 +175,7 @@ impl World {
 
     fn arrive(&mut self, Packet { from, to, id, data }: Packet) {
         let now = self.now;
-        let is_deaf = from < PEERS && self.deaf == Some(to) && self.ended.contains(&(1 - to));
+        let is_unreachable = from < PEERS && self.unreachable == Some(to) && self.ended.contains(&(1 - to));
         let sender = PeerNo(from as u32);
         let is_received = match (self.peers.get_mut(to), &mut self.coordinator) {
             (Some(Some(peer)), _) => {
@@ -188,7 +188,7 @@ impl World {
             }
             _ => false,
         };
-        let is_taken = is_received && !is_deaf;
+        let is_taken = is_received && !is_unreachable;
         match (self.peers.get_mut(from), &mut self.coordinator) {
             (Some(Some(peer)), _) => peer.ended(id, is_taken, now),
             (None, Some(coordinator)) => coordinator.ended(id, is_taken, now),
@@ -205,14 +205,13 @@ fn peers_leave_once_others_have_heard_of_their_end() {
     assert_eq!(world.left.len(), PEERS, "both leave");
     let waits = world.left.iter().map(|(at, left)| *left - world.finished[at]);
     assert!(waits.max().unwrap() < Duration::from_secs(5), "{:?} {:?}", world.finished, world.left);
-    let in_charge = world
-        .coordinator_news
-        .iter()
-        .any(|news| matches!(news, CoordinatorNews::InCharge { peers, .. } if *peers == [rank(0), rank(1)]));
-    let chosen = world.coordinator_news.iter().filter(
-        |news| matches!(news, CoordinatorNews::Chosen { from, to, .. } if to[..] != [*from] && to.len() == 1),
+    let in_charge = world.coordinator_reports.iter().any(
+        |report| matches!(report, CoordinatorReport::InCharge { peers, .. } if *peers == [rank(0), rank(1)]),
     );
-    assert!(in_charge && chosen.count() >= PEERS * ROUNDS as usize, "{:?}", world.coordinator_news);
+    let chosen = world.coordinator_reports.iter().filter(
+        |report| matches!(report, CoordinatorReport::Chosen { from, to, .. } if to[..] != [*from] && to.len() == 1),
+    );
+    assert!(in_charge && chosen.count() >= PEERS * ROUNDS as usize, "{:?}", world.coordinator_reports);
     assert!(world.coordinator.is_none(), "the coordinator ends with the last round");
 }
 
@@ -234,8 +233,8 @@ fn a_coordinator_without_peers_ends_after_its_patience() {
     lonely.tick(PATIENCE - STEP);
     assert!(lonely.next(PATIENCE - STEP).is_none());
     lonely.tick(PATIENCE);
-    let news = lonely.next(PATIENCE).and_then(Output::report);
-    assert_eq!(news, Some(CoordinatorNews::Alone { waited: PATIENCE }));
+    let report = lonely.next(PATIENCE).and_then(Output::report);
+    assert_eq!(report, Some(CoordinatorReport::Alone { waited: PATIENCE }));
     assert!(matches!(lonely.next(PATIENCE), Some(Output::Over)));
     assert!(lonely.next(PATIENCE).is_none(), "once");
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 use inart_connections::{Host, Names, Transport, WaitWatch, drive};
 use inart_host_agent::StopSignal;
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
-use inart_peers_agent::{Coordinator, CoordinatorNews, CoordinatorProcess, CoordinatorSetup, Schemes, Term};
+use inart_peers_agent::{
+    Coordinator, CoordinatorProcess, CoordinatorReport, CoordinatorSetup, Schemes, Term,
+};
 use inart_wire::Rank;
 
 use crate::error::HostError;
@@ -118,15 +120,15 @@ impl CoordinatorHost {
         self
     }
 
-    /// Serves peers until all that take part have ended the last round; calls `told` for what it does.
+    /// Serves peers until all that take part have ended the last round; calls `events` for what it does.
     ///
     /// # Errors
     /// Another coordinator is in charge; it was stopped; another process of its name is connected; no peer
     /// was connected for too long.
-    pub async fn run(mut self, told: impl FnMut(CoordinatorEvent)) -> Result<(), HostError> {
+    pub async fn run(mut self, on_event: impl FnMut(CoordinatorEvent)) -> Result<(), HostError> {
         // A coordinator has no program that orders anything.
         let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
-        let mut host = Coordinating { side: &mut self.side, told };
+        let mut host = Coordinating { side: &mut self.side, on_event };
         let ended = drive(self.process, &self.names, self.transport, taken, &mut host).await;
         drop(orders);
         ended.map(drop)
@@ -179,7 +181,7 @@ impl Side {
 /// A coordinator that runs.
 struct Coordinating<'a, F> {
     side: &'a mut Side,
-    told: F,
+    on_event: F,
 }
 
 impl<F: FnMut(CoordinatorEvent)> Host<CoordinatorProcess<Schemes>> for Coordinating<'_, F> {
@@ -187,38 +189,38 @@ impl<F: FnMut(CoordinatorEvent)> Host<CoordinatorProcess<Schemes>> for Coordinat
 
     fn report(
         &mut self,
-        news: CoordinatorNews,
+        report: CoordinatorReport,
         _process: &mut CoordinatorProcess<Schemes>,
     ) -> Result<(), HostError> {
         let side = &mut *self.side;
         let names = |peers: Vec<Rank>| peers.into_iter().map(|peer| side.name(peer)).collect();
-        let told = match news {
-            CoordinatorNews::InCharge { term, peers } => {
+        let event = match report {
+            CoordinatorReport::InCharge { term, peers } => {
                 CoordinatorEvent::InCharge { term, peers: names(peers) }
             }
-            CoordinatorNews::Chosen { from, round, to, rate_bps } => {
+            CoordinatorReport::Chosen { from, round, to, rate_bps } => {
                 let (from, to) = (side.name(from), names(to));
                 side.choices += 1;
                 CoordinatorEvent::Chosen { from, round, to, rate_bps }
             }
-            CoordinatorNews::NotChosen { why } => {
+            CoordinatorReport::NotChosen { why } => {
                 tracing::warn!("no receivers were chosen: {why}");
                 CoordinatorEvent::NotChosen { why }
             }
-            CoordinatorNews::OtherJob { peer, why } => {
+            CoordinatorReport::OtherJob { peer, why } => {
                 let peer = side.name(peer);
                 tracing::warn!("{peer} is refused: {why}");
                 CoordinatorEvent::OtherJob { peer }
             }
-            CoordinatorNews::Superseded { by } => {
+            CoordinatorReport::Superseded { by } => {
                 return Err(HostError::Superseded { name: side.names.me.clone(), by });
             }
-            CoordinatorNews::Alone { waited } => {
+            CoordinatorReport::Alone { waited } => {
                 let (name, peers) = (side.names.me.clone(), side.names.all.clone());
                 return Err(HostError::NoPeers { name, seconds: waited.as_secs_f64(), peers });
             }
         };
-        (self.told)(told);
+        (self.on_event)(event);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Why a process cannot go on.
 
-use inart_peers_agent::{NotTakenIn, SetupError, Term, UpdateError};
+use inart_peers_agent::{AdmissionError, SetupError, Term, UpdateError};
 
 /// Why a process cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -45,11 +45,11 @@ pub enum HostError {
     },
     /// Nobody trains with it.
     #[error("peer {name}: {error}")]
-    NotTakenIn {
+    Rejected {
         /// The peer.
         name: String,
         /// Why.
-        error: NotTakenIn,
+        error: AdmissionError,
     },
     /// Another coordinator is in charge.
     #[error("coordinator {name} is not in charge any more: peers follow a newer one ({by})")]

@@ -12,7 +12,7 @@ use crate::interface::Interface;
 use crate::job::{CopiedBy, Job};
 use crate::names::{check_addresses, names};
 use crate::options::HostOptions;
-use crate::peer_side::{News, PeerSide};
+use crate::peer_side::{PeerSide, ThreadEvent};
 use crate::training::Training;
 
 /// Update of a round, for the machine.
@@ -35,7 +35,7 @@ impl PeerStopper {
 pub struct PeerHost {
     me: String,
     status: StatusPublisher,
-    handle: Handle<Update, News>,
+    handle: Handle<Update, ThreadEvent>,
 }
 
 impl PeerHost {
@@ -96,7 +96,7 @@ impl PeerHost {
             }
         };
         let names = names(job.peers(), &me, &options.coordinators)?;
-        let runtime = Handle::<Update, News>::runtime()?;
+        let runtime = Handle::<Update, ThreadEvent>::runtime()?;
         let transport = {
             let _inside = runtime.enter();
             match copies {
@@ -106,8 +106,8 @@ impl PeerHost {
         };
         let status = StatusPublisher::default();
         let published = status.clone();
-        let handle = Handle::start("peer", runtime, move |orders, told| async move {
-            let mut side = PeerSide::new(names.clone(), told.clone(), published);
+        let handle = Handle::start("peer", runtime, move |orders, events| async move {
+            let mut side = PeerSide::new(names.clone(), events.clone(), published);
             let left = match drive(process, &names, transport, orders, &mut side).await {
                 // The program has gone before the last round.
                 Ok(_) if side.finished.is_none() => return,
@@ -118,7 +118,7 @@ impl PeerHost {
                 }
                 Err(error) => Err(error),
             };
-            let _ = told.send(News::Left(Box::new(left)));
+            let _ = events.send(ThreadEvent::Left(Box::new(left)));
         })?;
         Ok(Self { me, status, handle })
     }
@@ -145,17 +145,17 @@ impl PeerHost {
     pub fn run(mut self, training: &mut dyn Training) -> Result<Ending, HostError> {
         loop {
             match self.handle.next(false)? {
-                News::Compute(start) => {
+                ThreadEvent::Compute(start) => {
                     let update = training.compute(&start);
                     // A peer that has ended meanwhile says why next.
                     let _ = self.handle.command(update);
                 }
-                News::Received(update) => training.received(&update),
-                News::Ended { outcome, rounds_with_previous_receivers } => {
+                ThreadEvent::Received(update) => training.received(&update),
+                ThreadEvent::Ended { outcome, rounds_with_previous_receivers } => {
                     training.ended(&outcome, rounds_with_previous_receivers)
                 }
-                News::Finished(start) => training.finish(&start),
-                News::Left(left) => {
+                ThreadEvent::Finished(start) => training.finish(&start),
+                ThreadEvent::Left(left) => {
                     self.handle.join();
                     return *left;
                 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use inart_connections::{Host, Names, PeerNo, Transport, WaitWatch};
 use inart_host_agent::status::StatusPublisher;
-use inart_peers_agent::{Awaited, PeerNews, PeerProcess, Received, Start};
+use inart_peers_agent::{Awaited, PeerProcess, PeerReport, Received, Start};
 use inart_protocol_peers::Outcome;
 use inart_wire::Rank;
 
@@ -15,7 +15,7 @@ use crate::status::{Connected, coordinators, number};
 
 /// What the training program is told.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum ThreadEvent {
     Compute(Start),
     Received(Received),
     Ended { outcome: Outcome, rounds_with_previous_receivers: bool },
@@ -26,7 +26,7 @@ pub(crate) enum News {
 /// A peer beside its machine.
 pub(crate) struct PeerSide {
     names: Names,
-    told: Sender<News>,
+    events: Sender<ThreadEvent>,
     watch: WaitWatch<Awaited>,
     status: StatusPublisher,
     /// When the last round was over.
@@ -34,8 +34,8 @@ pub(crate) struct PeerSide {
 }
 
 impl PeerSide {
-    pub fn new(names: Names, told: Sender<News>, status: StatusPublisher) -> Self {
-        PeerSide { names, told, watch: WaitWatch::default(), status, finished: None }
+    pub fn new(names: Names, events: Sender<ThreadEvent>, status: StatusPublisher) -> Self {
+        PeerSide { names, events, watch: WaitWatch::default(), status, finished: None }
     }
 
     /// Logs for whom the peer waits, if it is time to.
@@ -77,24 +77,24 @@ impl PeerSide {
 impl Host<PeerProcess> for PeerSide {
     type Error = HostError;
 
-    fn report(&mut self, news: PeerNews, process: &mut PeerProcess) -> Result<(), HostError> {
+    fn report(&mut self, report: PeerReport, process: &mut PeerProcess) -> Result<(), HostError> {
         let name = self.names.me.clone();
-        let news = match news {
-            PeerNews::Compute(start) => News::Compute(start),
-            PeerNews::Received(update) => News::Received(update),
-            PeerNews::Ended { outcome, rounds_with_previous_receivers } => {
-                tracing::debug!("{}", process.peer().told());
-                News::Ended { outcome, rounds_with_previous_receivers }
+        let report = match report {
+            PeerReport::Compute(start) => ThreadEvent::Compute(start),
+            PeerReport::Received(update) => ThreadEvent::Received(update),
+            PeerReport::Ended { outcome, rounds_with_previous_receivers } => {
+                tracing::debug!("{}", process.peer().describe());
+                ThreadEvent::Ended { outcome, rounds_with_previous_receivers }
             }
-            PeerNews::Finished(start) => {
+            PeerReport::Finished(start) => {
                 self.finished = Some(Instant::now());
-                News::Finished(start)
+                ThreadEvent::Finished(start)
             }
-            PeerNews::NotTakenIn(error) => return Err(HostError::NotTakenIn { name, error }),
-            PeerNews::Update(error) => return Err(HostError::Update { name, error }),
+            PeerReport::Rejected(error) => return Err(HostError::Rejected { name, error }),
+            PeerReport::Update(error) => return Err(HostError::Update { name, error }),
         };
         // A training program that is gone is noticed by its orders.
-        let _ = self.told.send(news);
+        let _ = self.events.send(report);
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use inart_peers_agent::{NotTakenIn, Sync};
+use inart_peers_agent::{AdmissionError, Sync};
 use inart_peers_host::{CHUNK_VALUES, HostError, Schedule};
 
 use crate::support::{self, Recorded, World};
@@ -77,7 +77,7 @@ fn stale_synchronous_peers_keep_their_distance_and_the_rule_of_k() {
 
 #[test]
 fn a_peer_that_goes_is_named_and_the_others_train_on() {
-    let world = World::new(4, 3, VALUES, schedule(Sync::Bsp, None, 8)).hasty();
+    let world = World::new(4, 3, VALUES, schedule(Sync::Bsp, None, 8)).with_short_timeouts();
     let _coordinator = world.coordinator("c1");
     // Its program ends in the middle of round 3, as if the process were killed.
     let peers = world.dying("p4", 3).run_all();
@@ -97,7 +97,7 @@ fn a_peer_that_goes_is_named_and_the_others_train_on() {
 #[test]
 fn a_peer_that_was_restarted_takes_part_again() {
     let rounds = 60;
-    let world = World::new(4, 3, 2000, schedule(Sync::Bsp, None, rounds)).hasty();
+    let world = World::new(4, 3, 2000, schedule(Sync::Bsp, None, rounds)).with_short_timeouts();
     let world = world.slow("p1", Duration::from_millis(60));
     let _coordinator = world.coordinator("c1");
     let peers = all(world.dying("p4", 3).restarting("p4").run_all());
@@ -117,7 +117,7 @@ fn a_peer_that_was_restarted_takes_part_again() {
 #[test]
 fn without_a_coordinator_the_last_receivers_go_on() {
     let rounds = 20;
-    let world = World::new(4, 2, VALUES, schedule(Sync::Bsp, None, rounds)).hasty();
+    let world = World::new(4, 2, VALUES, schedule(Sync::Bsp, None, rounds)).with_short_timeouts();
     let world = world.slow("p1", Duration::from_millis(20));
     let coordinator = world.coordinator("c1");
     let world = world.at_round("p1", 5, Box::new(move || drop(coordinator)));
@@ -151,11 +151,11 @@ fn strangers_are_turned_away() {
     let (unknown, forged) = (world.stranger("o1", "p4"), world.forger("p1", "p4"));
     // They knock while everybody trains, and nobody ends before they have gone: the others wait for p2.
     let (say, said) = std::sync::mpsc::channel();
-    let knock = move || {
+    let probe = move || {
         let unknown = std::thread::spawn(|| unknown.was_let_in());
         say.send([forged.was_let_in(), unknown.join().unwrap()]).unwrap();
     };
-    let peers = all(world.at_round("p2", 3, Box::new(knock)).run_all());
+    let peers = all(world.at_round("p2", 3, Box::new(probe)).run_all());
     support::check(&peers, Some(Sync::Bsp));
     let connections = peers[3].ending.unwrap().connections;
     assert!(connections.unknown_senders > 0 && connections.refused > 0, "{connections:?}");
@@ -165,22 +165,22 @@ fn strangers_are_turned_away() {
 #[test]
 fn who_cannot_take_part_says_why() {
     // Nobody takes it in.
-    let mut world = World::new(3, 1, 100, schedule(Sync::Bsp, None, 3)).hasty();
+    let mut world = World::new(3, 1, 100, schedule(Sync::Bsp, None, 3)).with_short_timeouts();
     world.patience.meeting = Duration::from_secs(2);
     let error = world.run_one("p1").unwrap_err();
-    assert!(matches!(&error, HostError::NotTakenIn { error: NotTakenIn::Nobody { .. }, .. }), "{error}");
+    assert!(matches!(&error, HostError::Rejected { error: AdmissionError::Nobody { .. }, .. }), "{error}");
     assert!(error.to_string().starts_with("peer p1: no coordinator has admitted peer 0 within"), "{error}");
     // The coordinator has other rounds in mind.
     world.patience.meeting = Duration::from_secs(60);
     let other = world.like(schedule(Sync::Bsp, Some(2), 3));
     let _coordinator = other.coordinator("c1");
     let error = world.run_one("p1").unwrap_err();
-    assert!(matches!(&error, HostError::NotTakenIn { error: NotTakenIn::OtherJob { .. }, .. }), "{error}");
+    assert!(matches!(&error, HostError::Rejected { error: AdmissionError::OtherJob { .. }, .. }), "{error}");
 }
 
 #[test]
 fn an_update_that_nobody_could_use_ends_its_peer_by_name() {
-    let world = World::new(3, 2, 100, schedule(Sync::Bsp, None, 5)).hasty();
+    let world = World::new(3, 2, 100, schedule(Sync::Bsp, None, 5)).with_short_timeouts();
     let _coordinator = world.coordinator("c1");
     let peers = world.spoiling("p2", 2).run_all();
     let error = peers[1].as_ref().unwrap_err().to_string();

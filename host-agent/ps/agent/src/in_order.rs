@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_protocol_ps::{
-    Options, Order, Output, Refusal, Server, Snapshot, Standing, Store, Taken, WorkerNo,
+    Options, Order, Output, PushOutcome, Refusal, Server, Snapshot, Store, WorkerNo, WorkerPhase,
 };
 
 use crate::sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
@@ -37,10 +37,10 @@ impl<O: Order> InOrder<O> {
         &self.server
     }
 
-    fn standing(&self, who: WorkerNo) -> Standing {
+    fn phase(&self, who: WorkerNo) -> WorkerPhase {
         match who.index() < self.workers {
-            true => self.server.worker_states().worker_state(who).standing(),
-            false => Standing::Away,
+            true => self.server.worker_states().worker_state(who).phase(),
+            false => WorkerPhase::Away,
         }
     }
 }
@@ -56,11 +56,11 @@ impl<O: Order> Sequencer for InOrder<O> {
     }
 
     fn is_away(&self, who: WorkerNo) -> bool {
-        self.standing(who) == Standing::Away
+        self.phase(who) == WorkerPhase::Away
     }
 
     fn is_working(&self, who: WorkerNo) -> bool {
-        self.standing(who) == Standing::Working
+        self.phase(who) == WorkerPhase::Working
     }
 
     fn request(&mut self, who: WorkerNo, now: Duration) {
@@ -78,7 +78,7 @@ impl<O: Order> Sequencer for InOrder<O> {
     fn push(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict {
         let checked: Result<(), Refusal> = self.store.check(self.model, &values);
         let refusal = checked.err();
-        let is_taken = matches!(self.server.push(who, iteration, checked, now), Ok(Taken::Held));
+        let is_taken = matches!(self.server.push(who, iteration, checked, now), Ok(PushOutcome::Held));
         if is_taken && refusal.is_none() {
             self.store.hold(who, values);
         }

@@ -5,7 +5,7 @@ use crate::message::Span;
 
 /// Result of inserting a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Took {
+pub enum InsertOutcome {
     /// Inserted.
     New,
     /// Duplicate.
@@ -32,20 +32,20 @@ impl Incoming {
     }
 
     /// A chunk has arrived.
-    pub fn take(&mut self, number: u32, values: &[f32]) -> Took {
-        let Some(has) = self.has.get_mut(number as usize) else { return Took::Wrong };
+    pub fn take(&mut self, number: u32, values: &[f32]) -> InsertOutcome {
+        let Some(has) = self.has.get_mut(number as usize) else { return InsertOutcome::Wrong };
         let first = number as usize * self.chunk_values;
         let last = (first + self.chunk_values).min(self.values.len());
         if values.len() != last - first {
-            return Took::Wrong;
+            return InsertOutcome::Wrong;
         }
         if *has {
-            return Took::Repeated;
+            return InsertOutcome::Repeated;
         }
         *has = true;
         self.left -= 1;
         self.values[first..last].copy_from_slice(values);
-        Took::New
+        InsertOutcome::New
     }
 
     pub fn is_whole(&self) -> bool {
@@ -89,14 +89,14 @@ mod tests {
     fn chunks_come_in_any_order_and_once() {
         let mut incoming = Incoming::new(TAG, 5, 2);
         assert_eq!(incoming.missing(), [Span { first: 0, count: 3 }]);
-        assert_eq!(incoming.take(2, &[5.0]), Took::New);
-        assert_eq!(incoming.take(0, &[1.0, 2.0]), Took::New);
-        assert_eq!(incoming.take(0, &[9.0, 9.0]), Took::Repeated);
+        assert_eq!(incoming.take(2, &[5.0]), InsertOutcome::New);
+        assert_eq!(incoming.take(0, &[1.0, 2.0]), InsertOutcome::New);
+        assert_eq!(incoming.take(0, &[9.0, 9.0]), InsertOutcome::Repeated);
         assert_eq!(incoming.missing(), [Span { first: 1, count: 1 }]);
         for (number, values) in [(3, &[1.0][..]), (1, &[1.0]), (2, &[1.0, 2.0]), (u32::MAX, &[])] {
-            assert_eq!(incoming.take(number, values), Took::Wrong);
+            assert_eq!(incoming.take(number, values), InsertOutcome::Wrong);
         }
-        assert_eq!(incoming.take(1, &[3.0, 4.0]), Took::New);
+        assert_eq!(incoming.take(1, &[3.0, 4.0]), InsertOutcome::New);
         assert!(incoming.is_whole() && incoming.missing().is_empty());
         assert_eq!(incoming.into_values(), [1.0, 2.0, 3.0, 4.0, 5.0]);
     }

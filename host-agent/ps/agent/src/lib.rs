@@ -33,5 +33,5 @@ pub use message::{
 };
 pub use packet::{Packet, decode};
 pub use sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
-pub use server::{Awaited, Keeper, KeptTraining, ServerAgent, ServerNews, ServerSetup, Training};
-pub use worker::{Computed, Start, WorkerAgent, WorkerError, WorkerNews, WorkerSetup};
+pub use server::{Awaited, Keeper, KeptTraining, ServerAgent, ServerReport, ServerSetup, Training};
+pub use worker::{Computed, Start, WorkerAgent, WorkerError, WorkerReport, WorkerSetup};

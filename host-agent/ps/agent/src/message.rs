@@ -120,7 +120,7 @@ pub struct Pull {
     pub attempt: u32,
     /// Whether it has chunks already.
     #[prost(bool, tag = "3")]
-    pub goes_on: bool,
+    pub resumes: bool,
     /// If so, the chunks that it lacks.
     #[prost(message, repeated, tag = "4")]
     pub missing: Vec<Span>,

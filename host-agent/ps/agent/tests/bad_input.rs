@@ -8,8 +8,8 @@ use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_protocol_ps::{Applied, Options, Refusal, SyncModel, WorkerNo};
 use inart_ps_agent::{
-    Body, Hello, InOrder, Precision, Pull, Request, Sequencer, ServerAgent, ServerNews, ServerSetup, Start,
-    Tag, WorkerAgent, WorkerError, WorkerNews, WorkerSetup, chunk_packet, message_packet,
+    Body, Hello, InOrder, Precision, Pull, Request, Sequencer, ServerAgent, ServerReport, ServerSetup, Start,
+    Tag, WorkerAgent, WorkerError, WorkerReport, WorkerSetup, chunk_packet, message_packet,
 };
 
 /// The only other process of a worker.
@@ -46,13 +46,19 @@ struct Both {
     server: Server,
     workers: Vec<WorkerAgent>,
     starts: Vec<Start>,
-    said: Vec<ServerNews>,
-    heard: Vec<WorkerNews>,
+    server_reports: Vec<ServerReport>,
+    worker_reports: Vec<WorkerReport>,
 }
 
 impl Both {
     fn new(server: Server, workers: Vec<WorkerAgent>) -> Both {
-        let mut both = Both { server, workers, starts: Vec::new(), said: Vec::new(), heard: Vec::new() };
+        let mut both = Both {
+            server,
+            workers,
+            starts: Vec::new(),
+            server_reports: Vec::new(),
+            worker_reports: Vec::new(),
+        };
         for at in 0..both.workers.len() {
             both.server.up(PeerNo(at as u32), ZERO);
             both.workers[at].up(SERVER, ZERO);
@@ -71,7 +77,7 @@ impl Both {
                         self.workers[to.index()].received(SERVER, &data, None, now);
                         self.server.ended(id, true, now);
                     }
-                    Output::Report(news) => self.said.push(news),
+                    Output::Report(news) => self.server_reports.push(news),
                     _ => {}
                 }
             }
@@ -83,8 +89,8 @@ impl Both {
                             self.server.received(PeerNo(at as u32), &data, None, now);
                             worker.ended(id, true, now);
                         }
-                        Output::Report(WorkerNews::Compute(start)) => self.starts.push(start),
-                        Output::Report(news) => self.heard.push(news),
+                        Output::Report(WorkerReport::Compute(start)) => self.starts.push(start),
+                        Output::Report(news) => self.worker_reports.push(news),
                         _ => {}
                     }
                 }
@@ -111,9 +117,13 @@ fn an_update_with_a_nan_counts_nothing_and_its_worker_is_told() {
     assert_eq!(both.server.sequencer().values(), [0.0; VALUES]);
     assert_eq!(both.server.sequencer().server().counters().not_finite, 1);
     let refusal = Refusal::NotFinite { at: 7 };
-    assert!(both.said.contains(&ServerNews::Discarded { worker: WorkerNo(0), iteration: 0, refusal }));
-    assert!(both.heard.iter().any(|heard| matches!(heard,
-        WorkerNews::Pushed { iteration: 0, refusal: Some(why) } if why.contains("value 7"))));
+    assert!(both.server_reports.contains(&ServerReport::Discarded {
+        worker: WorkerNo(0),
+        iteration: 0,
+        refusal
+    }));
+    assert!(both.worker_reports.iter().any(|worker_reports| matches!(worker_reports,
+        WorkerReport::Pushed { iteration: 0, refusal: Some(why) } if why.contains("value 7"))));
     // It goes on.
     both.compute(0, vec![1.0; VALUES], ZERO);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
@@ -124,8 +134,8 @@ fn a_worker_of_another_model_is_told_and_not_taken_in() {
     for (model, values) in [(MODEL + 1, VALUES), (MODEL, VALUES + 1)] {
         let both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, model, values)]);
         assert_eq!(both.server.counters().other_model, 1);
-        let [WorkerNews::Failed(error @ WorkerError::Refused(_))] = &both.heard[..] else {
-            panic!("{:?}", both.heard)
+        let [WorkerReport::Failed(error @ WorkerError::Refused(_))] = &both.worker_reports[..] else {
+            panic!("{:?}", both.worker_reports)
         };
         assert!(error.to_string().contains("start all with one model"), "{error}");
         assert!(both.server.sequencer().is_away(WorkerNo(0)) && both.starts.is_empty());
@@ -176,7 +186,7 @@ fn nobody_waits_for_a_worker_that_never_pushes() {
     let late = Duration::from_secs(4);
     both.server.tick(late);
     both.settle(late);
-    assert!(both.said.contains(&ServerNews::Gone { worker: WorkerNo(0) }));
+    assert!(both.server_reports.contains(&ServerReport::Gone { worker: WorkerNo(0) }));
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
     // When it comes at last, its update is of no permission, and it takes part again.
     both.workers[0].computed(silent.ticket, vec![7.0; VALUES]).unwrap();
@@ -325,7 +335,7 @@ fn a_worker_without_a_server_ends() {
     alone.tick(late);
     assert_eq!(
         alone.next(late).and_then(Output::report),
-        Some(WorkerNews::Failed(WorkerError::NoServer(late)))
+        Some(WorkerReport::Failed(WorkerError::NoServer(late)))
     );
 }
 
@@ -371,15 +381,15 @@ fn workers_that_wait_hear_for_whom_and_all_hear_why_a_server_ends() {
     let mut both = Both::new(server(SyncModel::bsp(), 2, Options::fixed(2)), workers);
     both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
-    both.heard.clear();
+    both.worker_reports.clear();
     both.server.say_waiting("w1: has been computing for 30 s\u{7}");
     both.settle(ZERO);
     let why = "w1: has been computing for 30 s\\u{7}".to_owned();
-    assert_eq!(both.heard, [WorkerNews::Waiting { why }]);
+    assert_eq!(both.worker_reports, [WorkerReport::Waiting { why }]);
     both.server.stop("s was stopped", ZERO);
-    assert!(!both.server.has_told(), "they have not heard it yet");
+    assert!(!both.server.has_notified(), "they have not heard it yet");
     both.settle(ZERO);
-    assert!(both.server.has_told());
-    let stopped = WorkerNews::Failed(WorkerError::Stopped("s was stopped".to_owned()));
-    assert_eq!(both.heard[1..], [stopped.clone(), stopped]);
+    assert!(both.server.has_notified());
+    let stopped = WorkerReport::Failed(WorkerError::Stopped("s was stopped".to_owned()));
+    assert_eq!(both.worker_reports[1..], [stopped.clone(), stopped]);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_protocol_ps::{GroupOptions, OutlierRule, Part, WorkerNo};
 use inart_ps_agent::{
-    InGroups, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, Start, WorkerAgent, WorkerNews,
+    InGroups, Precision, Sequencer, ServerAgent, ServerReport, ServerSetup, Start, WorkerAgent, WorkerReport,
     WorkerSetup,
 };
 
@@ -22,7 +22,7 @@ struct World {
     clients: Vec<WorkerAgent>,
     /// By client: what it is to train.
     starts: Vec<Option<Start>>,
-    said: Vec<ServerNews>,
+    server_reports: Vec<ServerReport>,
     /// Who was left out, as told.
     left_out: Vec<usize>,
 }
@@ -64,7 +64,7 @@ impl World {
             server: ServerAgent::new(setup, sequencer),
             clients: (1..=clients as u32).map(client).collect(),
             starts: vec![None; clients],
-            said: Vec::new(),
+            server_reports: Vec::new(),
             left_out: Vec::new(),
         };
         for at in 0..clients {
@@ -86,7 +86,7 @@ impl World {
                         self.clients[to.index()].received(SERVER, &data, None, now);
                         self.server.ended(id, true, now);
                     }
-                    Output::Report(news) => self.said.push(news),
+                    Output::Report(news) => self.server_reports.push(news),
                     _ => {}
                 }
             }
@@ -98,8 +98,8 @@ impl World {
                             self.server.received(PeerNo(at as u32), &data, None, now);
                             client.ended(id, true, now);
                         }
-                        Output::Report(WorkerNews::Compute(start)) => self.starts[at] = Some(start),
-                        Output::Report(WorkerNews::LeftOut { why }) => {
+                        Output::Report(WorkerReport::Compute(start)) => self.starts[at] = Some(start),
+                        Output::Report(WorkerReport::LeftOut { why }) => {
                             assert!(why.contains("its data"), "{why}");
                             self.left_out.push(at);
                         }
@@ -172,7 +172,7 @@ fn a_model_with_a_nan_and_a_client_that_vanishes_stop_nobody() {
     world.server.tick(later);
     world.settle(later);
     assert_eq!(world.values(), [3.0, 3.0]);
-    assert!(world.said.contains(&ServerNews::Gone { worker: WorkerNo(2) }));
+    assert!(world.server_reports.contains(&ServerReport::Gone { worker: WorkerNo(2) }));
     // It returns, and its model of the round that is over counts nothing.
     world.server.up(PeerNo(2), later);
     world.clients[2].up(SERVER, later);
@@ -198,7 +198,7 @@ fn who_goes_another_way_than_its_group_is_left_out() {
     assert_eq!(world.server.sequencer().server().size(0), 3);
     let excluded = world.server.sequencer().server().counters().excluded;
     assert_eq!(excluded, 0, "it does not train in vain");
-    assert!(world.said.contains(&ServerNews::LeftOut { worker: WorkerNo(3) }));
+    assert!(world.server_reports.contains(&ServerReport::LeftOut { worker: WorkerNo(3) }));
     assert_eq!((&world.left_out[..], world.clients[3].is_over()), (&[3][..], true));
     // A process that starts again hears so at once.
     let patience = Duration::from_secs(60);

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo, Work};
 use inart_protocol_ps::{Options, SyncModel};
 use inart_ps_agent::{
-    Computed, InOrder, Keeper, KeptTraining, Precision, ServerAgent, ServerNews, ServerSetup, WorkerAgent,
-    WorkerNews, WorkerSetup,
+    Computed, InOrder, Keeper, KeptTraining, Precision, ServerAgent, ServerReport, ServerSetup, WorkerAgent,
+    WorkerReport, WorkerSetup,
 };
 
 const MODEL: u64 = 3;
@@ -19,7 +19,7 @@ const ZERO: Duration = Duration::ZERO;
 const OTHER: PeerNo = PeerNo(0);
 
 type Server = ServerAgent<InOrder<SyncModel>>;
-type ServerOutput = Output<ServerNews, Result<(), String>>;
+type ServerOutput = Output<ServerReport, Result<(), String>>;
 
 /// A disk: versions in the order in which they were written, unless it is full.
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ fn exchange(server: &mut Server, worker: &mut WorkerAgent) -> (Option<Work<Resul
                     worker.received(OTHER, &data, None, ZERO);
                     server.ended(id, true, ZERO);
                 }
-                Output::Report(ServerNews::Applied(applied)) => versions.push(applied.version),
+                Output::Report(ServerReport::Applied(applied)) => versions.push(applied.version),
                 _ => {}
             }
         }
@@ -101,7 +101,7 @@ fn exchange(server: &mut Server, worker: &mut WorkerAgent) -> (Option<Work<Resul
                     server.received(OTHER, &data, None, ZERO);
                     worker.ended(id, true, ZERO);
                 }
-                Output::Report(WorkerNews::Compute(start)) => {
+                Output::Report(WorkerReport::Compute(start)) => {
                     worker.command(Computed { ticket: start.ticket, update: vec![1.0; VALUES] }, ZERO);
                 }
                 _ => {}
@@ -150,11 +150,11 @@ fn a_version_that_cannot_be_kept_is_an_error_and_workers_learn_it() {
     worker.ended(id, true, ZERO);
     server.done(work.unwrap().run(), ZERO);
     let why = "model.kept: the disk is full".to_owned();
-    assert_eq!(server.next(ZERO).and_then(Output::report), Some(ServerNews::NotKept { why: why.clone() }));
+    assert_eq!(server.next(ZERO).and_then(Output::report), Some(ServerReport::NotKept { why: why.clone() }));
     server.stop(&why, ZERO);
     let (outputs, _) = until_work(&mut server);
-    let told = outputs.iter().any(|output| matches!(output, Output::Send { data, .. } if has(data, &why)));
-    assert!(told, "{outputs:?}");
+    let is_sent = outputs.iter().any(|output| matches!(output, Output::Send { data, .. } if has(data, &why)));
+    assert!(is_sent, "{outputs:?}");
     assert!(!outputs.iter().any(|output| matches!(output, Output::Over)), "its worker has not heard it");
     for output in outputs {
         if let Output::Send { id, .. } = output {
@@ -190,6 +190,6 @@ fn a_server_without_workers_reports_it_after_its_patience() {
     assert_eq!(late(&mut server, 90), None, "a worker is connected");
     server.down(OTHER, Duration::from_secs(90));
     assert_eq!(late(&mut server, 119), None);
-    assert_eq!(late(&mut server, 120), Some(ServerNews::Alone { waited: patience }));
+    assert_eq!(late(&mut server, 120), Some(ServerReport::Alone { waited: patience }));
     assert_eq!(late(&mut server, 500), None, "once");
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_protocol_ps::{Options, SyncModel, WorkerNo};
 use inart_ps_agent::{
-    Awaited, InOrder, Kept, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, Start, Training,
-    WorkerAgent, WorkerError, WorkerNews, WorkerSetup,
+    Awaited, InOrder, Kept, Precision, Sequencer, ServerAgent, ServerReport, ServerSetup, Start, Training,
+    WorkerAgent, WorkerError, WorkerReport, WorkerSetup,
 };
 use inart_terms::{Agreement, Terms};
 
@@ -56,13 +56,13 @@ fn worker(incarnation: u32, own: &[(&str, &str)]) -> WorkerAgent {
 
 /// What a worker and the server have said, on a connection that takes everything at once.
 #[derive(Default)]
-struct Heard {
-    said: Vec<ServerNews>,
+struct Received {
+    server_reports: Vec<ServerReport>,
     starts: Vec<Start>,
-    heard: Vec<WorkerNews>,
+    worker_reports: Vec<WorkerReport>,
 }
 
-impl Heard {
+impl Received {
     fn settle(&mut self, server: &mut Server, at: u32, worker: &mut WorkerAgent) {
         let mut is_quiet = false;
         while !is_quiet {
@@ -76,7 +76,7 @@ impl Heard {
                         }
                         server.ended(id, true, ZERO);
                     }
-                    Output::Report(news) => self.said.push(news),
+                    Output::Report(news) => self.server_reports.push(news),
                     _ => {}
                 }
             }
@@ -87,8 +87,8 @@ impl Heard {
                         server.received(PeerNo(at), &data, None, ZERO);
                         worker.ended(id, true, ZERO);
                     }
-                    Output::Report(WorkerNews::Compute(start)) => self.starts.push(start),
-                    Output::Report(news) => self.heard.push(news),
+                    Output::Report(WorkerReport::Compute(start)) => self.starts.push(start),
+                    Output::Report(news) => self.worker_reports.push(news),
                     _ => {}
                 }
             }
@@ -102,8 +102,8 @@ impl Heard {
     }
 
     fn refusal(&self) -> Option<String> {
-        self.heard.iter().find_map(|heard| match heard {
-            WorkerNews::Failed(WorkerError::Refused(why)) => Some(why.clone()),
+        self.worker_reports.iter().find_map(|worker_reports| match worker_reports {
+            WorkerReport::Failed(WorkerError::Refused(why)) => Some(why.clone()),
             _ => None,
         })
     }
@@ -121,18 +121,18 @@ fn the_first_setting_that_differs_is_named_with_both_values() {
         (vec![("seed", "1"), ("step", "0.3"), ("first weights", "aa")], None),
     ] {
         let (mut server, mut worker) = (server(9, 7, &own, None), worker(1, &pairs));
-        let mut both = Heard::default();
+        let mut both = Received::default();
         both.connect(&mut server, 0, &mut worker);
         match named {
             Some(named) => {
-                assert!(both.refusal().unwrap().starts_with(named), "{:?}", both.heard);
-                let is_named = |said: &ServerNews| match said {
-                    ServerNews::NotTakenIn { worker, why } => {
+                assert!(both.refusal().unwrap().starts_with(named), "{:?}", both.worker_reports);
+                let is_named = |server_reports: &ServerReport| match server_reports {
+                    ServerReport::Rejected { worker, why } => {
                         *worker == WorkerNo(0) && why.starts_with(named)
                     }
                     _ => false,
                 };
-                assert!(both.said.iter().any(is_named), "{:?}", both.said);
+                assert!(both.server_reports.iter().any(is_named), "{:?}", both.server_reports);
                 assert!(server.sequencer().is_away(WorkerNo(0)));
             }
             None => assert_eq!((both.refusal(), both.starts.len()), (None, 1)),
@@ -144,14 +144,18 @@ fn the_first_setting_that_differs_is_named_with_both_values() {
 fn workers_are_compared_in_what_their_server_does_not_know() {
     let mut server = server(9, 7, &[("seed", "1")], None);
     let (mut first, mut second) = (worker(1, &[("step", "0.3")]), worker(2, &[("step", "0.05")]));
-    let mut both = Heard::default();
+    let mut both = Received::default();
     both.connect(&mut server, 0, &mut first);
     assert_eq!(both.refusal(), None);
     both.connect(&mut server, 1, &mut second);
-    assert!(both.refusal().unwrap().starts_with("w2 has step 0.05, w1 has step 0.3"), "{:?}", both.heard);
+    assert!(
+        both.refusal().unwrap().starts_with("w2 has step 0.05, w1 has step 0.3"),
+        "{:?}",
+        both.worker_reports
+    );
     // A process that starts again may bring another value, as long as no other has one.
     let (mut alone, mut again) = (self::server(9, 7, &[], None), worker(3, &[("step", "0.05")]));
-    let mut both = Heard::default();
+    let mut both = Received::default();
     both.connect(&mut alone, 0, &mut first);
     both.connect(&mut alone, 0, &mut again);
     assert_eq!(both.refusal(), None);
@@ -161,7 +165,7 @@ fn workers_are_compared_in_what_their_server_does_not_know() {
 
 #[test]
 fn a_worker_that_has_trained_with_another_model_does_not_go_on_with_the_first_weights() {
-    let pushed = |server: &mut Server, worker: &mut WorkerAgent, both: &mut Heard| {
+    let pushed = |server: &mut Server, worker: &mut WorkerAgent, both: &mut Received| {
         both.connect(server, 0, worker);
         let start = both.starts.pop().unwrap();
         worker.computed(start.ticket, vec![1.0; VALUES]).unwrap();
@@ -171,7 +175,7 @@ fn a_worker_that_has_trained_with_another_model_does_not_go_on_with_the_first_we
         worker.down(SERVER, ZERO);
     };
     // The server starts again without what it had: its training has another number.
-    let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
+    let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Received::default());
     pushed(&mut first, &mut own, &mut both);
     let mut second = server(10, 8, &[], None);
     both.connect(&mut second, 0, &mut own);
@@ -181,29 +185,29 @@ fn a_worker_that_has_trained_with_another_model_does_not_go_on_with_the_first_we
     }
     assert!(both.starts.is_empty());
     // One that resumes from its file does, even from an earlier version: it kept what it acknowledged.
-    let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
+    let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Received::default());
     pushed(&mut first, &mut own, &mut both);
     let kept = Kept { version: 0, done: vec![0; 2], members: vec![true; 2], values: vec![1.0; VALUES] };
     let mut second = server(10, 7, &[], Some(kept));
     both.connect(&mut second, 0, &mut own);
     assert_eq!((both.refusal(), both.starts.len()), (None, 1));
     // A worker that has pushed nothing has nothing to lose.
-    let (mut second, mut own, mut both) = (server(10, 8, &[], None), worker(1, &[]), Heard::default());
+    let (mut second, mut own, mut both) = (server(10, 8, &[], None), worker(1, &[]), Received::default());
     both.connect(&mut second, 0, &mut own);
     assert_eq!((both.refusal(), both.starts.len()), (None, 1));
 }
 
 #[test]
 fn a_model_that_becomes_infinite_ends_the_training_and_is_not_sent() {
-    let (mut server, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
+    let (mut server, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Received::default());
     both.connect(&mut server, 0, &mut own);
     for _ in 0..2 {
         let start = both.starts.pop().unwrap();
         own.computed(start.ticket, vec![3e38; VALUES]).unwrap();
         both.settle(&mut server, 0, &mut own);
     }
-    let overflow = both.said.iter().find_map(|said| match said {
-        ServerNews::Overflow { version, overflow } => Some((*version, overflow.worker, overflow.at)),
+    let overflow = both.server_reports.iter().find_map(|server_reports| match server_reports {
+        ServerReport::Overflow { version, overflow } => Some((*version, overflow.worker, overflow.at)),
         _ => None,
     });
     assert_eq!(overflow, Some((2, WorkerNo(0), 0)));
@@ -211,17 +215,17 @@ fn a_model_that_becomes_infinite_ends_the_training_and_is_not_sent() {
     assert!(server.sequencer().values().iter().all(|value| value.is_finite()));
     server.stop("take a smaller step", ZERO);
     both.settle(&mut server, 0, &mut own);
-    let why = WorkerNews::Failed(WorkerError::Stopped("take a smaller step".to_owned()));
-    assert!(both.heard.contains(&why) && server.has_told(), "{:?}", both.heard);
+    let why = WorkerReport::Failed(WorkerError::Stopped("take a smaller step".to_owned()));
+    assert!(both.worker_reports.contains(&why) && server.has_notified(), "{:?}", both.worker_reports);
     // A worker that comes later hears so, too.
-    let (mut late, mut both) = (worker(2, &[]), Heard::default());
+    let (mut late, mut both) = (worker(2, &[]), Received::default());
     both.connect(&mut server, 1, &mut late);
-    assert_eq!(both.heard, [why]);
+    assert_eq!(both.worker_reports, [why]);
 }
 
 #[test]
 fn a_server_names_whom_it_waits_for_and_what_for() {
-    let (mut server, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
+    let (mut server, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Received::default());
     let at = Duration::from_secs(40);
     assert_eq!(server.awaited(at), [(WorkerNo(0), Awaited::Connection), (WorkerNo(1), Awaited::Connection)]);
     server.up(PeerNo(1), ZERO);
@@ -250,7 +254,7 @@ fn a_version_that_has_arrived_is_not_held() {
     let mut server =
         ServerAgent::new(setup, InOrder::new(SyncModel::asp(), options, MODEL, vec![1.0; VALUES]));
     let mut workers: Vec<_> = (1..=WORKERS).map(|incarnation| worker(incarnation, &[])).collect();
-    let mut both = Heard::default();
+    let mut both = Received::default();
     let own = 4 * VALUES;
     for (at, worker) in workers.iter_mut().enumerate() {
         // Each pulls a version of its own: the first one has pushed an update since.

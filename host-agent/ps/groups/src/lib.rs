@@ -22,7 +22,7 @@ mod worker;
 
 pub use agreed::Agreed;
 pub use error::{PartError, RackError};
-pub use part::{News, Part};
+pub use part::{Part, TurnEvent};
 pub use server::{Ending, RackGroup, RackServer};
 pub use shape::Shape;
 pub use worker::{RackWorker, Turn};

@@ -18,7 +18,7 @@ use crate::shape::Shape;
 
 /// What a sum has brought about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum News {
+pub enum TurnEvent {
     /// All workers of the group have computed.
     Ready {
         /// The group.
@@ -87,7 +87,7 @@ pub struct Part {
     frames: usize,
     groups: Vec<Group>,
     answers: Vec<(usize, Answer)>,
-    news: Vec<News>,
+    events: Vec<TurnEvent>,
     terms: Option<Terms>,
 }
 
@@ -131,7 +131,7 @@ impl Part {
             chunks,
             frames,
             answers: Vec::new(),
-            news: Vec::new(),
+            events: Vec::new(),
             terms: None,
         })
     }
@@ -221,8 +221,8 @@ impl Part {
     }
 
     /// What has happened since the last call.
-    pub fn news(&mut self) -> Vec<News> {
-        std::mem::take(&mut self.news)
+    pub fn events(&mut self) -> Vec<TurnEvent> {
+        std::mem::take(&mut self.events)
     }
 
     /// This part of the model.
@@ -258,7 +258,7 @@ impl Part {
 
     fn is_ready(&mut self, group: usize) -> Result<(), PartError> {
         self.groups[group].has_begun = true;
-        self.news.push(News::Ready { group });
+        self.events.push(TurnEvent::Ready { group });
         self.turns.ready(group)?;
         // Its turn may begin at once; chunks may follow.
         self.carry_out()
@@ -268,7 +268,7 @@ impl Part {
         while let Some(output) = self.turns.next_output() {
             match output {
                 TurnOutput::Begin { group, turn } => {
-                    self.news.push(News::Begins { group, turn });
+                    self.events.push(TurnEvent::Begins { group, turn });
                     let own = &mut self.groups[group];
                     if let Some(ready) = own.ready.take() {
                         self.answers.push((group, ready.answer(&vec![0.0; ready.values.len()]).0));
@@ -280,7 +280,7 @@ impl Part {
                     own.base = own.base.advance(self.frames as u32);
                     own.iterations += 1;
                     own.has_begun = false;
-                    self.news.push(News::Ends { group, turn, staleness });
+                    self.events.push(TurnEvent::Ends { group, turn, staleness });
                 }
             }
         }

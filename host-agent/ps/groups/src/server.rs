@@ -12,7 +12,7 @@ use inart_wire::ShardId;
 use crate::agreed::Agreed;
 use crate::error::RackError;
 use crate::group_state::GroupState;
-use crate::part::{News, Part};
+use crate::part::{Part, TurnEvent};
 use crate::shape::Shape;
 use crate::waits::{self, PATIENCE, Watch};
 
@@ -41,8 +41,8 @@ pub struct Ending {
     pub model: Vec<f32>,
 }
 
-enum Heard {
-    News(OnwardNews),
+enum GroupEvent {
+    Onward(OnwardNews),
     Ended(Result<ServerCounters, inart_host_agent::Error>),
 }
 
@@ -170,19 +170,19 @@ impl RackServer {
     /// # Errors
     /// Why a group's job has ended, or what its workers sum wrongly. The workers of all groups have been
     /// told.
-    pub fn run(mut self, told: &mut dyn FnMut(&News, &[f32])) -> Result<Ending, RackError> {
-        let (sender, heard) = channel();
+    pub fn run(mut self, on_event: &mut dyn FnMut(&TurnEvent, &[f32])) -> Result<Ending, RackError> {
+        let (sender, events) = channel();
         let mut threads = Vec::new();
         for (group, mut server) in std::mem::take(&mut self.servers).into_iter().enumerate() {
             let sender = sender.clone();
             let run = move || {
-                let ended = server.run(&mut |news| drop(sender.send((group, Heard::News(news)))));
-                let _ = sender.send((group, Heard::Ended(ended.map(|()| server.counters()))));
+                let ended = server.run(&mut |event| drop(sender.send((group, GroupEvent::Onward(event)))));
+                let _ = sender.send((group, GroupEvent::Ended(ended.map(|()| server.counters()))));
             };
             threads.push(Builder::new().name(format!("group-{}", group + 1)).spawn(run)?);
         }
         drop(sender);
-        self.listen(&heard, told);
+        self.listen(&events, on_event);
         threads.into_iter().map(JoinHandle::join).for_each(drop); // a panic there has been printed already
         match self.error {
             Some(error) => Err(error),
@@ -193,10 +193,14 @@ impl RackServer {
         }
     }
 
-    fn listen(&mut self, heard: &Receiver<(usize, Heard)>, told: &mut dyn FnMut(&News, &[f32])) {
+    fn listen(
+        &mut self,
+        events: &Receiver<(usize, GroupEvent)>,
+        on_event: &mut dyn FnMut(&TurnEvent, &[f32]),
+    ) {
         while self.group_states.iter().any(|group_state| !group_state.has_ended) {
-            match heard.recv_timeout(LOOK) {
-                Ok((group, heard)) => self.hear(group, heard, told),
+            match events.recv_timeout(LOOK) {
+                Ok((group, event)) => self.handle(group, event, on_event),
                 Err(RecvTimeoutError::Timeout) => {
                     self.look();
                     self.say_waits();
@@ -210,23 +214,23 @@ impl RackServer {
         }
     }
 
-    fn hear(&mut self, group: usize, heard: Heard, told: &mut dyn FnMut(&News, &[f32])) {
+    fn handle(&mut self, group: usize, event: GroupEvent, on_event: &mut dyn FnMut(&TurnEvent, &[f32])) {
         let job = self.group_states[group].job.clone();
-        match heard {
-            Heard::News(OnwardNews::Begun) => {}
-            Heard::News(OnwardNews::Sum { .. }) if self.error.is_some() => {}
-            Heard::News(OnwardNews::Sum { sum, .. }) => {
+        match event {
+            GroupEvent::Onward(OnwardNews::Begun) => {}
+            GroupEvent::Onward(OnwardNews::Sum { .. }) if self.error.is_some() => {}
+            GroupEvent::Onward(OnwardNews::Sum { sum, .. }) => {
                 if let Err(error) = self.part.take(group, sum) {
                     let error = RackError::Part { job, error };
                     return self.end(error);
                 }
-                self.pass_on(told);
+                self.pass_on(on_event);
             }
-            Heard::News(OnwardNews::Aborted(failure)) => {
+            GroupEvent::Onward(OnwardNews::Aborted(failure)) => {
                 self.end(RackError::Group { job, error: Box::new(failure.into()) });
             }
-            Heard::News(OnwardNews::Stopped) => self.end(RackError::Stopped(self.name.clone())),
-            Heard::Ended(ended) => {
+            GroupEvent::Onward(OnwardNews::Stopped) => self.end(RackError::Stopped(self.name.clone())),
+            GroupEvent::Ended(ended) => {
                 self.group_states[group].has_ended = true;
                 match ended {
                     Ok(counters) => self.group_states[group].ended = Some(counters),
@@ -236,14 +240,16 @@ impl RackServer {
         }
     }
 
-    fn pass_on(&mut self, told: &mut dyn FnMut(&News, &[f32])) {
+    fn pass_on(&mut self, on_event: &mut dyn FnMut(&TurnEvent, &[f32])) {
         for (group, answer) in self.part.answers() {
             self.group_states[group].back.give(answer);
         }
-        for news in self.part.news() {
-            let (News::Ready { group } | News::Begins { group, .. } | News::Ends { group, .. }) = news;
-            told(&news, self.part.version(group));
-            if matches!(news, News::Ends { .. }) && self.part.iterations(group) == self.iterations {
+        for event in self.part.events() {
+            let (TurnEvent::Ready { group }
+            | TurnEvent::Begins { group, .. }
+            | TurnEvent::Ends { group, .. }) = event;
+            on_event(&event, self.part.version(group));
+            if matches!(event, TurnEvent::Ends { .. }) && self.part.iterations(group) == self.iterations {
                 self.group_states[group].back.finish(self.part.end(group));
             }
         }
@@ -275,8 +281,8 @@ impl RackServer {
         let silent = self.group_states.iter().enumerate().filter(|(group, _)| !over(*group)).find_map(
             |(_, group_state)| {
                 let (status, age) = group_state.status()?;
-                let heard = status.heard_seconds.iter().zip(&group_state.workers);
-                let silent = heard.filter_map(|(heard, worker)| Some((heard.as_ref()? + age, worker)));
+                let ages = status.heard_seconds.iter().zip(&group_state.workers);
+                let silent = ages.filter_map(|(seconds, worker)| Some((seconds.as_ref()? + age, worker)));
                 let (seconds, worker) = silent.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
                 let is_gone = seconds > self.silent.as_secs_f64();
                 is_gone.then(|| RackError::Silent {
@@ -296,7 +302,7 @@ impl RackServer {
         if self.error.is_some() {
             return;
         }
-        let told = match &error {
+        let reason = match &error {
             RackError::Group { job, error } => match &**error {
                 inart_host_agent::Error::Failure(Failure::Aborted { name, reason, .. }) => {
                     format!("job {job}: worker {name} {reason}")
@@ -306,7 +312,7 @@ impl RackServer {
             },
             other => other.to_string(),
         };
-        self.group_states.iter().for_each(|group_state| group_state.back.abort(told.clone()));
+        self.group_states.iter().for_each(|group_state| group_state.back.abort(reason.clone()));
         self.error = Some(error);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_connections::{Connections, Host, Names, Transport, draw, drive};
 use inart_host_agent::StopSignal;
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
-use inart_ps_agent::{Applied, Sequencer, ServerAgent, ServerCounters, ServerNews, ServerSetup, Training};
+use inart_ps_agent::{Applied, Sequencer, ServerAgent, ServerCounters, ServerReport, ServerSetup, Training};
 use inart_terms::{Agreement, Terms};
 
 use crate::error::HostError;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerEvent {
     /// Something that concerns workers.
-    News(ServerNews),
+    Report(ServerReport),
     /// The model has a new version.
     Applied {
         /// Which, and what was applied.
@@ -129,7 +129,7 @@ impl<S: Sequencer> ServerHost<S> {
         self
     }
 
-    /// Serves workers until the training is over; calls `told` for what happens. What was dropped by the
+    /// Serves workers until the training is over; calls `events` for what happens. What was dropped by the
     /// agent and by the connections, and what decided the order.
     ///
     /// # Errors
@@ -137,14 +137,14 @@ impl<S: Sequencer> ServerHost<S> {
     /// infinite; no worker for too long. Workers that are connected have heard why.
     pub async fn run(
         mut self,
-        told: impl FnMut(ServerEvent),
+        on_event: impl FnMut(ServerEvent),
     ) -> Result<(ServerCounters, Connections, S), HostError>
     where
         S: Clone,
     {
         // A server has no program that orders anything.
         let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
-        let mut host = Serving { side: &mut self.side, told };
+        let mut host = Serving { side: &mut self.side, on_event };
         let ended = drive(self.agent, &self.names, self.transport, taken, &mut host).await;
         drop(orders);
         let (agent, connections) = ended?;
@@ -155,36 +155,36 @@ impl<S: Sequencer> ServerHost<S> {
 /// A server that runs.
 struct Serving<'a, F> {
     side: &'a mut ServerSide,
-    told: F,
+    on_event: F,
 }
 
 impl<S: Sequencer, F: FnMut(ServerEvent)> Host<ServerAgent<S>> for Serving<'_, F> {
     type Error = HostError;
 
     /// The machine reports versions once the last of them is kept.
-    fn report(&mut self, news: ServerNews, server: &mut ServerAgent<S>) -> Result<(), HostError> {
+    fn report(&mut self, report: ServerReport, server: &mut ServerAgent<S>) -> Result<(), HostError> {
         let job = &self.side.job;
-        match news {
-            ServerNews::Applied(applied) => {
+        match report {
+            ServerReport::Applied(applied) => {
                 self.side.watch.progress();
                 let is_last = server.sequencer().version() == applied.version;
                 let model = is_last.then(|| server.model());
-                (self.told)(ServerEvent::Applied { applied, model });
+                (self.on_event)(ServerEvent::Applied { applied, model });
             }
-            ServerNews::Overflow { version, overflow } => {
+            ServerReport::Overflow { version, overflow } => {
                 let worker = job.workers.get(overflow.worker.index()).cloned().unwrap_or_default();
                 return Err(HostError::Overflow { worker, version, at: overflow.at });
             }
-            ServerNews::Alone { waited } => {
+            ServerReport::Alone { waited } => {
                 let (job, workers) = (job.name.clone(), job.workers.join(", "));
                 return Err(HostError::NoWorkers { job, seconds: waited.as_secs_f64(), workers });
             }
-            ServerNews::NotKept { why } => return Err(HostError::NotKept { why }),
+            ServerReport::NotKept { why } => return Err(HostError::NotKept { why }),
             other => {
-                if let ServerNews::Joined { .. } | ServerNews::Pushed { .. } = other {
+                if let ServerReport::Joined { .. } | ServerReport::Pushed { .. } = other {
                     self.side.watch.progress();
                 }
-                (self.told)(ServerEvent::News(other));
+                (self.on_event)(ServerEvent::Report(other));
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::error::HostError;
 use crate::job::Job;
 use crate::network::Paced;
 use crate::options::{HostOptions, WINDOW};
-use crate::worker_side::{News, WorkerSide};
+use crate::worker_side::{ThreadEvent, WorkerSide};
 
 /// A training program, as its worker calls it: on the thread that runs the worker, one call at a time.
 pub trait Training {
@@ -42,7 +42,7 @@ impl WorkerStopper {
 pub struct WorkerHost {
     me: String,
     status: StatusPublisher,
-    handle: Handle<Computed, News>,
+    handle: Handle<Computed, ThreadEvent>,
 }
 
 impl WorkerHost {
@@ -77,7 +77,7 @@ impl WorkerHost {
     ) -> Result<Self, HostError> {
         let place = Some(job.number(me)?);
         let names = Names { me: me.to_owned(), all: vec![job.server.clone()] };
-        let runtime = Handle::<Computed, News>::runtime()?;
+        let runtime = Handle::<Computed, ThreadEvent>::runtime()?;
         let paced = Paced::by(&options, vec![rate_bps]);
         let transport = {
             let _inside = runtime.enter();
@@ -89,8 +89,8 @@ impl WorkerHost {
         let agent = WorkerAgent::new(setup).with_terms(terms.clone());
         let status = StatusPublisher::default();
         let published = status.clone();
-        let handle = Handle::start("worker", runtime, move |orders, told| async move {
-            let mut side = WorkerSide::new(names.clone(), told.clone(), published);
+        let handle = Handle::start("worker", runtime, move |orders, events| async move {
+            let mut side = WorkerSide::new(names.clone(), events.clone(), published);
             let ended = match drive(agent, &names, transport, orders, &mut side).await {
                 Ok((agent, connections)) => {
                     // Without a version the program has gone.
@@ -99,7 +99,7 @@ impl WorkerHost {
                 }
                 Err(error) => Err(error),
             };
-            let _ = told.send(News::Ended(ended));
+            let _ = events.send(ThreadEvent::Ended(ended));
         })?;
         Ok(Self { me: me.to_owned(), status, handle })
     }
@@ -127,13 +127,13 @@ impl WorkerHost {
     pub fn run(mut self, training: &mut dyn Training) -> Result<Ending, HostError> {
         loop {
             match self.handle.next(false)? {
-                News::Compute(start) => {
+                ThreadEvent::Compute(start) => {
                     let update = training.compute(&start);
                     // The training may be over meanwhile, which is the next news.
                     let _ = self.handle.command(Computed { ticket: start.ticket, update });
                 }
-                News::Pushed { iteration, refusal } => training.pushed(iteration, refusal.as_deref()),
-                News::Ended(ended) => {
+                ThreadEvent::Pushed { iteration, refusal } => training.pushed(iteration, refusal.as_deref()),
+                ThreadEvent::Ended(ended) => {
                     self.handle.join();
                     return ended;
                 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use inart_connections::{Host, Names, PeerNo, Transport, WaitWatch};
 use inart_host_agent::status::{ProcessStatus, ProcessWait, StatusPublisher};
-use inart_ps_agent::{Start, WorkerAgent, WorkerNews};
+use inart_ps_agent::{Start, WorkerAgent, WorkerReport};
 
 use crate::ending::Ending;
 use crate::error::HostError;
@@ -15,7 +15,7 @@ pub(crate) const SERVER: PeerNo = PeerNo(0);
 
 /// What the training program is told.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum ThreadEvent {
     Compute(Start),
     Pushed { iteration: u64, refusal: Option<String> },
     Ended(Result<Ending, HostError>),
@@ -23,7 +23,7 @@ pub(crate) enum News {
 
 /// What the worker does, for its status.
 #[derive(Debug)]
-struct Doing {
+struct Activity {
     computes: bool,
     since: Instant,
     /// Updates that have arrived at the server.
@@ -33,8 +33,8 @@ struct Doing {
 /// A worker beside its machine.
 pub(crate) struct WorkerSide {
     names: Names,
-    told: Sender<News>,
-    doing: Doing,
+    events: Sender<ThreadEvent>,
+    activity: Activity,
     watch: WaitWatch<()>,
     status: StatusPublisher,
     /// The model's last version, and why the worker is left out, if it is.
@@ -42,19 +42,19 @@ pub(crate) struct WorkerSide {
 }
 
 impl WorkerSide {
-    pub fn new(names: Names, told: Sender<News>, status: StatusPublisher) -> Self {
-        let doing = Doing { computes: false, since: Instant::now(), pushed: 0 };
-        WorkerSide { names, told, doing, watch: WaitWatch::default(), status, last: None }
+    pub fn new(names: Names, events: Sender<ThreadEvent>, status: StatusPublisher) -> Self {
+        let activity = Activity { computes: false, since: Instant::now(), pushed: 0 };
+        WorkerSide { names, events, activity, watch: WaitWatch::default(), status, last: None }
     }
 
     /// A program that is gone is noticed by its orders.
-    fn send(&self, news: News) {
-        let _ = self.told.send(news);
+    fn send(&self, event: ThreadEvent) {
+        let _ = self.events.send(event);
     }
 
     fn publish(&mut self, is_up: bool, network: &Transport) {
-        let seconds = self.doing.since.elapsed().as_secs_f64();
-        let computes = self.doing.computes;
+        let seconds = self.activity.since.elapsed().as_secs_f64();
+        let computes = self.activity.computes;
         let why = match is_up {
             true => "no model for the next iteration".to_owned(),
             false => network.why_not(SERVER),
@@ -64,7 +64,7 @@ impl WorkerSide {
         self.status.take(ProcessStatus {
             name: self.names.me.clone(),
             role: "order-worker".to_owned(),
-            progress: self.doing.pushed,
+            progress: self.activity.pushed,
             waits: if computes { Vec::new() } else { vec![wait] },
             computing_seconds: computes.then_some(seconds),
             inside: Vec::new(),
@@ -75,24 +75,24 @@ impl WorkerSide {
 impl Host<WorkerAgent> for WorkerSide {
     type Error = HostError;
 
-    fn report(&mut self, news: WorkerNews, worker: &mut WorkerAgent) -> Result<(), HostError> {
+    fn report(&mut self, report: WorkerReport, worker: &mut WorkerAgent) -> Result<(), HostError> {
         let server = self.names.of(SERVER);
-        match news {
-            WorkerNews::Compute(start) => {
-                (self.doing.computes, self.doing.since) = (true, Instant::now());
-                self.send(News::Compute(start));
+        match report {
+            WorkerReport::Compute(start) => {
+                (self.activity.computes, self.activity.since) = (true, Instant::now());
+                self.send(ThreadEvent::Compute(start));
             }
-            WorkerNews::Pushed { iteration, refusal } => {
-                self.doing.pushed += 1;
-                self.send(News::Pushed { iteration, refusal });
+            WorkerReport::Pushed { iteration, refusal } => {
+                self.activity.pushed += 1;
+                self.send(ThreadEvent::Pushed { iteration, refusal });
             }
-            WorkerNews::Over { version } => self.last = Some((version, None)),
-            WorkerNews::LeftOut { why } => {
+            WorkerReport::Over { version } => self.last = Some((version, None)),
+            WorkerReport::LeftOut { why } => {
                 tracing::warn!("{server} leaves {} out for {why}", self.names.me);
                 self.last = Some((worker.version(), Some(why)));
             }
-            WorkerNews::Waiting { why } => tracing::warn!("{server} waits: {why}"),
-            WorkerNews::Failed(error) => {
+            WorkerReport::Waiting { why } => tracing::warn!("{server} waits: {why}"),
+            WorkerReport::Failed(error) => {
                 return Err(HostError::Worker { name: self.names.me.clone(), error });
             }
         }
@@ -100,7 +100,7 @@ impl Host<WorkerAgent> for WorkerSide {
     }
 
     fn ordered(&mut self) {
-        (self.doing.computes, self.doing.since) = (false, Instant::now());
+        (self.activity.computes, self.activity.since) = (false, Instant::now());
     }
 
     /// Logs that the server is not connected: after two seconds, and then every few.

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use inart_protocol_ps::{Options, SyncModel, WorkerNo};
-use inart_ps_agent::{InOrder, Precision, ServerNews};
+use inart_ps_agent::{InOrder, Precision, ServerReport};
 use inart_ps_host::{
     Ending, HostError, Job, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost,
     WorkerStopper,
@@ -90,7 +90,7 @@ impl Processes {
             let host = host.with_training(7, self.job.terms(terms)?).with_patience(patience);
             let mut all = Vec::new();
             // The time ends a hang only.
-            let ran = tokio::time::timeout(2 * LONG, host.run(|told| all.push(told))).await;
+            let ran = tokio::time::timeout(2 * LONG, host.run(|event| all.push(event))).await;
             ran.expect("the training ends").map(|_| all)
         })
     }
@@ -159,9 +159,9 @@ fn a_worker_that_is_told_to_stop_is_evicted_at_once_and_the_others_train_on() {
         host.run(&mut Stopped(stopper)).unwrap_err().to_string()
     });
     // A server that waited for its connection would do so until its patience ends.
-    let told = processes.serve_for(&[], Duration::from_secs(20), Duration::from_secs(3600)).unwrap();
+    let events = processes.serve_for(&[], Duration::from_secs(20), Duration::from_secs(3600)).unwrap();
     assert_eq!(stopped.join().unwrap(), "w2 was stopped");
-    let gone = ServerEvent::News(ServerNews::Gone { worker: WorkerNo(1) });
-    assert_eq!(told.iter().filter(|told| **told == gone).count(), 1);
+    let gone = ServerEvent::Report(ServerReport::Gone { worker: WorkerNo(1) });
+    assert_eq!(events.iter().filter(|event| **event == gone).count(), 1);
     assert!(other.join().unwrap().is_ok());
 }

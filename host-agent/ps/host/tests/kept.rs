@@ -65,15 +65,15 @@ fn what_is_told_is_kept() {
     let (mut versions, mut together) = (0, 0);
     runtime.block_on(async {
         let host = ServerHost::open(&job, sequencer, server, Some(file.clone()), options).unwrap();
-        let told = |told: ServerEvent| {
-            if let ServerEvent::Applied { applied, model } = told {
+        let on_event = |event: ServerEvent| {
+            if let ServerEvent::Applied { applied, model } = event {
                 versions += 1;
                 together += u32::from(model.is_none());
                 let kept = file.read().unwrap().expect("a version is kept").version;
                 assert!(kept >= applied.version, "version {} is told, {kept} is kept", applied.version);
             }
         };
-        host.run(told).await.unwrap();
+        host.run(on_event).await.unwrap();
     });
     workers.into_iter().for_each(|worker| worker.join().unwrap());
     assert!(versions >= 30 && together >= 5, "{together} of {versions} versions had others behind them");

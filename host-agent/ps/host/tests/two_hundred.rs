@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_protocol_ps::{GroupOptions, Part};
-use inart_ps_agent::{InGroups, Precision, ServerNews};
+use inart_ps_agent::{InGroups, Precision, ServerReport};
 use inart_ps_host::{HostOptions, Job, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost};
 
 use crate::loopback::loopback;
@@ -59,7 +59,7 @@ fn serve(job: &Job, options: HostOptions) -> Vec<ServerEvent> {
     let mut all = Vec::new();
     runtime.block_on(async {
         let host = ServerHost::open(job, sequencer, server, None, options).unwrap();
-        host.run(|told| all.push(told)).await.unwrap();
+        host.run(|event| all.push(event)).await.unwrap();
     });
     all
 }
@@ -84,21 +84,21 @@ fn two_hundred_clients_meet_one_server_in_groups() {
         })
         .collect();
     let all = names.into_iter().zip(places.iter().copied()).collect();
-    let told = serve(&job, options(identities.of("s"), places[CLIENTS], all));
+    let events = serve(&job, options(identities.of("s"), places[CLIENTS], all));
     clients.into_iter().for_each(|client| client.join().unwrap());
-    check(&told);
+    check(&events);
 }
 
 /// Merges again what the server says that it has taken.
-fn check(told: &[ServerEvent]) {
+fn check(events: &[ServerEvent]) {
     let mut model = vec![0.0f32; VALUES];
     let mut versions = BTreeMap::from([(0, model.clone())]);
     let mut held: BTreeMap<u32, (u64, Arc<Vec<f32>>)> = BTreeMap::new();
     let (mut rounds, mut joined) = ([0u64; GROUPS], BTreeSet::new());
-    for told in told {
-        match told {
-            ServerEvent::News(ServerNews::Joined { worker }) => drop(joined.insert(worker.0)),
-            ServerEvent::News(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+    for event in events {
+        match event {
+            ServerEvent::Report(ServerReport::Joined { worker }) => drop(joined.insert(worker.0)),
+            ServerEvent::Report(ServerReport::Pushed { worker, iteration, base, values, refusal }) => {
                 assert_eq!(*refusal, None);
                 assert_eq!(**values, trained(&versions[base], worker.index(), *iteration), "{worker:?}");
                 assert!(held.insert(worker.0, (*iteration, values.clone())).is_none(), "{worker:?} twice");
@@ -123,7 +123,7 @@ fn check(told: &[ServerEvent]) {
                 }
                 versions.insert(applied.version, model.clone());
             }
-            ServerEvent::News(_) => {}
+            ServerEvent::Report(_) => {}
         }
     }
     assert_eq!(joined.len(), CLIENTS);

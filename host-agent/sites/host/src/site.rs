@@ -198,7 +198,7 @@ impl SiteHost {
 
     /// What news are told by, besides the network thread.
     pub(crate) fn teller(&self) -> Sender<News> {
-        self.handle.teller()
+        self.handle.sender()
     }
 
     pub(crate) fn command(&self, command: SiteCommand) -> Result<(), HostError> {

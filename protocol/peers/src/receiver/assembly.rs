@@ -21,7 +21,7 @@ pub(super) struct Assembly {
 
 /// What a chunk did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Placed {
+pub(super) enum InsertOutcome {
     Repeated,
     Misfit,
     New,
@@ -45,18 +45,18 @@ impl Assembly {
         }
     }
 
-    pub fn place(&mut self, chunk: u32, words: impl ExactSizeIterator<Item = u32>) -> Placed {
+    pub fn place(&mut self, chunk: u32, words: impl ExactSizeIterator<Item = u32>) -> InsertOutcome {
         let range = self.cut.range(chunk);
         if range.is_empty() || range.len() != words.len() {
-            return Placed::Misfit;
+            return InsertOutcome::Misfit;
         }
         if !self.missing.remove(chunk) {
-            return Placed::Repeated;
+            return InsertOutcome::Repeated;
         }
         self.asked.remove(chunk);
         self.asks = 0;
         self.words[range].iter_mut().zip(words).for_each(|(place, word)| *place = word);
-        if self.missing.is_empty() { Placed::Whole } else { Placed::New }
+        if self.missing.is_empty() { InsertOutcome::Whole } else { InsertOutcome::New }
     }
 
     /// Whether all that it has asked for has come, and something had been asked for.

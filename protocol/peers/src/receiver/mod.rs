@@ -11,14 +11,14 @@ use inart_wire::Rank;
 use crate::counters::ReceiverCounters;
 use crate::message::Message;
 use crate::update::{Cut, round_near};
-use assembly::{Assembly, Placed};
+use assembly::{Assembly, InsertOutcome};
 pub use options::ReceiverOptions;
 
 /// What the owner has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ReceiverOutput {
     /// Send this message.
-    Tell {
+    Send {
         /// To whom.
         to: Rank,
         /// What.
@@ -44,7 +44,7 @@ pub enum ReceiverOutput {
 
 /// What is known of the newest round of one sender.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Newest {
+enum NewestRound {
     None,
     Open(Assembly),
     Complete(u32),
@@ -53,12 +53,12 @@ enum Newest {
     Gone,
 }
 
-impl Newest {
+impl NewestRound {
     fn round(&self) -> Option<u32> {
         match self {
-            Newest::None | Newest::Gone => None,
-            Newest::Open(assembly) => Some(assembly.round),
-            Newest::Complete(round) | Newest::Abandoned(round) => Some(*round),
+            NewestRound::None | NewestRound::Gone => None,
+            NewestRound::Open(assembly) => Some(assembly.round),
+            NewestRound::Complete(round) | NewestRound::Abandoned(round) => Some(*round),
         }
     }
 }
@@ -69,7 +69,7 @@ pub struct Receiver {
     options: ReceiverOptions,
     /// How each peer's updates are cut, by rank; `None` for this peer itself.
     cuts: Vec<Option<Cut>>,
-    newest: Vec<Newest>,
+    newest: Vec<NewestRound>,
     /// About which round each peer began, by rank.
     first: Vec<u32>,
     counters: ReceiverCounters,
@@ -82,7 +82,7 @@ impl Receiver {
     pub fn new(cuts: Vec<Option<Cut>>, options: ReceiverOptions) -> Self {
         Receiver {
             options,
-            newest: vec![Newest::None; cuts.len()],
+            newest: vec![NewestRound::None; cuts.len()],
             first: vec![0; cuts.len()],
             cuts,
             counters: ReceiverCounters::default(),
@@ -101,7 +101,7 @@ impl Receiver {
         now: Duration,
     ) {
         let first = self.first.get(from.index()).copied().unwrap_or(0);
-        let known = self.newest.get(from.index()).and_then(Newest::round).unwrap_or(first);
+        let known = self.newest.get(from.index()).and_then(NewestRound::round).unwrap_or(first);
         self.chunk(from, round_near(known, round), chunk, words, now);
     }
 
@@ -124,14 +124,14 @@ impl Receiver {
         let Some(assembly) = self.assembly_of(from, round, cut) else { return };
         let had_asked = assembly.has_asked();
         match assembly.place(chunk, words) {
-            Placed::Repeated => self.counters.repeated += 1,
-            Placed::Misfit => self.counters.misfits += 1,
-            Placed::New if assembly.is_answered(chunk, had_asked) => {
+            InsertOutcome::Repeated => self.counters.repeated += 1,
+            InsertOutcome::Misfit => self.counters.misfits += 1,
+            InsertOutcome::New if assembly.is_answered(chunk, had_asked) => {
                 // All that was to come has come, and something is missing.
                 assembly.ask_at = Some(now.saturating_add(reorder));
             }
-            Placed::New => assembly.put_off(quiet, now),
-            Placed::Whole => self.finish(from, round),
+            InsertOutcome::New => assembly.put_off(quiet, now),
+            InsertOutcome::Whole => self.finish(from, round),
         }
     }
 
@@ -145,13 +145,13 @@ impl Receiver {
     /// open.
     fn assembly_of(&mut self, from: Rank, round: u32, cut: Cut) -> Option<&mut Assembly> {
         let known = self.newest[from.index()].round();
-        if self.newest[from.index()] != Newest::Gone && known.is_none_or(|known| round > known) {
+        if self.newest[from.index()] != NewestRound::Gone && known.is_none_or(|known| round > known) {
             self.abandon(from);
-            self.newest[from.index()] = Newest::Open(Assembly::new(round, cut));
+            self.newest[from.index()] = NewestRound::Open(Assembly::new(round, cut));
         }
         match &mut self.newest[from.index()] {
-            Newest::Open(assembly) if assembly.round == round => Some(assembly),
-            Newest::Complete(complete) if *complete == round => {
+            NewestRound::Open(assembly) if assembly.round == round => Some(assembly),
+            NewestRound::Complete(complete) if *complete == round => {
                 self.counters.repeated += 1;
                 None
             }
@@ -163,22 +163,22 @@ impl Receiver {
     }
 
     fn finish(&mut self, from: Rank, round: u32) {
-        let whole = std::mem::replace(&mut self.newest[from.index()], Newest::Complete(round));
-        if let Newest::Open(assembly) = whole {
+        let whole = std::mem::replace(&mut self.newest[from.index()], NewestRound::Complete(round));
+        if let NewestRound::Open(assembly) = whole {
             self.counters.complete += 1;
             self.outputs.push_back(ReceiverOutput::Received { from, round, words: assembly.into_words() });
         }
-        self.tell(from, Message::Complete { round });
+        self.send(from, Message::Complete { round });
     }
 
-    fn tell(&mut self, to: Rank, message: Message) {
-        self.outputs.push_back(ReceiverOutput::Tell { to, message });
+    fn send(&mut self, to: Rank, message: Message) {
+        self.outputs.push_back(ReceiverOutput::Send { to, message });
     }
 
     /// What is open of that sender will not be whole.
     fn abandon(&mut self, from: Rank) {
-        if let Newest::Open(Assembly { round, .. }) = self.newest[from.index()] {
-            self.newest[from.index()] = Newest::Abandoned(round);
+        if let NewestRound::Open(Assembly { round, .. }) = self.newest[from.index()] {
+            self.newest[from.index()] = NewestRound::Abandoned(round);
             self.counters.abandoned += 1;
             self.outputs.push_back(ReceiverOutput::Abandoned { from, round });
         }
@@ -188,12 +188,12 @@ impl Receiver {
     pub fn message(&mut self, from: Rank, message: &Message, now: Duration) {
         let Some(cut) = self.cut_of(from) else { return };
         let complete = match self.newest[from.index()] {
-            Newest::Complete(round) => Some(round),
+            NewestRound::Complete(round) => Some(round),
             _ => None,
         };
         match *message {
             Message::Poll { round } if complete == Some(round) => {
-                self.tell(from, Message::Complete { round });
+                self.send(from, Message::Complete { round });
             }
             Message::Poll { round } => {
                 if self.assembly_of(from, round, cut).is_some() {
@@ -203,11 +203,11 @@ impl Receiver {
             Message::Withdrawn { round } => match self.newest[from.index()].round() {
                 Some(known) if known == round => self.abandon(from),
                 Some(known) if known > round => self.counters.late += 1,
-                None if self.newest[from.index()] == Newest::Gone => self.counters.late += 1,
+                None if self.newest[from.index()] == NewestRound::Gone => self.counters.late += 1,
                 // Nothing of it has come, and nothing will.
                 _ => {
                     self.abandon(from);
-                    self.newest[from.index()] = Newest::Abandoned(round);
+                    self.newest[from.index()] = NewestRound::Abandoned(round);
                 }
             },
             Message::Complete { .. } | Message::Missing { .. } => self.counters.misfits += 1,
@@ -215,18 +215,18 @@ impl Receiver {
     }
 
     fn ask(&mut self, from: Rank, now: Duration) {
-        let Newest::Open(assembly) = &mut self.newest[from.index()] else { return };
+        let NewestRound::Open(assembly) = &mut self.newest[from.index()] else { return };
         let round = assembly.round;
         let asks = assembly.ask(self.options.asks_at_once, self.options.ranges_per_ask);
         assembly.put_off(self.options.quiet, now);
         self.counters.asks += asks.len() as u64;
-        asks.into_iter().for_each(|chunks| self.tell(from, Message::Missing { round, chunks }));
+        asks.into_iter().for_each(|chunks| self.send(from, Message::Missing { round, chunks }));
     }
 
     /// Asks for what is due.
     pub fn tick(&mut self, now: Duration) {
-        let is_due = |newest: &Newest| match newest {
-            Newest::Open(assembly) => assembly.ask_at.is_some_and(|at| at <= now),
+        let is_due = |newest: &NewestRound| match newest {
+            NewestRound::Open(assembly) => assembly.ask_at.is_some_and(|at| at <= now),
             _ => false,
         };
         let due: Vec<usize> = (0..self.newest.len()).filter(|&at| is_due(&self.newest[at])).collect();
@@ -235,8 +235,8 @@ impl Receiver {
 
     /// When something is to be asked for. `None`: not before something arrives.
     pub fn wake_at(&self) -> Option<Duration> {
-        let of = |newest: &Newest| match newest {
-            Newest::Open(assembly) => assembly.ask_at,
+        let of = |newest: &NewestRound| match newest {
+            NewestRound::Open(assembly) => assembly.ask_at,
             _ => None,
         };
         self.newest.iter().filter_map(of).min()
@@ -246,7 +246,7 @@ impl Receiver {
     pub fn gone(&mut self, from: Rank) {
         if from.index() < self.newest.len() {
             self.abandon(from);
-            self.newest[from.index()] = Newest::Gone;
+            self.newest[from.index()] = NewestRound::Gone;
         }
     }
 
@@ -255,7 +255,7 @@ impl Receiver {
     pub fn back(&mut self, from: Rank, round: u32) {
         if from.index() < self.newest.len() {
             self.abandon(from);
-            self.newest[from.index()] = Newest::None;
+            self.newest[from.index()] = NewestRound::None;
             self.first[from.index()] = round;
         }
     }

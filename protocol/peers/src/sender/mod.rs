@@ -2,7 +2,7 @@
 
 mod multicast;
 mod options;
-mod standing;
+mod receiver_state;
 mod task;
 
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ pub use task::{Outcome, Task, TaskError, Transmission};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SenderOutput {
     /// Send this message.
-    Tell {
+    Send {
         /// To whom.
         to: Rank,
         /// What.
@@ -99,7 +99,7 @@ impl Sender {
         let round = open.round();
         let ended = end(open, rank);
         if ended {
-            self.outputs.push_back(SenderOutput::Tell { to: rank, message: Message::Withdrawn { round } });
+            self.outputs.push_back(SenderOutput::Send { to: rank, message: Message::Withdrawn { round } });
         }
         self.close(now);
         ended
@@ -146,7 +146,7 @@ impl Sender {
     fn refuse(&mut self, from: Rank, message: &Message) {
         if let Message::Missing { round, .. } = *message {
             let message = Message::Withdrawn { round };
-            self.outputs.push_back(SenderOutput::Tell { to: from, message });
+            self.outputs.push_back(SenderOutput::Send { to: from, message });
         }
     }
 
@@ -172,11 +172,11 @@ impl Sender {
         for rank in open.too_late(&self.options, now) {
             self.counters.given_up += 1;
             open.give_up(rank);
-            self.outputs.push_back(SenderOutput::Tell { to: rank, message: Message::Withdrawn { round } });
+            self.outputs.push_back(SenderOutput::Send { to: rank, message: Message::Withdrawn { round } });
         }
         for rank in open.due_polls(&self.options, now) {
             self.counters.polls += 1;
-            self.outputs.push_back(SenderOutput::Tell { to: rank, message: Message::Poll { round } });
+            self.outputs.push_back(SenderOutput::Send { to: rank, message: Message::Poll { round } });
         }
         self.close(now);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_wire::Rank;
 
 use super::options::{Copies, SenderOptions};
-use super::standing::{Fate, Standing};
+use super::receiver_state::{ReceiverPhase, ReceiverState};
 use super::task::{Outcome, Task, Transmission};
 use crate::counters::SenderCounters;
 use crate::pacer::Pacer;
@@ -23,7 +23,7 @@ pub(super) struct Multicast {
     /// The next chunk that nobody was sent yet. With copies by the sender there is none: every receiver has
     /// all chunks pending from the beginning.
     next: u32,
-    standings: BTreeMap<Rank, Standing>,
+    states: BTreeMap<Rank, ReceiverState>,
     /// Those whose fate is open.
     waited: Receivers,
     /// Whose turn it was last.
@@ -45,9 +45,9 @@ impl Multicast {
         let places = first_after(me, &task.receivers);
         // Their first chunks are spread over a chunk's time, so that the last ones are, too.
         let count = places.len().max(1) as u32;
-        let standing = |(place, rank): (u32, Rank)| {
+        let state = |(place, rank): (u32, Rank)| {
             let due = now.saturating_add(copy.saturating_mul(place) / count);
-            (rank, Standing::new(pending.clone(), due, now))
+            (rank, ReceiverState::new(pending.clone(), due, now))
         };
         Multicast {
             round: task.round,
@@ -55,7 +55,7 @@ impl Multicast {
             began: now,
             passed: None,
             next,
-            standings: (0..).zip(places).map(standing).collect(),
+            states: (0..).zip(places).map(state).collect(),
             waited: task.receivers.clone(),
             turn: Some(me),
             pacer,
@@ -72,7 +72,7 @@ impl Multicast {
     }
 
     pub fn has(&self, rank: Rank) -> bool {
-        self.standings.contains_key(&rank)
+        self.states.contains_key(&rank)
     }
 
     pub fn is_waited(&self, rank: Rank) -> bool {
@@ -80,7 +80,7 @@ impl Multicast {
     }
 
     pub fn is_complete(&self, rank: Rank) -> bool {
-        self.standings.get(&rank).is_some_and(|standing| standing.fate == Fate::Complete)
+        self.states.get(&rank).is_some_and(|state| state.phase == ReceiverPhase::Complete)
     }
 
     /// Whether every chunk was sent once.
@@ -89,7 +89,7 @@ impl Multicast {
     }
 
     pub fn chunks_left(&self) -> u32 {
-        let most = self.waited_standings().map(|(_, standing)| standing.pending.len()).max();
+        let most = self.awaited_states().map(|(_, state)| state.pending.len()).max();
         (self.chunks - self.next.min(self.chunks)).max(most.unwrap_or(0))
     }
 
@@ -98,8 +98,8 @@ impl Multicast {
             pacer.set_rate(frame_bytes, rate_bps, now);
         }
         self.copy = options.time_of_copy(rate_bps);
-        for standing in self.standings.values_mut() {
-            standing.due = standing.due.min(now.saturating_add(self.copy));
+        for state in self.states.values_mut() {
+            state.due = state.due.min(now.saturating_add(self.copy));
         }
     }
 
@@ -131,12 +131,12 @@ impl Multicast {
             false => counters.chunks += 1,
         }
         if self.is_passed() {
-            let served = |standing: &&mut Standing| standing.is_served();
+            let served = |state: &&mut ReceiverState| state.is_served();
             for rank in to.iter() {
-                if let Some(standing) = self.standings.get_mut(&rank).filter(served) {
+                if let Some(state) = self.states.get_mut(&rank).filter(served) {
                     // It had nothing to say before.
-                    standing.heard = standing.heard.max(now);
-                    standing.expect(options.poll, now);
+                    state.last_heard = state.last_heard.max(now);
+                    state.expect(options.poll, now);
                 }
             }
         }
@@ -146,25 +146,25 @@ impl Multicast {
     /// Receivers that lack something take turns. A chunk that several have asked for leaves once for all of
     /// them, if a switch makes the copies.
     fn next_in_turn(&mut self, options: &SenderOptions, now: Duration) -> Option<(u32, Receivers, bool)> {
-        let ready = |standing: &Standing| {
-            let may = standing.under_way < options.window() && standing.may_at() <= now;
-            standing.fate == Fate::Waited && may && !standing.pending.is_empty()
+        let ready = |state: &ReceiverState| {
+            let may = state.under_way < options.window() && state.may_at() <= now;
+            state.phase == ReceiverPhase::Waited && may && !state.pending.is_empty()
         };
         let after = |rank: &Rank| self.turn.is_none_or(|turn| *rank > turn);
-        let ranks = || self.standings.iter().filter(|(_, standing)| ready(standing)).map(|(&rank, _)| rank);
+        let ranks = || self.states.iter().filter(|(_, state)| ready(state)).map(|(&rank, _)| rank);
         let turn = ranks().find(after).or_else(|| ranks().next())?;
-        let chunk = self.standings[&turn].pending.first()?;
+        let chunk = self.states[&turn].pending.first()?;
         self.turn = Some(turn);
         if self.pacer.is_none() {
-            let standing = self.standings.get_mut(&turn)?;
-            standing.pending.remove(chunk);
-            standing.under_way += 1;
-            standing.take_turn(self.copy, options.window(), now);
+            let state = self.states.get_mut(&turn)?;
+            state.pending.remove(chunk);
+            state.under_way += 1;
+            state.take_turn(self.copy, options.window(), now);
             return Some((chunk, Receivers::one(turn), false));
         }
         let mut to = Receivers::default();
-        for (&rank, standing) in &mut self.standings {
-            if standing.fate == Fate::Waited && standing.pending.remove(chunk) {
+        for (&rank, state) in &mut self.states {
+            if state.phase == ReceiverPhase::Waited && state.pending.remove(chunk) {
                 to.insert(rank);
             }
         }
@@ -173,11 +173,11 @@ impl Multicast {
 
     /// It has the update. That counts even if it was not waited for any more.
     pub fn complete(&mut self, rank: Rank, now: Duration) {
-        if let Some(standing) = self.standings.get_mut(&rank) {
-            standing.hear(now);
-            standing.fate = Fate::Complete;
-            standing.completed.get_or_insert(now);
-            standing.pending = Ranges::default();
+        if let Some(state) = self.states.get_mut(&rank) {
+            state.observe(now);
+            state.phase = ReceiverPhase::Complete;
+            state.completed.get_or_insert(now);
+            state.pending = Ranges::default();
             self.waited.remove(rank);
         }
     }
@@ -185,65 +185,65 @@ impl Multicast {
     /// It asks for chunks; whether all of them exist.
     pub fn lacks(&mut self, rank: Rank, chunks: &Ranges, now: Duration) -> bool {
         let fit = chunks.iter().all(|run| run.end <= self.chunks);
-        if let Some(standing) = self.standings.get_mut(&rank).filter(|_| fit) {
-            standing.hear(now);
+        if let Some(state) = self.states.get_mut(&rank).filter(|_| fit) {
+            state.observe(now);
             // What was not sent at all comes without being asked for.
             let sent = |run: std::ops::Range<u32>| run.start..run.end.min(self.next);
             chunks.iter().map(sent).for_each(|run| {
-                standing.pending.insert(run);
+                state.pending.insert(run);
             });
         }
         fit
     }
 
     pub fn withdraw(&mut self, rank: Rank) -> bool {
-        self.end_for(rank, Fate::Withdrawn)
+        self.end_for(rank, ReceiverPhase::Withdrawn)
     }
 
     pub fn give_up(&mut self, rank: Rank) -> bool {
-        self.end_for(rank, Fate::GivenUp)
+        self.end_for(rank, ReceiverPhase::GivenUp)
     }
 
-    fn end_for(&mut self, rank: Rank, fate: Fate) -> bool {
+    fn end_for(&mut self, rank: Rank, phase: ReceiverPhase) -> bool {
         let waited = self.waited.remove(rank);
-        if let Some(standing) = self.standings.get_mut(&rank).filter(|_| waited) {
-            standing.fate = fate;
-            standing.pending = Ranges::default();
+        if let Some(state) = self.states.get_mut(&rank).filter(|_| waited) {
+            state.phase = phase;
+            state.pending = Ranges::default();
         }
         waited
     }
 
     pub fn delivered(&mut self, to: Rank, options: &SenderOptions, now: Duration) {
-        if let Some(standing) = self.standings.get_mut(&to) {
-            standing.under_way = standing.under_way.saturating_sub(1);
-            standing.hear(now);
-            standing.expect(options.poll, now);
+        if let Some(state) = self.states.get_mut(&to) {
+            state.under_way = state.under_way.saturating_sub(1);
+            state.observe(now);
+            state.expect(options.poll, now);
         }
     }
 
     pub fn failed(&mut self, to: Rank, chunk: u32, options: &SenderOptions, now: Duration) {
-        if let Some(standing) = self.standings.get_mut(&to) {
-            standing.under_way = standing.under_way.saturating_sub(1);
-            standing.not_before = now.saturating_add(options.poll);
-            if standing.fate == Fate::Waited && chunk < self.chunks {
-                standing.pending.insert(chunk..chunk + 1);
+        if let Some(state) = self.states.get_mut(&to) {
+            state.under_way = state.under_way.saturating_sub(1);
+            state.not_before = now.saturating_add(options.poll);
+            if state.phase == ReceiverPhase::Waited && chunk < self.chunks {
+                state.pending.insert(chunk..chunk + 1);
             }
         }
     }
 
-    fn waited_standings(&self) -> impl Iterator<Item = (Rank, &Standing)> {
-        self.standings
+    fn awaited_states(&self) -> impl Iterator<Item = (Rank, &ReceiverState)> {
+        self.states
             .iter()
-            .filter(|(_, standing)| standing.fate == Fate::Waited)
+            .filter(|(_, state)| state.phase == ReceiverPhase::Waited)
             .map(|(&rank, at)| (rank, at))
     }
 
     /// When a receiver is given up unless it is heard of. While every chunk leaves for the first time nobody
     /// has to say anything, and who is being sent what it lacks waits for the sender.
-    fn patience_ends(&self, standing: &Standing, options: &SenderOptions) -> Option<Duration> {
-        let silent = standing.heard.saturating_add(options.patience);
+    fn patience_ends(&self, state: &ReceiverState, options: &SenderOptions) -> Option<Duration> {
+        let silent = state.last_heard.saturating_add(options.patience);
         let owes = match options.copies {
-            Copies::Switch { .. } => self.is_passed() && standing.is_served(),
+            Copies::Switch { .. } => self.is_passed() && state.is_served(),
             Copies::Sender { .. } => true,
         };
         let limit = options.limit.map(|limit| self.began.saturating_add(limit));
@@ -252,19 +252,19 @@ impl Multicast {
 
     /// Who is to be given up now.
     pub fn too_late(&self, options: &SenderOptions, now: Duration) -> Vec<Rank> {
-        let late = |standing: &Standing| self.patience_ends(standing, options).is_some_and(|end| end <= now);
-        self.waited_standings().filter(|(_, standing)| late(standing)).map(|(rank, _)| rank).collect()
+        let late = |state: &ReceiverState| self.patience_ends(state, options).is_some_and(|end| end <= now);
+        self.awaited_states().filter(|(_, state)| late(state)).map(|(rank, _)| rank).collect()
     }
 
     /// Who is to be asked now.
     pub fn due_polls(&mut self, options: &SenderOptions, now: Duration) -> Vec<Rank> {
         let passed = self.is_passed();
         let mut due = Vec::new();
-        for (&rank, standing) in &mut self.standings {
-            let owes = passed && standing.fate == Fate::Waited && standing.is_served();
-            if owes && standing.poll_at <= now {
-                standing.polls += 1;
-                standing.expect(options.poll, now);
+        for (&rank, state) in &mut self.states {
+            let owes = passed && state.phase == ReceiverPhase::Waited && state.is_served();
+            if owes && state.poll_at <= now {
+                state.polls += 1;
+                state.expect(options.poll, now);
                 due.push(rank);
             }
         }
@@ -276,36 +276,32 @@ impl Multicast {
 
     pub fn wake_at(&self, options: &SenderOptions) -> Option<Duration> {
         let passed = self.is_passed();
-        let has_chunk = !passed || self.waited_standings().any(|(_, standing)| !standing.pending.is_empty());
+        let has_chunk = !passed || self.awaited_states().any(|(_, state)| !state.pending.is_empty());
         let chunk = self.pacer.as_ref().filter(|_| has_chunk).map(Pacer::due);
-        let of = |standing: &Standing| {
-            let poll = Some(standing.poll_at).filter(|_| passed && standing.is_served());
-            let blocked = self.pacer.is_none() && !standing.pending.is_empty();
-            let has_room = standing.under_way < options.window();
-            let again = Some(standing.may_at()).filter(|_| blocked && has_room);
-            [poll, self.patience_ends(standing, options), again].into_iter().flatten().min()
+        let of = |state: &ReceiverState| {
+            let poll = Some(state.poll_at).filter(|_| passed && state.is_served());
+            let blocked = self.pacer.is_none() && !state.pending.is_empty();
+            let has_room = state.under_way < options.window();
+            let again = Some(state.may_at()).filter(|_| blocked && has_room);
+            [poll, self.patience_ends(state, options), again].into_iter().flatten().min()
         };
-        self.waited_standings().filter_map(|(_, standing)| of(standing)).chain(chunk).min()
+        self.awaited_states().filter_map(|(_, state)| of(state)).chain(chunk).min()
     }
 
     pub fn outcome(self, now: Duration) -> Outcome {
-        let of = |fate| {
-            let ranks = self.standings.iter().filter(|(_, standing)| standing.fate == fate);
+        let of = |phase| {
+            let ranks = self.states.iter().filter(|(_, state)| state.phase == phase);
             ranks.map(|(&rank, _)| rank).collect()
         };
         let time = |at: Duration| at.saturating_sub(self.began);
         Outcome {
             round: self.round,
-            complete: of(Fate::Complete),
-            withdrawn: of(Fate::Withdrawn),
-            given_up: of(Fate::GivenUp),
+            complete: of(ReceiverPhase::Complete),
+            withdrawn: of(ReceiverPhase::Withdrawn),
+            given_up: of(ReceiverPhase::GivenUp),
             passed: self.passed.unwrap_or(now).saturating_sub(self.began),
             took: now.saturating_sub(self.began),
-            times: self
-                .standings
-                .iter()
-                .filter_map(|(&rank, at)| Some((rank, time(at.completed?))))
-                .collect(),
+            times: self.states.iter().filter_map(|(&rank, at)| Some((rank, time(at.completed?)))).collect(),
         }
     }
 }

@@ -77,7 +77,7 @@ pub struct GroupCounters {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum ClientPhase {
     Away,
     /// Since when.
     Training(Duration),
@@ -90,7 +90,7 @@ enum Standing {
 pub struct GroupServer {
     options: GroupOptions,
     groups: Vec<Group>,
-    clients: Vec<Standing>,
+    clients: Vec<ClientPhase>,
     strikes: Option<Strikes>,
     turn: usize,
     last: Option<Duration>,
@@ -110,7 +110,7 @@ impl GroupServer {
         options.check()?;
         Ok(GroupServer {
             groups: vec![Group::new(now); options.groups],
-            clients: vec![Standing::Away; options.clients],
+            clients: vec![ClientPhase::Away; options.clients],
             strikes: options.outliers.clone().map(|rule| Strikes::new(rule, options.clients)),
             turn: 0,
             last: None,
@@ -126,10 +126,10 @@ impl GroupServer {
     /// numbers that no client has are nobody's.
     pub fn join(&mut self, client: ClientNo, now: Duration) {
         match self.clients.get(client.index()) {
-            None | Some(Standing::Barred) => return,
-            Some(Standing::Away) => self.group_mut(client).size += 1,
+            None | Some(ClientPhase::Barred) => return,
+            Some(ClientPhase::Away) => self.group_mut(client).size += 1,
             // What it had in the round stays there.
-            Some(Standing::Training(_) | Standing::Collected) => {}
+            Some(ClientPhase::Training(_) | ClientPhase::Collected) => {}
         }
         self.answer(client, now);
         self.settle(now);
@@ -137,8 +137,8 @@ impl GroupServer {
 
     /// A client takes no part any more. What it has in a round stays there.
     pub fn leave(&mut self, client: ClientNo, now: Duration) {
-        if let Some(Standing::Training(_) | Standing::Collected) = self.clients.get(client.index()) {
-            self.clients[client.index()] = Standing::Away;
+        if let Some(ClientPhase::Training(_) | ClientPhase::Collected) = self.clients.get(client.index()) {
+            self.clients[client.index()] = ClientPhase::Away;
             self.group_mut(client).size -= 1;
             self.settle(now);
         }
@@ -152,8 +152,8 @@ impl GroupServer {
         values: Result<(), Refusal>,
         now: Duration,
     ) -> Arrival {
-        let standing = self.clients.get(client.index()).copied().unwrap_or(Standing::Away);
-        if matches!(standing, Standing::Away | Standing::Barred) {
+        let phase = self.clients.get(client.index()).copied().unwrap_or(ClientPhase::Away);
+        if matches!(phase, ClientPhase::Away | ClientPhase::Barred) {
             self.counters.excluded += 1;
             return Arrival::Barred;
         }
@@ -161,7 +161,7 @@ impl GroupServer {
         if group.round == round && group.collected.contains(&client.0) {
             self.counters.repeated += 1;
             // It has started again since; what it had pushed before is in the round, which answers it.
-            self.clients[client.index()] = Standing::Collected;
+            self.clients[client.index()] = ClientPhase::Collected;
             return Arrival::Repeated;
         }
         let late = group.round != round;
@@ -174,7 +174,7 @@ impl GroupServer {
             self.answer(client, now);
             return if late { Arrival::Late } else { Arrival::Refused };
         }
-        self.clients[client.index()] = Standing::Collected;
+        self.clients[client.index()] = ClientPhase::Collected;
         self.group_mut(client).collected.insert(client.0);
         self.settle(now);
         Arrival::Collected
@@ -193,10 +193,10 @@ impl GroupServer {
             return Vec::new();
         };
         for client in &out {
-            let standing = std::mem::replace(&mut self.clients[client.index()], Standing::Barred);
+            let phase = std::mem::replace(&mut self.clients[client.index()], ClientPhase::Barred);
             let group = &mut self.groups[group];
             group.excluded += 1;
-            group.size -= usize::from(matches!(standing, Standing::Training(_) | Standing::Collected));
+            group.size -= usize::from(matches!(phase, ClientPhase::Training(_) | ClientPhase::Collected));
         }
         self.settle(now);
         out
@@ -206,10 +206,10 @@ impl GroupServer {
     pub fn tick(&mut self, now: Duration) {
         if let Some(patience) = self.options.patience {
             for client in 0..self.clients.len() as u32 {
-                let Standing::Training(since) = self.clients[client as usize] else { continue };
+                let ClientPhase::Training(since) = self.clients[client as usize] else { continue };
                 if now >= since + patience {
                     self.counters.silent += 1;
-                    self.clients[client as usize] = Standing::Away;
+                    self.clients[client as usize] = ClientPhase::Away;
                     self.group_mut(ClientNo(client)).size -= 1;
                     self.outputs.push_back(GroupOutput::Gone { client: ClientNo(client) });
                 }
@@ -227,8 +227,8 @@ impl GroupServer {
     pub fn wake_at(&self) -> Option<Duration> {
         let turn = self.groups[self.turn].full_at.and_then(|_| self.free_at());
         let given_up = self.options.patience.and_then(|patience| {
-            let since = self.clients.iter().filter_map(|standing| match standing {
-                Standing::Training(since) => Some(*since),
+            let since = self.clients.iter().filter_map(|phase| match phase {
+                ClientPhase::Training(since) => Some(*since),
                 _ => None,
             });
             since.min().map(|since| since + patience)
@@ -253,7 +253,7 @@ impl GroupServer {
 
     /// Whether a client has pushed in its group's round, and waits for the aggregation.
     pub fn is_waiting(&self, client: ClientNo) -> bool {
-        self.clients.get(client.index()) == Some(&Standing::Collected)
+        self.clients.get(client.index()) == Some(&ClientPhase::Collected)
     }
 
     /// How many clients of a group take part and are not left out.
@@ -276,7 +276,7 @@ impl GroupServer {
     }
 
     fn answer(&mut self, client: ClientNo, now: Duration) {
-        self.clients[client.index()] = Standing::Training(now);
+        self.clients[client.index()] = ClientPhase::Training(now);
         let round = self.groups[self.group_of(client)].round;
         self.outputs.push_back(GroupOutput::Answer { client, round });
     }
@@ -322,7 +322,7 @@ impl GroupServer {
         let version = self.version;
         self.outputs.push_back(GroupOutput::Aggregate { group, round, version, clients: clients.clone() });
         for client in clients {
-            if self.clients[client.index()] == Standing::Collected {
+            if self.clients[client.index()] == ClientPhase::Collected {
                 self.answer(client, now);
             }
         }

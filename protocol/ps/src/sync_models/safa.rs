@@ -3,7 +3,7 @@
 
 use crate::order::Order;
 use crate::part::Part;
-use crate::worker_states::{Standing, WorkerNo, WorkerStates};
+use crate::worker_states::{WorkerNo, WorkerPhase, WorkerStates};
 
 /// A version ends when a part of the workers have pushed, and nobody else lags too far behind; then those
 /// that pushed pull.
@@ -20,7 +20,7 @@ impl Order for Safa {
         let needed = self.fraction.at_least_of(worker_states.members().len()).max(1);
         let lags = |worker: &WorkerNo| {
             let worker_state = worker_states.worker_state(*worker);
-            worker_state.standing() == Standing::Working
+            worker_state.phase() == WorkerPhase::Working
                 && worker_states.version() - worker_state.base() > self.lag
         };
         // Without members, what is held was pushed by those that left.

@@ -10,9 +10,9 @@ use inart_topologies::ps::Job;
 use inart_topologies::switched::{Job as Planned, LinkId, NodeId, Topology};
 use inart_world::Fault;
 
+use super::access_links::{Access, AccessLink, Change, Endpoint, Random};
 use super::error::AgentError;
 use super::machine::{SERVER, peer};
-use super::ways::{Access, Change, Place, Random, Way};
 
 /// Faults of a schedule that runs of agents support.
 pub const CAPABILITIES: Capabilities = Capabilities {
@@ -44,8 +44,8 @@ pub struct Plan {
     pub gone: BTreeSet<usize>,
     /// Whether the server starts again.
     pub restarts: bool,
-    pub ways: Vec<Way>,
-    pub server: Way,
+    pub access_links: Vec<AccessLink>,
+    pub server: AccessLink,
 }
 
 impl<'t> Planning<'t> {
@@ -62,15 +62,15 @@ impl<'t> Planning<'t> {
     /// The first step that is not simulated.
     pub fn resolve(&self, schedule: &Schedule) -> Result<Plan, AgentError> {
         self.check_links(schedule)?;
-        let places = (0..).map(Place::Participant).zip(self.participants.iter().map(|host| vec![*host]));
-        let places: Vec<_> = places.chain([(Place::Server, self.servers.clone())]).collect();
+        let places = (0..).map(Endpoint::Participant).zip(self.participants.iter().map(|host| vec![*host]));
+        let places: Vec<_> = places.chain([(Endpoint::Server, self.servers.clone())]).collect();
         let mut access = Access::new(self.topology, places);
         let mut plan = Plan {
             faults: Vec::new(),
             gone: BTreeSet::new(),
             restarts: false,
-            ways: self.ways(schedule),
-            server: Way {
+            access_links: self.access_links(schedule),
+            server: AccessLink {
                 rates_bps: [self.job.server.in_bps, self.job.server.out_bps],
                 delay_s: 0.0,
                 faults: self.random(schedule, &self.servers),
@@ -86,8 +86,8 @@ impl<'t> Planning<'t> {
         Ok(plan)
     }
 
-    fn ways(&self, schedule: &Schedule) -> Vec<Way> {
-        let way = |(host, one): (&NodeId, &inart_topologies::ps::Participant)| Way {
+    fn access_links(&self, schedule: &Schedule) -> Vec<AccessLink> {
+        let link = |(host, one): (&NodeId, &inart_topologies::ps::Participant)| AccessLink {
             rates_bps: [one.nic.out_bps, one.nic.in_bps],
             delay_s: one.delay_s,
             // A participant's first direction leads away from it.
@@ -97,7 +97,7 @@ impl<'t> Planning<'t> {
             },
             part: 1.0,
         };
-        self.participants.iter().zip(&self.job.participants).map(way).collect()
+        self.participants.iter().zip(&self.job.participants).map(link).collect()
     }
 
     /// Effects of links on messages to and from these hosts.
@@ -106,12 +106,12 @@ impl<'t> Planning<'t> {
             let links = hosts
                 .iter()
                 .flat_map(|host| self.topology.neighbours(*host).map(move |(_, link)| (*host, link)));
-            let ways = links.map(|(host, link): (NodeId, LinkId)| {
+            let access_links = links.map(|(host, link): (NodeId, LinkId)| {
                 // The first direction of a link begins at its first end.
                 let from_host = usize::from(self.topology.link(link).ends[0] != host);
                 &schedule.links[link.index()][if is_to { 1 - from_host } else { from_host }]
             });
-            Random::of(ways)
+            Random::of(access_links)
         };
         [towards(true), towards(false)]
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo, Seen};
-use inart_ps_agent::{Computed, Sequencer, ServerAgent, ServerNews, WorkerAgent, WorkerNews};
+use inart_ps_agent::{Computed, Sequencer, ServerAgent, ServerReport, WorkerAgent, WorkerReport};
 
 /// The server's process; participants follow.
 pub const SERVER: PeerNo = PeerNo(0);
@@ -21,11 +21,11 @@ pub enum Agent<S> {
 
 /// A notice of an agent.
 #[derive(Debug, Clone, PartialEq)]
-pub enum News {
+pub enum Report {
     /// Of the server's.
-    Server(ServerNews),
+    Server(ServerReport),
     /// Of a participant's.
-    Worker(WorkerNews),
+    Worker(WorkerReport),
 }
 
 /// The process of a participant.
@@ -40,7 +40,7 @@ pub fn worker(peer: PeerNo) -> PeerNo {
 
 impl<S: Sequencer> Machine for Agent<S> {
     type Command = Computed;
-    type Report = News;
+    type Report = Report;
     type Done = Result<(), String>;
 
     fn up(&mut self, other: PeerNo, now: Duration) {
@@ -104,20 +104,20 @@ impl<S: Sequencer> Machine for Agent<S> {
         }
     }
 
-    fn next(&mut self, now: Duration) -> Option<Output<News, Result<(), String>>> {
+    fn next(&mut self, now: Duration) -> Option<Output<Report, Result<(), String>>> {
         Some(match self {
             Agent::Server(agent) => match agent.next(now)? {
                 Output::Send { to, id, data, priority } => {
                     Output::Send { to: peer(to.index()), id, data, priority }
                 }
-                Output::Report(news) => Output::Report(News::Server(news)),
+                Output::Report(report) => Output::Report(Report::Server(report)),
                 Output::Work(work) => Output::Work(work),
                 Output::Copy(frame) => Output::Copy(frame),
                 Output::Over => Output::Over,
             },
             Agent::Worker(agent) => match agent.next(now)? {
                 Output::Send { to, id, data, priority } => Output::Send { to, id, data, priority },
-                Output::Report(news) => Output::Report(News::Worker(news)),
+                Output::Report(report) => Output::Report(Report::Worker(report)),
                 // A worker has no work.
                 Output::Work(_) | Output::Over => Output::Over,
                 Output::Copy(frame) => Output::Copy(frame),

@@ -2,6 +2,7 @@
 //! server, with losses, killed processes, connections that end and rates that change. An oracle compares
 //! every update and every version of the model, and checks order and staleness.
 
+mod access_links;
 mod audit;
 mod error;
 mod faults;
@@ -14,7 +15,6 @@ mod sequencer;
 mod star;
 mod training;
 mod trial;
-mod ways;
 
 pub use error::AgentError;
 pub use faults::CAPABILITIES;

@@ -59,12 +59,13 @@ pub fn run_sequencer<S: Sequencer>(
         let (what, fix) = (format!("job {}", job.name), "name a job of the network");
         return Err(AgentError::Fault { what, why: "the network does not have it", fix });
     };
-    let Plan { faults, gone, restarts, ways, server } = planning.resolve(schedule)?;
+    let Plan { faults, gone, restarts, access_links, server } = planning.resolve(schedule)?;
     let rule = match options.sync {
         Sync::Order(sync_model) => Rule::Order(sync_model),
         Sync::Groups { groups, .. } => Rule::Groups(groups),
     };
-    let star = Star::new(ways, server, bits_per_byte(job, options), SplitMix64::stream(options.seed, 1));
+    let star =
+        Star::new(access_links, server, bits_per_byte(job, options), SplitMix64::stream(options.seed, 1));
     let mut trainer = Trainer::new(job, options, rule, restarts, build);
     trainer.gone = gone;
     let count = job.participants.len() as u32;

@@ -13,8 +13,8 @@ use inart_connections::{PeerNo, Seen};
 use inart_virtual::{FlowId, Port, SplitMix64, Timeline};
 use inart_world::{Later, LinkEvent, Links, Transfer};
 
+use super::access_links::{AccessLink, Change, Endpoint};
 use super::machine::SERVER;
-use super::ways::{Change, Place, Way};
 
 /// A connection counts a message as lost after this many round-trip times (RFC 9002, section 6.1.2), and not
 /// before the least.
@@ -43,8 +43,8 @@ pub struct Star {
     /// By participant, both directions: to the server, and back.
     queues: Vec<[Queue; 2]>,
     /// By participant, and of the server.
-    ways: Vec<Way>,
-    server: Way,
+    access_links: Vec<AccessLink>,
+    server: AccessLink,
     /// Into the server, and out of it.
     ports: [Port<usize>; 2],
     arrivals: Timeline<LinkEvent>,
@@ -65,12 +65,17 @@ fn time(seconds: f64) -> Duration {
 impl Star {
     /// Creates idle links: of participants, of the server, and how many bits on the wire a byte of a chunk's
     /// packet stands for.
-    pub fn new(ways: Vec<Way>, server: Way, bits_per_byte: f64, draws: SplitMix64) -> Self {
+    pub fn new(
+        access_links: Vec<AccessLink>,
+        server: AccessLink,
+        bits_per_byte: f64,
+        draws: SplitMix64,
+    ) -> Self {
         let [into, out] = [server.bps(0), server.bps(1)];
         Star {
-            queues: ways.iter().map(|_| Default::default()).collect(),
-            stopped: ways.iter().map(|_| Vec::new()).collect(),
-            ways,
+            queues: access_links.iter().map(|_| Default::default()).collect(),
+            stopped: access_links.iter().map(|_| Vec::new()).collect(),
+            access_links,
             ports: [Port::new(into), Port::new(out)],
             server,
             arrivals: Timeline::new(),
@@ -90,7 +95,7 @@ impl Star {
     }
 
     fn passes(&self, participant: usize) -> bool {
-        self.ways[participant].passes() && self.server.passes()
+        self.access_links[participant].passes() && self.server.passes()
     }
 
     /// Begins the next chunk, or the one that was stopped.
@@ -106,7 +111,7 @@ impl Star {
             queue.leaving = Some(Leaving { transfer, bits, began: now, flow: None });
         }
         if let Some(leaving) = queue.leaving.as_mut().filter(|leaving| leaving.flow.is_none()) {
-            let most_bps = self.ways[participant].bps(direction);
+            let most_bps = self.access_links[participant].bps(direction);
             let port = &mut self.ports[direction];
             leaving.flow = Some(port.begin(now.as_secs_f64(), most_bps, leaving.bits, participant));
         }
@@ -146,17 +151,17 @@ impl Star {
     /// How long something is under way, unless it is lost.
     fn fate(&mut self, participant: usize, direction: usize) -> Option<Duration> {
         let mut more_s = 0.0;
-        for way in [&self.ways[participant], &self.server] {
-            more_s += way.faults[direction].draw(&mut self.draws)?;
+        for link in [&self.access_links[participant], &self.server] {
+            more_s += link.faults[direction].draw(&mut self.draws)?;
         }
-        Some(time(self.ways[participant].delay_s + more_s))
+        Some(time(self.access_links[participant].delay_s + more_s))
     }
 
     fn loses(&mut self, transfer: &Transfer, now: Duration) {
         self.lost += 1;
         let Transfer { from: sender, to: receiver, connection, id, .. } = *transfer;
         let (participant, _) = Self::place(sender, receiver);
-        let after = time(2.0 * self.ways[participant].delay_s * LOST_AFTER).max(LEAST);
+        let after = time(2.0 * self.access_links[participant].delay_s * LOST_AFTER).max(LEAST);
         self.arrivals.at(now + after, LinkEvent::Ended { sender, receiver, connection, id, is_taken: false });
     }
 
@@ -254,11 +259,11 @@ impl Links for Star {
 
     fn change(&mut self, change: &Change, now: Duration) {
         match change.place {
-            Place::Participant(at) => {
-                self.ways[at].part = change.part;
+            Endpoint::Participant(at) => {
+                self.access_links[at].part = change.part;
                 self.follow(at..at + 1, now);
             }
-            Place::Server => {
+            Endpoint::Server => {
                 self.server.part = change.part;
                 if self.server.passes() {
                     for direction in 0..2 {
@@ -266,7 +271,7 @@ impl Links for Star {
                         self.ports[direction].set_rate(now.as_secs_f64(), bps);
                     }
                 }
-                self.follow(0..self.ways.len(), now);
+                self.follow(0..self.access_links.len(), now);
             }
         }
     }

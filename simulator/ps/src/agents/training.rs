@@ -7,8 +7,8 @@ use std::time::Duration;
 use inart_connections::PeerNo;
 use inart_protocol_ps::WorkerNo;
 use inart_ps_agent::{
-    Computed, Keeper, Kept, KeptTraining, Precision, Sequencer, ServerAgent, ServerCounters, ServerNews,
-    ServerSetup, Start, Training, WorkerAgent, WorkerCounters, WorkerError, WorkerNews, WorkerSetup,
+    Computed, Keeper, Kept, KeptTraining, Precision, Sequencer, ServerAgent, ServerCounters, ServerReport,
+    ServerSetup, Start, Training, WorkerAgent, WorkerCounters, WorkerError, WorkerReport, WorkerSetup,
 };
 use inart_terms::{Agreement, Terms};
 use inart_virtual::SplitMix64;
@@ -16,7 +16,7 @@ use inart_world::{Later, Program};
 
 use super::audit::{Audit, Rule, Wrong};
 use super::error::AgentError;
-use super::machine::{Agent, News, SERVER};
+use super::machine::{Agent, Report, SERVER};
 use super::options::{AgentOptions, MODEL, Sync};
 use inart_topologies::ps::Job;
 
@@ -159,11 +159,11 @@ where
     fn of_server(
         &mut self,
         agent: &mut ServerAgent<S>,
-        told: ServerNews,
+        report: ServerReport,
         now: Duration,
     ) -> Result<(), Wrong> {
-        match told {
-            ServerNews::Pushed { worker, iteration, base, values, refusal } => {
+        match report {
+            ServerReport::Pushed { worker, iteration, base, values, refusal } => {
                 let worker = worker.index();
                 if let Some(refusal) = refusal {
                     return Err((worker, format!("update {iteration} is refused: {refusal}")));
@@ -171,7 +171,7 @@ where
                 self.arrived.push((now, worker));
                 self.audit.arrived(worker, iteration, base, &values)
             }
-            ServerNews::Applied(applied) => {
+            ServerReport::Applied(applied) => {
                 if agent.is_closing() {
                     self.audit.closes();
                 }
@@ -184,24 +184,24 @@ where
                 self.applied.push(Applied { at: now, updates: updates.collect() });
                 Ok(())
             }
-            ServerNews::Joined { worker } => {
+            ServerReport::Joined { worker } => {
                 self.audit.joined(worker.index());
                 Ok(())
             }
-            ServerNews::Gone { worker } => {
+            ServerReport::Gone { worker } => {
                 self.given_up += 1;
                 self.audit.gone(worker.index());
                 Ok(())
             }
-            ServerNews::Pulls { .. } => Ok(()),
-            ServerNews::Alone { .. } => Ok(()),
-            ServerNews::NotKept { why } => Err((0, why)),
-            ServerNews::NotTakenIn { worker, why } => Err((worker.index(), why)),
-            ServerNews::Discarded { worker: WorkerNo(worker), iteration, refusal } => {
+            ServerReport::Pulls { .. } => Ok(()),
+            ServerReport::Alone { .. } => Ok(()),
+            ServerReport::NotKept { why } => Err((0, why)),
+            ServerReport::Rejected { worker, why } => Err((worker.index(), why)),
+            ServerReport::Discarded { worker: WorkerNo(worker), iteration, refusal } => {
                 Err((worker as usize, format!("update {iteration} is discarded: {refusal}")))
             }
-            ServerNews::LeftOut { worker } => Err((worker.index(), "it is left out".to_owned())),
-            ServerNews::Overflow { overflow, .. } => Err((overflow.worker.index(), overflow.to_string())),
+            ServerReport::LeftOut { worker } => Err((worker.index(), "it is left out".to_owned())),
+            ServerReport::Overflow { overflow, .. } => Err((overflow.worker.index(), overflow.to_string())),
         }
     }
 
@@ -228,19 +228,21 @@ where
     fn of_worker(
         &mut self,
         worker: usize,
-        told: WorkerNews,
+        report: WorkerReport,
         later: &mut Later<Computed>,
     ) -> Result<(), Wrong> {
-        match told {
-            WorkerNews::Compute(start) => {
+        match report {
+            WorkerReport::Compute(start) => {
                 let computed = self.computes(worker, &start)?;
                 later.push(computed);
                 Ok(())
             }
-            WorkerNews::Failed(WorkerError::NoServer(_)) => Err((worker, "it waits without end".to_owned())),
-            WorkerNews::Failed(error) => Err((worker, error.to_string())),
-            WorkerNews::LeftOut { why } => Err((worker, why)),
-            WorkerNews::Pushed { .. } | WorkerNews::Over { .. } | WorkerNews::Waiting { .. } => Ok(()),
+            WorkerReport::Failed(WorkerError::NoServer(_)) => {
+                Err((worker, "it waits without end".to_owned()))
+            }
+            WorkerReport::Failed(error) => Err((worker, error.to_string())),
+            WorkerReport::LeftOut { why } => Err((worker, why)),
+            WorkerReport::Pushed { .. } | WorkerReport::Over { .. } | WorkerReport::Waiting { .. } => Ok(()),
         }
     }
 
@@ -324,14 +326,14 @@ where
         &mut self,
         who: PeerNo,
         machine: &mut Agent<S>,
-        news: News,
+        report: Report,
         now: Duration,
         later: &mut Later<Computed>,
     ) -> Result<(), AgentError> {
-        let found = match (news, machine) {
-            (News::Server(told), Agent::Server(agent)) => self.of_server(agent, told, now),
-            (News::Worker(told), _) => self.of_worker(who.index() - 1, told, later),
-            (News::Server(_), Agent::Worker(_)) => Ok(()),
+        let found = match (report, machine) {
+            (Report::Server(report), Agent::Server(agent)) => self.of_server(agent, report, now),
+            (Report::Worker(report), _) => self.of_worker(who.index() - 1, report, later),
+            (Report::Server(_), Agent::Worker(_)) => Ok(()),
         };
         found.map_err(|wrong| self.wrong(wrong))
     }

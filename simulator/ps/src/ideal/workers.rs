@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use inart_protocol_ps::{
-    Batch, BatchRule, Options, Output, Server, Step, SyncModel, Taken, Update, Worker, WorkerNo,
+    Batch, BatchRule, Options, Output, PushOutcome, Server, Step, SyncModel, Update, Worker, WorkerNo,
 };
 use inart_topologies::ps::{Job, Kind};
 use inart_virtual::{FlowId, Port, Seconds, SplitMix64, Timeline};
@@ -62,7 +62,7 @@ pub enum WorkerEvent {
         /// Of which iteration.
         iteration: u64,
         /// What became of it.
-        taken: Taken,
+        taken: PushOutcome,
     },
     /// Updates are applied together.
     Apply {
@@ -116,7 +116,7 @@ enum Event {
     Of {
         worker: usize,
         incarnation: u32,
-        what: What,
+        what: EventKind,
     },
     Leaves {
         absence: usize,
@@ -128,14 +128,14 @@ enum Event {
 
 /// What has come over the link, or is computed. Messages take the link's delay, transfers so much longer.
 #[derive(Debug, Clone, Copy)]
-enum What {
+enum EventKind {
     PullArrived,
     Computed,
     PushArrived,
     /// The server's word on a push, at the worker.
     Answer {
         iteration: u64,
-        taken: Taken,
+        taken: PushOutcome,
     },
     /// The worker's request, at the server.
     Request,
@@ -279,12 +279,12 @@ impl<'r> World<'r> {
         let port = if is_push { &mut self.into } else { &mut self.out };
         let Some((_, (worker, incarnation))) = port.end() else { return };
         self.actors[worker].flow = None;
-        let what = if is_push { What::PushArrived } else { What::PullArrived };
+        let what = if is_push { EventKind::PushArrived } else { EventKind::PullArrived };
         self.delayed(worker, incarnation, what);
     }
 
     /// It has left one end of the worker's link; without a delay it is at the other one.
-    fn delayed(&mut self, worker: usize, incarnation: u32, what: What) {
+    fn delayed(&mut self, worker: usize, incarnation: u32, what: EventKind) {
         let event = Event::Of { worker, incarnation, what };
         match self.job.participants[worker].delay_s {
             0.0 => self.happen(event),
@@ -310,20 +310,20 @@ impl<'r> World<'r> {
         }
     }
 
-    fn happen_to(&mut self, worker: usize, what: What) {
+    fn happen_to(&mut self, worker: usize, what: EventKind) {
         let machine = &mut self.actors[worker].machine;
         let step = match what {
-            What::PullArrived => {
+            EventKind::PullArrived => {
                 self.record.arrived(worker, false, self.now_s);
                 machine.pulled()
             }
-            What::Computed => machine.computed(),
-            What::Answer { iteration, taken } => machine.pushed(iteration, taken),
-            What::Permit { iteration, batch } => machine.permitted(iteration, batch),
-            What::NotPermitted { iteration } => machine.not_permitted(iteration),
-            What::PushArrived => return self.pushed(worker),
-            What::Request => return self.request(worker),
-            What::Pull { iteration } => return self.pull(worker, iteration),
+            EventKind::Computed => machine.computed(),
+            EventKind::Answer { iteration, taken } => machine.pushed(iteration, taken),
+            EventKind::Permit { iteration, batch } => machine.permitted(iteration, batch),
+            EventKind::NotPermitted { iteration } => machine.not_permitted(iteration),
+            EventKind::PushArrived => return self.pushed(worker),
+            EventKind::Request => return self.request(worker),
+            EventKind::Pull { iteration } => return self.pull(worker, iteration),
         };
         self.steps.extend(step.map(|step| (worker, step)));
     }
@@ -340,7 +340,11 @@ impl<'r> World<'r> {
     fn pull(&mut self, worker: usize, iteration: u64) {
         self.actors[worker].iteration = iteration;
         let Ok(version) = self.server.pull(number(worker), self.now()) else {
-            return self.delayed(worker, self.actors[worker].incarnation, What::NotPermitted { iteration });
+            return self.delayed(
+                worker,
+                self.actors[worker].incarnation,
+                EventKind::NotPermitted { iteration },
+            );
         };
         (self.watch)(self.now_s, WorkerEvent::Pull { worker, version });
         self.record.begins(worker, self.now_s);
@@ -368,11 +372,11 @@ impl<'r> World<'r> {
         let iteration = self.actors[worker].iteration;
         let taken = self.server.push(number(worker), iteration, Ok(()), self.now());
         let taken = taken.expect("the job has this worker");
-        if taken == Taken::Held {
+        if taken == PushOutcome::Held {
             self.record.push(self.now_s, worker);
         }
         (self.watch)(self.now_s, WorkerEvent::Push { worker, iteration, taken });
-        self.delayed(worker, self.actors[worker].incarnation, What::Answer { iteration, taken });
+        self.delayed(worker, self.actors[worker].incarnation, EventKind::Answer { iteration, taken });
     }
 
     /// Does what the machines say, until they say nothing more.
@@ -396,7 +400,11 @@ impl<'r> World<'r> {
                 let worker = worker.index();
                 // Nobody hears what is said to one that is gone.
                 if !self.actors[worker].is_away {
-                    self.delayed(worker, self.actors[worker].incarnation, What::Permit { iteration, batch });
+                    self.delayed(
+                        worker,
+                        self.actors[worker].incarnation,
+                        EventKind::Permit { iteration, batch },
+                    );
                 }
             }
             Output::Apply { version, updates } => {
@@ -415,13 +423,13 @@ impl<'r> World<'r> {
         let participant = &self.job.participants[worker];
         match step {
             Step::Join => self.server.join(number(worker), now).expect("the job has this worker"),
-            Step::Request => self.delayed(worker, incarnation, What::Request),
-            Step::Pull { iteration } => self.delayed(worker, incarnation, What::Pull { iteration }),
+            Step::Request => self.delayed(worker, incarnation, EventKind::Request),
+            Step::Pull { iteration } => self.delayed(worker, incarnation, EventKind::Pull { iteration }),
             Step::Compute { batch, .. } => {
                 let drawn_s = participant.compute.draw(&mut self.random);
                 let more = f64::from(batch) - f64::from(participant.batch);
                 let at_s = self.now_s + drawn_s + more / participant.speed;
-                self.timers.at(Seconds(at_s), Event::Of { worker, incarnation, what: What::Computed });
+                self.timers.at(Seconds(at_s), Event::Of { worker, incarnation, what: EventKind::Computed });
             }
             Step::Push { iteration } => {
                 self.actors[worker].iteration = iteration;

@@ -2,7 +2,7 @@
 
 use inart_planner_ps::{RackError, Racks};
 use inart_protocol_ps::{
-    Applied, Batch, Options, Output, Server, SyncModel, Taken, TurnOutput, Turns, Update, WorkerNo,
+    Applied, Batch, Options, Output, PushOutcome, Server, SyncModel, TurnOutput, Turns, Update, WorkerNo,
 };
 use inart_topologies::ps::{Job, Kind};
 use inart_virtual::{Seconds, SplitMix64, Timeline};
@@ -165,7 +165,7 @@ impl<'r> World<'r> {
                 self.record.arrived(group, at_s);
                 (self.watch)(at_s, RackEvent::Arrived { group });
                 let taken = self.server.push(number(group), self.iteration[group], Ok(()), duration(at_s));
-                assert_eq!(taken, Ok(Taken::Held), "a group pushes once per permission");
+                assert_eq!(taken, Ok(PushOutcome::Held), "a group pushes once per permission");
                 self.turns.chunk(group, 0).expect("its turn is active");
                 self.asks(group);
             }

@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Migrator, Options, PortKind, StopSignal};
 use inart_protocol_aggregation::Assignment;
-use inart_ps_groups::{News, RackGroup, RackServer};
+use inart_ps_groups::{RackGroup, RackServer, TurnEvent};
 use inart_report::{Line, TurnEnd, digest, monotonic_ns};
 use inart_topologies::Switched;
 use inart_topologies::units::counted;
@@ -167,11 +167,11 @@ fn run_work(
         print_event(&Line::Listening)?;
     }
     let mut printed = Ok(());
-    let ending = server.run(&mut |news, version| {
+    let ending = server.run(&mut |event, version| {
         if printed.is_ok() {
             printed = match json {
-                true => print_event(&event(news, version)),
-                false => sentence(news).map_or(Ok(()), |sentence| print_line(&sentence)),
+                true => print_event(&event(event, version)),
+                false => sentence(event).map_or(Ok(()), |sentence| print_line(&sentence)),
             };
         }
     })?;
@@ -222,22 +222,18 @@ impl Host {
     }
 }
 
-fn event(news: &News, version: &[f32]) -> Line {
+fn event(event: &TurnEvent, version: &[f32]) -> Line {
     let at_ns = monotonic_ns();
-    match *news {
-        News::Ready { group } => Line::Ready { group, at_ns },
-        News::Begins { group, turn } => Line::Begins { group, turn, at_ns },
-        News::Ends { group, turn, staleness } => {
+    match *event {
+        TurnEvent::Ready { group } => Line::Ready { group, at_ns },
+        TurnEvent::Begins { group, turn } => Line::Begins { group, turn, at_ns },
+        TurnEvent::Ends { group, turn, staleness } => {
             Line::Ends(TurnEnd { group, turn, staleness, digest: digest(version), at_ns })
         }
     }
 }
 
-fn sentence(news: &News) -> Option<String> {
-    let News::Ends { group, turn, staleness } = news else { return None };
-    Some(format!(
-        "turn {turn}: the sum of group {} is applied, {staleness} stale",
-        group + 1,
-        staleness = counted(*staleness, "version")
-    ))
+fn sentence(event: &TurnEvent) -> Option<String> {
+    let TurnEvent::Ends { group, turn, staleness } = event else { return None };
+    Some(format!("turn {turn}: the sum of group {} is applied, {staleness} versions stale", group + 1))
 }

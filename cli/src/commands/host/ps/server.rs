@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use inart_host_agent::StopSignal;
 use inart_protocol_ps::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
-use inart_ps_agent::{InGroups, InOrder, Kept, Sequencer, ServerNews};
+use inart_ps_agent::{InGroups, InOrder, Kept, Sequencer, ServerReport};
 use inart_ps_host::{Job, KeptFile, KeptTraining, ServerEvent, ServerHost, ServerOptions, new_training};
 use inart_report::{Applied, AppliedUpdate, Line, Pushed, digest, monotonic_ns};
 use inart_terms::Terms;
@@ -294,19 +294,19 @@ fn name(job: &Job, worker: &WorkerNo) -> String {
     job.workers.get(worker.index()).cloned().unwrap_or_default()
 }
 
-/// Logs events that an operator may have to examine.
-fn warn(event: &ServerEvent, job: &Job) {
-    let ServerEvent::News(news) = event else { return };
+/// Logs what an operator may have to look at.
+fn warn(told: &ServerEvent, job: &Job) {
+    let ServerEvent::Report(news) = told else { return };
     match news {
-        ServerNews::Pushed { worker, iteration, refusal: Some(refusal), .. } => {
+        ServerReport::Pushed { worker, iteration, refusal: Some(refusal), .. } => {
             tracing::warn!("{}, iteration {iteration}: {refusal}", name(job, worker));
         }
-        ServerNews::Gone { worker } => tracing::warn!(
+        ServerReport::Gone { worker } => tracing::warn!(
             "{} has been evicted: it has not pushed for --push-timeout, or was not connected for --reconnect-grace; it may rejoin",
             name(job, worker)
         ),
-        ServerNews::NotTakenIn { worker, why } => tracing::warn!("{} is refused: {why}", name(job, worker)),
-        ServerNews::LeftOut { worker } => {
+        ServerReport::Rejected { worker, why } => tracing::warn!("{} is refused: {why}", name(job, worker)),
+        ServerReport::LeftOut { worker } => {
             tracing::warn!("{} is left out for its data", name(job, worker));
         }
         _ => {}
@@ -328,10 +328,10 @@ fn event(happened: &ServerEvent, job: &Job) -> Option<Line> {
             let (updates, model) = (updates.collect(), model.as_ref().map(|model| digest(model)));
             return Some(Line::Applied(Applied { applied: applied.version, model, updates, at_ns }));
         }
-        ServerEvent::News(news) => news,
+        ServerEvent::Report(news) => news,
     };
     Some(match news {
-        ServerNews::Pushed { worker, iteration, base, values, refusal } => Line::Pushed(Pushed {
+        ServerReport::Pushed { worker, iteration, base, values, refusal } => Line::Pushed(Pushed {
             pushed: digest(values),
             worker: name(worker),
             iteration: *iteration,
@@ -339,14 +339,14 @@ fn event(happened: &ServerEvent, job: &Job) -> Option<Line> {
             refusal: refusal.map(|refusal| refusal.to_string()),
             at_ns,
         }),
-        ServerNews::Pulls { worker, version } => {
+        ServerReport::Pulls { worker, version } => {
             Line::Pulls { pulls: name(worker), version: *version, at_ns }
         }
-        ServerNews::Joined { worker } => Line::Joined { joined: name(worker), at_ns },
-        ServerNews::Gone { worker } => Line::Gone { gone: name(worker), at_ns },
-        ServerNews::NotTakenIn { worker, why } => Line::Rejected { name: name(worker), why: why.clone() },
-        ServerNews::LeftOut { worker } => Line::LeavesOut { leaves_out: name(worker), at_ns },
-        ServerNews::Discarded { worker, iteration, refusal } => {
+        ServerReport::Joined { worker } => Line::Joined { joined: name(worker), at_ns },
+        ServerReport::Gone { worker } => Line::Gone { gone: name(worker), at_ns },
+        ServerReport::Rejected { worker, why } => Line::Rejected { name: name(worker), why: why.clone() },
+        ServerReport::LeftOut { worker } => Line::LeavesOut { leaves_out: name(worker), at_ns },
+        ServerReport::Discarded { worker, iteration, refusal } => {
             Line::Discarded { discarded: name(worker), iteration: *iteration, why: refusal.to_string() }
         }
         _ => return None,
@@ -354,9 +354,11 @@ fn event(happened: &ServerEvent, job: &Job) -> Option<Line> {
 }
 
 /// Returns the sentence for people, if there is one.
-fn sentence(event: &ServerEvent, job: &Job) -> Option<String> {
-    match event {
-        ServerEvent::News(ServerNews::Joined { worker }) => Some(format!("{} takes part", name(job, worker))),
+fn sentence(told: &ServerEvent, job: &Job) -> Option<String> {
+    match told {
+        ServerEvent::Report(ServerReport::Joined { worker }) => {
+            Some(format!("{} takes part", name(job, worker)))
+        }
         ServerEvent::Applied { applied, .. } if applied.version.is_multiple_of(job.workers.len() as u64) => {
             Some(format!("version {}", applied.version))
         }

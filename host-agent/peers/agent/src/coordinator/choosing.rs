@@ -7,7 +7,7 @@ use inart_protocol_peers::Receivers;
 use inart_topologies::peers::Ports;
 use inart_wire::Rank;
 
-use super::known::{Doing, Sending};
+use super::known::{PeerPhase, Sending};
 use super::{Coordinator, CoordinatorOutput};
 use crate::message::{Body, Choice};
 use crate::select::Selector;
@@ -122,11 +122,11 @@ impl<S: Selector> Coordinator<S> {
         self.send(rank, Body::Choice(choice));
         self.peers[from].choice = Some((round, to.clone(), rate_bps));
         if self.setup.sync != Sync::Bsp {
-            let left_bits = match &self.peers[from].doing {
-                Doing::Sending(sending) if sending.round == round => sending.left_bits(now),
+            let left_bits = match &self.peers[from].phase {
+                PeerPhase::Sending(sending) if sending.round == round => sending.left_bits(now),
                 _ => self.setup.update_bits[from],
             };
-            self.peers[from].doing = Doing::Sending(Sending { round, to, left_bits, at: now, rate_bps });
+            self.peers[from].phase = PeerPhase::Sending(Sending { round, to, left_bits, at: now, rate_bps });
         }
     }
 
@@ -145,11 +145,11 @@ impl<S: Selector> Coordinator<S> {
         let (mut tasks, mut of_ready) = (Vec::new(), None);
         for (from, &rank) in present.ranks.iter().enumerate() {
             let wait_s = if self.gate.would_wait(rank) { straggler_s } else { 0.0 };
-            let (to, left_bits) = match &self.peers[rank].doing {
-                Doing::Sending(sending) => {
+            let (to, left_bits) = match &self.peers[rank].phase {
+                PeerPhase::Sending(sending) => {
                     (sending.to.iter().filter_map(number).collect(), sending.left_bits(now))
                 }
-                Doing::Ready { .. } if rank == ready => {
+                PeerPhase::Ready { .. } if rank == ready => {
                     of_ready = Some(tasks.len());
                     ((0..present.ranks.len()).filter(|&to| to != from).collect(), present.bits[from])
                 }
@@ -180,13 +180,13 @@ impl<S: Selector> Coordinator<S> {
 
     /// The longest that one of the last peers still computes, or sends at its own port's rate, in seconds.
     fn straggler_s(&self, present: &Present, now: Duration) -> f64 {
-        let left = |rank: usize| match &self.peers[rank].doing {
-            Doing::Computing { since } => {
+        let left = |rank: usize| match &self.peers[rank].phase {
+            PeerPhase::Computing { since } => {
                 let mean = self.peers[rank].compute_s.unwrap_or(0.0);
                 (mean - now.saturating_sub(*since).as_secs_f64()).max(0.0)
             }
-            Doing::Ready { .. } => 0.0,
-            Doing::Sending(sending) => {
+            PeerPhase::Ready { .. } => 0.0,
+            PeerPhase::Sending(sending) => {
                 let port =
                     present.ranks.binary_search(&rank).map_or(f64::INFINITY, |at| present.ports.up_bps[at]);
                 sending.left_bits(now) / port
@@ -200,10 +200,10 @@ impl<S: Selector> Coordinator<S> {
         if self.term.is_none() || self.is_superseded {
             return;
         }
-        let running = |rank: usize| match &self.peers[rank].doing {
-            Doing::Sending(sending) => Some((sending.round, sending.to.clone(), Some(sending.rate_bps))),
-            Doing::Ready { round } => Some((*round, Vec::new(), None)),
-            Doing::Computing { .. } => None,
+        let running = |rank: usize| match &self.peers[rank].phase {
+            PeerPhase::Sending(sending) => Some((sending.round, sending.to.clone(), Some(sending.rate_bps))),
+            PeerPhase::Ready { round } => Some((*round, Vec::new(), None)),
+            PeerPhase::Computing { .. } => None,
         };
         let mut all = Vec::new();
         for rank in 0..self.peers.len() {

@@ -10,7 +10,7 @@ const GAIN: f64 = 0.3;
 
 /// What a peer does, as far as it has said.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Doing {
+pub(super) enum PeerPhase {
     /// Computes, or waits to.
     Computing { since: Duration },
     /// Has an update of that round, and no receivers.
@@ -40,7 +40,7 @@ impl Sending {
 pub(super) struct Known {
     pub incarnation: Incarnation,
     pub is_connected: bool,
-    pub doing: Doing,
+    pub phase: PeerPhase,
     /// What it was told last: of which round, who receives, and at what rate.
     pub choice: Option<(u32, Vec<usize>, f64)>,
     /// Mean time to compute in seconds, once there was one.
@@ -54,7 +54,7 @@ impl Known {
         Known {
             incarnation: Incarnation::UNKNOWN,
             is_connected: false,
-            doing: Doing::Computing { since: Duration::ZERO },
+            phase: PeerPhase::Computing { since: Duration::ZERO },
             choice: None,
             compute_s: None,
             missed_by: BTreeSet::new(),

@@ -17,12 +17,12 @@ use inart_topologies::peers::Ports;
 use inart_wire::{Incarnation, JobId, Rank};
 
 use crate::counters::CoordinatorCounters;
-use crate::message::{Body, Ended, Hello, Left, OtherJob, Ready, Roster, Seen, decode};
+use crate::message::{Body, Ended, Hello, OtherJob, Ready, Remaining, Roster, Seen, decode};
 use crate::select::Selector;
 use crate::setup::{Agreed, Sync};
 use crate::term::Term;
 use copies::Copy;
-use known::{Doing, Known};
+use known::{Known, PeerPhase};
 use ports::Estimates;
 
 /// What a coordinator is told.
@@ -207,7 +207,7 @@ impl<S: Selector> Coordinator<S> {
         match body {
             Ok(Body::Hello(hello)) => self.hello(from, &hello, now),
             Ok(Body::Ready(ready)) => self.ready(at, &ready, now),
-            Ok(Body::Left(left)) => self.left(at, &left, now),
+            Ok(Body::Remaining(left)) => self.left(at, &left, now),
             Ok(Body::Ended(ended)) => self.ended(at, &ended, now),
             Ok(Body::Seen(seen)) => self.seen(at, &seen, now),
             Ok(Body::Refused(term)) => self.refused(term),
@@ -264,7 +264,7 @@ impl<S: Selector> Coordinator<S> {
         known.missed_by.clear();
         if is_new {
             *known = Known { incarnation, is_connected: true, ..Known::new() };
-            known.doing = Doing::Computing { since: now };
+            known.phase = PeerPhase::Computing { since: now };
         }
         for (to, &rounds) in hello.waits.iter().enumerate() {
             self.waits.set(at, to, rounds);
@@ -325,10 +325,12 @@ impl<S: Selector> Coordinator<S> {
         self.outputs.push_back(CoordinatorOutput::Send { to, body });
     }
 
-    fn left(&mut self, at: usize, left: &Left, now: Duration) {
+    fn left(&mut self, at: usize, left: &Remaining, now: Duration) {
         let bits = self.setup.update_bits[at];
-        match &mut self.peers[at].doing {
-            Doing::Sending(sending) if sending.round == left.round && (0.0..=1.0).contains(&left.part) => {
+        match &mut self.peers[at].phase {
+            PeerPhase::Sending(sending)
+                if sending.round == left.round && (0.0..=1.0).contains(&left.part) =>
+            {
                 (sending.left_bits, sending.at) = (left.part * bits, now);
             }
             _ => self.counters.late += 1,
@@ -348,7 +350,7 @@ impl<S: Selector> Coordinator<S> {
         self.copies_arrived(at, ended);
         self.gate.reach(at, ended.round.into());
         self.waits.ended(at, ended.complete.iter().map(|&to| to as usize));
-        self.peers[at].doing = Doing::Computing { since: now };
+        self.peers[at].phase = PeerPhase::Computing { since: now };
         if self.setup.sync != Sync::Bsp {
             self.share_out(&[], now);
         }
@@ -368,8 +370,8 @@ impl<S: Selector> Coordinator<S> {
 
     /// Keeps how long a peer's copies took, in bulk synchronous rounds: there all were planned together.
     fn copies_arrived(&mut self, from: usize, ended: &Ended) {
-        let told = self.peers[from].choice.as_ref().filter(|(round, ..)| *round == ended.round);
-        let Some((_, _, rate_bps)) = told.filter(|_| self.setup.sync == Sync::Bsp) else { return };
+        let choice = self.peers[from].choice.as_ref().filter(|(round, ..)| *round == ended.round);
+        let Some((_, _, rate_bps)) = choice.filter(|_| self.setup.sync == Sync::Bsp) else { return };
         let bits = self.setup.update_bits[from];
         let planned_s = bits / rate_bps;
         let fits = |seconds: &f64| *seconds > 0.0 && seconds.is_finite();
@@ -405,12 +407,12 @@ impl<S: Selector> Coordinator<S> {
             return;
         }
         // What it was told did not reach it.
-        let told = self.peers[at].choice.clone().filter(|(round, ..)| *round == ready.round);
-        match told {
+        let choice = self.peers[at].choice.clone().filter(|(round, ..)| *round == ready.round);
+        match choice {
             Some((round, to, rate_bps)) if !ready.has_choice => self.hand_out(at, round, to, rate_bps, now),
             Some(_) => {}
             None => {
-                self.peers[at].doing = Doing::Ready { round: ready.round };
+                self.peers[at].phase = PeerPhase::Ready { round: ready.round };
                 self.choose_for(at, now);
             }
         }

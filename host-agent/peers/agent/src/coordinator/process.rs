@@ -22,7 +22,7 @@ const PRIORITY: i32 = 0;
 
 /// News of a coordinator for its host.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CoordinatorNews {
+pub enum CoordinatorReport {
     /// The coordinator is in charge.
     InCharge {
         /// Its term.
@@ -78,7 +78,7 @@ pub struct CoordinatorProcess<S> {
     roll: Vec<u32>,
     alone_since: Option<Duration>,
     patience: Duration,
-    news: VecDeque<CoordinatorNews>,
+    reports: VecDeque<CoordinatorReport>,
     is_over: bool,
     has_ended: bool,
 }
@@ -94,7 +94,7 @@ impl<S: Selector> CoordinatorProcess<S> {
             roll: Vec::new(),
             alone_since: Some(Duration::ZERO),
             patience: PATIENCE,
-            news: VecDeque::new(),
+            reports: VecDeque::new(),
             is_over: false,
             has_ended: false,
         }
@@ -132,10 +132,12 @@ impl<S: Selector> CoordinatorProcess<S> {
             }
             // The message to it names what differs.
             CoordinatorOutput::OtherJob { .. } => {}
-            CoordinatorOutput::NotChosen { why } => self.news.push_back(CoordinatorNews::NotChosen { why }),
+            CoordinatorOutput::NotChosen { why } => {
+                self.reports.push_back(CoordinatorReport::NotChosen { why })
+            }
             CoordinatorOutput::Superseded { by } => {
                 self.is_over = true;
-                self.news.push_back(CoordinatorNews::Superseded { by });
+                self.reports.push_back(CoordinatorReport::Superseded { by });
             }
             CoordinatorOutput::Over => self.is_over = true,
         }
@@ -144,30 +146,30 @@ impl<S: Selector> CoordinatorProcess<S> {
     /// Reports what a message to a peer decides.
     fn note(&mut self, to: Rank, body: &Body) {
         let rank = |at: usize| Rank::try_from(at).ok();
-        self.news.extend(match body {
+        self.reports.extend(match body {
             Body::Roster(roster) if roster.incarnations != self.roll => {
                 self.roll.clone_from(&roster.incarnations);
                 let there = (0..roster.incarnations.len()).filter(|&at| roster.incarnations[at] != 0);
                 let (term, peers) = (roster.term.unwrap_or_default(), there.filter_map(rank).collect());
-                Some(CoordinatorNews::InCharge { term, peers })
+                Some(CoordinatorReport::InCharge { term, peers })
             }
-            Body::Choice(choice) => Some(CoordinatorNews::Chosen {
+            Body::Choice(choice) => Some(CoordinatorReport::Chosen {
                 from: to,
                 round: choice.round,
                 to: choice.receivers.iter().filter_map(|&at| rank(at as usize)).collect(),
                 rate_bps: choice.rate_bps,
             }),
-            Body::OtherJob(other) => Some(CoordinatorNews::OtherJob { peer: to, why: other.why.clone() }),
+            Body::OtherJob(other) => Some(CoordinatorReport::OtherJob { peer: to, why: other.why.clone() }),
             _ => None,
         });
     }
 
     /// The end of the process, once.
-    fn over(&mut self) -> Option<Output<CoordinatorNews>> {
+    fn over(&mut self) -> Option<Output<CoordinatorReport>> {
         (!std::mem::replace(&mut self.has_ended, true)).then_some(Output::Over)
     }
 
-    fn next_message(&mut self, now: Duration) -> Option<Output<CoordinatorNews>> {
+    fn next_message(&mut self, now: Duration) -> Option<Output<CoordinatorReport>> {
         let id = self.next_id;
         let (rank, data) = self.lanes.iter_mut().find_map(|(to, lane)| Some((*to, lane.next(id, now)?)))?;
         self.next_id += 1;
@@ -178,7 +180,7 @@ impl<S: Selector> CoordinatorProcess<S> {
 
 impl<S: Selector> Machine for CoordinatorProcess<S> {
     type Command = Infallible;
-    type Report = CoordinatorNews;
+    type Report = CoordinatorReport;
     type Done = ();
 
     fn up(&mut self, peer: PeerNo, _now: Duration) {
@@ -214,7 +216,7 @@ impl<S: Selector> Machine for CoordinatorProcess<S> {
     }
 
     fn stop(&mut self, _why: &str, _now: Duration) {
-        self.news.clear();
+        self.reports.clear();
         self.is_over = true;
     }
 
@@ -222,7 +224,7 @@ impl<S: Selector> Machine for CoordinatorProcess<S> {
         let waited = self.alone_since.map(|since| now.saturating_sub(since));
         if let Some(waited) = waited.filter(|waited| *waited >= self.patience) {
             (self.alone_since, self.is_over) = (None, true);
-            self.news.push_back(CoordinatorNews::Alone { waited });
+            self.reports.push_back(CoordinatorReport::Alone { waited });
         }
         self.coordinator.tick(now);
     }
@@ -233,14 +235,14 @@ impl<S: Selector> Machine for CoordinatorProcess<S> {
         lanes.chain(alone).chain(self.coordinator.wake_at()).min()
     }
 
-    fn next(&mut self, now: Duration) -> Option<Output<CoordinatorNews>> {
+    fn next(&mut self, now: Duration) -> Option<Output<CoordinatorReport>> {
         while !self.is_over
             && let Some(output) = self.coordinator.next_output()
         {
             self.take(output);
         }
-        if let Some(news) = self.news.pop_front() {
-            return Some(Output::Report(news));
+        if let Some(report) = self.reports.pop_front() {
+            return Some(Output::Report(report));
         }
         if self.is_over {
             return self.over();

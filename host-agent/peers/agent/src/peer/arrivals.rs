@@ -16,7 +16,7 @@ impl Peer {
     pub fn frame(&mut self, bytes: &[u8], now: Duration) {
         match read_frame(&mut self.members, bytes) {
             Some(FrameContent::Chunk { from, round, chunk, is_marked, words }) => {
-                self.liveness.hear(from, now);
+                self.liveness.observe(from, now);
                 self.meter.arrived(self.frame_bytes(bytes.len()), is_marked, now);
                 self.receiver.frame(from, round, chunk, words, now);
             }
@@ -33,7 +33,7 @@ impl Peer {
             // No peer has more rounds than there are.
             Some(PacketContent::Chunk { round, .. }) if round > self.setup.rounds => self.counters.ahead += 1,
             Some(PacketContent::Chunk { from, round, chunk, words }) => {
-                self.liveness.hear(from, now);
+                self.liveness.observe(from, now);
                 self.receiver.chunk(from, round, chunk, words, now);
             }
             Some(PacketContent::Message { from, message }) => self.message(from, &message, now),
@@ -56,7 +56,7 @@ impl Peer {
             self.counters.ahead += 1;
             return;
         }
-        self.liveness.hear(from, now);
+        self.liveness.observe(from, now);
         match message.is_senders() {
             true => self.receiver.message(from, message, now),
             false => self.sender.message(from, message, now),
@@ -74,7 +74,7 @@ impl Peer {
             self.counters.back += 1;
             self.win(from, notice.ended, now);
         }
-        self.liveness.hear(from, now);
+        self.liveness.observe(from, now);
         self.gate.reach(from.index(), notice.ended.into());
     }
 

@@ -81,13 +81,14 @@ impl Peer {
             self.rate_bps = choice.rate_bps;
             self.last_receivers = receivers.clone();
         }
-        let is_told = choice.is_some();
+        let is_chosen = choice.is_some();
         self.followed = choice.map(|choice| choice.serial);
         self.phase = Phase::Sending;
         self.left_at = now;
         // Nobody has told a rate for these: each chunk goes up once per block of them.
         let frames = receivers.blocks().len().max(1) as f64;
-        let rate_bps = if is_told { self.rate_bps } else { self.rate_bps.min(self.setup.rate_bps / frames) };
+        let rate_bps =
+            if is_chosen { self.rate_bps } else { self.rate_bps.min(self.setup.rate_bps / frames) };
         let task = Task { round, chunks: self.cut.chunks(), receivers, rate_bps };
         if self.sender.begin(&task, now).is_err() {
             // There is nobody else.

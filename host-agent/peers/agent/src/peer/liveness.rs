@@ -37,7 +37,7 @@ impl Liveness {
     }
 
     /// Something came of a peer. Of one that is gone, it may have been under way for long.
-    pub fn hear(&mut self, rank: Rank, now: Duration) {
+    pub fn observe(&mut self, rank: Rank, now: Duration) {
         if let Some(until) = &mut self.until[rank.index()] {
             *until = now.saturating_add(self.timeout);
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Output, Peer, Phase};
-use crate::admission_error::NotTakenIn;
+use crate::admission_error::AdmissionError;
 
 impl Peer {
     /// Ends if nobody has taken it in for too long.
@@ -11,7 +11,7 @@ impl Peer {
         let since = *self.meeting_since.get_or_insert(now);
         let waited = now.saturating_sub(since);
         if waited >= self.setup.meeting_patience {
-            self.stay_out(NotTakenIn::Nobody { rank: self.setup.me, waited });
+            self.stay_out(AdmissionError::Nobody { rank: self.setup.me, waited });
         }
     }
 
@@ -24,12 +24,12 @@ impl Peer {
     pub(super) fn other_job(&mut self, why: String) {
         self.counters.other_job += 1;
         if self.phase == Phase::Meeting {
-            self.stay_out(NotTakenIn::OtherJob { rank: self.setup.me, why });
+            self.stay_out(AdmissionError::OtherJob { rank: self.setup.me, why });
         }
     }
 
-    fn stay_out(&mut self, why: NotTakenIn) {
+    fn stay_out(&mut self, why: AdmissionError) {
         self.phase = Phase::Outside;
-        self.outputs.push_back(Output::NotTakenIn(why));
+        self.outputs.push_back(Output::Rejected(why));
     }
 }

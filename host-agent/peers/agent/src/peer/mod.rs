@@ -2,13 +2,13 @@
 
 mod arrivals;
 mod awaited;
-mod beginning_anew;
 mod choosing;
 mod liveness;
 mod meeting;
 mod newcomer;
 mod output;
 mod presence;
+mod restarting;
 mod rounds;
 mod waiting;
 
@@ -26,7 +26,7 @@ use thiserror::Error;
 
 use crate::average::{Received, is_finite};
 use crate::counters::PeerCounters;
-use crate::message::{Body, Choice, Hello, Left, Ready, Seen, encode};
+use crate::message::{Body, Choice, Hello, Ready, Remaining, Seen, encode};
 use crate::meter::Meter;
 use crate::setup::{Setup, SetupError};
 use crate::term::Term;
@@ -245,7 +245,7 @@ impl Peer {
         if self.phase == Phase::Sending && now >= self.left_at {
             self.left_at = now + LEFT_EVERY;
             let part = f64::from(self.sender.chunks_left()) / f64::from(self.cut.chunks());
-            self.report(Body::Left(Left { round: self.round(), part }));
+            self.report(Body::Remaining(Remaining { round: self.round(), part }));
         }
         if self.has_coordinator && now >= self.seen_at {
             self.seen_at = now + SEEN_EVERY;
@@ -329,7 +329,7 @@ impl Peer {
     }
 
     /// Where it is, in words.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         format!(
             "peer {} is in round {}, {:?}; the last has ended {}; waits for {}, failed {:?}; {:?} {:?}",
             self.setup.me,
@@ -356,12 +356,12 @@ impl Peer {
         }
         loop {
             self.take_outputs(now);
-            let goes_on = match self.phase {
+            let has_changed = match self.phase {
                 Phase::Choosing { since } => self.choose(since, now),
                 Phase::Waiting => self.next_round(now),
                 _ => false,
             };
-            if !goes_on {
+            if !has_changed {
                 break;
             }
         }
@@ -372,11 +372,11 @@ impl Peer {
     fn take_outputs(&mut self, now: Duration) {
         while let Some(output) = self.receiver.next_output() {
             match output {
-                ReceiverOutput::Tell { to, message } => {
+                ReceiverOutput::Send { to, message } => {
                     if let inart_protocol_peers::Message::Missing { .. } = message {
                         self.meter.lost();
                     }
-                    self.outputs.push_back(Output::Tell { to, message });
+                    self.outputs.push_back(Output::Send { to, message });
                 }
                 ReceiverOutput::Received { from, round, words } => self.keep(from, round, words),
                 ReceiverOutput::Abandoned { .. } if self.lacking.len() >= MOST_LACKING => {
@@ -387,7 +387,7 @@ impl Peer {
         }
         while let Some(output) = self.sender.next_output() {
             match output {
-                SenderOutput::Tell { to, message } => self.outputs.push_back(Output::Tell { to, message }),
+                SenderOutput::Send { to, message } => self.outputs.push_back(Output::Send { to, message }),
                 SenderOutput::Ended(outcome) => self.end_round(outcome, now),
             }
         }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use inart_protocol_peers::{Message, Outcome, Receivers};
 use inart_wire::Rank;
 
-use crate::admission_error::NotTakenIn;
+use crate::admission_error::AdmissionError;
 use crate::average::{Average, Received};
 use crate::notice::Notice;
 
@@ -12,7 +12,7 @@ use crate::notice::Notice;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Send this message to one peer.
-    Tell {
+    Send {
         /// To whom.
         to: Rank,
         /// What.
@@ -41,7 +41,7 @@ pub enum Output {
     /// The last round is over.
     Finished(Start),
     /// It takes no part, for ever.
-    NotTakenIn(NotTakenIn),
+    Rejected(AdmissionError),
 }
 
 /// Where a round begins.

@@ -6,7 +6,7 @@ use inart_wire::Rank;
 
 use super::awaited::Awaited;
 use super::{Output, Peer, Phase};
-use crate::admission_error::NotTakenIn;
+use crate::admission_error::AdmissionError;
 
 impl Peer {
     /// For whom this peer waits; `None` while its program computes, or when it is needed no more.
@@ -51,7 +51,7 @@ impl Peer {
             let name = |rank: &Rank| self.setup.names.get(rank.index() + 1).cloned();
             let names = peers.iter().map(|rank| name(rank).unwrap_or_else(|| format!("peer {rank}")));
             let peers = names.collect::<Vec<_>>().join(", ");
-            self.outputs.push_back(Output::NotTakenIn(NotTakenIn::Others { rank, round, peers, waited }));
+            self.outputs.push_back(Output::Rejected(AdmissionError::Others { rank, round, peers, waited }));
         }
     }
 

@@ -186,7 +186,7 @@ impl Audit {
                 }
             }
         }
-        let forces = self.trial.force_after.filter(|_| self.is_calm());
+        let forces = self.trial.force_after.filter(|_| self.is_fault_free());
         let waits = self.waits.entry(from).or_insert_with(|| vec![0; n]);
         for (peer, waited) in waits.iter_mut().enumerate() {
             let is_there = current[peer].is_some() && peer != from.0;
@@ -201,7 +201,7 @@ impl Audit {
     }
 
     /// Whether nobody is killed or cut off: peers that are not there cannot be sent to.
-    fn is_calm(&self) -> bool {
+    fn is_fault_free(&self) -> bool {
         use super::trial::Fault::{CoordinatorBegins, CoordinatorDies};
         let harmless = |fault: &super::trial::Fault| matches!(fault, CoordinatorBegins | CoordinatorDies);
         self.trial.faults.iter().all(|(_, fault)| harmless(fault)) && !self.is_anybody_gone
@@ -247,7 +247,10 @@ impl Audit {
             assert!(of.iter().all(|(_, is)| *is == round), "{at:?}: {of:?} in round {round}");
             let complete = self.complete.get(&(at, round)).cloned().unwrap_or_default();
             let of: BTreeSet<usize> = of.iter().map(|(rank, _)| rank.index()).collect();
-            assert!(!self.is_calm() || of == complete, "{at:?}: {of:?}, and {complete:?} say it has theirs");
+            assert!(
+                !self.is_fault_free() || of == complete,
+                "{at:?}: {of:?}, and {complete:?} say it has theirs"
+            );
         }
     }
 }

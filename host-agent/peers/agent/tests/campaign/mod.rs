@@ -35,7 +35,7 @@ fn whatever_happens_every_update_is_received_whole_and_once_or_the_round_says_wh
 #[test]
 fn without_faults_everybody_averages_exactly_what_was_sent_to_it() {
     for seed in 1..=30 * times() {
-        let seen = world::run(Trial { seed, ..Trial::calm(seed) });
+        let seen = world::run(Trial { seed, ..Trial::without_faults(seed) });
         assert_eq!((seen.given_up, seen.gone, seen.rounds_with_previous_receivers), (0, 0, 0), "seed {seed}");
         // Algorithm 2 withdraws receivers; nothing else is abandoned.
         assert!(seen.received > 0 && seen.averaged > 0 && seen.abandoned <= seen.withdrawn);
@@ -48,7 +48,7 @@ fn without_faults_everybody_averages_exactly_what_was_sent_to_it() {
 fn a_peer_that_nobody_takes_in_ends_and_says_so() {
     assert_eq!(world::run(Trial::random(6543)).rejected, 1);
     for seed in 1..=30 {
-        assert_eq!(world::run(Trial::calm(seed)).rejected, 0, "seed {seed}");
+        assert_eq!(world::run(Trial::without_faults(seed)).rejected, 0, "seed {seed}");
     }
 }
 
@@ -63,7 +63,7 @@ fn nobody_is_too_far_ahead_of_one_in_its_first_round() {
 #[test]
 fn a_round_takes_as_long_as_planned() {
     for seed in 1..=10 {
-        let trial = Trial { chunks: 400, ..Trial::calm_bsp(seed) };
+        let trial = Trial { chunks: 400, ..Trial::bsp_without_faults(seed) };
         let seen = world::run(trial);
         let (least, most) = (seen.over_plan_least, seen.over_plan_most);
         assert!(0.95 < least && most < 1.10, "seed {seed}: {least} to {most} of the planned time");

@@ -61,7 +61,7 @@ pub struct Trial {
 
 impl Trial {
     /// A network without faults.
-    pub fn calm(seed: u64) -> Self {
+    pub fn without_faults(seed: u64) -> Self {
         let mut draws = ChaCha8Rng::seed_from_u64(seed);
         let peers = draws.random_range(3..8);
         let sync = match draws.random_bool(0.5) {
@@ -114,13 +114,13 @@ impl Trial {
     }
 
     /// Bulk synchronous rounds by switches, by our scheme.
-    pub fn calm_bsp(seed: u64) -> Self {
-        Trial { sync: Sync::Bsp, scheme: Scheme::Optimized, by_switch: true, ..Trial::calm(seed) }
+    pub fn bsp_without_faults(seed: u64) -> Self {
+        Trial { sync: Sync::Bsp, scheme: Scheme::Optimized, by_switch: true, ..Trial::without_faults(seed) }
     }
 
     /// Anything.
     pub fn random(seed: u64) -> Self {
-        let calm = Trial::calm(seed);
+        let without_faults = Trial::without_faults(seed);
         let mut draws = ChaCha8Rng::seed_from_u64(seed ^ 0x5e1c_a570);
         let part = |draws: &mut ChaCha8Rng, of: f64, most: f64| match draws.random_bool(of) {
             true => draws.random_range(0.0..most),
@@ -129,7 +129,7 @@ impl Trial {
         let mut faults = Vec::new();
         for _ in 0..draws.random_range(0..5) {
             let at = draws.random_range(0.1..4.0);
-            let peer = draws.random_range(0..calm.peers);
+            let peer = draws.random_range(0..without_faults.peers);
             let fault = match draws.random_range(0..6) {
                 0 | 1 => {
                     let back = draws.random_bool(0.6).then(|| draws.random_range(0.05..5.0));
@@ -143,13 +143,13 @@ impl Trial {
         }
         let busy = |draws: &mut ChaCha8Rng| 1.0 - part(draws, 0.15, 0.9);
         Trial {
-            left: (0..calm.peers).map(|_| [busy(&mut draws), busy(&mut draws)]).collect(),
+            left: (0..without_faults.peers).map(|_| [busy(&mut draws), busy(&mut draws)]).collect(),
             loss: part(&mut draws, 0.7, 0.2),
             repeats: part(&mut draws, 0.5, 0.1),
             reorders: part(&mut draws, 0.5, 0.2),
             breaks: part(&mut draws, 0.4, 0.05),
             faults,
-            ..calm
+            ..without_faults
         }
     }
 }

@@ -179,8 +179,8 @@ impl World {
     }
 
     fn complain(&self) -> ! {
-        let told: Vec<String> = self.hosts.iter().flatten().map(|host| host.peer.told()).collect();
-        panic!("it does not end: {:?}\n{}", self.trial, told.join("\n"));
+        let states: Vec<String> = self.hosts.iter().flatten().map(|host| host.peer.describe()).collect();
+        panic!("it does not end: {:?}\n{}", self.trial, states.join("\n"));
     }
 
     /// What a peer that is no more has dropped.
@@ -207,7 +207,7 @@ impl World {
         let dropped = (malformed, own.unfit, unknown);
         // Whoever was taken for gone is no receiver, and may be chosen again meanwhile.
         let is_added = own.added > 0 && own.gone == 0;
-        assert_eq!((dropped, is_added), ((0, 0, 0), false), "{}: {:?}", host.peer.told(), self.trial);
+        assert_eq!((dropped, is_added), ((0, 0, 0), false), "{}: {:?}", host.peer.describe(), self.trial);
     }
 
     fn take(&mut self, event: Event) {
@@ -243,11 +243,11 @@ impl World {
             }
             Event::Computed { peer, incarnation } => self.computed(peer, incarnation),
             Event::WakeCoordinators => {
-                self.tell_coordinators(Coordinator::tick);
+                self.notify_coordinators(Coordinator::tick);
                 self.at(0.1, Event::WakeCoordinators);
             }
             Event::Breaks(peer) => {
-                self.tell_coordinators(|coordinator, now| coordinator.down(rank(peer), now));
+                self.notify_coordinators(|coordinator, now| coordinator.down(rank(peer), now));
                 self.with(peer, |peer, now| peer.coordinator_down(now));
                 let mends = self.draws.random_range(0.01..0.5);
                 self.at(mends, Event::Mends(peer));
@@ -268,17 +268,17 @@ impl World {
         }
     }
 
-    fn with(&mut self, peer: usize, tell: impl FnOnce(&mut Peer, Duration)) {
+    fn with(&mut self, peer: usize, call: impl FnOnce(&mut Peer, Duration)) {
         let now = self.now();
         if let Some(host) = &mut self.hosts[peer] {
-            tell(&mut host.peer, now);
+            call(&mut host.peer, now);
             self.carry_out(peer);
         }
     }
 
-    fn with_incarnation(&mut self, peer: usize, incarnation: u32, tell: impl FnOnce(&mut Peer, Duration)) {
+    fn with_incarnation(&mut self, peer: usize, incarnation: u32, call: impl FnOnce(&mut Peer, Duration)) {
         if self.hosts[peer].as_ref().is_some_and(|host| host.incarnation == incarnation) {
-            self.with(peer, tell);
+            self.with(peer, call);
         }
     }
 
@@ -378,12 +378,12 @@ impl World {
         let host = self.hosts[at].as_mut().unwrap();
         let incarnation = (at, host.incarnation);
         match output {
-            Output::Tell { to, message } if self.trial.by_switch => {
+            Output::Send { to, message } if self.trial.by_switch => {
                 let mut buffer = vec![0; FRAME_BYTES];
                 writer().message(host.peer.members(), to, MacAddr([2; 6]), &message, &mut buffer).unwrap();
                 self.send_frame(at, Contributors::one(to.bitmap_index()), buffer);
             }
-            Output::Tell { to, message } => {
+            Output::Send { to, message } => {
                 let bytes = message_packet(host.peer.members(), to, &message);
                 self.send_packet(at, to.index(), bytes);
             }
@@ -431,7 +431,7 @@ impl World {
                 self.notice_who_is_gone();
                 self.audit.averages(incarnation, &self.hosts[at].as_ref().unwrap().model.clone(), &start)
             }
-            Output::NotTakenIn(why) => self.ends(at, &why),
+            Output::Rejected(why) => self.ends(at, &why),
         }
     }
 }

@@ -60,17 +60,17 @@ impl Authority {
 }
 
 /// Somebody who is about to connect to a peer.
-pub struct Knock {
+pub struct ConnectionProbe {
     pub tls: MutualTls,
     pub name: String,
     pub to: String,
     pub address: SocketAddr,
 }
 
-impl Knock {
+impl ConnectionProbe {
     /// Connects until it is turned away, or for some seconds; whether anything it sent was taken.
     pub fn was_let_in(self) -> bool {
-        let Knock { tls, name, to, address } = self;
+        let ConnectionProbe { tls, name, to, address } = self;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             // Of two peers the one whose name is less connects.

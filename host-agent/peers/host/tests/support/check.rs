@@ -17,15 +17,15 @@ pub struct Seen {
 }
 
 /// Every update that was received is word for word what its sender had; whoever is said to have one has it;
-/// every average is the mean of those that it names. `calm`: nobody has died, so that in bulk synchronous
+/// every average is the mean of those that it names. `fault_free`: nobody has died, so that in bulk synchronous
 /// rounds an average is of all that are said to be there, and in stale ones nobody is too far ahead.
-pub fn check(peers: &[Recorded], calm: Option<Sync>) -> Seen {
+pub fn check(peers: &[Recorded], fault_free: Option<Sync>) -> Seen {
     let mut seen = Seen::default();
     for peer in peers {
         received(peer, peers, &mut seen);
         ended(peer, peers, &mut seen);
         averaged(peer, peers, &mut seen);
-        if let Some(sync) = calm {
+        if let Some(sync) = fault_free {
             kept(peer, peers, sync);
         }
     }

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::loopback::loopback;
-use certificates::{Authority, Knock};
+use certificates::{Authority, ConnectionProbe};
 pub use check::check;
 use inart_peers_agent::Schemes;
 use inart_peers_host::{
@@ -107,7 +107,7 @@ impl World {
     }
 
     /// Peers that wait for nobody for long, and longer than a busy machine keeps one from answering.
-    pub fn hasty(mut self) -> Self {
+    pub fn with_short_timeouts(mut self) -> Self {
         self.patience = Patience {
             choice: Duration::from_millis(500),
             peer_timeout: Duration::from_secs(6),
@@ -223,24 +223,24 @@ impl World {
         recorder.takes = self.slow.get(name).copied().unwrap_or_default();
         recorder.spoils = self.spoiling.get(name).copied();
         if is_first && let Some(&round) = self.dying.get(name) {
-            return Ok(recorder.die_in(round, host));
+            return Ok(recorder.crash_in(round, host));
         }
         let ending = host.run(&mut recorder)?;
         Ok(recorder.ended(Some(ending)))
     }
 
     /// Somebody who connects to a peer with a certificate for a name that is not in the job.
-    pub fn stranger(&self, name: &str, to: &str) -> Knock {
-        self.knock(self.authority.identify(name), name, to)
+    pub fn stranger(&self, name: &str, to: &str) -> ConnectionProbe {
+        self.probe(self.authority.identify(name), name, to)
     }
 
     /// The same with a certificate of another authority, by somebody who knows this one's.
-    pub fn forger(&self, name: &str, to: &str) -> Knock {
-        self.knock(self.authority.forge(name), name, to)
+    pub fn forger(&self, name: &str, to: &str) -> ConnectionProbe {
+        self.probe(self.authority.forge(name), name, to)
     }
 
-    fn knock(&self, tls: MutualTls, name: &str, to: &str) -> Knock {
-        Knock { tls, name: name.to_owned(), to: to.to_owned(), address: self.addresses[to] }
+    fn probe(&self, tls: MutualTls, name: &str, to: &str) -> ConnectionProbe {
+        ConnectionProbe { tls, name: name.to_owned(), to: to.to_owned(), address: self.addresses[to] }
     }
 }
 
@@ -269,13 +269,13 @@ fn in_order(
 pub struct CoordinatorThread {
     end: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<Option<HostError>>>,
-    told: Arc<Mutex<Vec<CoordinatorEvent>>>,
+    events: Arc<Mutex<Vec<CoordinatorEvent>>>,
 }
 
 fn start_coordinator(job: Job, name: String, options: HostOptions) -> CoordinatorThread {
     let (end, ended) = tokio::sync::oneshot::channel();
-    let told: Arc<Mutex<Vec<CoordinatorEvent>>> = Arc::default();
-    let news = told.clone();
+    let events: Arc<Mutex<Vec<CoordinatorEvent>>> = Arc::default();
+    let log = events.clone();
     let run = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -283,12 +283,12 @@ fn start_coordinator(job: Job, name: String, options: HostOptions) -> Coordinato
             let setup = job.coordinator_setup(Duration::from_secs(60));
             let host = CoordinatorHost::open(&job, setup, schemes, &name, options).unwrap();
             tokio::select! {
-                error = host.run(|what| news.lock().unwrap().push(what)) => error.err(),
+                error = host.run(|what| log.lock().unwrap().push(what)) => error.err(),
                 _ = ended => None,
             }
         })
     };
-    CoordinatorThread { end: Some(end), thread: Some(thread::spawn(run)), told }
+    CoordinatorThread { end: Some(end), thread: Some(thread::spawn(run)), events }
 }
 
 impl CoordinatorThread {
@@ -298,7 +298,7 @@ impl CoordinatorThread {
     }
 
     pub fn has_chosen(&self) -> bool {
-        self.told.lock().unwrap().iter().any(|what| matches!(what, CoordinatorEvent::Chosen { .. }))
+        self.events.lock().unwrap().iter().any(|what| matches!(what, CoordinatorEvent::Chosen { .. }))
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Recorder {
     actions: Vec<(String, u32, Action)>,
     pub takes: Duration,
     pub spoils: Option<u32>,
-    dies_in: Option<u32>,
+    crashes_in: Option<u32>,
 }
 
 /// A peer's update: multiples of 2^-16 below 2^8, so that sums of them are exact.
@@ -64,7 +64,7 @@ impl Recorder {
             rounds_with_previous_receivers: 0,
             ending: None,
         };
-        Recorder { recorded, values, actions, takes: Duration::ZERO, spoils: None, dies_in: None }
+        Recorder { recorded, values, actions, takes: Duration::ZERO, spoils: None, crashes_in: None }
     }
 
     pub fn ended(mut self, ending: Option<Ending>) -> Recorded {
@@ -73,8 +73,8 @@ impl Recorder {
     }
 
     /// Runs a peer until it is to compute a round: there it panics, and the peer is dropped.
-    pub fn die_in(mut self, round: u32, host: PeerHost) -> Recorded {
-        self.dies_in = Some(round);
+    pub fn crash_in(mut self, round: u32, host: PeerHost) -> Recorded {
+        self.crashes_in = Some(round);
         let run = std::panic::AssertUnwindSafe(|| host.run(&mut self));
         assert!(std::panic::catch_unwind(run).is_err(), "it was to die in round {round}");
         self.ended(None)
@@ -91,7 +91,7 @@ impl Recorder {
 impl Training for Recorder {
     fn compute(&mut self, start: &Start) -> Vec<f32> {
         self.average(start);
-        assert!(self.dies_in != Some(start.round), "this program dies here, as it is told to");
+        assert!(self.crashes_in != Some(start.round), "this program dies here, as it is told to");
         while let Some(at) = self.actions.iter().position(|(_, round, _)| *round <= start.round) {
             let (_, _, action) = self.actions.remove(at);
             action();

@@ -22,7 +22,7 @@ impl<S: Sequencer> ServerAgent<S> {
         self.ends.look(now);
         let may = match self.ends.since {
             None => false,
-            Some(_) if self.stopped.is_some() => self.has_told() || self.ends.is_late,
+            Some(_) if self.stopped.is_some() => self.has_notified() || self.ends.is_late,
             Some(_) => self.is_over() || self.ends.is_late && self.is_idle(),
         };
         may && !std::mem::replace(&mut self.ends.is_over, true)

@@ -37,7 +37,7 @@ pub struct Link {
     pub outgoing: Option<Outgoing>,
     /// Whether it has said hello on this connection, and whether it was told of the end since.
     pub is_met: bool,
-    pub is_told: bool,
+    pub is_notified: bool,
 }
 
 impl Link {

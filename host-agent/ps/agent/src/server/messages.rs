@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_protocol_ps::WorkerNo;
 
-use super::{ServerAgent, ServerNews};
+use super::{ServerAgent, ServerReport};
 use crate::chunk::{Precision, Tag};
 use crate::incoming::{Incoming, spans};
 use crate::message::{Arrived, Body, Hello, Message, NotPermitted, Pull, Span, Unknown, Welcome};
@@ -36,11 +36,11 @@ impl<S: Sequencer> ServerAgent<S> {
         }
         if self.sequencer.is_left_out(worker) {
             let link = &mut self.links[worker.index()];
-            (link.incarnation, link.is_told) = (Some(incarnation), true);
+            (link.incarnation, link.is_notified) = (Some(incarnation), true);
             return self.leave_out(worker);
         }
         let link = &mut self.links[worker.index()];
-        (link.is_met, link.is_told) = (true, false);
+        (link.is_met, link.is_notified) = (true, false);
         let is_new = link.incarnation != Some(incarnation);
         // An earlier hello may have come late, from the connection before: its answer, and what follows that,
         // mean nothing to a worker that waits for the answer to this one.
@@ -53,10 +53,10 @@ impl<S: Sequencer> ServerAgent<S> {
             (link.incarnation, link.arrived) = (Some(incarnation), link.arrived.filter(|_| !is_new));
             if !self.is_closing {
                 self.sequencer.join(worker, now);
-                self.outputs.push_back(ServerNews::Joined { worker });
+                self.outputs.push_back(ServerReport::Joined { worker });
             }
         }
-        let (arrived, missing) = self.standing(worker, hello);
+        let (arrived, missing) = self.phase(worker, hello);
         let welcome = Welcome {
             number: hello.number,
             chunk_values: self.setup.chunk_values as u32,
@@ -69,7 +69,7 @@ impl<S: Sequencer> ServerAgent<S> {
     }
 
     /// What became of the permission that a hello names.
-    fn standing(&self, worker: WorkerNo, hello: &Hello) -> (Arrived, Vec<Span>) {
+    fn phase(&self, worker: WorkerNo, hello: &Hello) -> (Arrived, Vec<Span>) {
         let link = &self.links[worker.index()];
         if hello.ticket_of != self.setup.incarnation || hello.ticket == 0 {
             return (Arrived::Void, Vec::new());
@@ -92,7 +92,7 @@ impl<S: Sequencer> ServerAgent<S> {
             None => {
                 if self.sequencer.is_away(worker) {
                     self.links[worker.index()].forget();
-                    self.outputs.push_back(ServerNews::Joined { worker });
+                    self.outputs.push_back(ServerReport::Joined { worker });
                 }
                 self.sequencer.request(worker, now);
             }
@@ -119,7 +119,7 @@ impl<S: Sequencer> ServerAgent<S> {
                 return;
             }
             let all = [Span { first: 0, count: u32::MAX }];
-            return outgoing.go_on(if pull.goes_on { &pull.missing } else { &all });
+            return outgoing.go_on(if pull.resumes { &pull.missing } else { &all });
         }
         let Some(version) = self.sequencer.pull(worker, now) else {
             self.counters.not_permitted += 1;
@@ -134,6 +134,6 @@ impl<S: Sequencer> ServerAgent<S> {
         let outgoing = Outgoing::new(tag, self.model(), self.flow(worker));
         let link = &mut self.links[worker.index()];
         (link.base, link.outgoing, link.pulled_at) = (version, Some(outgoing), Some(now));
-        self.outputs.push_back(ServerNews::Pulls { worker, version });
+        self.outputs.push_back(ServerReport::Pulls { worker, version });
     }
 }

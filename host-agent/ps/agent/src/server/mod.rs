@@ -9,7 +9,7 @@ mod link;
 mod memory;
 mod messages;
 mod pushes;
-mod told;
+mod report;
 mod training;
 mod turns;
 mod waits;
@@ -35,7 +35,7 @@ pub use held::Training;
 use keeping::Keeping;
 pub use keeping::{Keeper, KeptTraining};
 use link::Link;
-pub use told::{ServerNews, ServerSetup};
+pub use report::{ServerReport, ServerSetup};
 
 /// Messages overtake chunks, and chunks leave in their order.
 const URGENT: i32 = i32::MAX;
@@ -59,7 +59,7 @@ pub struct ServerAgent<S> {
     ends: Ends,
     alone: Alone,
     keeping: Keeping,
-    outputs: VecDeque<ServerNews>,
+    outputs: VecDeque<ServerReport>,
     counters: ServerCounters,
 }
 
@@ -110,8 +110,9 @@ impl<S: Sequencer> ServerAgent<S> {
 
     /// Whether the training is over, and all that are connected know.
     pub fn is_over(&self) -> bool {
-        let knows =
-            |link: &Link| !link.is_up || link.incarnation.is_none() || link.is_told && link.lane.is_empty();
+        let knows = |link: &Link| {
+            !link.is_up || link.incarnation.is_none() || link.is_notified && link.lane.is_empty()
+        };
         self.is_closing
             && self.workers().all(|who| self.sequencer.is_away(who))
             && self.links.iter().all(knows)
@@ -164,7 +165,7 @@ impl<S: Sequencer> ServerAgent<S> {
 
 impl<S: Sequencer> Machine for ServerAgent<S> {
     type Command = Infallible;
-    type Report = ServerNews;
+    type Report = ServerReport;
     type Done = Result<(), String>;
 
     fn up(&mut self, worker: PeerNo, now: Duration) {
@@ -177,7 +178,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
 
     fn down(&mut self, worker: PeerNo, now: Duration) {
         let Some(link) = self.links.get_mut(worker.index()) else { return };
-        (link.lane, link.is_met, link.is_told) = (Lane::default(), false, false);
+        (link.lane, link.is_met, link.is_notified) = (Lane::default(), false, false);
         if let Some(outgoing) = &mut link.outgoing {
             outgoing.stop();
         }
@@ -235,7 +236,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
         self.keeping.is_writing = false;
         if let Err(why) = kept {
             self.keeping.keeper = None;
-            self.outputs.push_front(ServerNews::NotKept { why });
+            self.outputs.push_front(ServerReport::NotKept { why });
         }
     }
 
@@ -248,7 +249,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
             return;
         }
         if let Some(waited) = self.alone.take(now).filter(|_| !self.is_closing) {
-            self.outputs.push_back(ServerNews::Alone { waited });
+            self.outputs.push_back(ServerReport::Alone { waited });
         }
         for worker in self.workers() {
             let link = &mut self.links[worker.index()];
@@ -258,7 +259,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
                     link.forget();
                     self.counters.absent += 1;
                     self.sequencer.leave(worker, now);
-                    self.outputs.push_back(ServerNews::Gone { worker });
+                    self.outputs.push_back(ServerReport::Gone { worker });
                 }
             }
         }
@@ -287,7 +288,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
         sends.chain(absent).chain(gather).chain(alone).chain(self.sequencer.wake_at()).min()
     }
 
-    fn next(&mut self, now: Duration) -> Option<Output<ServerNews, Result<(), String>>> {
+    fn next(&mut self, now: Duration) -> Option<Output<ServerReport, Result<(), String>>> {
         if self.keeping.is_writing {
             return None;
         }

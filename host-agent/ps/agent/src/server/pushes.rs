@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use inart_protocol_ps::WorkerNo;
 
-use super::{ServerAgent, ServerNews};
+use super::{ServerAgent, ServerReport};
 use crate::chunk::Tag;
-use crate::incoming::{Incoming, Took};
+use crate::incoming::{Incoming, InsertOutcome};
 use crate::message::{Body, Pushed, Unknown};
 use crate::sequencer::Sequencer;
 
@@ -37,9 +37,9 @@ impl<S: Sequencer> ServerAgent<S> {
         let new = || Incoming::new(tag, length, self.setup.chunk_values);
         let incoming = link.incoming.get_or_insert_with(new);
         match incoming.take(number, values) {
-            Took::New => {}
-            Took::Repeated => self.counters.repeated += 1,
-            Took::Wrong => self.counters.malformed += 1,
+            InsertOutcome::New => {}
+            InsertOutcome::Repeated => self.counters.repeated += 1,
+            InsertOutcome::Wrong => self.counters.malformed += 1,
         }
         if incoming.is_whole() {
             self.whole(worker, tag, now);
@@ -56,7 +56,7 @@ impl<S: Sequencer> ServerAgent<S> {
         let verdict = self.sequencer.push(worker, iteration, values.to_vec(), now);
         let refusal = verdict.refusal;
         if verdict.is_taken {
-            self.outputs.push_back(ServerNews::Pushed { worker, iteration, base, values, refusal });
+            self.outputs.push_back(ServerReport::Pushed { worker, iteration, base, values, refusal });
         } else {
             self.counters.unasked += 1;
         }

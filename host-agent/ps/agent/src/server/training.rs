@@ -7,7 +7,7 @@ use inart_protocol_ps::WorkerNo;
 use inart_terms::Terms;
 
 use super::held::Training;
-use super::{ServerAgent, ServerNews};
+use super::{ServerAgent, ServerReport};
 use crate::message::{Body, Hello, LeftOut, Refused, Stopped};
 use crate::packet::{Packet, decode};
 use crate::sequencer::Sequencer;
@@ -50,7 +50,7 @@ impl<S: Sequencer> ServerAgent<S> {
 
     pub(super) fn refuse(&mut self, worker: WorkerNo, incarnation: u32, why: String) {
         self.counters.other_model += 1;
-        self.outputs.push_back(ServerNews::NotTakenIn { worker, why: why.clone() });
+        self.outputs.push_back(ServerReport::Rejected { worker, why: why.clone() });
         self.say(worker, incarnation, Body::Refused(Refused { why }));
     }
 
@@ -83,7 +83,7 @@ impl<S: Sequencer> ServerAgent<S> {
     }
 
     /// Whether all workers that are connected have heard why the training has ended.
-    pub fn has_told(&self) -> bool {
+    pub fn has_notified(&self) -> bool {
         self.links.iter().all(|link| !link.is_up || link.lane.is_empty())
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_protocol_ps::WorkerNo;
 
 use super::link::Ticket;
-use super::{ServerAgent, ServerNews};
+use super::{ServerAgent, ServerReport};
 use crate::message::{Body, NotPermitted, Over, Permit};
 use crate::sequencer::{Decision, Sequencer};
 
@@ -45,24 +45,24 @@ impl<S: Sequencer> ServerAgent<S> {
                 Decision::Permit { who, iteration, batch } => self.permit(who, iteration, batch),
                 Decision::Applied(applied) => {
                     self.keeping.is_due = true;
-                    self.outputs.push_back(ServerNews::Applied(applied));
+                    self.outputs.push_back(ServerReport::Applied(applied));
                 }
                 Decision::Discarded { who: worker, iteration, refusal } => {
-                    self.outputs.push_back(ServerNews::Discarded { worker, iteration, refusal });
+                    self.outputs.push_back(ServerReport::Discarded { worker, iteration, refusal });
                 }
                 Decision::LeftOut { who: worker } => {
                     self.leave_out(worker);
-                    self.outputs.push_back(ServerNews::LeftOut { worker });
+                    self.outputs.push_back(ServerReport::LeftOut { worker });
                 }
                 Decision::Overflow { version, overflow } => {
                     // What follows would be of a model that lacks the update.
                     self.stopped = Some(overflow.to_string());
-                    self.outputs.push_back(ServerNews::Overflow { version, overflow });
+                    self.outputs.push_back(ServerReport::Overflow { version, overflow });
                     return;
                 }
                 Decision::Gone { who: worker } => {
                     self.give_up(worker);
-                    self.outputs.push_back(ServerNews::Gone { worker });
+                    self.outputs.push_back(ServerReport::Gone { worker });
                 }
             }
         }
@@ -72,9 +72,9 @@ impl<S: Sequencer> ServerAgent<S> {
     fn give_up(&mut self, worker: WorkerNo) {
         let link = &mut self.links[worker.index()];
         let is_pulling = link.outgoing.as_ref().is_some_and(|outgoing| !outgoing.is_done());
-        let told = link.ticket.filter(|_| is_pulling).zip(link.incarnation);
+        let pulling = link.ticket.filter(|_| is_pulling).zip(link.incarnation);
         link.forget();
-        if let Some((ticket, incarnation)) = told {
+        if let Some((ticket, incarnation)) = pulling {
             self.say(worker, incarnation, Body::NotPermitted(NotPermitted { ticket: ticket.number }));
         }
     }
@@ -106,8 +106,8 @@ impl<S: Sequencer> ServerAgent<S> {
                 link.forget();
                 self.sequencer.leave(worker, now);
             }
-            if let (false, true, Some(incarnation)) = (link.is_told, link.is_met, link.incarnation) {
-                link.is_told = true;
+            if let (false, true, Some(incarnation)) = (link.is_notified, link.is_met, link.incarnation) {
+                link.is_notified = true;
                 self.say(worker, incarnation, Body::Over(Over { version: self.sequencer.version() }));
             }
         }

@@ -3,7 +3,7 @@
 use inart_protocol_ps::Step;
 use inart_terms::one_line;
 
-use super::{Current, Server, WorkerAgent, WorkerError, WorkerNews};
+use super::{Current, Server, WorkerAgent, WorkerError, WorkerReport};
 use crate::chunk::Precision;
 use crate::message::{
     Arrived, Body, Hello, Message, Permit, Pushed, Request, Span, Waiting, Welcome, message_packet,
@@ -41,15 +41,15 @@ impl WorkerAgent {
             Some(Body::Welcome(welcome)) => return self.welcome(server_incarnation, &welcome),
             Some(Body::Refused(refused)) => {
                 self.alone_since = None;
-                return self.report(WorkerNews::Failed(WorkerError::Refused(one_line(&refused.why))));
+                return self.report(WorkerReport::Failed(WorkerError::Refused(one_line(&refused.why))));
             }
             Some(Body::Stopped(stopped)) => {
                 self.alone_since = None;
-                return self.report(WorkerNews::Failed(WorkerError::Stopped(one_line(&stopped.why))));
+                return self.report(WorkerReport::Failed(WorkerError::Stopped(one_line(&stopped.why))));
             }
             Some(Body::LeftOut(left_out)) => {
                 (self.alone_since, self.is_over) = (None, true);
-                return self.report(WorkerNews::LeftOut { why: one_line(&left_out.why) });
+                return self.report(WorkerReport::LeftOut { why: one_line(&left_out.why) });
             }
             // Of a server whose answer to the hello is on its way, nothing is asked.
             Some(Body::Unknown(_)) if self.is_welcome => return self.hello(),
@@ -67,10 +67,10 @@ impl WorkerAgent {
             }
             Some(Body::Over(over)) => {
                 self.is_over = true;
-                self.report(WorkerNews::Over { version: over.version });
+                self.report(WorkerReport::Over { version: over.version });
             }
             Some(Body::Waiting(Waiting { why })) => {
-                self.report(WorkerNews::Waiting { why: one_line(&why) });
+                self.report(WorkerReport::Waiting { why: one_line(&why) });
             }
             Some(Body::NotPermitted(_)) => self.counters.repeated += 1,
             _ => self.counters.malformed += 1,

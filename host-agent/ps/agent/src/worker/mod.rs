@@ -1,7 +1,7 @@
 //! A worker's side: asks, pulls the model, has an update computed, pushes it.
 
 mod messages;
-mod told;
+mod report;
 mod values;
 
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use crate::counters::WorkerCounters;
 use crate::incoming::Incoming;
 use crate::outgoing::{Flow, Outgoing};
 use crate::packet::{Packet, decode};
-pub use told::{Computed, Start, WorkerError, WorkerNews, WorkerSetup};
+pub use report::{Computed, Start, WorkerError, WorkerReport, WorkerSetup};
 
 /// Messages overtake chunks.
 const URGENT: i32 = i32::MAX;
@@ -71,7 +71,7 @@ pub struct WorkerAgent {
     is_over: bool,
     /// Whether the process ends after its last report.
     does_end: bool,
-    outputs: VecDeque<WorkerNews>,
+    outputs: VecDeque<WorkerReport>,
     counters: WorkerCounters,
 }
 
@@ -163,8 +163,8 @@ impl WorkerAgent {
     }
 
     /// Reports to the program. The worker ends with the last report.
-    fn report(&mut self, news: WorkerNews) {
-        use WorkerNews::{Failed, LeftOut, Over};
+    fn report(&mut self, news: WorkerReport) {
+        use WorkerReport::{Failed, LeftOut, Over};
         self.does_end |= matches!(news, Over { .. } | LeftOut { .. } | Failed(_));
         self.outputs.push_back(news);
     }
@@ -172,7 +172,7 @@ impl WorkerAgent {
 
 impl Machine for WorkerAgent {
     type Command = Computed;
-    type Report = WorkerNews;
+    type Report = WorkerReport;
     type Done = ();
 
     fn up(&mut self, server: PeerNo, now: Duration) {
@@ -208,7 +208,7 @@ impl Machine for WorkerAgent {
 
     fn command(&mut self, Computed { ticket, update }: Computed, _now: Duration) {
         if let Err(error) = self.computed(ticket, update) {
-            self.report(WorkerNews::Failed(error));
+            self.report(WorkerReport::Failed(error));
         }
     }
 
@@ -220,7 +220,7 @@ impl Machine for WorkerAgent {
     fn tick(&mut self, now: Duration) {
         if let Some(since) = self.alone_since.filter(|since| now >= *since + self.setup.patience) {
             self.alone_since = None;
-            self.report(WorkerNews::Failed(WorkerError::NoServer(now - since)));
+            self.report(WorkerReport::Failed(WorkerError::NoServer(now - since)));
         }
     }
 
@@ -231,7 +231,7 @@ impl Machine for WorkerAgent {
         [patience, outgoing, lane].into_iter().flatten().min()
     }
 
-    fn next(&mut self, now: Duration) -> Option<Output<WorkerNews>> {
+    fn next(&mut self, now: Duration) -> Option<Output<WorkerReport>> {
         if let Some(news) = self.outputs.pop_front() {
             return Some(Output::Report(news));
         }

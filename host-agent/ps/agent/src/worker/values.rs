@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use inart_protocol_ps::{Step, Taken};
+use inart_protocol_ps::{PushOutcome, Step};
 use inart_terms::one_line;
 
-use super::{Server, Start, WorkerAgent, WorkerNews};
+use super::{Server, Start, WorkerAgent, WorkerReport};
 use crate::chunk::Tag;
-use crate::incoming::{Incoming, Took};
+use crate::incoming::{Incoming, InsertOutcome};
 use crate::message::{Body, Pull, Pushed, Request};
 
 impl WorkerAgent {
@@ -16,7 +16,7 @@ impl WorkerAgent {
         current.pulls += 1;
         let mut pull = Pull { ticket: current.ticket, attempt: current.pulls, ..Pull::default() };
         if let Some(incoming) = &self.incoming {
-            (pull.goes_on, pull.missing) = (true, incoming.missing());
+            (pull.resumes, pull.missing) = (true, incoming.missing());
         }
         self.say(Body::Pull(pull));
     }
@@ -44,9 +44,9 @@ impl WorkerAgent {
             return;
         }
         match incoming.take(number, values) {
-            Took::New => {}
-            Took::Repeated => self.counters.repeated += 1,
-            Took::Wrong => self.counters.malformed += 1,
+            InsertOutcome::New => {}
+            InsertOutcome::Repeated => self.counters.repeated += 1,
+            InsertOutcome::Wrong => self.counters.malformed += 1,
         }
         if incoming.is_whole() {
             self.pulled(tag.version);
@@ -61,7 +61,7 @@ impl WorkerAgent {
         if let Some(Step::Compute { iteration, batch }) = self.machine.pulled() {
             let Server { chunk_values, precision, .. } = server;
             let start = Start { ticket, iteration, batch, version, model, chunk_values, precision };
-            self.report(WorkerNews::Compute(start));
+            self.report(WorkerReport::Compute(start));
         }
     }
 
@@ -76,12 +76,12 @@ impl WorkerAgent {
         if pushed.is_taken {
             self.trained = (self.server.map_or(0, |server| server.training), self.trained.1 + 1);
             let refusal = Some(one_line(&pushed.refusal)).filter(|why| !why.is_empty());
-            self.report(WorkerNews::Pushed { iteration, refusal });
+            self.report(WorkerReport::Pushed { iteration, refusal });
         } else {
             self.counters.unasked += 1;
         }
         (self.current, self.outgoing) = (None, None);
-        let taken = if pushed.is_taken { Taken::Held } else { Taken::Unasked };
+        let taken = if pushed.is_taken { PushOutcome::Held } else { PushOutcome::Unasked };
         if self.machine.pushed(iteration, taken).is_some() {
             self.say(Body::Request(Request {}));
         }

@@ -146,7 +146,7 @@ impl Audit {
     }
 
     /// The server has the model of another training from now on.
-    pub fn begins_anew(&mut self, kept: &Kept) {
+    pub fn restarts(&mut self, kept: &Kept) {
         self.models = BTreeMap::from([(kept.version, kept.values.clone())]);
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_ps_agent::{
-    Kept, Sequencer, ServerAgent, ServerNews, ServerSetup, Training, WorkerAgent, WorkerError, WorkerNews,
-    WorkerSetup, as_received,
+    Kept, Sequencer, ServerAgent, ServerReport, ServerSetup, Training, WorkerAgent, WorkerError,
+    WorkerReport, WorkerSetup, as_received,
 };
 use inart_terms::{Agreement, Terms};
 use inart_virtual::Timeline;
@@ -167,10 +167,10 @@ impl World<'_> {
             use Event::{Kill, KillServer, Starts, StartsServer};
             matches!(event, KillServer | StartsServer | Kill { .. } | Starts { .. })
         };
-        let calm = !self.events.events().any(dies);
+        let is_fault_free = !self.events.events().any(dies);
         let mut all = self.workers.iter().zip(&self.stopped);
         let all = all.all(|(worker, stopped)| *stopped || worker.as_ref().is_some_and(WorkerAgent::is_over));
-        calm && all && (self.is_stopped || self.server.as_ref().is_some_and(Server::is_over))
+        is_fault_free && all && (self.is_stopped || self.server.as_ref().is_some_and(Server::is_over))
     }
 
     fn step(&mut self) {
@@ -364,18 +364,18 @@ impl World<'_> {
         }
     }
 
-    fn of_server(&mut self, output: Output<ServerNews, Result<(), String>>) {
+    fn of_server(&mut self, output: Output<ServerReport, Result<(), String>>) {
         let (seed, now) = (self.trial.seed, self.now);
         match output {
             Output::Send { to, id, data, .. } => self.send(true, to.index(), id, data),
-            Output::Report(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+            Output::Report(ServerReport::Pushed { worker, iteration, base, values, refusal }) => {
                 self.audit.arrived(worker.index(), iteration, base, &values, seed);
                 // Of a group, it has no turn to wait for; its client goes on in the same round.
                 if refusal.is_some() && matches!(self.trial.rule, Rule::Groups(_)) {
                     self.audit.refused(worker.index(), seed);
                 }
             }
-            Output::Report(ServerNews::Applied(applied)) => {
+            Output::Report(ServerReport::Applied(applied)) => {
                 let server = self.server.as_mut().expect("it has said so");
                 // Several versions may come at once: the last one is what the server has.
                 let is_last = server.sequencer().version() == applied.version;
@@ -386,17 +386,17 @@ impl World<'_> {
                     self.kept = server.sequencer().kept();
                 }
             }
-            Output::Report(ServerNews::Discarded { worker, iteration, .. }) => {
+            Output::Report(ServerReport::Discarded { worker, iteration, .. }) => {
                 self.audit.discarded(worker.index(), iteration, seed);
             }
-            Output::Report(ServerNews::Gone { .. }) => self.audit.seen.gone += 1,
-            Output::Report(ServerNews::Joined { .. } | ServerNews::Pulls { .. }) => {}
+            Output::Report(ServerReport::Gone { .. }) => self.audit.seen.gone += 1,
+            Output::Report(ServerReport::Joined { .. } | ServerReport::Pulls { .. }) => {}
             // What its worker makes of it is looked at there.
-            Output::Report(ServerNews::NotTakenIn { why, .. }) => {
+            Output::Report(ServerReport::Rejected { why, .. }) => {
                 let may = self.trial.odd.is_some_and(|odd| odd != Odd::Overflows);
                 assert!(may, "seed {seed}: {why}");
             }
-            Output::Report(ServerNews::Overflow { version, overflow }) => {
+            Output::Report(ServerReport::Overflow { version, overflow }) => {
                 assert_eq!(self.trial.odd, Some(Odd::Overflows), "seed {seed}: {overflow}");
                 self.audit.overflows(version, overflow.worker.index(), overflow.at, self.trial);
                 self.is_stopped = true;
@@ -407,11 +407,11 @@ impl World<'_> {
         }
     }
 
-    fn of_worker(&mut self, worker: usize, output: Output<WorkerNews>) {
+    fn of_worker(&mut self, worker: usize, output: Output<WorkerReport>) {
         let (trial, seed) = (self.trial, self.trial.seed);
         match output {
             Output::Send { id, data, .. } => self.send(false, worker, id, data),
-            Output::Report(WorkerNews::Compute(start)) => {
+            Output::Report(WorkerReport::Compute(start)) => {
                 let arriving = |values: &[f32]| as_received(values, trial.chunk_values, trial.precision);
                 let is_its = self.taken[worker] == 0 || self.taken[worker] == self.training;
                 assert!(is_its, "seed {seed}: w{worker} goes on with another model");
@@ -435,19 +435,19 @@ impl World<'_> {
                 let values = values.into_iter().map(f32::to_bits).collect();
                 self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
             }
-            Output::Report(WorkerNews::Pushed { .. }) => self.taken[worker] = self.training,
-            Output::Report(WorkerNews::Failed(WorkerError::Refused(why))) => self.is_refused(worker, &why),
-            Output::Report(WorkerNews::Failed(WorkerError::Stopped(why))) => {
+            Output::Report(WorkerReport::Pushed { .. }) => self.taken[worker] = self.training,
+            Output::Report(WorkerReport::Failed(WorkerError::Refused(why))) => self.is_refused(worker, &why),
+            Output::Report(WorkerReport::Failed(WorkerError::Stopped(why))) => {
                 assert!(self.is_stopped && why.contains("becomes infinite"), "seed {seed}: {why}");
                 self.audit.seen.stopped += 1;
                 self.stopped[worker] = true;
                 self.end_process(worker);
             }
-            Output::Report(WorkerNews::Over { version }) => {
+            Output::Report(WorkerReport::Over { version }) => {
                 let own = self.server.as_ref().map(|server| server.sequencer().version());
                 assert!(own.is_none_or(|own| version <= own), "seed {seed}");
             }
-            Output::Report(WorkerNews::Failed(error)) => panic!("seed {seed}: {error}"),
+            Output::Report(WorkerReport::Failed(error)) => panic!("seed {seed}: {error}"),
             Output::Over => {}
             other => panic!("seed {seed}: {other:?}"),
         }

@@ -32,7 +32,7 @@ struct Trail {
     before: Option<Rc<Trail>>,
 }
 
-fn told(why: &str, trail: &Option<Rc<Trail>>) -> String {
+fn with_trail(why: &str, trail: &Option<Rc<Trail>>) -> String {
     let steps = std::iter::successors(trail.as_ref(), |trail| trail.before.as_ref());
     let mut steps: Vec<String> = steps.map(|trail| format!("{:?}", trail.step)).collect();
     steps.reverse();
@@ -50,13 +50,13 @@ fn explore(world: &World) -> Result<usize, String> {
         for (step, mut next) in state.successors(world) {
             is_end &= !matches!(step, Step::ItIs(_));
             let trail = Some(Rc::new(Trail { step, before: trail.clone() }));
-            next.settle(world).map_err(|why| told(&why, &trail))?;
+            next.settle(world).map_err(|why| with_trail(&why, &trail))?;
             if seen.insert(next.key()) {
                 open.push((next, trail));
             }
         }
         if is_end {
-            state.is_right_at_the_end(world).map_err(|why| told(&why, &trail))?;
+            state.is_right_at_the_end(world).map_err(|why| with_trail(&why, &trail))?;
         }
         assert!(seen.len() < MOST, "{world:?}: more than {MOST} states");
     }

@@ -127,7 +127,7 @@ impl Truth {
     }
 
     /// The worker's program hears that its update was taken.
-    pub fn told(&self, worker: usize, iteration: u64, is_refused: bool) -> Result<(), String> {
+    pub fn pushed(&self, worker: usize, iteration: u64, is_refused: bool) -> Result<(), String> {
         let of = self.arrived[worker].get(&iteration).copied();
         let of = of.ok_or(format!("worker {worker} hears that iteration {iteration} is there: it is not"))?;
         // On a new connection it only hears that the update is there.
@@ -177,11 +177,11 @@ impl Truth {
     }
 
     /// The training is over.
-    pub fn ended(&self, model: &[f32], is_calm: bool) -> Result<(), String> {
+    pub fn ended(&self, model: &[f32], is_fault_free: bool) -> Result<(), String> {
         ensure(self.held.iter().all(Option::is_none), "an update was taken and never applied")?;
         ensure(bits(model) == bits(self.model()), "the model is another one at the end")?;
         let lost = self.computed.values().filter(|computed| !computed.has_arrived).count();
-        ensure(!is_calm || lost == 0, format!("{lost} updates were computed and never arrived"))
+        ensure(!is_fault_free || lost == 0, format!("{lost} updates were computed and never arrived"))
     }
 }
 

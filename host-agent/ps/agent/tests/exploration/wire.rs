@@ -19,7 +19,7 @@ pub struct Wire {
     /// The worker's incarnation, and its last hello.
     incarnation: u32,
     hello: u64,
-    is_told_of_the_end: bool,
+    is_notified_of_end: bool,
 }
 
 /// A incarnation of the server is in the upper half of its permissions' numbers.
@@ -64,7 +64,7 @@ impl Wire {
                 }
             }
             Body::Over(_)
-                if mistake == Mistake::OverOnce && std::mem::replace(&mut self.is_told_of_the_end, true) =>
+                if mistake == Mistake::OverOnce && std::mem::replace(&mut self.is_notified_of_end, true) =>
             {
                 return None;
             }
@@ -95,7 +95,7 @@ impl Wire {
     }
 
     /// What the server hears.
-    pub fn server_hears(&self, data: &Bytes, mistake: Mistake) -> Bytes {
+    pub fn server_receives(&self, data: &Bytes, mistake: Mistake) -> Bytes {
         match (mistake, decode(data).unwrap()) {
             (Mistake::NumbersAgain, packet) => self.by_own_number(packet),
             (Mistake::AnyPermission, Packet::Chunk { tag, number, values }) => {
@@ -113,7 +113,7 @@ impl Wire {
     }
 
     /// What the worker hears, if it does.
-    pub fn worker_hears(&self, data: &Bytes, mistake: Mistake) -> Option<Bytes> {
+    pub fn worker_receives(&self, data: &Bytes, mistake: Mistake) -> Option<Bytes> {
         let Ok(Packet::Message(message)) = decode(data) else {
             return Some(data.clone());
         };

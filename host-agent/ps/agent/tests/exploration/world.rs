@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_ps_agent::{
-    Kept, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup,
-    as_received, decode,
+    Kept, Precision, Sequencer, ServerAgent, ServerReport, ServerSetup, WorkerAgent, WorkerReport,
+    WorkerSetup, as_received, decode,
 };
 
 use super::key::key;
@@ -219,10 +219,10 @@ impl State {
                 }
                 Ok(())
             }
-            Output::Report(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+            Output::Report(ServerReport::Pushed { worker, iteration, base, values, refusal }) => {
                 self.truth.arrived(worker.index(), iteration, base, &values, refusal.is_some())
             }
-            Output::Report(ServerNews::Applied(applied)) => {
+            Output::Report(ServerReport::Applied(applied)) => {
                 let sequencer = self.server.sequencer();
                 let is_last = sequencer.version() == applied.version;
                 self.truth.applied(&applied, is_last.then(|| sequencer.values()))?;
@@ -231,28 +231,33 @@ impl State {
                 }
                 Ok(())
             }
-            Output::Report(ServerNews::Discarded { worker, iteration, .. }) => {
+            Output::Report(ServerReport::Discarded { worker, iteration, .. }) => {
                 self.truth.discarded(worker.index(), iteration)
             }
-            Output::Report(ServerNews::Pulls { worker, version }) => {
+            Output::Report(ServerReport::Pulls { worker, version }) => {
                 self.hosts[worker.index()].wire.base = version;
                 Ok(())
             }
-            Output::Report(ServerNews::NotTakenIn { why, .. }) => Err(why),
-            Output::Report(ServerNews::Joined { .. } | ServerNews::Gone { .. }) => Ok(()),
+            Output::Report(ServerReport::Rejected { why, .. }) => Err(why),
+            Output::Report(ServerReport::Joined { .. } | ServerReport::Gone { .. }) => Ok(()),
             Output::Over => Ok(()),
             other => Err(format!("{other:?}")),
         }
     }
 
-    fn of_worker(&mut self, world: &World, worker: usize, output: Output<WorkerNews>) -> Result<(), String> {
+    fn of_worker(
+        &mut self,
+        world: &World,
+        worker: usize,
+        output: Output<WorkerReport>,
+    ) -> Result<(), String> {
         match output {
             Output::Send { id, data, .. } => {
                 let data = self.hosts[worker].wire.worker_says(data, world.mistake);
                 self.send(world, true, worker, id, data);
                 Ok(())
             }
-            Output::Report(WorkerNews::Compute(start)) => {
+            Output::Report(WorkerReport::Compute(start)) => {
                 self.truth.pulled(&start, |values| world.arriving(values))?;
                 let host = &mut self.hosts[worker];
                 let values = update(world, worker, host.computed);
@@ -260,14 +265,14 @@ impl State {
                 host.computing = Some((start.ticket, start.version, values));
                 Ok(())
             }
-            Output::Report(WorkerNews::Pushed { iteration, refusal }) => {
-                self.truth.told(worker, iteration, refusal.is_some())
+            Output::Report(WorkerReport::Pushed { iteration, refusal }) => {
+                self.truth.pushed(worker, iteration, refusal.is_some())
             }
-            Output::Report(WorkerNews::Over { version }) => {
+            Output::Report(WorkerReport::Over { version }) => {
                 let own = self.server.sequencer().version();
                 if version > own { Err(format!("version {version} is the last of {own}")) } else { Ok(()) }
             }
-            Output::Report(WorkerNews::Failed(error)) => Err(error.to_string()),
+            Output::Report(WorkerReport::Failed(error)) => Err(error.to_string()),
             Output::Over => Ok(()),
             other => Err(format!("{other:?}")),
         }
@@ -286,10 +291,10 @@ impl State {
     pub fn arrive(&mut self, world: &World, packet: &Packet) {
         let host = &mut self.hosts[packet.worker];
         if packet.to_server {
-            let data = host.wire.server_hears(&packet.data, world.mistake);
+            let data = host.wire.server_receives(&packet.data, world.mistake);
             self.server.received(number(packet.worker), &data, None, self.now);
         } else if let Some(agent) = &mut host.agent
-            && let Some(data) = host.wire.worker_hears(&packet.data, world.mistake)
+            && let Some(data) = host.wire.worker_receives(&packet.data, world.mistake)
         {
             agent.received(SERVER, &data, None, self.now);
         }
@@ -328,7 +333,7 @@ impl State {
     pub fn is_right_at_the_end(&self, world: &World) -> Result<(), String> {
         let is_over = |host: &Host| host.agent.as_ref().is_none_or(WorkerAgent::is_over);
         if !self.hosts.iter().all(is_over) || !self.server.is_over() {
-            return Err("nobody goes on".to_owned());
+            return Err("no process proceeds".to_owned());
         }
         let faults = Budget { failures: 0, cuts: 0, not_finite: 0, ..world.budget };
         let nothing_is_lost = faults == NOTHING && matches!(world.rule, Rule::SyncModel(_));
@@ -343,7 +348,7 @@ impl State {
     }
 }
 
-type ServerOutput = Output<ServerNews, Result<(), String>>;
+type ServerOutput = Output<ServerReport, Result<(), String>>;
 
 pub fn number(worker: usize) -> PeerNo {
     PeerNo(worker as u32)

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Faults {
     pub loss: f64,
-    pub doubled: f64,
+    pub duplicated: f64,
     pub late: f64,
 }
 
@@ -17,13 +17,13 @@ impl Faults {
     pub fn random(seed: u64) -> Faults {
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0xf4a3e);
         let mut part = |most: f64| if random.random_bool(0.7) { random.random_range(0.0..most) } else { 0.0 };
-        Faults { loss: part(0.3), doubled: part(0.2), late: part(0.2) }
+        Faults { loss: part(0.3), duplicated: part(0.2), late: part(0.2) }
     }
 
     /// After how long each copy of a frame arrives.
     pub fn copies(&self, random: &mut ChaCha8Rng) -> Vec<Duration> {
         let mut copies = Vec::new();
-        let count = if random.random_bool(self.doubled) { 2 } else { 1 };
+        let count = if random.random_bool(self.duplicated) { 2 } else { 1 };
         for _ in 0..count {
             if !random.random_bool(self.loss) {
                 let held = if random.random_bool(self.late) { random.random_range(0..60_000) } else { 0 };

@@ -5,7 +5,8 @@ use std::time::Duration;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_frames::{FrameLink, LinkEvent, LinkSetup};
 use inart_ps_agent::{
-    Kept, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup, as_received,
+    Kept, Sequencer, ServerAgent, ServerReport, ServerSetup, WorkerAgent, WorkerReport, WorkerSetup,
+    as_received,
 };
 use inart_virtual::Timeline;
 use rand::{Rng, SeedableRng};
@@ -174,11 +175,11 @@ impl World<'_> {
             let workers: Vec<_> = self.workers.iter().flatten().map(|own| (&own.agent, &own.link)).collect();
             panic!("seed {}: it never ends: {trial:?} {faults:?} {server:#?} {workers:#?}", trial.seed);
         }
-        let is_calm = self.events.events().all(|event| {
+        let is_fault_free = self.events.events().all(|event| {
             matches!(event, Event::Arrives { .. } | Event::Computed { .. } | Event::Silent { .. })
         });
         let all = self.workers.iter().all(|worker| worker.as_ref().is_some_and(|own| own.agent.is_over()));
-        is_calm && all && self.server.as_ref().is_some_and(|own| own.agent.is_over())
+        is_fault_free && all && self.server.as_ref().is_some_and(|own| own.agent.is_over())
     }
 
     fn wake_at(&self) -> Option<Duration> {
@@ -321,12 +322,12 @@ impl World<'_> {
         let mut is_quiet = false;
         while !is_quiet {
             // Each of them, whatever the others had to do.
-            is_quiet = ![self.links_tell(), self.server_says(), self.workers_say()].contains(&true);
+            is_quiet = ![self.deliver_link_events(), self.server_says(), self.workers_say()].contains(&true);
         }
         self.frames_leave();
     }
 
-    fn links_tell(&mut self) -> bool {
+    fn deliver_link_events(&mut self) -> bool {
         let (now, mut any) = (self.now, false);
         if let Some(own) = &mut self.server {
             for worker in 0..own.links.len() {
@@ -337,7 +338,7 @@ impl World<'_> {
                         LinkEvent::Up => own.agent.up(who, now),
                         LinkEvent::Down => own.agent.down(who, now),
                         LinkEvent::Received(data) => own.agent.received(who, &data, None, now),
-                        LinkEvent::Taken { id } => own.agent.ended(id, true, now),
+                        LinkEvent::PushOutcome { id } => own.agent.ended(id, true, now),
                     }
                 }
             }
@@ -355,7 +356,7 @@ impl World<'_> {
                         own.agent.down(SERVER, now);
                     }
                     LinkEvent::Received(data) => own.agent.received(SERVER, &data, None, now),
-                    LinkEvent::Taken { id } => own.agent.ended(id, true, now),
+                    LinkEvent::PushOutcome { id } => own.agent.ended(id, true, now),
                 }
             }
         }
@@ -372,13 +373,13 @@ impl World<'_> {
                 Output::Send { to, id, data, priority } => {
                     assert!(own.links[to.index()].send(id, data, priority), "seed {seed}: it is up");
                 }
-                Output::Report(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+                Output::Report(ServerReport::Pushed { worker, iteration, base, values, refusal }) => {
                     self.audit.arrived(worker.index(), iteration, base, &values, seed);
                     if refusal.is_some() && matches!(self.trial.rule, Rule::Groups(_)) {
                         self.audit.refused(worker.index(), seed);
                     }
                 }
-                Output::Report(ServerNews::Applied(applied)) => {
+                Output::Report(ServerReport::Applied(applied)) => {
                     let is_last = own.agent.sequencer().version() == applied.version;
                     let model = is_last.then(|| own.agent.model());
                     let model = model.as_ref().map(|all| &***all);
@@ -387,12 +388,12 @@ impl World<'_> {
                         self.kept = own.agent.sequencer().kept();
                     }
                 }
-                Output::Report(ServerNews::Discarded { worker, iteration, .. }) => {
+                Output::Report(ServerReport::Discarded { worker, iteration, .. }) => {
                     self.audit.discarded(worker.index(), iteration, seed);
                 }
-                Output::Report(ServerNews::NotTakenIn { why, .. }) => panic!("seed {seed}: {why}"),
+                Output::Report(ServerReport::Rejected { why, .. }) => panic!("seed {seed}: {why}"),
                 Output::Report(
-                    ServerNews::Gone { .. } | ServerNews::Joined { .. } | ServerNews::Pulls { .. },
+                    ServerReport::Gone { .. } | ServerReport::Joined { .. } | ServerReport::Pulls { .. },
                 ) => {}
                 Output::Over => {}
                 other => panic!("seed {}: {other:?}", self.trial.seed),
@@ -413,7 +414,7 @@ impl World<'_> {
                     Output::Send { id, data, priority, .. } => {
                         assert!(own.link.send(id, data, priority), "seed {}: it is up", trial.seed);
                     }
-                    Output::Report(WorkerNews::Compute(start)) => {
+                    Output::Report(WorkerReport::Compute(start)) => {
                         self.audit.pulled(&start, trial, arriving);
                         let mut values: Vec<f32> =
                             (0..trial.values).map(|_| self.random.random_range(-1.0..1.0)).collect();
@@ -429,8 +430,8 @@ impl World<'_> {
                         let values = values.into_iter().map(f32::to_bits).collect();
                         self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
                     }
-                    Output::Report(WorkerNews::Pushed { .. } | WorkerNews::Over { .. }) => {}
-                    Output::Report(WorkerNews::Failed(error)) => panic!("seed {}: {error}", trial.seed),
+                    Output::Report(WorkerReport::Pushed { .. } | WorkerReport::Over { .. }) => {}
+                    Output::Report(WorkerReport::Failed(error)) => panic!("seed {}: {error}", trial.seed),
                     Output::Over => {}
                     other => panic!("seed {}: {other:?}", trial.seed),
                 }

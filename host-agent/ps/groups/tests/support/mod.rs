@@ -11,7 +11,7 @@ use std::time::Duration;
 use inart_host_agent::{InProcess, InProcessPort, Options, Transport};
 use inart_protocol_aggregation::audit::sum_of;
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
-use inart_ps_groups::{Ending, News, RackError, RackGroup, RackServer, RackWorker, Turn};
+use inart_ps_groups::{Ending, RackError, RackGroup, RackServer, RackWorker, Turn, TurnEvent};
 use inart_wire::{MacAddr, ValuesPerFrame};
 
 const VALUES: usize = 700;
@@ -68,7 +68,7 @@ fn update(model: &[f32], host: usize, iteration: u32) -> Vec<f32> {
 /// The turns of a worker, and its model after each.
 pub type Turned = (Vec<Turn>, Vec<Vec<f32>>);
 pub type Worked = Result<Turned, RackError>;
-pub type Served = Result<(Vec<(News, Vec<f32>)>, Ending), RackError>;
+pub type Served = Result<(Vec<(TurnEvent, Vec<f32>)>, Ending), RackError>;
 
 /// Trains; `serves` is how many iterations of each group a server serves, `stops` how many a worker does, by
 /// group and rank.
@@ -205,7 +205,7 @@ pub fn all_is_right(
         parts.extend(ending.model);
         assert_eq!(ending.servers.len(), sizes.len());
         let ends = news.iter().filter_map(|news| match news {
-            (News::Ends { group, turn, staleness }, version) => {
+            (TurnEvent::Ends { group, turn, staleness }, version) => {
                 assert_eq!(version, &versions[*turn as usize][part.clone()], "version of turn {turn}");
                 Some((*group, *turn, *staleness))
             }

@@ -16,7 +16,7 @@ impl World {
             Fault::Peer { peer, back } => {
                 self.count(peer);
                 self.hosts[peer] = None;
-                self.tell_coordinators(|coordinator, now| coordinator.down(rank(peer), now));
+                self.notify_coordinators(|coordinator, now| coordinator.down(rank(peer), now));
                 if let Some(back) = back {
                     self.at(back, Event::Start(peer));
                 }
@@ -68,11 +68,11 @@ impl World {
         self.coordinators.push(Some(Coordinator::new(setup, schemes)));
     }
 
-    pub(super) fn tell_coordinators(&mut self, tell: impl Fn(&mut Coordinator<Schemes>, Duration)) {
+    pub(super) fn notify_coordinators(&mut self, call: impl Fn(&mut Coordinator<Schemes>, Duration)) {
         let now = self.now();
         for at in 0..self.coordinators.len() {
             if let Some(coordinator) = &mut self.coordinators[at] {
-                tell(coordinator, now);
+                call(coordinator, now);
                 self.carry_out_coordinator(at);
             }
         }

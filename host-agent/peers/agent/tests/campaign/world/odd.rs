@@ -1,7 +1,7 @@
 //! Peers, coordinators and programs that do what they must not.
 
 use bytes::Bytes;
-use inart_peers_agent::{Body, Choice, NotTakenIn, Notice, Roster, Sample, Seen, decode, encode};
+use inart_peers_agent::{AdmissionError, Body, Choice, Notice, Roster, Sample, Seen, decode, encode};
 use inart_protocol_peers::{chunk_packet, notice_packet};
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -46,7 +46,7 @@ impl World {
         let Ok(mut body) = decode(data.clone()) else { return data };
         match &mut body {
             Body::Ready(ready) => ready.computed_seconds = number(),
-            Body::Left(left) => left.part = number(),
+            Body::Remaining(left) => left.part = number(),
             Body::Ended(ended) => ended.seconds.iter_mut().for_each(|seconds| *seconds = number()),
             Body::Seen(Seen { samples, .. }) => {
                 let sample = Sample { is_up: true, bits: number(), seconds: number(), is_full: true };
@@ -94,9 +94,9 @@ impl World {
     }
 
     /// A peer takes no part, or no longer: its process ends.
-    pub(super) fn ends(&mut self, at: usize, why: &NotTakenIn) {
+    pub(super) fn ends(&mut self, at: usize, why: &AdmissionError) {
         match (self.trial.odd, why) {
-            (Some(Odd::OtherTerms { peer }), NotTakenIn::OtherJob { why, .. }) => {
+            (Some(Odd::OtherTerms { peer }), AdmissionError::OtherJob { why, .. }) => {
                 let rounds = self.trial.rounds;
                 let (own, all) = (rounds + 1, format!("the coordinator has rounds {rounds}"));
                 let does_name = why.contains(&format!("has rounds {own}")) && why.contains(&all);
@@ -107,13 +107,13 @@ impl World {
                 let again = self.draws.random_range(0.05..1.0);
                 self.at(again, Event::Start(at));
             }
-            (Some(Odd::Hangs { peer, .. }), NotTakenIn::Others { peers, .. }) => {
+            (Some(Odd::Hangs { peer, .. }), AdmissionError::Others { peers, .. }) => {
                 assert!(peers.contains(&format!("peer {}", rank(peer))), "peer {at} has waited for {peers}");
                 assert!(at != peer && self.audit.seen.hung > 0, "peer {at} has waited for {peers}");
                 self.audit.seen.ended_by_name += 1;
                 self.end_process(at);
             }
-            (_, NotTakenIn::Nobody { .. }) => self.stays_out(at),
+            (_, AdmissionError::Nobody { .. }) => self.stays_out(at),
             (odd, why) => panic!("peer {at}: {why}; {odd:?}"),
         }
     }
@@ -121,6 +121,6 @@ impl World {
     fn end_process(&mut self, at: usize) {
         self.count(at);
         self.hosts[at] = None;
-        self.tell_coordinators(|coordinator, now| coordinator.down(rank(at), now));
+        self.notify_coordinators(|coordinator, now| coordinator.down(rank(at), now));
     }
 }

@@ -11,8 +11,8 @@ impl World {
         let host = self.hosts[at].as_mut().unwrap();
         let (incarnation, model) = ((at, host.incarnation), host.model.clone());
         // Whoever begins behind the first round goes on from others' updates, unless there are none.
-        let is_told = start.average.is_some() || host.peer.counters().0.restarted_from_init > 0;
-        assert!(start.round == 1 || is_told, "{incarnation:?} begins round {} from nothing", start.round);
+        let is_known = start.average.is_some() || host.peer.counters().0.restarted_from_init > 0;
+        assert!(start.round == 1 || is_known, "{incarnation:?} begins round {} from nothing", start.round);
         self.notice_who_is_gone();
         self.audit.averages(incarnation, &model, &start);
         let host = self.hosts[at].as_mut().unwrap();
@@ -50,14 +50,14 @@ impl World {
         let round = self.hosts[at].as_ref().unwrap().round;
         let started = self.hosts.iter().flatten().filter(|host| host.round > 0);
         let least = started.map(|host| host.peer.round()).min().unwrap_or(round);
-        let is_calm = self
+        let is_fault_free = self
             .trial
             .faults
             .iter()
             .all(|(_, fault)| !matches!(fault, Fault::Peer { .. } | Fault::Cut { .. }));
         let lost = self.hosts.iter().flatten().any(|host| host.peer.counters().0.gone > 0);
         let all = self.hosts.iter().all(Option::is_some);
-        if is_calm && !lost && all {
+        if is_fault_free && !lost && all {
             let ahead = round - least;
             assert!(
                 ahead <= self.trial.sync.staleness(),

@@ -57,6 +57,6 @@ impl World<'_> {
         };
         self.training += 1;
         self.kept = Kept { version, done: vec![0; n], members: vec![false; n], values };
-        self.audit.begins_anew(&self.kept);
+        self.audit.restarts(&self.kept);
     }
 }

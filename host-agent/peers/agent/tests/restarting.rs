@@ -63,7 +63,7 @@ struct World {
     net: Vec<Packet>,
     now: Duration,
     waits: u32,
-    has_begun_anew: bool,
+    has_restarted: bool,
     /// Whether the other had ended a round by then.
     is_late: bool,
     is_finished: [bool; 2],
@@ -116,7 +116,7 @@ impl World {
             net: Vec::new(),
             now: Duration::ZERO,
             waits: 0,
-            has_begun_anew: false,
+            has_restarted: false,
             is_late: false,
             is_finished: [false; 2],
         };
@@ -135,9 +135,9 @@ impl World {
 
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        let World { peers, starts, models, received, now, has_begun_anew, is_late, is_finished, .. } = self;
+        let World { peers, starts, models, received, now, has_restarted, is_late, is_finished, .. } = self;
         format!(
-            "{peers:?} {starts:?} {models:?} {received:?} {now:?} {has_begun_anew} {is_late} {is_finished:?}"
+            "{peers:?} {starts:?} {models:?} {received:?} {now:?} {has_restarted} {is_late} {is_finished:?}"
         )
         .hash(&mut hasher);
         // By receiver, in their order.
@@ -156,7 +156,7 @@ impl World {
     fn steps(&self) -> usize {
         let computing = self.starts.iter().flatten().count();
         let waits = usize::from(self.net.is_empty() && computing == 0 && !self.is_over());
-        self.may_arrive().len() + computing + waits + usize::from(self.may_begin_anew())
+        self.may_arrive().len() + computing + waits + usize::from(self.may_restart())
     }
 
     /// What one peer says to the other arrives in its order; so does what the coordinator says.
@@ -166,8 +166,8 @@ impl World {
         (0..self.net.len()).filter(|at| seen.insert(way(at))).collect()
     }
 
-    fn may_begin_anew(&self) -> bool {
-        !self.has_begun_anew && !self.is_finished[NEWCOMER]
+    fn may_restart(&self) -> bool {
+        !self.has_restarted && !self.is_finished[NEWCOMER]
     }
 
     /// Takes one of them.
@@ -178,16 +178,16 @@ impl World {
             self.arrive(*at);
         } else if let Some(at) = computing.get(which - arriving.len()) {
             self.compute(*at);
-        } else if self.may_begin_anew() && which + 1 == self.steps() {
-            self.begin_anew();
+        } else if self.may_restart() && which + 1 == self.steps() {
+            self.restart();
         } else {
             self.waits += 1;
             let wakes = self.peers.iter().filter_map(Peer::wake_at).min();
             self.now = self.now.max(wakes.ok_or("nothing is due")?);
             self.peers.iter_mut().for_each(|peer| peer.tick(self.now));
             if self.waits > MOST_WAITS {
-                let told = self.peers.each_ref().map(Peer::told);
-                return Err(format!("nobody goes on: {told:?}"));
+                let states = self.peers.each_ref().map(Peer::describe);
+                return Err(format!("no peer proceeds: {states:?}"));
             }
         }
         self.settle()
@@ -215,8 +215,8 @@ impl World {
         self.peers[at].computed(vec![model.value], self.now).unwrap();
     }
 
-    fn begin_anew(&mut self) {
-        (self.has_begun_anew, self.is_late) = (true, self.peers[0].round() > 1);
+    fn restart(&mut self) {
+        (self.has_restarted, self.is_late) = (true, self.peers[0].round() > 1);
         let at = NEWCOMER;
         // What was on its way to the process before is nobody's.
         self.net.retain(|packet| packet.to != at);
@@ -233,7 +233,7 @@ impl World {
         for at in [0, 1] {
             loop {
                 if let Some(output) = self.peers[at].next_output() {
-                    self.told(at, output)?;
+                    self.carry_out(at, output)?;
                 } else if let Some(sent) = self.peers[at].next_transmission(self.now) {
                     let (words, cut) = self.peers[at].update();
                     let members = self.peers[at].members();
@@ -251,9 +251,9 @@ impl World {
         self.net.push(Packet { to: 1 - from, bytes: bytes.into(), chunk, is_roster: false });
     }
 
-    fn told(&mut self, at: usize, output: Output) -> Result<(), String> {
+    fn carry_out(&mut self, at: usize, output: Output) -> Result<(), String> {
         match output {
-            Output::Tell { to, message } => {
+            Output::Send { to, message } => {
                 let bytes = message_packet(self.peers[at].members(), to, &message);
                 self.leave(at, bytes, None);
             }
@@ -269,7 +269,7 @@ impl World {
                 self.begins(at, &start)?;
                 self.is_finished[at] = true;
             }
-            Output::NotTakenIn(why) => return Err(format!("{why:?}")),
+            Output::Rejected(why) => return Err(format!("{why:?}")),
             Output::Report(_) | Output::Ended { .. } => {}
         }
         Ok(())
@@ -277,7 +277,7 @@ impl World {
 
     /// A round begins: its model is the mean that it is said to be. Whether it is ours.
     fn begins(&self, at: usize, start: &Start) -> Result<bool, String> {
-        let is_new = at == NEWCOMER && self.has_begun_anew;
+        let is_new = at == NEWCOMER && self.has_restarted;
         let Some(average) = &start.average else {
             // In the first round nobody has a model; later, nobody has sent it one for so many rounds.
             let counted = self.peers[at].counters().0.restarted_from_init;
@@ -293,7 +293,11 @@ impl World {
         let mut values: Vec<f64> = own.iter().map(|model| f64::from(model.value)).collect();
         for (_, round) in &average.of {
             let value = self.received[at].get(round).ok_or("an update that is not there is averaged")?;
-            let model = self.all.iter().find(|model| model.value == *value).ok_or("an update of nobody")?;
+            let model = self
+                .all
+                .iter()
+                .find(|model| model.value == *value)
+                .ok_or("an update of an unknown sender")?;
             if !is_new && !model.is_ours {
                 return Err("first weights of a peer that began anew are averaged".to_owned());
             }

@@ -6,7 +6,7 @@ use inart_virtual::SplitMix64;
 
 /// Whose links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum Endpoint {
     /// Those of a participant, by position.
     Participant(usize),
     /// Those of all servers.
@@ -17,7 +17,7 @@ pub enum Place {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
     /// Whose links.
-    pub place: Place,
+    pub place: Endpoint,
     /// From 0, where nothing passes, on.
     pub part: f64,
 }
@@ -64,7 +64,7 @@ impl Random {
 
 /// The links of one place.
 #[derive(Debug, Clone)]
-pub struct Way {
+pub struct AccessLink {
     /// Towards the server, and away from it, in bit/s.
     pub rates_bps: [f64; 2],
     /// To the server, in seconds; 0 of the server itself.
@@ -75,7 +75,7 @@ pub struct Way {
     pub part: f64,
 }
 
-impl Way {
+impl AccessLink {
     /// Whether anything passes.
     pub fn passes(&self) -> bool {
         self.part > 0.0
@@ -91,7 +91,7 @@ impl Way {
 pub struct Access<'t> {
     topology: &'t Topology,
     /// Places with their hosts.
-    places: Vec<(Place, Vec<NodeId>)>,
+    places: Vec<(Endpoint, Vec<NodeId>)>,
     /// By link: how many faults have it down, and the rate that it is slowed to.
     down: Vec<u32>,
     slow_bps: Vec<Option<f64>>,
@@ -99,13 +99,13 @@ pub struct Access<'t> {
 
 impl<'t> Access<'t> {
     /// Creates the links of these places as the topology has them.
-    pub fn new(topology: &'t Topology, places: Vec<(Place, Vec<NodeId>)>) -> Self {
+    pub fn new(topology: &'t Topology, places: Vec<(Endpoint, Vec<NodeId>)>) -> Self {
         let links = topology.links().len();
         Access { topology, places, down: vec![0; links], slow_bps: vec![None; links] }
     }
 
     /// Returns the places that a link belongs to.
-    pub fn places_of(&self, link: LinkId) -> Vec<Place> {
+    pub fn places_of(&self, link: LinkId) -> Vec<Endpoint> {
         let ends = self.topology.link(link).ends;
         let has_end = |hosts: &[NodeId]| hosts.iter().any(|host| ends.contains(host));
         self.places.iter().filter(|(_, hosts)| has_end(hosts)).map(|(place, _)| *place).collect()
@@ -129,7 +129,7 @@ impl<'t> Access<'t> {
     }
 
     /// The part that is left of the rates of a place's links.
-    fn part(&self, place: Place) -> f64 {
+    fn part(&self, place: Endpoint) -> f64 {
         let hosts = self.places.iter().find(|(known, _)| *known == place);
         let (mut now, mut all) = (0.0, 0.0);
         for &host in hosts.into_iter().flat_map(|(_, hosts)| hosts) {

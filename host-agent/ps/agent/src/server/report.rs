@@ -34,14 +34,14 @@ pub struct ServerSetup {
 
 /// News of a server for its host.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ServerNews {
+pub enum ServerReport {
     /// A worker, or another incarnation of it, takes part from now on.
     Joined {
         /// Which.
         worker: WorkerNo,
     },
     /// A worker was not taken in.
-    NotTakenIn {
+    Rejected {
         /// Which.
         worker: WorkerNo,
         /// Why.

@@ -81,7 +81,7 @@ pub struct Computed {
 
 /// News of a worker for its program.
 #[derive(Debug, Clone, PartialEq)]
-pub enum WorkerNews {
+pub enum WorkerReport {
     /// An update is to be computed; [`Computed`] answers.
     Compute(Start),
     /// An update has arrived at the server.

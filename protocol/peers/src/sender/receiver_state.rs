@@ -6,7 +6,7 @@ use crate::ranges::Ranges;
 
 /// How it ends for a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Fate {
+pub(super) enum ReceiverPhase {
     /// It has not said that it has the update.
     Waited,
     /// It said that it has.
@@ -18,12 +18,12 @@ pub(super) enum Fate {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Standing {
-    pub fate: Fate,
+pub(super) struct ReceiverState {
+    pub phase: ReceiverPhase,
     /// What it asked for and was not sent since; with copies by the sender, everything that is not sent.
     pub pending: Ranges,
     /// When something was heard of it last, or could first be.
-    pub heard: Duration,
+    pub last_heard: Duration,
     /// When it is asked what it lacks.
     pub poll_at: Duration,
     /// How often it was asked since it was heard of.
@@ -41,12 +41,12 @@ pub(super) struct Standing {
 /// Polls are put off by doubling so often at most.
 const MOST_DOUBLINGS: u32 = 3;
 
-impl Standing {
+impl ReceiverState {
     pub fn new(pending: Ranges, due: Duration, now: Duration) -> Self {
-        Standing {
-            fate: Fate::Waited,
+        ReceiverState {
+            phase: ReceiverPhase::Waited,
             pending,
-            heard: now,
+            last_heard: now,
             poll_at: now,
             polls: 0,
             under_way: 0,
@@ -74,8 +74,8 @@ impl Standing {
     }
 
     /// Something was heard of it.
-    pub fn hear(&mut self, now: Duration) {
-        self.heard = self.heard.max(now);
+    pub fn observe(&mut self, now: Duration) {
+        self.last_heard = self.last_heard.max(now);
         self.polls = 0;
     }
 
