@@ -1,14 +1,14 @@
-//! Why a peer takes no part.
+//! Reasons for which a peer takes no part.
 
 use std::time::Duration;
 
 use inart_wire::Rank;
 use thiserror::Error;
 
-/// Why a peer takes no part.
+/// Reason for which a peer takes no part.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AdmissionError {
-    /// There is no coordinator, or it waits for others.
+    /// No coordinator is available, or the coordinator waits for others.
     #[error(
         "no coordinator has admitted peer {rank} within {waited:?}; start one, or, if all others have ended, restart \
          all of them"
@@ -19,7 +19,7 @@ pub enum AdmissionError {
         /// How long it has waited.
         waited: Duration,
     },
-    /// Other peers have not ended a round for too long.
+    /// Other peers have not ended a round in time.
     #[error(
         "waited {waited:?} for {peers}, in round {round}: a program there computes or hangs; stop it, or set a \
          longer patience"
@@ -29,7 +29,7 @@ pub enum AdmissionError {
         rank: Rank,
         /// The round.
         round: u32,
-        /// Names of those that have not ended it.
+        /// Names of the peers that have not ended the round.
         peers: String,
         /// How long it has waited.
         waited: Duration,
@@ -39,7 +39,7 @@ pub enum AdmissionError {
     OtherJob {
         /// The peer.
         rank: Rank,
-        /// The setting, and both values.
+        /// Setting, with both values.
         why: String,
     },
 }

@@ -1,51 +1,50 @@
-//! Decentralised averaging: a peer's model becomes the mean of its own and those that it received.
+//! Decentralized averaging: a peer's model becomes the mean of its own and the received models.
 
 use std::sync::Arc;
 
 use inart_wire::Rank;
 
-/// A whole update that is here.
+/// A complete update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// Whose.
+    /// Sender.
     pub from: Rank,
-    /// Of which of its rounds.
+    /// Round of the sender.
     pub round: u32,
-    /// The bits of its values.
+    /// Bits of the values.
     pub words: Arc<Vec<u32>>,
 }
 
-/// A mean, and of what.
+/// A mean and its contributors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Average {
     /// The model.
     pub values: Vec<f32>,
-    /// Whose updates are in it beside one's own, and of which of their rounds; ascending.
+    /// Other peers in the mean, each with the round of its update; ascending.
     pub of: Vec<(Rank, u32)>,
-    /// One's own is not in it: a peer in a new incarnation has none that is worth it.
+    /// Whether the peer's own model is left out: after a restart it has no useful one.
     pub without_own: bool,
-    /// Whose had a NaN or an infinity: they are not in it.
+    /// Updates left out because of a NaN or an infinity.
     pub not_finite: Vec<(Rank, u32)>,
-    /// Whose had another length: they are not in it.
+    /// Updates left out because of their length.
     pub other_length: Vec<(Rank, u32)>,
 }
 
-/// Whether the words, bits of f32, are all finite numbers.
+/// Returns whether the words, bits of f32, are all finite numbers.
 pub fn is_finite(words: &[u32]) -> bool {
     const EXPONENT: u32 = 0x7f80_0000;
     words.iter().all(|word| word & EXPONENT != EXPONENT)
 }
 
-/// The mean of `own`, which is finite and rank `me`'s, and of the received ones, in f64 in the order of
-/// ranks, rounded to f32 once. So its bits do not depend on the order of arrival.
+/// Returns the mean of `own`, which is finite and belongs to rank `me`, and of the received models: computed
+/// in f64 in the order of ranks, rounded to f32 once. Its bits do not depend on the order of arrival.
 ///
 /// Error: at most half a unit in the last place of the result, and m·2⁻⁵²·mean|x| for m models.
 pub fn average(me: Rank, own: &[f32], received: &[Received]) -> Average {
     mean(me, own.len(), Some(own), received)
 }
 
-/// The mean of received updates alone, of so many values: the model of others. `None` if none of them is
-/// fit.
+/// Returns the mean of received updates of `values` values, without an own model. `None` if no update is fit.
 pub(crate) fn average_of_others(me: Rank, values: usize, received: &[Received]) -> Option<Average> {
     Some(mean(me, values, None, received)).filter(|average| !average.of.is_empty())
 }

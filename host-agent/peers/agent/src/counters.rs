@@ -1,56 +1,55 @@
-//! What a peer and a coordinator have dropped.
+//! Counters of peers and coordinators.
 
-/// Of a peer, beside what its sender, its receiver and its members count.
+/// Counters of a peer, next to those of its sender, its receiver and its members.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PeerCounters {
-    /// Messages of a coordinator that are none, or name a peer that there is not.
+    /// Invalid messages of a coordinator, or messages that name a nonexistent peer.
     pub malformed: u64,
-    /// What a coordinator said that is not in charge any more.
+    /// Messages of a coordinator that is no longer in charge.
     pub old_term: u64,
-    /// Choices for a round that is over, or older than one that is known.
+    /// Choices for a past round, or older than a known one.
     pub old_choice: u64,
-    /// Receivers that a choice would add to a multicast that goes on.
+    /// Receivers that a choice would add to an active multicast.
     pub added: u64,
-    /// Rounds whose receivers are the last ones, because no choice came.
+    /// Rounds that used the previous receivers because no choice arrived.
     pub rounds_with_previous_receivers: u64,
-    /// Receivers added by the rule of k.
+    /// Receivers added by the fairness bound k.
     pub forced: u64,
-    /// Whole updates that a newer one of the same peer replaced before they were averaged, or of a round that
-    /// is averaged already.
+    /// Complete updates that a newer one of the same peer replaced before averaging, or whose round is
+    /// already averaged.
     pub superseded: u64,
-    /// Whole updates of rounds that their sender cannot be in yet, and chunks and messages of rounds that
-    /// there are not: they were not held.
+    /// Complete updates of rounds that their sender cannot have reached, and chunks and messages of
+    /// nonexistent rounds; dropped.
     pub ahead: u64,
-    /// Updates that did not come whole, beyond those that are named at the beginning of a round.
+    /// Incomplete updates beyond those listed at the start of a round.
     pub unnamed: u64,
-    /// Updates with a NaN or an infinity, or of another length: they were not averaged.
+    /// Updates with a NaN or an infinity, or of another length; not averaged.
     pub unfit: u64,
-    /// Notices that are none.
+    /// Invalid notices.
     pub unknown_notices: u64,
     /// Refusals by a coordinator with another job configuration.
     pub other_job: u64,
-    /// Times that a peer was taken for gone.
+    /// Times that a peer was declared failed.
     pub gone: u64,
-    /// Times that one that was taken for gone was there.
+    /// Times that a peer declared failed was still alive.
     pub back: u64,
-    /// Rounds in which it sent nothing, since it had begun anew and had no model of the others.
+    /// Rounds without an own update, after a restart without a model of the others.
     pub passed: u64,
-    /// Times that it had begun anew, no other sent it a model, and it went on from the weights of its
-    /// program.
+    /// Restarts after which no other peer sent a model, so that the peer resumed from its program's weights.
     pub restarted_from_init: u64,
 }
 
-/// Of a coordinator.
+/// Counters of a coordinator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CoordinatorCounters {
-    /// Messages that are none, or name a peer that there is not.
+    /// Invalid messages, or messages that name a nonexistent peer.
     pub malformed: u64,
-    /// Reports about a round that is over.
+    /// Reports about a past round.
     pub late: u64,
     /// Samples without bits or seconds.
     pub useless: u64,
-    /// Choices of receivers handed out.
+    /// Choices sent.
     pub choices: u64,
-    /// Choices that could not be made: peers send to the last receivers.
+    /// Choices that failed; peers send to their last receivers.
     pub failed: u64,
 }

@@ -1,4 +1,4 @@
-//! A peer of decentralised training, and the coordinator that chooses receivers, as state machines without
+//! A peer of decentralized training, and the coordinator that chooses receivers, as state machines without
 //! I/O and without a clock. docs/protocol/peers.md, "Rounds".
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]

@@ -1,5 +1,5 @@
-//! What peers and their coordinator send each other, as protocol buffers (docs/protocol/peers.md,
-//! "Rounds"). Between peers there are frames, or packets, of the crate `multicast`.
+//! Messages between peers and their coordinator, as protocol buffers (docs/protocol/peers.md, "Rounds").
+//! Between peers there are frames, or packets, of the crate `inart-protocol-peers`.
 
 use bytes::Bytes;
 use prost::Message as _;
@@ -10,7 +10,7 @@ use crate::term::Term;
 /// One message.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Message {
-    /// What it says.
+    /// Content.
     #[prost(oneof = "Body", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
     pub body: Option<Body>,
 }
@@ -21,190 +21,190 @@ pub enum Body {
     /// Peer to coordinator, first.
     #[prost(message, tag = "1")]
     Hello(Hello),
-    /// Peer to coordinator: it has an update, and wants receivers.
+    /// Peer to coordinator: an update is ready and needs receivers.
     #[prost(message, tag = "2")]
     Ready(Ready),
-    /// Peer to coordinator: how much is left to send.
+    /// Peer to coordinator: the rest of an update to send.
     #[prost(message, tag = "3")]
     Remaining(Remaining),
-    /// Peer to coordinator: a multicast is over.
+    /// Peer to coordinator: end of a multicast.
     #[prost(message, tag = "4")]
     Ended(Ended),
-    /// Peer to coordinator: what it has measured, and who is gone.
+    /// Peer to coordinator: measurements, and lost peers.
     #[prost(message, tag = "5")]
     Seen(Seen),
     /// Peer to coordinator: a newer one is in charge.
     #[prost(message, tag = "6")]
     Refused(Term),
-    /// Coordinator to peer: who takes part.
+    /// Coordinator to peer: members.
     #[prost(message, tag = "7")]
     Roster(Roster),
     /// Coordinator to peer: the receivers of an update.
     #[prost(message, tag = "8")]
     Choice(Choice),
-    /// Coordinator to peer: it is not taken in, since its job is another one.
+    /// Coordinator to peer: refusal because of another job configuration.
     #[prost(message, tag = "9")]
     OtherJob(OtherJob),
 }
 
-/// Who a peer is, and where.
+/// Identity and progress of a peer.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Hello {
-    /// Its life.
+    /// Incarnation.
     #[prost(fixed32, tag = "1")]
     pub incarnation: u32,
-    /// The newest coordinator that it knows.
+    /// Newest known coordinator.
     #[prost(message, optional, tag = "2")]
     pub term: Option<Term>,
-    /// The rounds that it has ended.
+    /// Rounds that the peer has ended.
     #[prost(uint32, tag = "3")]
     pub ended: u32,
-    /// Rounds since it last sent to each peer, by rank.
+    /// Rounds since the peer last sent to each other, by rank.
     #[prost(uint32, repeated, tag = "4")]
     pub waits: Vec<u32>,
-    /// A fingerprint of the job: peers and coordinator have to agree on it.
+    /// Fingerprint of the job: peers and coordinator must agree.
     #[prost(fixed64, tag = "5")]
     pub job: u64,
-    /// Whether it takes part already. One that does not begins where the last ones are.
+    /// Whether the peer takes part already. A new one starts where the slowest peers are.
     #[prost(bool, tag = "6")]
     pub takes_part: bool,
-    /// What peers and coordinator have to agree on, by name.
+    /// Settings that peers and coordinator must agree on, by name.
     #[prost(message, repeated, tag = "7")]
     pub terms: Vec<inart_terms::Term>,
 }
 
-/// A peer that has computed.
+/// Completion of a computation.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Ready {
-    /// Its round.
+    /// Round of the peer.
     #[prost(uint32, tag = "1")]
     pub round: u32,
-    /// How long it computed, in seconds.
+    /// Compute time, in seconds.
     #[prost(double, tag = "2")]
     pub computed_seconds: f64,
-    /// Whether it has a choice of receivers for that round.
+    /// Whether the peer has a choice of receivers for that round.
     #[prost(bool, tag = "3")]
     pub has_choice: bool,
 }
 
-/// How a multicast goes on.
+/// Progress of a multicast.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Remaining {
-    /// Its round.
+    /// Round of the multicast.
     #[prost(uint32, tag = "1")]
     pub round: u32,
-    /// The part of the update that is not sent, from 0 to 1.
+    /// Part of the update that is not sent, from 0 to 1.
     #[prost(double, tag = "2")]
     pub part: f64,
 }
 
-/// How a multicast ended.
+/// End of a multicast.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Ended {
-    /// Its round.
+    /// Round of the multicast.
     #[prost(uint32, tag = "1")]
     pub round: u32,
-    /// Who has the update.
+    /// Receivers that have the update.
     #[prost(uint32, repeated, tag = "2")]
     pub complete: Vec<u32>,
-    /// From whom it was withdrawn.
+    /// Receivers that were withdrawn.
     #[prost(uint32, repeated, tag = "3")]
     pub withdrawn: Vec<u32>,
-    /// Who was given up.
+    /// Receivers that timed out.
     #[prost(uint32, repeated, tag = "4")]
     pub given_up: Vec<u32>,
-    /// How long each copy took, in seconds, in the order of `complete`; empty where switches make the copies.
+    /// Duration of each copy, in seconds, in the order of `complete`; empty where switches make the copies.
     #[prost(double, repeated, tag = "5")]
     pub seconds: Vec<f64>,
 }
 
-/// What was measured at a peer's port.
+/// Measurement of a peer's port.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub struct Sample {
-    /// Whether from the peer to the switch.
+    /// Whether the direction is from the peer to the switch.
     #[prost(bool, tag = "1")]
     pub is_up: bool,
-    /// What passed, in bits.
+    /// Bits that passed.
     #[prost(double, tag = "2")]
     pub bits: f64,
-    /// In how many seconds.
+    /// Duration in seconds.
     #[prost(double, tag = "3")]
     pub seconds: f64,
-    /// Whether more would not have passed: frames were marked or lost, or left later than they were to.
+    /// Whether the port was full: frames were marked or lost, or left later than planned.
     #[prost(bool, tag = "4")]
     pub is_full: bool,
 }
 
-/// What a peer has seen.
+/// Observations of a peer.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Seen {
-    /// Of its own port.
+    /// Samples of the peer's own port.
     #[prost(message, repeated, tag = "1")]
     pub samples: Vec<Sample>,
-    /// Peers of which it hears nothing.
+    /// Peers that this one has lost.
     #[prost(uint32, repeated, tag = "2")]
     pub gone: Vec<u32>,
 }
 
-/// Who takes part.
+/// Members.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Roster {
-    /// Whose word it is.
+    /// Term of the sender.
     #[prost(message, optional, tag = "1")]
     pub term: Option<Term>,
-    /// Each peer's incarnation, by rank; 0 for who is not there.
+    /// Each peer's incarnation, by rank; 0 for an absent one.
     #[prost(fixed32, repeated, tag = "2")]
     pub incarnations: Vec<u32>,
-    /// The rounds that each has ended.
+    /// Rounds that each peer has ended.
     #[prost(uint32, repeated, tag = "3")]
     pub ended: Vec<u32>,
 }
 
-/// A peer's job is not the coordinator's.
+/// Refusal because a peer's job is not the coordinator's.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct OtherJob {
-    /// The fingerprint of the coordinator's.
+    /// Fingerprint of the coordinator's job.
     #[prost(fixed64, tag = "1")]
     pub job: u64,
-    /// The first setting that differs, with both values, in words.
+    /// First setting that differs, with both values, in words.
     #[prost(string, tag = "2")]
     pub why: String,
 }
 
-/// Receivers.
+/// Choice of receivers.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Choice {
-    /// Whose word it is.
+    /// Term of the sender.
     #[prost(message, optional, tag = "1")]
     pub term: Option<Term>,
-    /// Counts up within the term: of two about one round, the higher holds.
+    /// Serial number within the term: of two choices for one round, the higher is active.
     #[prost(uint64, tag = "2")]
     pub serial: u64,
-    /// The round of the peer that it is for.
+    /// Round of the peer that gets the choice.
     #[prost(uint32, tag = "3")]
     pub round: u32,
     /// Ranks.
     #[prost(uint32, repeated, tag = "4")]
     pub receivers: Vec<u32>,
-    /// At what rate the update is to leave, in bit/s.
+    /// Sending rate, in bit/s.
     #[prost(double, tag = "5")]
     pub rate_bps: f64,
 }
 
-/// Bytes that are no message.
+/// Bytes that are not a message.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{0} bytes that are not a message between a peer and a coordinator")]
 pub struct MessageError(pub usize);
 
-/// A message as bytes.
+/// Encodes a message.
 pub fn encode(body: Body) -> Bytes {
     Message { body: Some(body) }.encode_to_vec().into()
 }
 
-/// Bytes as a message.
+/// Decodes a message.
 ///
 /// # Errors
-/// They are none, or one of a kind that is not known.
+/// The bytes are not a message, or are of an unknown kind.
 pub fn decode(bytes: Bytes) -> Result<Body, MessageError> {
     let len = bytes.len();
     let message = Message::decode(bytes).map_err(|_| MessageError(len))?;

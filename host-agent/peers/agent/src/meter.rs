@@ -1,20 +1,20 @@
-//! What passes a peer's port down, measured by the updates that arrive: no frame is sent for it.
+//! Measures the receive rate of a peer's port by the updates that arrive, without frames of its own.
 
 use std::time::Duration;
 
 use crate::message::Sample;
 
-/// A pause above this ends a sample: the port was idle.
+/// A longer pause ends a sample: the port was idle.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The length of a sample.
+/// Length of a sample.
 const SAMPLE: Duration = Duration::from_millis(200);
-/// Samples that wait to be told; the last ones are the best.
+/// Most samples that wait to be reported; the newest are kept.
 const MOST: usize = 64;
 
-/// Adds up what arrives.
+/// Sums what arrives.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
-    /// When the sample that goes on began, and when something arrived last.
+    /// Start of the current sample, and time of the last arrival.
     times: Option<(Duration, Duration)>,
     bits: f64,
     is_full: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A frame of so many bytes is here. `is_full`: it was marked.
+    /// Takes a frame of `bytes` bytes. `is_full`: the frame was marked.
     pub fn arrived(&mut self, bytes: usize, is_full: bool, now: Duration) {
         match &mut self.times {
             Some((_, last)) if now.saturating_sub(*last) <= PAUSE => {
@@ -30,13 +30,13 @@ impl Meter {
                 self.bits += 8.0 * bytes as f64;
                 self.is_full |= is_full;
             }
-            // The first one took no time that is known.
+            // The duration of the first frame is unknown.
             _ => self.begin(now),
         }
         self.end_if_long(now);
     }
 
-    /// Something that was to arrive did not.
+    /// Takes note that an expected frame did not arrive.
     pub fn lost(&mut self) {
         self.is_full = true;
     }
@@ -54,14 +54,14 @@ impl Meter {
         self.begin(now);
     }
 
-    /// Adds a sample that was taken elsewhere.
+    /// Adds a sample measured elsewhere.
     pub fn add(&mut self, sample: Sample) {
         self.samples.push(sample);
         let surplus = self.samples.len().saturating_sub(MOST);
         self.samples.drain(..surplus);
     }
 
-    /// What was measured since it was asked last.
+    /// Returns the samples since the last call.
     pub fn take(&mut self) -> Vec<Sample> {
         std::mem::take(&mut self.samples)
     }

@@ -1,23 +1,23 @@
-//! What peers tell all others: where they are. It may be lost, and is said again.
+//! Progress notices of peers to all others. A notice may be lost, and is repeated.
 
-/// Where a peer is.
+/// Progress of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notice {
-    /// Rounds that it has ended: its multicast of that round is over.
+    /// Rounds that the peer has ended, multicasts included.
     pub ended: u32,
-    /// Whether it has ended its last one.
+    /// Whether the peer has ended its last round.
     pub is_finished: bool,
 }
 
 const WHERE: u32 = 1;
 
 impl Notice {
-    /// The notice as words: what it is (1), rounds, whether that was the last.
+    /// Returns the notice as words: kind (1), rounds, whether the last round has ended.
     pub fn words(self) -> [u32; 3] {
         [WHERE, self.ended, self.is_finished.into()]
     }
 
-    /// Reads a notice; words behind it are ignored. `None` if it is none that is known.
+    /// Reads a notice and ignores trailing words. `None` if the kind is unknown.
     pub fn parse(words: impl Iterator<Item = u32>) -> Option<Self> {
         let words: Vec<u32> = words.take(3).collect();
         match words[..] {

@@ -1,4 +1,4 @@
-//! A peer with its messages: their numbers, what becomes of them, and who has heard of its end.
+//! A peer with its messages: their numbers, their outcomes, and the peers that know of its end.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -15,41 +15,40 @@ use crate::average::Received;
 use crate::notice::Notice;
 use crate::peer::{Output as PeerOutput, Peer, Start, UpdateError};
 
-/// After this time a peer that has finished leaves, although others are still connected.
+/// Longest time that a finished peer stays for others that are still connected.
 const LONGEST_END: Duration = Duration::from_secs(30);
-/// By frames no peer confirms that it has heard of this peer's end: it is sent this often before the peer
-/// leaves.
+/// Notices of the end before a peer leaves when it sends frames, which are not acknowledged.
 const LAST_NOTICES: u32 = 5;
 /// Frames in one piece of memory.
 const FRAMES: usize = 64;
-/// Messages overtake chunks; chunks of an update leave in their order.
+/// Messages overtake chunks; chunks of an update leave in order.
 const URGENT: i32 = i32::MAX;
-/// Reports that wait for a coordinator at most. One that takes none is sent the newest ones later.
+/// Most reports that wait for a coordinator; a coordinator that reads none gets the newest ones later.
 const MOST_REPORTS: usize = 1024;
 
-/// News of a peer for its program.
+/// Report of a peer to its program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PeerReport {
-    /// An update is to be computed: it is the answer.
+    /// Request for an update.
     Compute(Start),
     /// A whole update of another peer.
     Received(Received),
     /// End of the peer's own multicast of a round.
     Ended {
-        /// How it ended; each of its receivers is named.
+        /// Outcome for each receiver.
         outcome: Outcome,
-        /// Whether no choice came, and the receivers were the last ones.
+        /// Whether the previous receivers were used because no choice arrived.
         rounds_with_previous_receivers: bool,
     },
     /// End of the last round.
     Finished(Start),
-    /// The peer takes no part, for ever.
+    /// Permanent exclusion of the peer.
     Rejected(AdmissionError),
-    /// The program's update is unusable.
+    /// Refusal of the program's update.
     Update(UpdateError),
 }
 
-/// Message under way whose end matters.
+/// Message in flight whose end matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sent {
     /// Chunk of an update.
@@ -67,7 +66,7 @@ pub struct Framing {
     addresses: Vec<MacAddr>,
     frame_bytes: usize,
     buffer: BytesMut,
-    /// Blocks of receivers of the last transmission that lack their frame.
+    /// Blocks of receivers of the last transmission whose frames are not written yet.
     blocks: VecDeque<(Transmission, Contributors)>,
 }
 
@@ -78,7 +77,7 @@ impl Framing {
         Framing { writer, addresses, frame_bytes, buffer: BytesMut::new(), blocks: VecDeque::new() }
     }
 
-    /// A frame. One that does not fit is none: the setup has chunks and messages that do.
+    /// Writes a frame. Returns `None` if the content does not fit; chunks and messages of the setup do.
     fn written(
         &mut self,
         write: impl FnOnce(&mut FrameWriter, &mut [u8]) -> Result<usize, WireError>,
@@ -105,13 +104,13 @@ pub struct PeerProcess {
     connected: BTreeSet<Rank>,
     next_id: u64,
     sent: BTreeMap<u64, Sent>,
-    /// Peers that have heard that this one has ended its last round.
+    /// Peers that know that this one has ended its last round.
     notified: BTreeSet<Rank>,
     finished: Option<Duration>,
     last_notices: u32,
-    /// What is to be done, in this order.
+    /// Actions for the host, in order.
     ready: VecDeque<Output<PeerReport>>,
-    /// Whether nothing follows what is ready, and whether the host knows.
+    /// Whether nothing follows the ready actions, and whether the host knows.
     is_over: bool,
     has_ended: bool,
 }
@@ -149,12 +148,12 @@ impl PeerProcess {
         &self.peer
     }
 
-    /// Whether another peer is connected.
+    /// Returns whether another peer is connected.
     pub fn is_connected(&self, rank: Rank) -> bool {
         self.connected.contains(&rank)
     }
 
-    /// Whether peers reach each other by connections.
+    /// Returns whether peers communicate by connections.
     pub fn has_connections(&self) -> bool {
         self.framing.is_none()
     }
@@ -163,7 +162,7 @@ impl PeerProcess {
         Rank::try_from(number.index()).ok().filter(|rank| rank.index() < self.peers)
     }
 
-    /// Adds a message with a number of its own.
+    /// Adds a message with a new number.
     fn send(&mut self, to: PeerNo, what: Option<Sent>, data: Bytes, priority: i32) {
         let id = self.next_id;
         self.next_id += 1;
@@ -253,7 +252,7 @@ impl PeerProcess {
         Some(())
     }
 
-    /// The end of the process, once.
+    /// Returns the end of the process, once.
     fn over(&mut self) -> Option<Output<PeerReport>> {
         (!std::mem::replace(&mut self.has_ended, true)).then_some(Output::Over)
     }
@@ -266,7 +265,7 @@ impl PeerProcess {
         Some(Output::Send { to, id, data, priority: URGENT })
     }
 
-    /// Whether the peer may leave: it stays until all that are connected and take part have heard of its end.
+    /// Returns whether the peer may leave: all that are connected and take part know of its end.
     fn may_leave(&self, now: Duration) -> bool {
         let Some(since) = self.finished else { return false };
         let members = self.peer.members();
@@ -303,7 +302,7 @@ impl Machine for PeerProcess {
         match self.rank(peer) {
             Some(rank) => {
                 self.connected.remove(&rank);
-                // Another incarnation of it may not know.
+                // The new incarnation may not know of the end.
                 self.notified.remove(&rank);
                 self.peer.broken(rank, now);
             }
@@ -347,7 +346,7 @@ impl Machine for PeerProcess {
         }
     }
 
-    /// Others notice the end of the connections.
+    /// Other peers detect the end of the connections.
     fn stop(&mut self, _why: &str, _now: Duration) {
         self.ready.clear();
         self.is_over = true;

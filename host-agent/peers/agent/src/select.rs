@@ -1,23 +1,23 @@
-//! Who chooses receivers.
+//! Selection of receivers.
 
 use std::sync::Arc;
 
 use inart_planner_peers::{Pairs, Problem, Reading, Scheme, Setting, SplitMix64, Task};
 
-/// Chooses receivers. Peers are numbers from 0 on: those that take part, by rank.
+/// Chooses receivers. Peers that take part are numbered from 0 in the order of their ranks.
 pub trait Selector {
-    /// The receivers of everybody's update of one round. `ranks`: of those that take part.
+    /// Returns the receivers of every update of one round. `ranks`: ranks of the peers that take part.
     ///
     /// # Errors
-    /// Why there are none, as the end of a sentence.
+    /// No receivers can be chosen; the reason is the end of a sentence.
     fn round(&mut self, problem: &Problem, ranks: &[usize]) -> Result<Pairs, String>;
 
-    /// The receivers of each multicast from now on, in the order of `tasks`, of which the one numbered
-    /// `ready` is about to begin, to nobody yet or to everybody: for the others, a subset of those so far.
-    /// `ranks`: of those that take part.
+    /// Returns the receivers of each active multicast, in the order of `tasks`. The task numbered `ready` is
+    /// about to start, and has no receivers yet or all; each other task gets a subset of its receivers.
+    /// `ranks`: ranks of the peers that take part.
     ///
     /// # Errors
-    /// Why there are none, as the end of a sentence.
+    /// No receivers can be chosen; the reason is the end of a sentence.
     fn ready(
         &mut self,
         setting: &Setting<'_>,
@@ -34,23 +34,24 @@ pub struct Schemes {
     reading: Reading,
     random: SplitMix64,
     job: String,
-    /// With the scheme `own`: the receivers that a user has chosen, by rank.
+    /// With the scheme `own`: user-defined receivers, by rank.
     given: Option<Arc<Pairs>>,
 }
 
 impl Schemes {
-    /// A scheme, how Algorithm 2 is read, and what names Orpheus' draws; the job's name is for errors.
+    /// Creates schemes from a scheme, a reading of Algorithm 2 and the seed of Orpheus' draws; error messages
+    /// name the job.
     pub fn new(scheme: Scheme, reading: Reading, seed: u64, job: &str) -> Self {
         Schemes { scheme, reading, random: SplitMix64::new(seed), job: job.to_owned(), given: None }
     }
 
-    /// Follows the receivers that a user has chosen, by rank, instead. A receiver that does not take part is
-    /// left out, and others stand in where too few are left.
+    /// Uses user-defined receivers, by rank. Receivers that do not take part are left out; others replace
+    /// them where too few remain.
     pub fn following(self, given: Option<Arc<Pairs>>) -> Self {
         Schemes { scheme: if given.is_some() { Scheme::Own } else { self.scheme }, given, ..self }
     }
 
-    /// The pairs of `required` and those that a user has chosen, as numbers of those that take part.
+    /// Returns the union of `required` and the user-defined pairs, as numbers of the peers that take part.
     fn with_given(&self, required: &Pairs, ranks: &[usize]) -> Pairs {
         let mut all = required.clone();
         let Some(given) = &self.given else { return all };
@@ -82,7 +83,7 @@ impl Selector for Schemes {
     ) -> Result<Vec<Vec<usize>>, String> {
         match self.scheme {
             Scheme::Optimal => Err(format!("scheme {} plans whole rounds only", self.scheme)),
-            // Neither looks at the others nor takes anything from them.
+            // These schemes do not look at other multicasts.
             Scheme::Orpheus | Scheme::Own => {
                 let from = tasks[ready].from;
                 let n = setting.bits.len();
@@ -103,7 +104,7 @@ impl Selector for Schemes {
                 chosen[ready] = drawn.receivers(from).collect();
                 Ok(chosen)
             }
-            // Nobody who receives is dropped.
+            // No active receiver is dropped.
             Scheme::Optimized => {
                 let others = tasks.iter().enumerate().filter(|(at, _)| *at != ready);
                 let others: Vec<Task> = others.map(|(_, task)| task.clone()).collect();
@@ -123,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// Peer 0 sends to three, and has half of its update left, when peer 1 is ready.
+    /// Peer 0 sends to three peers and has half of its update left when peer 1 is ready.
     fn chosen(scheme: Scheme) -> Vec<Vec<usize>> {
         let ports = Ports { up_bps: vec![40e6; 4], down_bps: vec![10e6, 10e6, 10e6, 10e6] };
         let (required, waited) = (Pairs::of(4, [(1, 2)]), Waits::none(4));
@@ -145,8 +146,8 @@ mod tests {
     fn ours_takes_nothing_from_those_under_way_and_algorithm_2_does() {
         let ours = chosen(Scheme::Optimized);
         assert_eq!(ours[0], [1, 2, 3]);
-        assert!(ours[1].contains(&2), "what is required: {ours:?}");
-        // Peer 3 shares its port with peer 0's update, and peer 0 has its own to itself.
+        assert!(ours[1].contains(&2), "the required receiver: {ours:?}");
+        // Peer 3 shares its port with peer 0's update, and peer 0's own incoming port is idle.
         assert!(ours[1].contains(&0), "the emptiest port: {ours:?}");
         assert_ne!(chosen(Scheme::Selmcast)[0], [1, 2, 3]);
     }

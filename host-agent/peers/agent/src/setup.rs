@@ -1,4 +1,4 @@
-//! What a peer is told before it starts.
+//! Settings of a peer.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use inart_terms::Terms;
 use inart_wire::{Incarnation, JobId, PlanVersion, Rank};
 use thiserror::Error;
 
-/// When a peer may begin its next round, and what it averages then.
+/// Rule by which a peer starts its next round, and the updates that it averages then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
-    /// When all have ended this one: bulk synchronous. It averages the updates of this round.
+    /// Bulk synchronous: when all have ended this round. The peer averages the updates of this round.
     Bsp,
-    /// When it is at most `staleness` rounds ahead of the last: stale synchronous. It averages the newest
-    /// update of each peer that came since it averaged last.
+    /// Stale synchronous: when the peer is at most `staleness` rounds ahead of the slowest. It averages the
+    /// newest update of each peer that arrived since the last average.
     Ssp {
-        /// Rounds.
+        /// Lead bound in rounds.
         staleness: u32,
     },
 }
 
 impl Sync {
-    /// By how many rounds one may be ahead of the last.
+    /// Returns by how many rounds a peer may be ahead of the slowest.
     pub fn staleness(self) -> u32 {
         match self {
             Sync::Bsp => 0,
@@ -31,67 +31,68 @@ impl Sync {
     }
 }
 
-/// What a peer is told.
+/// Settings of a peer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// Its rank.
+    /// Rank of the peer.
     pub me: Rank,
-    /// This incarnation of it, not [`Incarnation::UNKNOWN`].
+    /// Incarnation of the peer, not [`Incarnation::UNKNOWN`].
     pub incarnation: Incarnation,
     /// The job.
     pub job: JobId,
-    /// Names that have to be the same everywhere, such as the job's and, by rank, the peers'.
+    /// Names that must agree everywhere, such as the job's and, by rank, the peers'.
     pub names: Vec<String>,
-    /// What peers have to share, and a coordinator does not know, such as the seed and the first weights.
+    /// Settings that peers must share and a coordinator does not know, such as the seed and the first
+    /// weights.
     pub program: Terms,
-    /// The installed plan that frames are steered by.
+    /// Plan version that steers frames.
     pub plan_version: PlanVersion,
-    /// How many values each peer's update has, by rank.
+    /// Values of each peer's update, by rank.
     pub update_values: Vec<usize>,
-    /// How many values a chunk has.
+    /// Values per chunk.
     pub chunk_values: usize,
-    /// The fewest receivers of an update (p).
+    /// Least number of receivers of an update (p).
     pub receivers: usize,
-    /// When it may go on.
+    /// Rule by which the peer starts its next round.
     pub sync: Sync,
-    /// A peer that was not among the receivers for so many rounds is one in the next (k). `None`: nobody has
-    /// to be.
+    /// Fairness bound k: a peer that was not among the receivers for this many rounds is one in the next.
+    /// `None`: no bound.
     pub force_after: Option<u32>,
     /// The last round; rounds count from 1.
     pub rounds: u32,
-    /// How it sends.
+    /// Options of the sender.
     pub sender: SenderOptions,
-    /// When it asks.
+    /// Options of the receiver.
     pub receiver: ReceiverOptions,
-    /// The rate at which it sends until a coordinator says another, in bit/s.
+    /// Sending rate until a coordinator sets another, in bit/s.
     pub rate_bps: f64,
-    /// How long it waits for the coordinator's choice of receivers before it sends to the last ones.
+    /// Longest wait for the coordinator's choice; then the peer sends to the last receivers.
     pub choice_patience: Duration,
-    /// A peer of which nothing is heard for that long is gone: nobody waits for it.
+    /// Time without a sign of life after which a peer counts as failed.
     pub peer_timeout: Duration,
-    /// How long it waits for a coordinator that takes it in. Longer than a coordinator's gathering time.
+    /// Longest wait for admission by a coordinator. Must exceed a coordinator's gathering time.
     pub meeting_patience: Duration,
-    /// How long it waits for others to end a round, while something is heard of them.
+    /// Longest wait for others to end a round while they show signs of life.
     pub round_patience: Duration,
 }
 
-/// What a setup cannot be.
+/// Reason for which a setup is invalid.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SetupError {
     /// A rank beyond the last.
     #[error("peer {rank} is not in the job of {peers} peers, whose ranks are 0 to {last}", last = peers.saturating_sub(1))]
     Rank {
-        /// The peer's.
+        /// Rank of the peer.
         rank: Rank,
-        /// How many there are.
+        /// Number of peers.
         peers: usize,
     },
-    /// More receivers than there are others.
+    /// More receivers than other peers.
     #[error("an update has {receivers} receivers, and there are {peers} peers; give 1 to {most}", most = peers.saturating_sub(1))]
     Receivers {
-        /// As asked.
+        /// Given number of receivers.
         receivers: usize,
-        /// How many peers there are.
+        /// Number of peers.
         peers: usize,
     },
     /// No values, or too many chunks.
@@ -100,14 +101,14 @@ pub enum SetupError {
          fewer than 2^31 chunks"
     )]
     Cut {
-        /// Whose update.
+        /// Rank of the sender.
         rank: usize,
-        /// Its values.
+        /// Values of the update.
         values: usize,
-        /// Values of a chunk.
+        /// Values per chunk.
         chunk: usize,
     },
-    /// No life.
+    /// No incarnation.
     #[error("peer {rank} has no incarnation; draw one that is not 0")]
     Incarnation {
         /// The peer.
@@ -116,18 +117,18 @@ pub enum SetupError {
     /// A rate that sends nothing.
     #[error("{rate_bps} bit/s is not a rate; give one above 0")]
     Rate {
-        /// As asked.
+        /// Given rate.
         rate_bps: f64,
     },
 }
 
 impl Setup {
-    /// How many peers the job has.
+    /// Returns the number of peers of the job.
     pub fn peers(&self) -> usize {
         self.update_values.len()
     }
 
-    /// How many bits an update has on its way once: of whole frames, or of values on connections.
+    /// Returns the bits of one update on the wire: of complete frames, or of values on connections.
     pub fn update_bits(&self, cut: Cut) -> f64 {
         match self.sender.copies {
             Copies::Switch { frame_bytes } => 8.0 * frame_bytes as f64 * f64::from(cut.chunks()),
@@ -135,10 +136,10 @@ impl Setup {
         }
     }
 
-    /// How each peer's update is cut, by rank.
+    /// Returns the cut of each peer's update into chunks, by rank.
     ///
     /// # Errors
-    /// A setup that cannot be: [`SetupError`] names what.
+    /// [`SetupError`] names the invalid setting.
     pub fn cuts(&self) -> Result<Vec<Cut>, SetupError> {
         let (me, peers, chunk) = (self.me, self.peers(), self.chunk_values);
         if me.index() >= peers {
@@ -169,19 +170,19 @@ impl Setup {
         Agreed { job, names, update_values, chunk_values, receivers, sync, force_after, multicast, rounds }
     }
 
-    /// What peers and their coordinator have to agree on, as a number.
+    /// Returns a fingerprint of the settings that peers and coordinator must agree on.
     pub fn fingerprint(&self) -> u64 {
         self.agreed().fingerprint()
     }
 
-    /// What peers and their coordinator have to agree on, and then what only peers know.
+    /// Returns the settings that peers and coordinator must agree on, followed by those that only peers know.
     pub fn terms(&self) -> Terms {
         self.agreed().terms().and(&self.program)
     }
 }
 
-/// What peers and their coordinator have to agree on: the job, names, lengths of updates and chunks,
-/// receivers, how far one may be ahead, the rule of k, who makes the copies, and the last round.
+/// Settings that peers and coordinator must agree on: the job, names, lengths of updates and chunks,
+/// receivers, lead bound, fairness bound k, maker of the copies, and the last round.
 pub(crate) struct Agreed<'a> {
     pub job: JobId,
     pub names: &'a [String],
@@ -195,7 +196,7 @@ pub(crate) struct Agreed<'a> {
 }
 
 impl Agreed<'_> {
-    /// As settings with their values.
+    /// Returns the settings with their values.
     pub fn terms(&self) -> Terms {
         let lengths = match self.update_values {
             [first, rest @ ..] if rest.iter().all(|other| other == first) => first.to_string(),
@@ -220,11 +221,11 @@ impl Agreed<'_> {
             ("values of a chunk", self.chunk_values.to_string()),
             ("receivers", self.receivers.to_string()),
         ];
-        // Few names, none of them twice.
+        // The names are few and distinct.
         Terms::new(all).unwrap_or_default()
     }
 
-    /// As a number (FNV-1a).
+    /// Returns the settings as a number (FNV-1a).
     pub fn fingerprint(&self) -> u64 {
         let after = self.force_after.map_or(u64::MAX, u64::from);
         let rest = [
@@ -238,7 +239,7 @@ impl Agreed<'_> {
             self.rounds.into(),
         ];
         let numbers = self.update_values.iter().map(|&values| values as u64).chain(rest);
-        // No name has this byte.
+        // Names do not contain this byte.
         let names = self.names.iter().flat_map(|name| name.bytes().chain([0xff]));
         let bytes = numbers.flat_map(u64::to_le_bytes).chain(names);
         inart_terms::fingerprint(bytes.map(u64::from))

@@ -1,14 +1,14 @@
-//! Which coordinator is in charge.
+//! Terms of coordinators.
 
 use std::fmt;
 
-/// A coordinator's term: the newer one is in charge, and peers refuse what an older one says.
+/// A coordinator's term: the newer one is in charge, and peers refuse messages of an older one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, prost::Message)]
 pub struct Term {
-    /// Counts up: one more than the highest that any peer knew when the coordinator began.
+    /// Number: one more than the highest that any peer knew when the coordinator started.
     #[prost(uint64, tag = "1")]
     pub number: u64,
-    /// Drawn at random, for two that began at the same time.
+    /// Random number that distinguishes two coordinators that started at the same time.
     #[prost(uint32, tag = "2")]
     pub holder: u32,
 }

@@ -1,4 +1,4 @@
-//! Decentralised averaging.
+//! Decentralized averaging.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -21,9 +21,9 @@ fn bits(values: &[f32]) -> Vec<u32> {
 }
 
 proptest! {
-    /// Values are multiples of 2^-20, so their sum is an integer that i64 has exactly.
+    /// Values are multiples of 2^-20, so their sum is an integer that i64 represents exactly.
     #[test]
-    fn it_is_the_mean_rounded_once_in_any_order_of_arrival(
+    fn the_average_is_rounded_once_in_any_order_of_arrival(
         models in proptest::collection::vec(proptest::collection::vec(-(1i64 << 22)..1 << 22, 1500), 2..9),
         seed in any::<prop::sample::Index>(),
     ) {
@@ -51,7 +51,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_not_finite_or_of_another_length_is_left_out_and_named() {
+fn unfit_updates_are_left_out_and_named() {
     let received = [
         update(4, &[1.0, f32::NAN]),
         update(3, &[7.0, 8.0, 9.0]),

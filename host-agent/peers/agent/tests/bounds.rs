@@ -1,5 +1,5 @@
-//! What a peer or a coordinator is sent stays within bounds, and what differs or keeps others waiting is
-//! named.
+//! Peers and coordinators bound what they hold of received messages, and name differences and absent
+//! processes.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn roster(ended: u32) -> bytes::Bytes {
     encode(Body::Roster(Roster { term, incarnations: INCARNATIONS.to_vec(), ended: vec![ended; 3] }))
 }
 
-/// A peer that takes part, and computes its first update.
+/// Returns a peer that takes part and computes its first update.
 fn peer(me: usize, sync: Sync) -> Peer {
     let mut peer = Peer::new(Arc::new(setup(me, sync, &[]))).unwrap();
     peer.coordinator_up(ZERO);
@@ -86,7 +86,7 @@ fn peer(me: usize, sync: Sync) -> Peer {
     peer
 }
 
-/// The first message of a peer to its coordinator.
+/// Returns the first message of a peer to its coordinator.
 fn hello(setup: Setup) -> bytes::Bytes {
     let mut peer = Peer::new(Arc::new(setup)).unwrap();
     peer.coordinator_up(ZERO);
@@ -96,7 +96,7 @@ fn hello(setup: Setup) -> bytes::Bytes {
     }
 }
 
-/// What a coordinator answers: why it refuses, if it does.
+/// Returns a coordinator's reason for refusing, if it refuses.
 fn refusal(coordinator: &mut Coordinator<Schemes>) -> Option<String> {
     let mut why = None;
     while let Some(output) = coordinator.next_output() {
@@ -127,7 +127,7 @@ fn the_setting_that_differs_is_named_with_both_values() {
         coordinator.message(rank(1), hello(other.clone()), ZERO);
         let why = refusal(&mut coordinator).unwrap();
         assert!(why.starts_with(named), "{why}");
-        // The peer ends with it.
+        // The reason ends the peer.
         let mut peer = Peer::new(Arc::new(other)).unwrap();
         peer.coordinator_up(ZERO);
         let answer = inart_peers_agent::OtherJob { job: 0, why: why.clone() };
@@ -164,7 +164,7 @@ fn numbers_of_messages_do_not_overflow() {
     assert_eq!((counters.malformed, counters.unknown_notices, peer.round()), (2, 2, 1));
 }
 
-/// Peer 1 sends peer 0 whole updates of a hundred rounds.
+/// Peer 1 sends peer 0 complete updates of a hundred rounds.
 fn hundred_updates(sync: Sync) -> Peer {
     let (mut peer, sender) = (peer(0, sync), peer(1, sync));
     for round in 1..=100 {
@@ -178,10 +178,10 @@ fn hundred_updates(sync: Sync) -> Peer {
 
 #[test]
 fn updates_that_cannot_be_averaged_are_not_held() {
-    // In bulk synchronous rounds a sender is at most one round ahead, with one more for what crosses.
+    // In bulk synchronous rounds a sender is at most one round ahead, plus one for notices in flight.
     let counters = hundred_updates(Sync::Bsp).counters().0;
     assert_eq!((counters.ahead, counters.superseded), (98, 0));
-    // In stale synchronous ones only the newest is averaged.
+    // In stale synchronous rounds only the newest update is averaged.
     let mut peer = hundred_updates(Sync::Ssp { staleness: 200 });
     assert_eq!((peer.counters().0.ahead, peer.counters().0.superseded), (0, 99));
     let term = Some(Term { number: 1, holder: 1 });
@@ -196,8 +196,7 @@ fn updates_that_cannot_be_averaged_are_not_held() {
     assert_eq!((average.values, average.of), (vec![50.0; 4], vec![(rank(1), 100)]));
 }
 
-/// A peer that has just met the others waits for updates of their round. Updates of older rounds are of no
-/// use.
+/// A peer that has just met the others waits for updates of their round. It drops updates of older rounds.
 #[test]
 fn updates_of_rounds_that_are_over_are_not_held() {
     let mut peer = Peer::new(Arc::new(setup(0, Sync::Bsp, &[]))).unwrap();
@@ -214,7 +213,7 @@ fn updates_of_rounds_that_are_over_are_not_held() {
 }
 
 #[test]
-fn rounds_that_there_are_not_begin_nothing() {
+fn nonexistent_rounds_are_dropped() {
     for sync in [Sync::Bsp, Sync::Ssp { staleness: 3 }] {
         let (mut peer, sender) = (peer(0, sync), peer(1, sync));
         while peer.next_output().is_some() {}
@@ -225,7 +224,7 @@ fn rounds_that_there_are_not_begin_nothing() {
         let poll = message_packet(members, to, &Message::Poll { round: u32::MAX });
         peer.packet(rank(1), &poll, ZERO);
         assert_eq!((peer.counters().0.ahead, peer.next_output()), (4, None));
-        // What the sender has in its first round arrives all the same.
+        // The sender's update of its first round arrives nevertheless.
         for chunk in 0..2 {
             peer.packet(rank(1), &chunk_packet(members, 1, chunk, &[0; 2]), ZERO);
         }
@@ -235,7 +234,7 @@ fn rounds_that_there_are_not_begin_nothing() {
     }
 }
 
-/// One peer begins update after update: memory for their names has an end.
+/// One peer starts update after update: the list of their names is bounded.
 #[test]
 fn updates_that_do_not_come_whole_are_named_up_to_a_number() {
     let sync = Sync::Ssp { staleness: 3 };
@@ -265,9 +264,9 @@ fn a_peer_whose_program_hangs_is_named_and_not_waited_for_without_end() {
     let term = Some(Term { number: 1, holder: 1 });
     let choice = Choice { term, serial: 1, round: 1, receivers: Vec::new(), rate_bps: 1e9 };
     peer.coordinator(encode(Body::Choice(choice)), ZERO);
-    assert_eq!(peer.awaited(), None, "its program computes");
+    assert_eq!(peer.awaited(), None, "the program computes");
     peer.computed(vec![0.0; 4], ZERO).unwrap();
-    // Both others are heard of, and only one has ended the round.
+    // Both others show signs of life, and only one has ended the round.
     let other = self::peer(1, Sync::Bsp);
     let words = Notice { ended: 1, is_finished: false }.words();
     peer.packet(rank(1), &notice_packet(other.members(), &words), ZERO);
@@ -279,7 +278,7 @@ fn a_peer_whose_program_hangs_is_named_and_not_waited_for_without_end() {
         Output::Rejected(error) => Some(error),
         _ => None,
     });
-    let error = error.expect("it ends");
+    let error = error.expect("the peer ends");
     assert!(matches!(&error, AdmissionError::Others { round: 1, .. }), "{error}");
     assert!(error.to_string().contains("p3, in round 1"), "{error}");
 }

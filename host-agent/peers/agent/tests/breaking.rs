@@ -48,7 +48,7 @@ fn roster() -> bytes::Bytes {
     encode(Body::Roster(Roster { term, incarnations: INCARNATIONS.to_vec(), ended: vec![0; 3] }))
 }
 
-/// Peer 0, which sends its first update to both others.
+/// Returns peer 0 while it sends its first update to both others.
 fn sending() -> Peer {
     let mut peer = Peer::new(setup(0)).unwrap();
     peer.coordinator_up(Duration::ZERO);
@@ -61,7 +61,7 @@ fn sending() -> Peer {
     peer
 }
 
-/// Time passes, a minute at most; how the peer's multicast ended, and when.
+/// Lets at most a minute pass. Returns how the peer's multicast ended, and when.
 fn outcome(peer: &mut Peer, mut now: Duration) -> Option<(Outcome, Duration)> {
     let end = now + Duration::from_secs(60);
     while now < end {
@@ -77,19 +77,19 @@ fn outcome(peer: &mut Peer, mut now: Duration) -> Option<(Outcome, Duration)> {
 }
 
 #[test]
-fn who_is_not_heard_of_again_is_gone_long_before_the_timeout() {
+fn a_peer_that_stays_silent_has_failed_long_before_the_timeout() {
     let mut peer = sending();
     let broke = Duration::from_secs(10);
     peer.broken(rank(2), broke);
     peer.broken(rank(1), broke);
-    let (outcome, at) = outcome(&mut peer, broke).expect("nobody waits for who is gone");
+    let (outcome, at) = outcome(&mut peer, broke).expect("the multicast ends without the failed peer");
     assert_eq!(outcome.given_up.iter().collect::<Vec<_>>(), [rank(1), rank(2)]);
     assert!(at <= broke + Duration::from_secs(1), "{at:?}");
     assert_eq!(peer.counters().0.gone, 2);
 }
 
 #[test]
-fn who_is_heard_of_by_another_connection_is_there() {
+fn a_peer_that_reconnects_has_not_failed() {
     let mut peer = sending();
     let broke = Duration::from_secs(10);
     peer.broken(rank(2), broke);
@@ -107,7 +107,7 @@ fn who_is_heard_of_by_another_connection_is_there() {
 }
 
 #[test]
-fn a_peer_that_nobody_waits_for_may_break_any_number_of_times() {
+fn a_peer_without_waiters_may_break_any_number_of_times() {
     let mut peer = sending();
     let broke = Duration::from_secs(10);
     (0..3).for_each(|_| peer.broken(rank(2), broke));

@@ -1,4 +1,4 @@
-//! What a coordinator believes and hands out.
+//! Estimates and choices of a coordinator.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn setup(sync: Sync) -> CoordinatorSetup {
         force_after: None,
         multicast: Multicast::Switch,
         rounds: 5,
-        // Everybody's port down but peer 0's is slow.
+        // All incoming ports but peer 0's are slow.
         ports: Ports { up_bps: vec![4000.0; N], down_bps: vec![4000.0, 1000.0, 1000.0, 1000.0] },
         gather: SECOND,
         holder: 7,
@@ -101,7 +101,7 @@ fn all_are_chosen_for_once_all_have_ended_the_round_before() {
         choices.iter().map(|(to, choice)| (*to, choice.round)).collect::<Vec<_>>(),
         [0, 1, 2, 3].map(|to| (to, 1))
     );
-    // Peer 0's port takes three of the four in 0.75 s; its own update takes 1 s on another's, and all end
+    // Peer 0's port takes three of the four in 0.75 s; its own update takes 1 s on another port, and all end
     // then.
     let times = |(_, choice): &(usize, Choice)| choice.receivers.iter().filter(|&&to| to == 0).count();
     assert_eq!(choices.iter().map(times).sum::<usize>(), 3);
@@ -118,7 +118,7 @@ fn all_are_chosen_for_once_all_have_ended_the_round_before() {
 }
 
 #[test]
-fn it_begins_without_who_does_not_come() {
+fn rounds_start_without_absent_peers() {
     let mut test = Test::new(Sync::Bsp, Scheme::Optimized);
     test.coordinator.tick(Duration::ZERO);
     test.hello(0, 1, None, SECOND / 10);
@@ -137,7 +137,7 @@ fn it_begins_without_who_does_not_come() {
         sent.iter().map(of).collect::<Vec<_>>(),
         [(0, incarnations.clone()), (2, incarnations), (0, vec![2]), (2, vec![0])]
     );
-    // Who comes later takes part from then on.
+    // A late peer takes part from then on.
     test.hello(1, 2, None, 2 * SECOND);
     assert_eq!(test.rosters().iter().map(|(to, _)| *to).collect::<Vec<_>>(), [0, 1, 2]);
 }
@@ -151,16 +151,16 @@ fn a_full_port_is_believed_and_an_idle_one_is_tried() {
         test.say(1, Body::Seen(Seen { samples: vec![sample], gone: vec![] }), SECOND);
         test.coordinator.ports().down_bps[1]
     };
-    // 400 bit/s pass of the 1000 that it is built for, and more would not.
+    // 400 bit/s of the capacity of 1000 pass, and the port is full.
     assert_eq!(sample(200.0, true), 700.0);
     assert_eq!(sample(200.0, true), 550.0);
-    // Not full, and not busy: says nothing.
+    // A port that is neither full nor busy shows nothing.
     assert_eq!(sample(100.0, false), 550.0);
-    // Not full at nearly what is believed: more is tried, up to what it is built for.
+    // Not full near the estimate: more is tried, up to the capacity.
     assert_eq!(sample(275.0, false), 577.5);
     assert_eq!(sample(400.0, false), 800.0);
     assert_eq!(sample(5000.0, false), 1000.0);
-    // It never comes to nothing.
+    // The estimate never reaches 0.
     (0..50).for_each(|_| {
         sample(1e-3, true);
     });
@@ -173,14 +173,14 @@ fn a_full_port_is_believed_and_an_idle_one_is_tried() {
 }
 
 #[test]
-fn who_is_ready_is_chosen_for_at_once_and_others_give_way() {
+fn a_ready_peer_gets_a_choice_at_once_and_others_yield() {
     let mut test = Test::all(Sync::Ssp { staleness: 2 }, Scheme::Selmcast);
     assert!(test.choices().is_empty());
     test.say(1, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
     let first = test.choices();
     let [(1, choice)] = &first[..] else { panic!("{first:?}") };
     assert_eq!((choice.round, choice.receivers.contains(&0)), (1, true));
-    // Of the same update 90 % are left when others are ready.
+    // 90 % of the same update are left when others are ready.
     test.say(1, Body::Remaining(Remaining { round: 1, part: 0.9 }), SECOND);
     test.say(1, Body::Remaining(Remaining { round: 9, part: 0.9 }), SECOND);
     assert_eq!(test.coordinator.counters().late, 1);
@@ -191,7 +191,7 @@ fn who_is_ready_is_chosen_for_at_once_and_others_give_way() {
         for (to, choice) in test.choices() {
             assert!(!choice.receivers.is_empty() && !choice.receivers.contains(&(to as u32)));
             if to == 1 {
-                // Nobody is added to a multicast that goes on.
+                // An active multicast gets no further receivers.
                 assert!(choice.receivers.iter().all(|to| receivers.contains(to)));
                 withdrawn += receivers.len() - choice.receivers.len();
                 receivers = choice.receivers;
@@ -199,7 +199,7 @@ fn who_is_ready_is_chosen_for_at_once_and_others_give_way() {
         }
     }
     eprintln!("{withdrawn} withdrawn");
-    // When one has ended, the others are told that they may send faster.
+    // When one has ended, the others may send faster.
     test.say(2, ended(1, vec![0]), SECOND);
     assert!(test.choices().iter().all(|(to, _)| *to != 2));
     test.say(2, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
@@ -224,7 +224,7 @@ fn a_peer_is_left_out_when_its_connection_has_ended_and_others_miss_it() {
     test.choices();
     test.coordinator.down(rank(3), SECOND);
     (0..3).for_each(|from| test.say(from, ended(1, vec![0]), SECOND));
-    // It may be alive, and the others wait for it.
+    // The peer may be alive, and the others wait for it.
     assert_eq!(test.choices(), []);
     test.say(0, Body::Seen(Seen { samples: vec![], gone: vec![3] }), SECOND);
     let choices = test.choices();
@@ -233,7 +233,7 @@ fn a_peer_is_left_out_when_its_connection_has_ended_and_others_miss_it() {
         [(0, 2), (1, 2), (2, 2)]
     );
     assert!(choices.iter().all(|(_, choice)| !choice.receivers.contains(&3)));
-    // It is back, in another incarnation, and begins where the last ones are.
+    // The peer recovers in another incarnation, and starts where the slowest peers are.
     test.hello(3, 99, None, SECOND);
     let rosters = test.rosters();
     assert_eq!(rosters.len(), 4);
@@ -244,7 +244,8 @@ fn a_peer_is_left_out_when_its_connection_has_ended_and_others_miss_it() {
 fn the_newer_of_two_is_in_charge_and_the_older_stops() {
     let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     assert_eq!(test.coordinator.term(), Some(Term { number: 1, holder: 7 }));
-    // A peer that comes back has followed another one: whoever is refused stops, so this one asks.
+    // The returning peer has followed another coordinator: a refused coordinator stops, so this one takes
+    // charge again.
     test.hello(1, 2, Some(Term { number: 5, holder: 1 }), SECOND);
     assert_eq!(test.coordinator.term(), Some(Term { number: 6, holder: 7 }));
     test.sent();
@@ -259,7 +260,7 @@ fn the_newer_of_two_is_in_charge_and_the_older_stops() {
 }
 
 #[test]
-fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
+fn invalid_messages_and_peers_of_another_job_are_refused_by_name() {
     let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     test.sent();
     test.coordinator.message(rank(1), Bytes::from_static(b"\xff\xff"), SECOND);
@@ -276,12 +277,12 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
     let of = setup(test.sync);
     let others = [
-        // Its updates would go by connections, and the others' by frames; or by frames of other lengths.
+        // Updates by connections and by frames do not mix, nor do frames of different lengths.
         CoordinatorSetup { multicast: Multicast::Hosts, ..of.clone() },
         CoordinatorSetup { chunk_values: 32, ..of.clone() },
-        // It would end one round before the others.
+        // The peer would end one round before the others.
         CoordinatorSetup { rounds: of.rounds - 1, ..of.clone() },
-        // Two peers would be taken for each other.
+        // Two peers would have each other's rank.
         CoordinatorSetup { names: ["p1", "p2", "p4", "p3"].map(str::to_owned).to_vec(), ..of.clone() },
         CoordinatorSetup { receivers: 2, ..of.clone() },
         CoordinatorSetup { force_after: Some(3), ..of.clone() },
@@ -297,9 +298,9 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     assert!(!matches!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { .. })));
 }
 
-/// Of two that have ended no round, one computes its first and one has just begun.
+/// Of two peers that have ended no round, one computes its first and one has just started.
 #[test]
-fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
+fn a_peer_in_its_first_round_does_not_count_as_restarted() {
     let mut test = Test::new(Sync::Ssp { staleness: 2 }, Scheme::Optimized);
     let job = setup(test.sync).fingerprint();
     let hellos = [(2, true), (0, true), (0, false), (1, true)];
@@ -320,8 +321,8 @@ fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
     assert!(rosters.iter().all(|(_, roster)| roster.ended == [2, 0, 0, 1]), "{rosters:?}");
 }
 
-/// A round of copies by senders on ports that carry `real`: how long it took over what was planned. A copy
-/// takes as long as was planned, or as the slower of its two ports needs for all that goes through it.
+/// Runs a round of copies by senders on ports that carry `real`. Returns its duration relative to the plan. A
+/// copy takes as long as planned, or as its slower port needs for all copies through it.
 fn round_on(test: &mut Test, choices: &mut Vec<(usize, Choice)>, real: &Ports) -> f64 {
     let bits = setup(Sync::Bsp).update_bits[0];
     let all: Vec<(usize, usize)> = choices
@@ -345,12 +346,12 @@ fn round_on(test: &mut Test, choices: &mut Vec<(usize, Choice)>, real: &Ports) -
 }
 
 #[test]
-fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
+fn estimates_from_copy_times_track_a_port_that_others_use() {
     let built = Ports { up_bps: vec![4000.0; N], down_bps: vec![4000.0; N] };
     let setup = CoordinatorSetup {
         multicast: Multicast::Hosts,
         receivers: 2,
-        // As many as there are below.
+        // As many rounds as run below.
         rounds: 1000,
         ports: built.clone(),
         ..setup(Sync::Bsp)
@@ -367,7 +368,7 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
             test.say(from, Body::Hello(hello), Duration::ZERO);
         }
         let mut choices = test.choices();
-        // Nothing is full beyond its plan: all is believed to be as it is built.
+        // No port is full beyond its plan: estimates equal capacities.
         assert_eq!(round_on(&mut test, &mut choices, &built), 1.0);
         assert_eq!(test.coordinator.ports(), &built);
         let mut busy = built.clone();
@@ -376,17 +377,17 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
         let late = round_on(&mut test, &mut choices, &busy);
         assert!(late > 1.5, "{late}");
         let rounds: Vec<f64> = (0..20).map(|_| round_on(&mut test, &mut choices, &busy)).collect();
-        // Now and then it finds out that the port still has no room for one more.
+        // From time to time the coordinator tries one more update, and the port has no room for it.
         let mean = rounds[10..].iter().sum::<f64>() / 10.0;
         assert!(mean < 1.15, "{rounds:?}");
         let ports = test.coordinator.ports().clone();
         for (all, real) in [(ports.up_bps, &busy.up_bps), (ports.down_bps, &busy.down_bps)] {
             for (bps, real) in all.iter().zip(real) {
-                // What would not let one more update through in the same time is not found out.
+                // Rates too low for one more update in the same time are not detected.
                 assert!((0.75..1.5).contains(&(bps / real)), "{all:?}");
             }
         }
-        // When nobody else uses it any more, that is found out, too.
+        // The coordinator detects that the other traffic has ended.
         (0..60).for_each(|_| {
             round_on(&mut test, &mut choices, &built);
         });

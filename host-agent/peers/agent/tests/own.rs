@@ -1,4 +1,4 @@
-//! Receivers that a user has chosen, while peers leave.
+//! User-defined receivers, while peers leave.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use inart_topologies::peers::Ports;
 
 /// Peers 0, 2 and 3 of five take part; 0 sends to 1 and 3, 2 to 0 and 1, 3 to 1.
 #[test]
-fn those_who_left_are_left_out_and_others_stand_in() {
+fn peers_that_left_are_replaced() {
     let given = Pairs::of(5, [(0, 1), (0, 3), (2, 0), (2, 1), (3, 1)]);
     let schemes = Schemes::new(Scheme::Optimized, Reading::default(), 1, "job");
     let mut schemes = schemes.following(Some(Arc::new(given)));

@@ -1,5 +1,5 @@
-//! Two peers and their coordinator as hosts run them: each message has a number, and its end decides who may
-//! leave.
+//! Two peers and their coordinator as hosts run them: each message has a number, and its end decides which
+//! process may leave.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn coordinator() -> CoordinatorProcess<Schemes> {
     CoordinatorProcess::new(Coordinator::new(setup, schemes)).with_patience(PATIENCE)
 }
 
-/// A message between places: peers by rank, then the coordinator.
+/// A message between processes: peers by rank, then the coordinator.
 struct Packet {
     from: usize,
     to: usize,
@@ -92,12 +92,12 @@ struct World {
     coordinator: Option<CoordinatorProcess<Schemes>>,
     net: VecDeque<Packet>,
     now: Duration,
-    /// Peers whose last multicast is over: they notify others of it.
+    /// Peers whose last multicast has ended: they notify others.
     ended: BTreeSet<usize>,
     finished: BTreeMap<usize, Duration>,
     left: BTreeMap<usize, Duration>,
     coordinator_reports: Vec<CoordinatorReport>,
-    /// A peer that confirms nothing once the last multicast of the other one is over.
+    /// Peer that acknowledges nothing once the other one's last multicast has ended.
     unreachable: Option<usize>,
 }
 
@@ -217,10 +217,10 @@ fn peers_leave_once_others_have_heard_of_their_end() {
 
 #[test]
 fn a_peer_stays_for_one_that_has_not_heard_of_its_end_but_not_for_ever() {
-    // Peer 1 confirms none of peer 0's last notices.
+    // Peer 1 acknowledges none of peer 0's last notices.
     let mut world = World::new(Some(1));
     world.run(Duration::from_secs(20));
-    assert!(world.finished.contains_key(&0), "peer 0 has heard that peer 1 has ended the last round");
+    assert!(world.finished.contains_key(&0), "peer 0 knows that peer 1 has ended the last round");
     assert!(!world.left.contains_key(&0), "peer 1 may not know that peer 0 has ended");
     world.run(Duration::from_secs(60));
     let waited = world.left[&0] - world.finished[&0];

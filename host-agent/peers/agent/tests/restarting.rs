@@ -1,7 +1,7 @@
-//! Two peers in bulk synchronous rounds and their coordinator, each of which is heard in the order in which
-//! it speaks, however fast the others are, with a peer that begins anew at any time: it goes on from the
-//! other's update, its first weights set nobody back, and both end (docs/protocol/peers.md, P11). Peers
-//! cannot be copied, so a state is reached again by the steps that led to it.
+//! Two peers in bulk synchronous rounds and their coordinator. Messages of each arrive in order, at any
+//! relative speed. One peer restarts at any time: it resumes from the other's update, its first weights set
+//! no other peer back, and both end (docs/protocol/peers.md, P11). Peers cannot be cloned, so a state is
+//! reached again by the steps that led to it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, HashSet};
@@ -19,31 +19,31 @@ use inart_wire::{Incarnation, Rank};
 
 const TIMEOUT: Duration = Duration::from_secs(3600);
 const ROUNDS: u32 = 3;
-/// So often time passes with nothing under way, at most.
+/// Most waits with nothing in flight.
 const MOST_WAITS: u32 = 40;
-/// More states than there are.
+/// More states than exist.
 const MOST: usize = 1_000_000;
-/// The one that begins anew.
+/// The peer that restarts.
 const NEWCOMER: usize = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
     None,
-    /// Its program goes on from its first weights, not from the model that it is given.
+    /// The program resumes from its first weights, not from the given model.
     FirstWeights,
-    /// It takes what it hears of its incarnation before for its own.
+    /// The peer takes messages to its previous incarnation for its own.
     SameIncarnation,
 }
 
 struct Packet {
     to: usize,
     bytes: Bytes,
-    /// A chunk: of which incarnation of the sender, of which round.
+    /// A chunk: incarnation of the sender, and round.
     chunk: Option<(u32, u32)>,
     is_roster: bool,
 }
 
-/// Whether an update goes back to what all had, or to the first weights of a peer that began anew.
+/// Whether an update derives from the common model, or from the first weights of a restarted peer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Model {
     value: f32,
@@ -54,9 +54,9 @@ struct World {
     mistake: Mistake,
     peers: [Peer; 2],
     incarnations: [u32; 2],
-    /// What each has to compute, and whether it goes on from what is ours.
+    /// Pending computations, and whether each resumes from the common model.
     starts: [Option<bool>; 2],
-    /// By life: the update of each round, and what its incarnation knows of the others'.
+    /// By incarnation: the update of each round, and its knowledge of the others'.
     models: [BTreeMap<u32, Model>; 2],
     received: [BTreeMap<u32, f32>; 2],
     all: Vec<Model>,
@@ -64,7 +64,7 @@ struct World {
     now: Duration,
     waits: u32,
     has_restarted: bool,
-    /// Whether the other had ended a round by then.
+    /// Whether the other peer had ended a round by then.
     is_late: bool,
     is_finished: [bool; 2],
 }
@@ -126,7 +126,7 @@ impl World {
         world
     }
 
-    /// The coordinator's word: who takes part, and where; a newcomer begins where the other is.
+    /// Returns the coordinator's roster; a newcomer starts where the other peer is.
     fn roster(&self) -> Bytes {
         let ended = self.peers[0].round() - 1;
         let term = Some(Term { number: 1, holder: 1 });
@@ -140,7 +140,7 @@ impl World {
             "{peers:?} {starts:?} {models:?} {received:?} {now:?} {has_restarted} {is_late} {is_finished:?}"
         )
         .hash(&mut hasher);
-        // By receiver, in their order.
+        // By receiver, in order of arrival.
         let mut packets: Vec<_> =
             self.net.iter().map(|packet| (packet.to, packet.is_roster, &packet.bytes)).collect();
         packets.sort_by_key(|(to, is_roster, _)| (*to, *is_roster));
@@ -152,14 +152,15 @@ impl World {
         self.is_finished == [true; 2] && self.peers.iter().all(Peer::is_done)
     }
 
-    /// How many steps may come next.
+    /// Returns the number of possible next steps.
     fn steps(&self) -> usize {
         let computing = self.starts.iter().flatten().count();
         let waits = usize::from(self.net.is_empty() && computing == 0 && !self.is_over());
         self.may_arrive().len() + computing + waits + usize::from(self.may_restart())
     }
 
-    /// What one peer says to the other arrives in its order; so does what the coordinator says.
+    /// Returns the messages that may arrive next: those of one peer to the other in order, and the
+    /// coordinator's.
     fn may_arrive(&self) -> Vec<usize> {
         let mut seen = HashSet::new();
         let way = |at: &usize| (self.net[*at].to, self.net[*at].is_roster);
@@ -170,7 +171,7 @@ impl World {
         !self.has_restarted && !self.is_finished[NEWCOMER]
     }
 
-    /// Takes one of them.
+    /// Takes one of the possible steps.
     fn step(&mut self, which: usize) -> Result<(), String> {
         let computing: Vec<usize> = (0..2).filter(|at| self.starts[*at].is_some()).collect();
         let arriving = self.may_arrive();
@@ -206,7 +207,7 @@ impl World {
         }
     }
 
-    /// Each update has another value; how it comes from the model before says nothing here.
+    /// Computes an update with a new value, which does not depend on the model's.
     fn compute(&mut self, at: usize) {
         let is_ours = self.starts[at].take().unwrap();
         let model = Model { value: (1 << self.all.len()) as f32, is_ours };
@@ -218,7 +219,7 @@ impl World {
     fn restart(&mut self) {
         (self.has_restarted, self.is_late) = (true, self.peers[0].round() > 1);
         let at = NEWCOMER;
-        // What was on its way to the process before is nobody's.
+        // Messages to the previous process are lost.
         self.net.retain(|packet| packet.to != at);
         self.incarnations[at] += u32::from(self.mistake != Mistake::SameIncarnation);
         self.peers[at] = peer(at, self.incarnations[at]);
@@ -228,7 +229,7 @@ impl World {
         }
     }
 
-    /// Does what the peers want.
+    /// Carries out the peers' outputs.
     fn settle(&mut self) -> Result<(), String> {
         for at in [0, 1] {
             loop {
@@ -275,14 +276,16 @@ impl World {
         Ok(())
     }
 
-    /// A round begins: its model is the mean that it is said to be. Whether it is ours.
+    /// Checks that a round's model is the mean that it claims to be. Returns whether it derives from the
+    /// common model.
     fn begins(&self, at: usize, start: &Start) -> Result<bool, String> {
         let is_new = at == NEWCOMER && self.has_restarted;
         let Some(average) = &start.average else {
-            // In the first round nobody has a model; later, nobody has sent it one for so many rounds.
+            // In the first round no peer has a model; later, no other has sent one for as many rounds as
+            // allowed.
             let counted = self.peers[at].counters().0.restarted_from_init;
             return match start.round > 1 && counted == 0 {
-                true => Err(format!("peer {at} begins round {} from nothing", start.round)),
+                true => Err(format!("peer {at} starts round {} without a model", start.round)),
                 false => Ok(!is_new || !self.is_late),
             };
         };
@@ -299,7 +302,7 @@ impl World {
                 .find(|model| model.value == *value)
                 .ok_or("an update of an unknown sender")?;
             if !is_new && !model.is_ours {
-                return Err("first weights of a peer that began anew are averaged".to_owned());
+                return Err("first weights of a restarted peer are averaged".to_owned());
             }
             values.push(f64::from(*value));
         }
@@ -318,7 +321,7 @@ fn reach(mistake: Mistake, steps: &[u8]) -> Result<World, String> {
     Ok(world)
 }
 
-/// Explores all; how many states there are, or what went wrong, after how many steps.
+/// Explores all states. Returns their number, or the failure and its steps.
 fn explore(mistake: Mistake) -> Result<usize, String> {
     let mut seen = HashSet::new();
     let mut open: Vec<Vec<u8>> = vec![Vec::new()];
@@ -337,7 +340,7 @@ fn explore(mistake: Mistake) -> Result<usize, String> {
 }
 
 #[test]
-fn whoever_begins_anew_goes_on_from_what_others_have() {
+fn a_restarted_peer_resumes_from_the_others_model() {
     let states = explore(Mistake::None).unwrap_or_else(|why| panic!("{why}"));
     eprintln!("{states} states");
 }

@@ -16,35 +16,35 @@ use crate::names::{check_addresses, names};
 use crate::options::HostOptions;
 use crate::status::number;
 
-/// What a coordinator has done.
+/// Event of a coordinator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CoordinatorEvent {
-    /// It is in charge, and has said who takes part.
+    /// The coordinator is in charge and has sent the roster.
     InCharge {
-        /// Its term.
+        /// Term of the coordinator.
         term: Term,
-        /// The names of those who do.
+        /// Names of the peers that take part.
         peers: Vec<String>,
     },
-    /// It has chosen receivers.
+    /// Receivers were chosen.
     Chosen {
-        /// Of whose update.
+        /// Sender of the update.
         from: String,
-        /// Of which of its rounds.
+        /// Round of the sender.
         round: u32,
         /// Names of the receivers.
         to: Vec<String>,
-        /// The rate at which the update is to leave, in bit/s.
+        /// Sending rate, in bit/s.
         rate_bps: f64,
     },
-    /// No receivers could be chosen; peers send to the last ones.
+    /// No receivers could be chosen; peers send to their last ones.
     NotChosen {
-        /// Why, as the end of a sentence.
+        /// Reason, as the end of a sentence.
         why: String,
     },
     /// A peer has another job configuration.
     OtherJob {
-        /// Its name.
+        /// Name of the peer.
         peer: String,
     },
 }
@@ -57,23 +57,23 @@ pub struct CoordinatorHost {
     side: Side,
 }
 
-/// A coordinator beside its machine: its log, its status, and the signal that ends it.
+/// A coordinator's log, its status, and the signal that ends it, next to its machine.
 struct Side {
     names: Names,
     watch: WaitWatch<Vec<Rank>>,
     stop: Option<StopSignal>,
     status: StatusPublisher,
-    /// Receivers that were chosen so far.
+    /// Choices sent so far.
     choices: u64,
 }
 
 impl CoordinatorHost {
-    /// Listens, and begins to connect to all peers. `name`: its own, as in its certificate. To be called
-    /// within a tokio runtime.
+    /// Listens, and starts to connect to all peers. `name`: the coordinator's own, as in its certificate.
+    /// Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// An address that cannot be had, or certificates; a peer whose address is missing, an address of who is
-    /// none; a name that a peer has.
+    /// The address is not available, or certificates are invalid; a peer's address is missing, or an address
+    /// belongs to no peer; a peer has the coordinator's name.
     pub fn open(
         job: &Job,
         setup: CoordinatorSetup,
@@ -99,34 +99,34 @@ impl CoordinatorHost {
         Ok(Self { process, names, transport, side })
     }
 
-    /// Ends when this signal is received.
+    /// Ends when this signal arrives.
     #[must_use]
     pub fn with_stop(mut self, stop: StopSignal) -> Self {
         self.side.stop = Some(stop);
         self
     }
 
-    /// Sets for how long no peer may be connected before the coordinator ends; 600 s by default.
+    /// Sets the time without any connected peer after which the coordinator ends; 600 s by default.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.process = self.process.with_patience(patience);
         self
     }
 
-    /// Publishes through this socket what the coordinator does.
+    /// Publishes the coordinator's status through this socket.
     #[must_use]
     pub fn with_status(self, socket: StatusSocket<AnyStatus>) -> Self {
         self.side.status.set(socket);
         self
     }
 
-    /// Serves peers until all that take part have ended the last round; calls `events` for what it does.
+    /// Serves peers until all that take part have ended the last round; calls `on_event` for each event.
     ///
     /// # Errors
-    /// Another coordinator is in charge; it was stopped; another process of its name is connected; no peer
-    /// was connected for too long.
+    /// Another coordinator is in charge; the process was stopped; another process of the same name is
+    /// connected; no peer was connected for too long.
     pub async fn run(mut self, on_event: impl FnMut(CoordinatorEvent)) -> Result<(), HostError> {
-        // A coordinator has no program that orders anything.
+        // A coordinator has no program that sends orders.
         let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
         let mut host = Coordinating { side: &mut self.side, on_event };
         let ended = drive(self.process, &self.names, self.transport, taken, &mut host).await;
@@ -144,13 +144,13 @@ impl Side {
         (0..self.names.all.len()).filter_map(|at| Rank::try_from(at).ok())
     }
 
-    /// Peers without a connection that the coordinator waits for.
+    /// Returns peers without a connection that the coordinator waits for.
     fn awaited(&self, process: &CoordinatorProcess<Schemes>) -> Vec<Rank> {
         let is_awaited = |rank: &Rank| process.waits() && !process.is_connected(*rank);
         self.peers().filter(is_awaited).collect()
     }
 
-    /// Logs which peers are not connected: before it has begun, and once none is.
+    /// Logs which peers are not connected: before the start, and once none is.
     fn log_waits(&mut self, awaited: &[Rank], network: &Transport) {
         let waits = Some(awaited.to_vec()).filter(|awaited| !awaited.is_empty());
         let Some(waited) = self.watch.due(waits, true) else { return };
@@ -178,7 +178,7 @@ impl Side {
     }
 }
 
-/// A coordinator that runs.
+/// A running coordinator.
 struct Coordinating<'a, F> {
     side: &'a mut Side,
     on_event: F,

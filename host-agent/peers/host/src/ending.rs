@@ -1,19 +1,19 @@
-//! What a peer has counted when it ends.
+//! Final counters of a peer.
 
 use inart_peers_agent::PeerCounters;
 use inart_protocol_peers::{ReceiverCounters, Refused, SenderCounters};
 
-/// What a peer has counted when it ends.
+/// Final counters of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ending {
-    /// As a state machine.
+    /// Counters of the state machine.
     pub peer: PeerCounters,
-    /// As a sender.
+    /// Counters of the sender.
     pub sender: SenderCounters,
-    /// As a receiver.
+    /// Counters of the receiver.
     pub receiver: ReceiverCounters,
-    /// What reached neither.
+    /// Refused packets and frames.
     pub refused: Refused,
-    /// What its connections carried.
+    /// Counters of the connections.
     pub connections: inart_quic::Counters,
 }

@@ -1,80 +1,80 @@
-//! Why a process cannot go on.
+//! Errors that end a process.
 
 use inart_peers_agent::{AdmissionError, SetupError, Term, UpdateError};
 
-/// Why a process cannot go on.
+/// Error that ends a process.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The connections, or a process that must end for another reason than its training.
+    /// Failure of a connection, or a reason other than the training.
     #[error(transparent)]
     Connections(#[from] inart_connections::Error),
-    /// What it was told of the job.
+    /// Invalid setup.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// Somebody without an address.
+    /// Missing address of a peer.
     #[error("peer {name} has no address at {me}; give {name}=HOST:PORT")]
     NoAddress {
-        /// Who has none.
+        /// Peer without an address.
         name: String,
         /// The process.
         me: String,
     },
-    /// An address of somebody who is not in the job.
+    /// Address of a process outside the job.
     #[error("{name} is not another peer of job {job}; name one of {known}")]
     NoPeer {
-        /// As given.
+        /// Given name.
         name: String,
         /// The job.
         job: String,
         /// The peers.
         known: String,
     },
-    /// A coordinator that is called like a peer.
+    /// Coordinator with a peer's name.
     #[error("coordinator {name} has the name of a peer; give it another one")]
     NameTaken {
         /// The name.
         name: String,
     },
-    /// An update that cannot be.
+    /// Invalid update.
     #[error("peer {name}: {error}")]
     Update {
         /// The peer.
         name: String,
-        /// What is wrong with it.
+        /// Reason.
         error: UpdateError,
     },
-    /// Nobody trains with it.
+    /// No admission to the training.
     #[error("peer {name}: {error}")]
     Rejected {
         /// The peer.
         name: String,
-        /// Why.
+        /// Reason.
         error: AdmissionError,
     },
-    /// Another coordinator is in charge.
+    /// Another coordinator in charge.
     #[error("coordinator {name} is not in charge any more: peers follow a newer one ({by})")]
     Superseded {
         /// The coordinator.
         name: String,
-        /// The other one's term.
+        /// Term of the other coordinator.
         by: Term,
     },
-    /// No peer for too long.
+    /// No connected peer for too long.
     #[error("coordinator {name}: no peer is connected for {seconds:.0} s; start {}", peers.join(", "))]
     NoPeers {
         /// The coordinator.
         name: String,
-        /// For how long.
+        /// Time without a peer.
         seconds: f64,
         /// The peers.
         peers: Vec<String>,
     },
-    /// No interface for frames, or one that is of no use.
+    /// Missing or unusable interface for frames.
     #[error("peer {name}: {problem}")]
     Way {
         /// The peer.
         name: String,
-        /// The error, and its fix.
+        /// Problem and fix.
         problem: &'static str,
     },
 }

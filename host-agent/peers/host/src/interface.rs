@@ -5,17 +5,17 @@ use inart_peers_agent::{Framing, Setup};
 use inart_protocol_peers::FrameWriter;
 use inart_wire::{MacAddr, ValuesPerFrame};
 
-/// The interface by which a peer's frames leave and arrive, and where the others' are.
+/// Interface of a peer's frames, and the Ethernet addresses of all peers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name, such as `eth0`.
+    /// Name, such as `eth0`.
     pub name: String,
-    /// The Ethernet addresses of all peers, by rank, this one's with them.
+    /// Ethernet addresses of all peers by rank, including this one's.
     pub addresses: Vec<MacAddr>,
 }
 
 impl Interface {
-    /// Returns how a peer writes frames, and the settings of their transport.
+    /// Returns the peer's frame writer, and the settings of the frame transport.
     pub(crate) fn framing(&self, setup: &Setup, values: ValuesPerFrame) -> (Framing, CopyOptions) {
         let own = self.addresses.get(setup.me.index()).copied().unwrap_or(MacAddr([0; 6]));
         let writer = FrameWriter::new(own, MacAddr::results_of(setup.job), values);

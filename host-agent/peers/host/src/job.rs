@@ -1,4 +1,4 @@
-//! From a network of peers to what its peers and its coordinator are told.
+//! Setups of the peers and the coordinator of a job, from a topology of peers.
 
 use std::time::Duration;
 
@@ -12,46 +12,46 @@ use inart_wire::{Incarnation, JobId, PlanVersion, Rank, ValuesPerFrame};
 
 use crate::options::Patience;
 
-/// Values of a chunk, a message on a connection: 64 KiB at most, 8 KiB at least: each costs its headers
-/// and the word that it was taken.
+/// Most values of a chunk, a message on a connection: 64 KiB; the least is 8 KiB. Each chunk costs its
+/// headers and an acknowledgement.
 pub const CHUNK_VALUES: usize = 16 << 10;
 const LEAST_CHUNK_VALUES: usize = 2 << 10;
-/// An update has about so many chunks where that is between the two: a port that several senders share is as
-/// full as a chunk of each makes it.
+/// Target number of chunks of an update within the bounds of the chunk length: a port that several senders
+/// share queues one chunk of each.
 const CHUNKS: usize = 32;
-/// Chunks under way to one receiver.
+/// Chunks in flight to one receiver.
 const WINDOW: usize = 16;
-/// A receiver that takes nothing for so many peer timeouts is given up, although its peer is there.
+/// Peer timeouts after which a receiver that accepts nothing is abandoned, although its peer is alive.
 const TIMEOUTS: u32 = 4;
 const BYTES_PER_VALUE: f64 = 4.0;
 
-/// When peers go on, and until when.
+/// Synchronization and length of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// When a peer may begin its next round.
+    /// Rule by which a peer starts its next round.
     pub sync: Sync,
-    /// The rule of k.
+    /// Fairness bound k.
     pub force_after: Option<u32>,
     /// The last round; rounds count from 1.
     pub rounds: u32,
 }
 
-/// What cannot be trained.
+/// Reason for which a job cannot be trained.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum JobError {
-    /// A part of a value.
+    /// Update that is not a whole number of values.
     #[error(
         "job {job}: the update of {peer} is {bytes} bytes, which are not whole values of 4; give a multiple of 4"
     )]
     Values {
         /// The job.
         job: String,
-        /// Whose update.
+        /// Sender of the update.
         peer: String,
-        /// Its bytes.
+        /// Bytes of the update.
         bytes: f64,
     },
-    /// Lengths differ.
+    /// Updates of different lengths.
     #[error(
         "job {job}: the update of {peer} has another length than that of {first}; peers average one model, so \
          leave out `updates`"
@@ -59,12 +59,12 @@ pub enum JobError {
     Lengths {
         /// The job.
         job: String,
-        /// Whose update.
+        /// Sender of the update.
         peer: String,
         /// The first peer.
         first: String,
     },
-    /// What is about one round.
+    /// Settings for one round only.
     #[error(
         "job {job}: `required_pairs` and `rounds_since_contact` are about one round, which `inart plan` plans; leave \
          them out for a training"
@@ -73,16 +73,16 @@ pub enum JobError {
         /// The job.
         job: String,
     },
-    /// More jobs than there are numbers on the wire.
+    /// More jobs than job numbers on the wire.
     #[error("job {job} is not among the first 32768 of its network; split the network")]
     NoNumber {
         /// The job.
         job: String,
     },
-    /// Nobody of that name.
+    /// Unknown name.
     #[error("{name} is not a peer of job {job}; name one of {known}")]
     NoPeer {
-        /// As given.
+        /// Given name.
         name: String,
         /// The job.
         job: String,
@@ -91,19 +91,19 @@ pub enum JobError {
     },
 }
 
-/// Who makes the copies of updates.
+/// Maker of the copies of updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopiedBy {
     /// Hosts: a message per chunk and receiver, on connections.
     Hosts,
-    /// Switches: a frame per chunk, of so many values.
+    /// Switches: a frame per chunk, with this number of values.
     Switches(ValuesPerFrame),
 }
 
-/// How long a peer waits for others to end a round, unless [`Setup::round_patience`] is set.
+/// Default of [`Setup::round_patience`].
 const ROUND_PATIENCE: Duration = Duration::from_secs(600);
 
-/// A job on a network of peers.
+/// A job on a topology of peers.
 #[derive(Debug, Clone)]
 pub struct Job {
     name: String,
@@ -117,10 +117,10 @@ pub struct Job {
 }
 
 impl Job {
-    /// The job as the network's document has it; hosts make the copies.
+    /// Creates a job from the topology; hosts make the copies.
     ///
     /// # Errors
-    /// Updates that are no whole values, or of several lengths; what is about one round only.
+    /// Updates are not a whole number of values, or differ in length; settings are for one round only.
     pub fn new(mesh: &Mesh, job: &PeerJob, schedule: Schedule) -> Result<Self, JobError> {
         let name = job.name.clone();
         if !job.required.is_empty() || !job.waited.is_empty() {
@@ -150,35 +150,35 @@ impl Job {
         })
     }
 
-    /// The same job with others who make the copies.
+    /// Sets the maker of the copies.
     pub fn copied_by(self, copied_by: CopiedBy) -> Self {
         Job { copied_by, ..self }
     }
 
-    /// Who makes the copies.
+    /// Returns the maker of the copies.
     pub fn copies(&self) -> CopiedBy {
         self.copied_by
     }
 
-    /// Its name.
+    /// Returns the job's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its peers' names, by rank.
+    /// Returns the peers' names, by rank.
     pub fn peers(&self) -> &[String] {
         &self.peers
     }
 
-    /// How many values an update has.
+    /// Returns the number of values of an update.
     pub fn values(&self) -> usize {
         self.update_values
     }
 
-    /// The rank of a peer.
+    /// Returns the rank of a peer.
     ///
     /// # Errors
-    /// Nobody of that name.
+    /// The name is unknown.
     pub fn rank(&self, name: &str) -> Result<Rank, JobError> {
         let place = self.peers.iter().position(|peer| peer == name);
         place.and_then(|place| Rank::try_from(place).ok()).ok_or_else(|| JobError::NoPeer {
@@ -188,10 +188,10 @@ impl Job {
         })
     }
 
-    /// What a peer is told, for an incarnation of its own that is drawn here.
+    /// Returns the setup of a peer, with a random incarnation.
     ///
     /// # Errors
-    /// Nobody of that name.
+    /// The name is unknown.
     pub fn setup(&self, name: &str, patience: &Patience) -> Result<Setup, JobError> {
         let me = self.rank(name)?;
         let (sender, receiver, chunk_values) = match self.copied_by {
@@ -203,7 +203,7 @@ impl Job {
                 let sender = SenderOptions { patience, ..SenderOptions::new(copies) };
                 (sender, ReceiverOptions::connections(), chunk_values)
             }
-            // Polls go on for as long.
+            // Polls continue for as long.
             CopiedBy::Switches(values) => {
                 let copies = Copies::Switch { frame_bytes: values.frame_bytes() };
                 let sender =
@@ -234,13 +234,12 @@ impl Job {
         })
     }
 
-    /// What has to be called the same everywhere.
+    /// Returns the names that must agree everywhere.
     fn names(&self) -> Vec<String> {
         [&self.name].into_iter().chain(&self.peers).cloned().collect()
     }
 
-    /// What a coordinator is told, which waits so long for all peers before it begins with those that are
-    /// there.
+    /// Returns the setup of a coordinator that waits at most `gather` for all peers before the first round.
     pub fn coordinator_setup(&self, gather: Duration) -> CoordinatorSetup {
         let n = self.peers.len();
         let (multicast, chunk_values, bits) = match self.copied_by {
@@ -271,7 +270,7 @@ impl Job {
     }
 }
 
-/// Values of a chunk of an update of so many, where hosts make the copies.
+/// Returns the values per chunk of an update of this length, where hosts make the copies.
 fn chunk_values(update_values: usize) -> usize {
     let even = (update_values / CHUNKS).max(1).next_power_of_two();
     even.clamp(LEAST_CHUNK_VALUES, CHUNK_VALUES)

@@ -1,4 +1,4 @@
-//! Processes of decentralised training: a peer, `inart_peers_agent::Peer` behind a trait that a training
+//! Processes of decentralized training: a peer, `inart_peers_agent::Peer` behind a trait that a training
 //! program implements; and the coordinator's process. Hosts make the copies of an update, one message per
 //! chunk and receiver on QUIC connections; or switches do, of one frame per chunk on an interface.
 //!
@@ -53,5 +53,5 @@ pub use options::{HostOptions, Patience};
 pub use peer::{PeerHost, PeerStopper};
 pub use training::Training;
 
-/// What peers and coordinators speak (ALPN).
+/// Application protocol of peers and coordinators (ALPN).
 pub const PROTOCOL: &str = "inart-peers/1";

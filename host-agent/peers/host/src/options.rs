@@ -1,4 +1,4 @@
-//! What a process is told.
+//! Settings of a process.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,21 +8,21 @@ use inart_connections::QuicOptions;
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
 
-/// Longest message: a chunk of an update has at most 64 KiB, and what a coordinator chooses is shorter.
+/// Longest message: a chunk of an update has at most 64 KiB, and a coordinator's choice is shorter.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// How a process reaches the others.
+/// Addresses, credentials and congestion control of a process.
 #[derive(Debug, Clone)]
 pub struct HostOptions {
-    /// Where it listens, by UDP.
+    /// UDP address to listen on.
     pub listen: SocketAddr,
-    /// Who it is and whom it trusts, for [`PROTOCOL`](crate::PROTOCOL).
+    /// Own certificate and trusted authority, for [`PROTOCOL`](crate::PROTOCOL).
     pub tls: MutualTls,
-    /// Where peers are, by name: all others of the job.
+    /// Addresses of all other peers of the job, by name.
     pub peers: BTreeMap<String, SocketAddr>,
-    /// Where coordinators are, by name, for a peer. The one with the newest term is in charge.
+    /// Addresses of coordinators, by name, for a peer. The one with the newest term is in charge.
     pub coordinators: BTreeMap<String, SocketAddr>,
-    /// How connections follow the network.
+    /// Congestion control of connections.
     pub congestion: Congestion,
 }
 
@@ -42,19 +42,19 @@ impl HostOptions {
     }
 }
 
-/// How long a peer waits.
+/// Timeouts of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// For the coordinator's choice of receivers, before it sends to the last ones.
+    /// For the coordinator's choice of receivers, before the peer sends to the last ones.
     pub choice: Duration,
-    /// A peer of which nothing is heard for that long is gone.
+    /// Without a sign of life of another peer, before it counts as failed.
     pub peer_timeout: Duration,
-    /// For a coordinator that takes it in.
+    /// For admission by a coordinator.
     pub meeting: Duration,
 }
 
 impl Default for Patience {
-    /// Two seconds, five seconds, five minutes.
+    /// Returns two seconds, five seconds, five minutes.
     fn default() -> Self {
         Patience {
             choice: Duration::from_secs(2),

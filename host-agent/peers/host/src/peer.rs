@@ -1,4 +1,4 @@
-//! What a training program runs.
+//! The peer that a training program runs.
 
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ type Update = Vec<f32>;
 pub struct PeerStopper(Stopper<Update>);
 
 impl PeerStopper {
-    /// Ends the peer's connections: the others say that it has stopped, and wait for it no longer.
+    /// Closes the peer's connections: the others log that it has stopped, and do not wait for it.
     pub fn stop(&self) {
-        // A peer that has left does not need it.
+        // A peer that has left need not stop.
         let _ = self.0.stop();
     }
 }
@@ -39,21 +39,21 @@ pub struct PeerHost {
 }
 
 impl PeerHost {
-    /// Listens, and begins to connect to all other peers and to the coordinators. `setup` is
+    /// Listens, and starts to connect to all other peers and to the coordinators. `setup` is
     /// [`Job::setup`]'s.
     ///
     /// # Errors
-    /// A setup that cannot be; an address that cannot be had, or certificates; a peer whose address is
-    /// missing, an address of who is none.
+    /// The setup is invalid; the address is not available, or certificates are invalid; a peer's address is
+    /// missing, or an address belongs to no peer.
     pub fn open(job: &Job, setup: Setup, options: HostOptions) -> Result<Self, HostError> {
         Self::open_by(job, setup, None, options)
     }
 
-    /// The same where switches make the copies ([`CopiedBy::Switches`]): chunks, and what peers tell each
-    /// other, go by frames on an interface, and connections to coordinators only.
+    /// Creates a peer for copies by switches ([`CopiedBy::Switches`]): chunks and messages between peers are
+    /// frames on an interface; only coordinators are connected.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and the interface's; addresses of peers, which have none here.
+    /// As for [`open`](Self::open), and those of the interface; addresses of peers, which are not used here.
     pub fn open_on(
         job: &Job,
         setup: Setup,
@@ -81,11 +81,11 @@ impl PeerHost {
             }
             (CopiedBy::Hosts, Some(_)) => {
                 return Err(wrong(
-                    "it sends no frames, since hosts make the copies; leave the interface out",
+                    "the peer sends no frames, since hosts make the copies; leave the interface out",
                 ));
             }
             (CopiedBy::Switches(_), None) => {
-                return Err(wrong("it sends frames, which switches copy; name the interface to them"));
+                return Err(wrong("the peer sends frames, which switches copy; name the interface to them"));
             }
             (CopiedBy::Switches(_), Some(_)) if !options.peers.is_empty() => {
                 return Err(wrong("peers use frames, which switches copy; leave out their addresses"));
@@ -109,7 +109,7 @@ impl PeerHost {
         let handle = Handle::start("peer", runtime, move |orders, events| async move {
             let mut side = PeerSide::new(names.clone(), events.clone(), published);
             let left = match drive(process, &names, transport, orders, &mut side).await {
-                // The program has gone before the last round.
+                // The program has ended before the last round.
                 Ok(_) if side.finished.is_none() => return,
                 Ok((process, connections)) => {
                     let (peer, sender, receiver) = process.peer().counters();
@@ -123,31 +123,31 @@ impl PeerHost {
         Ok(Self { me, status, handle })
     }
 
-    /// The peer's name.
+    /// Returns the peer's name.
     pub fn name(&self) -> &str {
         &self.me
     }
 
-    /// Publishes through this socket what the peer does.
+    /// Publishes the peer's status through this socket.
     pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
         self.status.set(socket);
     }
 
-    /// What ends it from another thread.
+    /// Returns a handle that ends the peer from another thread.
     pub fn stopper(&self) -> PeerStopper {
         PeerStopper(self.handle.stopper())
     }
 
-    /// Trains until the last round is over here and at all other peers, or those have gone.
+    /// Trains until this peer and all others have ended the last round, or the others have failed.
     ///
     /// # Errors
-    /// An update of another length, or with a NaN or an infinity; nobody takes the peer in.
+    /// An update has another length, a NaN or an infinity; no coordinator admits the peer.
     pub fn run(mut self, training: &mut dyn Training) -> Result<Ending, HostError> {
         loop {
             match self.handle.next(false)? {
                 ThreadEvent::Compute(start) => {
                     let update = training.compute(&start);
-                    // A peer that has ended meanwhile says why next.
+                    // A peer that has ended meanwhile reports the reason next.
                     let _ = self.handle.command(update);
                 }
                 ThreadEvent::Received(update) => training.received(&update),

@@ -1,4 +1,4 @@
-//! A peer beside its machine: what its program is told, its log and its status.
+//! The part of a peer that reports to its program, logs and publishes its status, next to its machine.
 
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::ending::Ending;
 use crate::error::HostError;
 use crate::status::{Connected, coordinators, number};
 
-/// What the training program is told.
+/// Event for the training program.
 #[derive(Debug)]
 pub(crate) enum ThreadEvent {
     Compute(Start),
@@ -23,13 +23,13 @@ pub(crate) enum ThreadEvent {
     Left(Box<Result<Ending, HostError>>),
 }
 
-/// A peer beside its machine.
+/// A peer's reports, log and status, next to its machine.
 pub(crate) struct PeerSide {
     names: Names,
     events: Sender<ThreadEvent>,
     watch: WaitWatch<Awaited>,
     status: StatusPublisher,
-    /// When the last round was over.
+    /// Time at which the last round ended.
     pub finished: Option<Instant>,
 }
 
@@ -38,7 +38,7 @@ impl PeerSide {
         PeerSide { names, events, watch: WaitWatch::default(), status, finished: None }
     }
 
-    /// Logs for whom the peer waits, if it is time to.
+    /// Logs the parties that the peer waits for, when due.
     fn log_waits(&mut self, process: &PeerProcess, network: &Transport) {
         let waits = process.peer().awaited();
         let is_meeting = matches!(waits, Some(Awaited::Coordinator { .. }));
@@ -93,7 +93,7 @@ impl Host<PeerProcess> for PeerSide {
             PeerReport::Rejected(error) => return Err(HostError::Rejected { name, error }),
             PeerReport::Update(error) => return Err(HostError::Update { name, error }),
         };
-        // A training program that is gone is noticed by its orders.
+        // An ended training program is detected by its orders.
         let _ = self.events.send(report);
         Ok(())
     }

@@ -14,7 +14,7 @@ pub(crate) struct Connected<'a> {
 }
 
 impl Connected<'_> {
-    /// Returns what a peer does. `unchanged`: for how long it has waited for the same others, or for none.
+    /// Returns a peer's status. `unchanged`: how long it has waited for the same parties, or for none.
     pub fn status(&self, process: &PeerProcess, unchanged: Duration) -> ProcessStatus {
         let (peer, seconds) = (process.peer(), unchanged.as_secs_f64());
         let awaited = peer.awaited();
@@ -58,12 +58,12 @@ impl Connected<'_> {
     }
 }
 
-/// The number of a peer.
+/// Returns the number of a peer.
 pub(crate) fn number(rank: Rank) -> PeerNo {
     PeerNo(u32::from(rank.get()))
 }
 
-/// The numbers of coordinators: behind those of peers.
+/// Returns the numbers of coordinators, which follow those of peers.
 pub(crate) fn coordinators(names: &Names, peers: usize) -> impl Iterator<Item = PeerNo> {
     (peers as u32..names.all.len() as u32).map(PeerNo)
 }

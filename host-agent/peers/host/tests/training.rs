@@ -27,7 +27,7 @@ fn bulk_synchronous_peers_average_what_was_sent_to_them() {
     let peers = all(world.run_all());
     let seen = support::check(&peers, Some(Sync::Bsp));
     assert_eq!((seen.given_up, seen.lost_rounds), (0, 0));
-    // Every update of every round reaches at least two.
+    // Every update of every round reaches at least two peers.
     assert!(seen.received >= 5 * 6 * 2, "{seen:?}");
     assert_eq!(seen.averages, 5 * 6);
     for peer in &peers {
@@ -38,7 +38,7 @@ fn bulk_synchronous_peers_average_what_was_sent_to_them() {
 }
 
 #[test]
-fn where_everybody_sends_to_all_the_weights_agree_bit_for_bit() {
+fn with_all_receivers_the_weights_agree_bit_for_bit() {
     let world = World::new(4, 3, VALUES, schedule(Sync::Bsp, None, 4));
     let _coordinator = world.coordinator("c1");
     let peers = all(world.run_all());
@@ -57,13 +57,13 @@ fn where_everybody_sends_to_all_the_weights_agree_bit_for_bit() {
 fn stale_synchronous_peers_keep_their_distance_and_the_rule_of_k() {
     let (staleness, k, rounds) = (2, 3, 12);
     let world = World::new(4, 1, VALUES, schedule(Sync::Ssp { staleness }, Some(k), rounds));
-    // One computes for longer than the others.
+    // One peer computes for longer than the others.
     let world = world.slow("p2", Duration::from_millis(40));
     let _coordinator = world.coordinator("c1");
     let peers = all(world.run_all());
     let seen = support::check(&peers, Some(Sync::Ssp { staleness }));
     assert!(seen.received > 0 && seen.averages == 4 * rounds as usize, "{seen:?}");
-    // Every pair meets at least once in k + 1 rounds.
+    // Every pair exchanges an update at least once in k + 1 rounds.
     for (from, peer) in peers.iter().enumerate() {
         for to in (0..4).filter(|&to| to != from) {
             let meets = (1..=rounds).filter(|round| peer.complete(*round).contains(&to));
@@ -76,10 +76,10 @@ fn stale_synchronous_peers_keep_their_distance_and_the_rule_of_k() {
 }
 
 #[test]
-fn a_peer_that_goes_is_named_and_the_others_train_on() {
+fn a_failed_peer_is_named_and_the_others_train_on() {
     let world = World::new(4, 3, VALUES, schedule(Sync::Bsp, None, 8)).with_short_timeouts();
     let _coordinator = world.coordinator("c1");
-    // Its program ends in the middle of round 3, as if the process were killed.
+    // The program ends in the middle of round 3, as if the process were killed.
     let peers = world.dying("p4", 3).run_all();
     assert!(matches!(&peers[3], Ok(gone) if gone.ending.is_none()));
     let peers = all(peers);
@@ -88,7 +88,7 @@ fn a_peer_that_goes_is_named_and_the_others_train_on() {
     for peer in &peers[..3] {
         assert_eq!(peer.averages.len(), 8);
         assert_eq!(peer.ending.unwrap().peer.gone, 1);
-        // Those that are left average each other's, to the last round.
+        // The remaining peers average each other's updates to the last round.
         assert_eq!(peer.averages[&8].of.len(), 2);
         assert!(!peer.complete(8).contains(&3));
     }
@@ -102,16 +102,16 @@ fn a_peer_that_was_restarted_takes_part_again() {
     let _coordinator = world.coordinator("c1");
     let peers = all(world.dying("p4", 3).restarting("p4").run_all());
     support::check(&peers, None);
-    // Its second incarnation is the last entry.
+    // The second incarnation is the last entry.
     let again = &peers[4];
     let first = *again.sent.keys().next().unwrap();
-    assert!(first >= 3, "it goes on where the others are, in round {first}");
+    assert!(first >= 3, "the peer resumes where the others are, in round {first}");
     assert!(again.ending.is_some() && again.averages.contains_key(&rounds));
-    // Not with the first weights, but with the model of the three others.
+    // The peer starts with the model of the three others, not with the first weights.
     let adopted = &again.averages[&(first - 1)];
     assert!(adopted.without_own && !adopted.of.is_empty(), "{:?}", adopted.of);
     assert_eq!(again.averages.values().filter(|average| average.without_own).count(), 1);
-    assert_eq!(peers[0].averages[&rounds].of.len(), 3, "the others average what it sends");
+    assert_eq!(peers[0].averages[&rounds].of.len(), 3, "the others average its updates");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn without_a_coordinator_the_last_receivers_go_on() {
 }
 
 #[test]
-fn a_second_coordinator_takes_over_and_the_first_one_is_told() {
+fn a_second_coordinator_takes_over_and_the_first_one_ends() {
     let world = World::new(4, 2, VALUES, schedule(Sync::Bsp, None, 30)).with_coordinators(&["c1", "c2"]);
     let world = world.slow("p1", Duration::from_millis(20));
     let first = world.coordinator("c1");
@@ -146,10 +146,10 @@ fn a_second_coordinator_takes_over_and_the_first_one_is_told() {
 fn strangers_are_turned_away() {
     let world = World::new(4, 2, VALUES, schedule(Sync::Bsp, None, 6));
     let _coordinator = world.coordinator("c1");
-    // One has a certificate of the same authority and is not in the job, one says that it is p1 and has a
+    // One probe has a certificate of the same authority and is not in the job; one has p1's name and a
     // certificate of another authority. The lesser name connects.
     let (unknown, forged) = (world.stranger("o1", "p4"), world.forger("p1", "p4"));
-    // They knock while everybody trains, and nobody ends before they have gone: the others wait for p2.
+    // The probes run while all train, and no peer ends before them: the others wait for p2.
     let (say, said) = std::sync::mpsc::channel();
     let probe = move || {
         let unknown = std::thread::spawn(|| unknown.was_let_in());
@@ -163,14 +163,14 @@ fn strangers_are_turned_away() {
 }
 
 #[test]
-fn who_cannot_take_part_says_why() {
-    // Nobody takes it in.
+fn a_peer_that_cannot_take_part_reports_why() {
+    // No coordinator admits the peer.
     let mut world = World::new(3, 1, 100, schedule(Sync::Bsp, None, 3)).with_short_timeouts();
     world.patience.meeting = Duration::from_secs(2);
     let error = world.run_one("p1").unwrap_err();
     assert!(matches!(&error, HostError::Rejected { error: AdmissionError::Nobody { .. }, .. }), "{error}");
     assert!(error.to_string().starts_with("peer p1: no coordinator has admitted peer 0 within"), "{error}");
-    // The coordinator has other rounds in mind.
+    // The coordinator has another number of rounds.
     world.patience.meeting = Duration::from_secs(60);
     let other = world.like(schedule(Sync::Bsp, Some(2), 3));
     let _coordinator = other.coordinator("c1");
@@ -179,7 +179,7 @@ fn who_cannot_take_part_says_why() {
 }
 
 #[test]
-fn an_update_that_nobody_could_use_ends_its_peer_by_name() {
+fn an_unusable_update_ends_its_peer_by_name() {
     let world = World::new(3, 2, 100, schedule(Sync::Bsp, None, 5)).with_short_timeouts();
     let _coordinator = world.coordinator("c1");
     let peers = world.spoiling("p2", 2).run_all();

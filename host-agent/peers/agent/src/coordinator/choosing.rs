@@ -1,4 +1,4 @@
-//! Choosing receivers and rates, and handing them out.
+//! Chooses receivers and rates, and sends them to peers.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::message::{Body, Choice};
 use crate::select::Selector;
 use crate::setup::Sync;
 
-/// A rate that differs by less, relatively, is not worth a message.
+/// A rate is sent only if it differs by more than this part.
 const SAME: f64 = 0.05;
 
-/// Those who take part, numbered from 0 on.
+/// Peers that take part, numbered from 0.
 struct Present {
     /// Their ranks, ascending.
     ranks: Vec<usize>,
@@ -48,7 +48,7 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// Chooses for the next round of all, once all have ended the one before (bulk synchronous).
+    /// Chooses for the next round of all peers, once all have ended the previous one (bulk synchronous).
     pub(super) fn choose_if_due(&mut self, now: Duration) {
         let round = u32::try_from(self.gate.least()).unwrap_or(u32::MAX).saturating_add(1);
         let is_due = self.term.is_some() && !self.is_superseded && self.setup.sync == Sync::Bsp;
@@ -73,8 +73,8 @@ impl<S: Selector> Coordinator<S> {
             Ok(chosen) => chosen,
             Err(why) => return self.selection_failed(why),
         };
-        // All end together when the fullest port is done: no port has more to carry than it can, with the
-        // frames that ranks in several blocks make.
+        // All multicasts end when the fullest port is done: no port carries more than its rate, counting the
+        // extra frames for ranks in several blocks.
         let up_s = |from: usize| {
             let to: Vec<usize> = chosen.receivers(from).map(|to| present.ranks[to]).collect();
             self.copies(&to) as f64 * present.bits[from] / present.ports.up_bps[from]
@@ -91,7 +91,7 @@ impl<S: Selector> Coordinator<S> {
         self.outputs.push_back(CoordinatorOutput::NotChosen { why });
     }
 
-    /// How often a chunk to these ranks goes up.
+    /// Returns how many times the sender's port carries a chunk to these ranks.
     fn copies(&self, to: &[usize]) -> usize {
         match self.setup.multicast {
             Multicast::Hosts => to.len(),
@@ -102,7 +102,7 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// Max-min fair rates of multicasts that go on at the same time.
+    /// Returns max-min fair rates of concurrent multicasts.
     fn shares(&self, ports: &Ports, multicasts: impl Iterator<Item = (usize, Vec<usize>)>) -> Vec<f64> {
         let sessions: Vec<Session> = multicasts
             .map(|(from, to)| {
@@ -130,7 +130,7 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// Chooses for a peer that is ready, and anew for all that send (stale synchronous).
+    /// Chooses for a peer that is ready, and updates the choices of all that send (stale synchronous).
     pub(super) fn choose_for(&mut self, ready: usize, now: Duration) {
         let is_mine = self.term.is_some() && !self.is_superseded && self.gate.has(ready);
         if self.setup.sync == Sync::Bsp || !is_mine {
@@ -178,7 +178,8 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// The longest that one of the last peers still computes, or sends at its own port's rate, in seconds.
+    /// Returns the longest time, in seconds, that one of the slowest peers still computes, or sends at the
+    /// rate of its own port.
     fn straggler_s(&self, present: &Present, now: Duration) -> f64 {
         let left = |rank: usize| match &self.peers[rank].phase {
             PeerPhase::Computing { since } => {
@@ -195,7 +196,7 @@ impl<S: Selector> Coordinator<S> {
         self.gate.last().map(left).fold(0.0, f64::max)
     }
 
-    /// Hands out new receivers, by rank, and the rates of all multicasts that go on where they have changed.
+    /// Sends new receivers, by rank, and the changed rates of active multicasts.
     pub(super) fn share_out(&mut self, chosen: &[(usize, Vec<usize>)], now: Duration) {
         if self.term.is_none() || self.is_superseded {
             return;

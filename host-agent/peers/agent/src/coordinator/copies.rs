@@ -1,16 +1,16 @@
-//! Which ports were full, by how long copies took where senders make them.
+//! Finds full ports from the durations of copies that senders make.
 //!
-//! A copy that took longer than was planned passed two ports, and either may have been full. A port that was
-//! held up all its copies, not this one only: so what explains the late copies is the ports most of whose
-//! copies were late. A full port carried its copies in the time of the longest.
+//! A copy that took longer than planned crossed two ports, and either may have been full. A full port delays
+//! all its copies. So the late copies are explained by the ports most of whose copies were late. A full port
+//! carried its copies in the time of the longest.
 
 use inart_topologies::peers::Ports;
 
 use crate::message::Sample;
 
-/// A copy that took this much longer than was planned was late.
+/// A copy is late if it took this many times its planned duration.
 const LATE: f64 = 1.15;
-/// Of a full port's copies so many are late.
+/// A port is full if this part of its copies is late.
 const SHARE: f64 = 0.75;
 
 /// A copy that arrived.
@@ -20,7 +20,7 @@ pub(super) struct Copy {
     pub to: usize,
     pub bits: f64,
     pub seconds: f64,
-    /// What was planned for it.
+    /// Planned duration in seconds.
     pub planned_s: f64,
 }
 
@@ -41,8 +41,8 @@ pub(super) struct Port {
     pub is_up: bool,
 }
 
-/// What the copies of one round say of each port that carried some: `believed` are the ports' rates as they
-/// were planned with.
+/// Returns what the copies of one round show of each port that carried some. `believed`: the rates used for
+/// planning.
 pub(super) fn samples(copies: &[Copy], believed: &Ports) -> Vec<(usize, Sample)> {
     let ports = (0..believed.up_bps.len()).flat_map(|peer| [true, false].map(|is_up| Port { peer, is_up }));
     let used: Vec<Port> = ports.filter(|&port| copies.iter().any(|copy| copy.passes(port))).collect();
@@ -56,8 +56,8 @@ pub(super) fn samples(copies: &[Copy], believed: &Ports) -> Vec<(usize, Sample)>
     used.iter().map(sample).collect()
 }
 
-/// The ports that explain the late copies: again and again the one through which most of the late ones went
-/// that are not explained yet, of equal ones the one that was planned to be fuller.
+/// Returns the ports that explain the late copies: repeatedly the port that most of the unexplained late
+/// copies crossed; among equal ones, the port that was planned to be fuller.
 fn full(copies: &[Copy], used: &[Port], believed: &Ports) -> Vec<Port> {
     let mut late: Vec<&Copy> = copies.iter().filter(|copy| copy.is_late()).collect();
     let mut full = Vec::new();
@@ -89,8 +89,8 @@ mod tests {
 
     const N: usize = 6;
 
-    /// Everybody sends to everybody; a copy takes as long as the slower of its two ports, those that are so
-    /// many times slower than was believed.
+    /// Every peer sends to every other; a copy takes as long as on the slower of its two ports. `slower`:
+    /// ports, and how many times slower they are than believed.
     fn copies(slower: &[(Port, f64)]) -> Vec<Copy> {
         let pairs = (0..N).flat_map(|from| (0..N).filter(move |&to| to != from).map(move |to| (from, to)));
         let copy = |(from, to)| {
@@ -142,7 +142,7 @@ mod tests {
         let mut copies = copies(&[]);
         copies[7].seconds = 3.0;
         assert_eq!(found(&copies), []);
-        // Where it was the only one of its port, it does.
+        // The port's only copy counts.
         let lone = Copy { from: 1, to: 0, bits: 1e6, seconds: 3.0, planned_s: 1.0 };
         let others = [2, 3].map(|from| Copy { from, seconds: 1.0, ..lone });
         let found = found(&[&others[..], &[lone]].concat());

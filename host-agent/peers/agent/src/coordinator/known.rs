@@ -1,21 +1,21 @@
-//! What a coordinator knows of one peer.
+//! Coordinator's state of one peer.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use inart_wire::Incarnation;
 
-/// How much a new time to compute counts.
+/// Weight of a new compute time.
 const GAIN: f64 = 0.3;
 
-/// What a peer does, as far as it has said.
+/// Phase of a peer, as far as reported.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum PeerPhase {
-    /// Computes, or waits to.
+    /// Computing, or about to.
     Computing { since: Duration },
-    /// Has an update of that round, and no receivers.
+    /// An update of this round is ready and has no receivers.
     Ready { round: u32 },
-    /// Sends.
+    /// Sending an update.
     Sending(Sending),
 }
 
@@ -23,14 +23,14 @@ pub(super) enum PeerPhase {
 pub(super) struct Sending {
     pub round: u32,
     pub to: Vec<usize>,
-    /// What was left at that time, in bits.
+    /// Bits left at `at`.
     pub left_bits: f64,
     pub at: Duration,
     pub rate_bps: f64,
 }
 
 impl Sending {
-    /// What is left now, in bits.
+    /// Returns the bits left now.
     pub fn left_bits(&self, now: Duration) -> f64 {
         (self.left_bits - self.rate_bps * now.saturating_sub(self.at).as_secs_f64()).max(0.0)
     }
@@ -41,11 +41,11 @@ pub(super) struct Known {
     pub incarnation: Incarnation,
     pub is_connected: bool,
     pub phase: PeerPhase,
-    /// What it was told last: of which round, who receives, and at what rate.
+    /// Last choice sent: round, receivers and rate.
     pub choice: Option<(u32, Vec<usize>, f64)>,
-    /// Mean time to compute in seconds, once there was one.
+    /// Mean compute time in seconds, once measured.
     pub compute_s: Option<f64>,
-    /// Who hears nothing of it.
+    /// Peers that receive nothing from this one.
     pub missed_by: BTreeSet<usize>,
 }
 
@@ -61,7 +61,7 @@ impl Known {
         }
     }
 
-    /// It computed that long, in seconds.
+    /// Takes a compute time, in seconds.
     pub fn computed(&mut self, seconds: f64) {
         if seconds.is_finite() && seconds >= 0.0 {
             let before = self.compute_s.unwrap_or(seconds);

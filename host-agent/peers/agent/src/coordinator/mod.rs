@@ -1,5 +1,5 @@
-//! The coordinator: knows who takes part, measures ports by what peers report, chooses receivers and hands
-//! them out. Nobody needs it to go on.
+//! The coordinator: tracks membership, measures ports by the reports of peers, chooses receivers and sends
+//! them. Peers continue without it.
 
 mod choosing;
 mod copies;
@@ -25,44 +25,44 @@ use copies::Copy;
 use known::{Known, PeerPhase};
 use ports::Estimates;
 
-/// What a coordinator is told.
+/// Settings of a coordinator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoordinatorSetup {
     /// The job.
     pub job: JobId,
-    /// Names that have to be the same everywhere, such as the job's and, by rank, the peers'.
+    /// Names that must agree everywhere, such as the job's and, by rank, the peers'.
     pub names: Vec<String>,
-    /// How many values each peer's update has, by rank.
+    /// Values of each peer's update, by rank.
     pub update_values: Vec<usize>,
-    /// How many values a chunk has.
+    /// Values per chunk.
     pub chunk_values: usize,
-    /// How many bits each peer's update has on its way, headers included, by rank.
+    /// Bits of each peer's update on the wire, headers included, by rank.
     pub update_bits: Vec<f64>,
-    /// The fewest receivers of an update.
+    /// Least number of receivers of an update.
     pub receivers: usize,
-    /// When a peer may go on.
+    /// Rule by which a peer starts its next round.
     pub sync: Sync,
-    /// The rule of k.
+    /// Fairness bound k.
     pub force_after: Option<u32>,
-    /// Who makes the copies.
+    /// Maker of the copies.
     pub multicast: Multicast,
     /// The last round.
     pub rounds: u32,
-    /// What the ports are built for, by rank.
+    /// Capacities of the ports, by rank.
     pub ports: Ports,
-    /// How long it waits for all peers before it begins with those that are there.
+    /// Longest wait for all peers before the first round begins without the missing ones.
     pub gather: Duration,
-    /// Drawn at random: tells it from another one.
+    /// Random number that distinguishes coordinators.
     pub holder: u32,
 }
 
 impl CoordinatorSetup {
-    /// What peers and their coordinator have to agree on, as a number.
+    /// Returns a fingerprint of the settings that peers and coordinator must agree on.
     pub fn fingerprint(&self) -> u64 {
         self.agreed().fingerprint()
     }
 
-    /// What peers and their coordinator have to agree on, by name.
+    /// Returns the settings that peers and coordinator must agree on, by name.
     pub fn terms(&self) -> Terms {
         self.agreed().terms()
     }
@@ -75,31 +75,31 @@ impl CoordinatorSetup {
     }
 }
 
-/// What the owner has to do.
+/// Action for the owner.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CoordinatorOutput {
-    /// Send this to a peer.
+    /// Sends a message to a peer.
     Send {
-        /// To whom.
+        /// Receiver.
         to: Rank,
-        /// What.
+        /// Message.
         body: Body,
     },
-    /// A peer has another job configuration; the coordinator refuses it with the difference.
+    /// A peer has another job configuration; the coordinator refuses it and names the difference.
     OtherJob {
-        /// Who.
+        /// Refused peer.
         peer: Rank,
     },
-    /// No receivers could be chosen; peers send to the last ones.
+    /// No receivers could be chosen; peers send to their last ones.
     NotChosen {
-        /// Why, as the end of a sentence.
+        /// Reason, as the end of a sentence.
         why: String,
     },
-    /// All peers that take part have ended the last round: it has nothing more to do.
+    /// All peers that take part have ended the last round; the coordinator ends.
     Over,
-    /// A newer coordinator is in charge: this one has nothing more to do.
+    /// A newer coordinator is in charge; this one ends.
     Superseded {
-        /// Its term.
+        /// Term of the newer coordinator.
         by: Term,
     },
 }
@@ -109,9 +109,9 @@ pub enum CoordinatorOutput {
 pub struct Coordinator<S> {
     setup: CoordinatorSetup,
     selector: S,
-    /// Its own, once it has begun.
+    /// Own term, once in charge.
     term: Option<Term>,
-    /// The highest that peers have said.
+    /// Highest term that peers have reported.
     highest: Term,
     is_superseded: bool,
     began: Option<Duration>,
@@ -122,9 +122,9 @@ pub struct Coordinator<S> {
     estimates: Estimates,
     /// Copies of this round, where senders make them.
     copies: Vec<Copy>,
-    /// The last round that all were given receivers for.
+    /// Last round for which all peers have receivers.
     chosen_round: u32,
-    /// What peers have to share.
+    /// Settings that peers must share.
     agreement: Agreement,
     /// All that took part have ended the last round.
     is_over: bool,
@@ -133,7 +133,7 @@ pub struct Coordinator<S> {
 }
 
 impl<S: Selector> Coordinator<S> {
-    /// A coordinator that nobody has a connection to yet.
+    /// Creates a coordinator without connections.
     pub fn new(setup: CoordinatorSetup, selector: S) -> Self {
         let n = setup.update_values.len();
         let mut gate = Gate::new(n, Some(setup.sync.staleness().into()));
@@ -159,32 +159,32 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// What is to be done next; `None` until something happens.
+    /// Returns the next action; `None` until something happens.
     pub fn next_output(&mut self) -> Option<CoordinatorOutput> {
         self.outputs.pop_front()
     }
 
-    /// Its term, once it has begun.
+    /// Returns the term, once in charge.
     pub fn term(&self) -> Option<Term> {
         self.term
     }
 
-    /// What it believes that the ports carry, by rank.
+    /// Returns the estimated port rates, by rank.
     pub fn ports(&self) -> &Ports {
         self.estimates.ports()
     }
 
-    /// Whether a peer has ended the last round.
+    /// Returns whether a peer has ended the last round.
     pub fn has_finished(&self, peer: Rank) -> bool {
         peer.index() < self.peers.len() && self.gate.rounds(peer.index()) >= u64::from(self.setup.rounds)
     }
 
-    /// What was dropped and handed out so far.
+    /// Returns the counters.
     pub fn counters(&self) -> CoordinatorCounters {
         self.counters
     }
 
-    /// The connection to a peer has ended.
+    /// Handles the end of a peer's connection.
     pub fn down(&mut self, peer: Rank, now: Duration) {
         if let Some(known) = self.peers.get_mut(peer.index()) {
             known.is_connected = false;
@@ -192,8 +192,8 @@ impl<S: Selector> Coordinator<S> {
         self.settle_presence(now);
     }
 
-    /// A message of a peer is here, on its connection. `now`: time since any fixed moment, the same for all
-    /// calls.
+    /// Takes a message that arrived on a peer's connection. `now`: time since any fixed moment, the same for
+    /// all calls.
     pub fn message(&mut self, from: Rank, data: Bytes, now: Duration) {
         if self.is_superseded {
             return;
@@ -215,7 +215,7 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// Time has passed.
+    /// Advances the time.
     pub fn tick(&mut self, now: Duration) {
         let began = *self.began.get_or_insert(now);
         let all = self.peers.iter().all(|known| known.incarnation != Incarnation::UNKNOWN);
@@ -225,7 +225,7 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// When [`tick`](Self::tick) is due.
+    /// Returns when [`tick`](Self::tick) is due.
     pub fn wake_at(&self) -> Option<Duration> {
         match (self.term, self.began) {
             (None, began) if !self.is_superseded => {
@@ -248,7 +248,7 @@ impl<S: Selector> Coordinator<S> {
             self.send(from, Body::OtherJob(OtherJob { job, why }));
             return;
         }
-        // No peer has ended more rounds than there are.
+        // Rounds beyond the last one do not exist.
         if hello.ended > self.setup.rounds {
             self.counters.malformed += 1;
             return;
@@ -256,7 +256,7 @@ impl<S: Selector> Coordinator<S> {
         let term = hello.term.unwrap_or_default();
         self.highest = self.highest.max(term);
         let (at, incarnation) = (from.index(), Incarnation::new(hello.incarnation));
-        // Who begins anew begins where the last ones are.
+        // A restarted peer starts where the slowest peers are.
         let ended = if hello.takes_part { hello.ended.into() } else { self.gate.least() };
         let is_new = self.peers[at].incarnation != incarnation;
         let known = &mut self.peers[at];
@@ -274,7 +274,7 @@ impl<S: Selector> Coordinator<S> {
             false => self.gate.join(at, ended),
         }
         match self.term {
-            // Another one has been in charge, or is: who is refused stops.
+            // Another coordinator has been in charge, or is; a refused one stops.
             Some(own) if term > own => self.take_charge(now),
             Some(_) if is_new => self.call_roll(now),
             Some(_) => {
@@ -285,9 +285,9 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// Whether a peer has what all share; or what differs first.
+    /// Checks a peer's settings. Returns the first difference as an error.
     fn admit(&mut self, from: Rank, hello: &Hello) -> Result<(), String> {
-        // The job's name comes first.
+        // The job's name is at index 0.
         let name = self.setup.names.get(from.index() + 1).cloned();
         let name = name.unwrap_or_else(|| format!("peer {from}"));
         let terms = Terms::from_message(hello.terms.clone()).map_err(|error| format!("{name}: {error}"))?;
@@ -303,7 +303,7 @@ impl<S: Selector> Coordinator<S> {
         Ok(())
     }
 
-    /// Tells everybody who takes part.
+    /// Sends the roster to all peers.
     fn call_roll(&mut self, now: Duration) {
         let connected = |at: &usize| self.peers[*at].is_connected;
         let ranks: Vec<Rank> =
@@ -368,7 +368,7 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// Keeps how long a peer's copies took, in bulk synchronous rounds: there all were planned together.
+    /// Records the durations of a peer's copies in bulk synchronous rounds, which are planned together.
     fn copies_arrived(&mut self, from: usize, ended: &Ended) {
         let choice = self.peers[from].choice.as_ref().filter(|(round, ..)| *round == ended.round);
         let Some((_, _, rate_bps)) = choice.filter(|_| self.setup.sync == Sync::Bsp) else { return };
@@ -385,9 +385,8 @@ impl<S: Selector> Coordinator<S> {
         }));
     }
 
-    /// Learns from the copies of a round that all have ended. A port that says nothing, since it was not full
-    /// and had room, is believed to be a little nearer to what it is built for than before: else one that is
-    /// avoided would be for ever.
+    /// Learns from the copies of a round that all have ended. The estimate of a port without evidence, which
+    /// was not full, moves a little towards its capacity; otherwise an avoided port would be avoided forever.
     fn learn_from_copies(&mut self) {
         let copies = std::mem::take(&mut self.copies);
         if copies.is_empty() {
@@ -406,7 +405,7 @@ impl<S: Selector> Coordinator<S> {
             self.counters.late += 1;
             return;
         }
-        // What it was told did not reach it.
+        // The last choice did not reach the peer.
         let choice = self.peers[at].choice.clone().filter(|(round, ..)| *round == ready.round);
         match choice {
             Some((round, to, rate_bps)) if !ready.has_choice => self.hand_out(at, round, to, rate_bps, now),
@@ -440,8 +439,8 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// Who takes part: a peer whose connection has ended and that another hears nothing of does not, nor does
-    /// one that more than half of the others hear nothing of.
+    /// Determines the membership: a peer does not take part if its connection has ended and another peer has
+    /// lost it, or if more than half of the others have lost it.
     fn settle_presence(&mut self, now: Duration) {
         let present: Vec<usize> = (0..self.peers.len()).filter(|&at| self.gate.has(at)).collect();
         for at in 0..self.peers.len() {

@@ -1,18 +1,18 @@
-//! What the ports carry, as far as is known: what the network says, and what updates that passed have shown.
+//! Estimated port rates, from the topology and from passed updates.
 
 use inart_topologies::peers::Ports;
 
 use crate::message::Sample;
 
-/// How far a port that is full moves the estimate towards what passed.
+/// Gain of an estimate towards the rate that passed a full port.
 const GAIN: f64 = 0.5;
-/// A port that is not full and this busy may carry more than is believed.
+/// A port at this utilization that is not full may carry more than estimated.
 const BUSY: f64 = 0.9;
-/// What is tried then, over what was believed.
+/// Factor over the estimate to try next.
 const MORE: f64 = 1.05;
-/// What is believed moves so far towards what ports are built for where nothing is seen.
+/// Part of the distance to the capacity by which an estimate without samples moves.
 const FORGOTTEN: f64 = 0.02;
-/// No port is believed to carry less than this part of what it is built for.
+/// Lowest estimate, as a part of the capacity.
 const LEAST: f64 = 0.01;
 
 /// Estimates, in bit/s.
@@ -23,12 +23,12 @@ pub(super) struct Estimates {
 }
 
 impl Estimates {
-    /// What the network says.
+    /// Creates estimates from the topology's capacities.
     pub fn new(built: Ports) -> Self {
         Estimates { now: built.clone(), built }
     }
 
-    /// All move a little towards what they are built for.
+    /// Moves all estimates a little towards the capacities.
     pub fn forget_a_little(&mut self) {
         let both =
             [(&mut self.now.up_bps, &self.built.up_bps), (&mut self.now.down_bps, &self.built.down_bps)];
@@ -41,8 +41,8 @@ impl Estimates {
         &self.now
     }
 
-    /// A sample of a peer's port. A full port shows what it carries. One that is not shows that it carries
-    /// that much; if it is nearly as much as is believed, more is tried. Whether it was of use.
+    /// Takes a sample of a peer's port. A full port shows its rate. Another port shows a lower bound; near
+    /// the estimate, more is tried. Returns whether the sample was useful.
     pub fn sample(&mut self, peer: usize, sample: &Sample) -> bool {
         let bps = sample.bits / sample.seconds;
         if !(bps > 0.0 && bps.is_finite()) {

@@ -1,4 +1,4 @@
-//! A coordinator with its messages: one at a time to each peer.
+//! A coordinator with its messages: one at a time per peer.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -13,19 +13,19 @@ use crate::message::{Body, encode};
 use crate::select::Selector;
 use crate::term::Term;
 
-/// Messages that wait for a peer at most. One that takes none is sent the newest ones later.
+/// Most messages that wait for one peer; a peer that reads none gets the newest ones later.
 const MOST_WAITING: usize = 1024;
-/// For this time no peer may be connected, unless set otherwise.
+/// Default time without any connected peer after which the process ends.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Messages of a coordinator are alone on their connections.
+/// Messages of a coordinator share their connections with nothing else.
 const PRIORITY: i32 = 0;
 
-/// News of a coordinator for its host.
+/// Report of a coordinator to its host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CoordinatorReport {
     /// The coordinator is in charge.
     InCharge {
-        /// Its term.
+        /// Term of the coordinator.
         term: Term,
         /// Peers that take part, ascending.
         peers: Vec<Rank>,
@@ -38,15 +38,15 @@ pub enum CoordinatorReport {
         round: u32,
         /// Receivers.
         to: Vec<Rank>,
-        /// Rate at which the update is to leave, in bit/s.
+        /// Sending rate, in bit/s.
         rate_bps: f64,
     },
-    /// No receivers could be chosen; peers send to the last ones.
+    /// No receivers could be chosen; peers send to their last ones.
     NotChosen {
         /// Reason, as the end of a sentence.
         why: String,
     },
-    /// A peer has another job, and is refused.
+    /// A peer of another job configuration was refused.
     OtherJob {
         /// The peer.
         peer: Rank,
@@ -55,7 +55,7 @@ pub enum CoordinatorReport {
     },
     /// A newer coordinator is in charge: the process ends.
     Superseded {
-        /// Its term.
+        /// Term of the newer coordinator.
         by: Term,
     },
     /// No peer has been connected for too long: the process ends.
@@ -71,10 +71,10 @@ pub struct CoordinatorProcess<S> {
     coordinator: Coordinator<S>,
     /// Peers with a connection.
     lanes: BTreeMap<Rank, Lane>,
-    /// Receivers of messages under way.
+    /// Receivers of messages in flight.
     under_way: BTreeMap<u64, Rank>,
     next_id: u64,
-    /// Lives in the last roster that was reported.
+    /// Incarnations in the last reported roster.
     roll: Vec<u32>,
     alone_since: Option<Duration>,
     patience: Duration,
@@ -84,7 +84,7 @@ pub struct CoordinatorProcess<S> {
 }
 
 impl<S: Selector> CoordinatorProcess<S> {
-    /// Creates a process that no peer is connected to.
+    /// Creates a process without connected peers.
     pub fn new(coordinator: Coordinator<S>) -> Self {
         CoordinatorProcess {
             coordinator,
@@ -100,7 +100,7 @@ impl<S: Selector> CoordinatorProcess<S> {
         }
     }
 
-    /// Sets for how long no peer may be connected; 600 s by default.
+    /// Sets the time without any connected peer after which the process ends; 600 s by default.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -112,12 +112,12 @@ impl<S: Selector> CoordinatorProcess<S> {
         &self.coordinator
     }
 
-    /// Whether a peer is connected.
+    /// Returns whether a peer is connected.
     pub fn is_connected(&self, peer: Rank) -> bool {
         self.lanes.contains_key(&peer)
     }
 
-    /// Whether the process waits for peers: before it is in charge, and without any.
+    /// Returns whether the process waits for peers: before it is in charge, and without any.
     pub fn waits(&self) -> bool {
         self.coordinator.term().is_none() || self.lanes.is_empty()
     }
@@ -130,7 +130,7 @@ impl<S: Selector> CoordinatorProcess<S> {
                     lane.push_newest(encode(body));
                 }
             }
-            // The message to it names what differs.
+            // The message to the peer names the difference.
             CoordinatorOutput::OtherJob { .. } => {}
             CoordinatorOutput::NotChosen { why } => {
                 self.reports.push_back(CoordinatorReport::NotChosen { why })
@@ -143,7 +143,7 @@ impl<S: Selector> CoordinatorProcess<S> {
         }
     }
 
-    /// Reports what a message to a peer decides.
+    /// Reports the decision in a message to a peer.
     fn note(&mut self, to: Rank, body: &Body) {
         let rank = |at: usize| Rank::try_from(at).ok();
         self.reports.extend(match body {
@@ -164,7 +164,7 @@ impl<S: Selector> CoordinatorProcess<S> {
         });
     }
 
-    /// The end of the process, once.
+    /// Returns the end of the process, once.
     fn over(&mut self) -> Option<Output<CoordinatorReport>> {
         (!std::mem::replace(&mut self.has_ended, true)).then_some(Output::Over)
     }

@@ -1,4 +1,4 @@
-//! What comes in: frames and packets of peers, messages of the coordinator.
+//! Handles arrivals: frames and packets of peers, messages of the coordinator.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::message::{Body, Roster, decode};
 use crate::notice::Notice;
 
 impl Peer {
-    /// A frame is here.
+    /// Takes a frame.
     pub fn frame(&mut self, bytes: &[u8], now: Duration) {
         match read_frame(&mut self.members, bytes) {
             Some(FrameContent::Chunk { from, round, chunk, is_marked, words }) => {
@@ -27,10 +27,10 @@ impl Peer {
         self.go_on(now);
     }
 
-    /// A packet is here, on the connection of a peer.
+    /// Takes a packet on the connection of a peer.
     pub fn packet(&mut self, connected: Rank, bytes: &[u8], now: Duration) {
         match read_packet(&mut self.members, connected, bytes) {
-            // No peer has more rounds than there are.
+            // Rounds beyond the last one do not exist.
             Some(PacketContent::Chunk { round, .. }) if round > self.setup.rounds => self.counters.ahead += 1,
             Some(PacketContent::Chunk { from, round, chunk, words }) => {
                 self.liveness.observe(from, now);
@@ -43,7 +43,7 @@ impl Peer {
         self.go_on(now);
     }
 
-    /// The length of a frame on the wire, as the setup has it: in virtual time a frame stands for more.
+    /// Returns the length of a frame on the wire by the setup: in virtual time a frame stands for more bytes.
     fn frame_bytes(&self, length: usize) -> usize {
         match self.setup.sender.copies {
             Copies::Switch { frame_bytes } => frame_bytes,
@@ -64,7 +64,7 @@ impl Peer {
     }
 
     fn notice(&mut self, from: Rank, words: impl Iterator<Item = u32>, now: Duration) {
-        // No peer has ended more rounds than there are.
+        // Rounds beyond the last one do not exist.
         let notice = Notice::parse(words).filter(|notice| notice.ended <= self.setup.rounds);
         let Some(notice) = notice else {
             self.counters.unknown_notices += 1;
@@ -78,7 +78,7 @@ impl Peer {
         self.gate.reach(from.index(), notice.ended.into());
     }
 
-    /// A message of a coordinator is here.
+    /// Takes a message of a coordinator.
     pub fn coordinator(&mut self, bytes: Bytes, now: Duration) {
         match decode(bytes) {
             Ok(Body::Choice(choice)) => self.chosen(choice, now),
@@ -91,7 +91,7 @@ impl Peer {
         self.go_on(now);
     }
 
-    /// Who takes part, by the coordinator's word.
+    /// Takes the members from the coordinator.
     fn roster(&mut self, roster: &Roster, now: Duration) {
         if roster.ended.iter().any(|&ended| ended > self.setup.rounds) {
             self.counters.malformed += 1;
@@ -104,12 +104,12 @@ impl Peer {
         for (at, &incarnation) in roster.incarnations.iter().enumerate() {
             let Ok(rank) = Rank::try_from(at) else { continue };
             let incarnation = Incarnation::new(incarnation);
-            // Of whom a coordinator has not heard yet, others may have.
+            // Other peers may know a peer before the coordinator does.
             let is_news = rank != self.setup.me && incarnation != Incarnation::UNKNOWN;
             if !is_news || !self.members.set_incarnation(rank, incarnation) {
                 continue;
             }
-            // Whoever was there before under that rank is not any more.
+            // The previous incarnation of that rank has ended.
             self.lose(rank, now);
             self.win(rank, ended(at), now);
         }

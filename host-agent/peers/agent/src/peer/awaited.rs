@@ -1,27 +1,27 @@
-//! For whom a peer waits.
+//! Parties that a peer waits for.
 
 use inart_wire::Rank;
 
-/// For whom a peer waits.
+/// Parties that a peer waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Awaited {
-    /// For a coordinator's word, and whether there is a connection to one.
+    /// A coordinator's message.
     Coordinator {
-        /// Whether there is a connection.
+        /// Whether a coordinator is connected.
         is_connected: bool,
     },
-    /// For peers that have not ended a round.
+    /// Peers that have not ended a round.
     Round {
         /// The round.
         round: u32,
-        /// Those peers.
+        /// Peers that are awaited.
         peers: Vec<Rank>,
     },
-    /// For receivers that do not have this peer's update.
+    /// Receivers that lack this peer's update.
     Receivers {
         /// The round.
         round: u32,
-        /// Those receivers.
+        /// Receivers that are awaited.
         peers: Vec<Rank>,
     },
 }

@@ -1,4 +1,5 @@
-//! Which receivers: those that the coordinator chose, or the last ones; and those that have waited too long.
+//! Determines the receivers: those the coordinator chose, or the last ones, plus those that have waited too
+//! long.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::message::{Body, Choice};
 use crate::term::Term;
 
 impl Peer {
-    /// Whether what a coordinator says holds: it is in charge, or comes to be now.
+    /// Returns whether a coordinator is in charge, or takes charge now.
     pub(super) fn follows(&mut self, term: Option<Term>) -> bool {
         let term = term.unwrap_or_default();
         if term < self.term {
@@ -24,13 +25,13 @@ impl Peer {
         true
     }
 
-    /// A choice of receivers.
+    /// Takes a choice of receivers.
     pub(super) fn chosen(&mut self, choice: Choice, now: Duration) {
         if !self.follows(choice.term) {
             return;
         }
-        // A choice of a round far ahead would keep all later ones out. A coordinator that begins late chooses
-        // for the round after the last one, too.
+        // A choice of a round far ahead would block all later ones. A coordinator that starts late also
+        // chooses for the round after the last one.
         let is_far = choice.round > self.setup.rounds.saturating_add(1);
         let fits = choice.rate_bps > 0.0 && choice.rate_bps.is_finite() && !is_far;
         if !fits || choice.receivers.iter().any(|&rank| rank as usize >= self.setup.peers()) {
@@ -49,7 +50,7 @@ impl Peer {
         }
     }
 
-    /// The receivers of the newest choice that can be, and of those the rule of k adds.
+    /// Returns the receivers of the newest valid choice, and those that the fairness bound k adds.
     fn receivers_of(&mut self, choice: Option<&Choice>) -> Receivers {
         let me = self.setup.me;
         let of = |choice: &Choice| {
@@ -67,7 +68,7 @@ impl Peer {
         receivers
     }
 
-    /// Begins to send, if the receivers are known or have been waited for long enough. Whether it did.
+    /// Starts to send if the receivers are known or the wait for them has timed out. Returns whether it did.
     pub(super) fn choose(&mut self, since: Duration, now: Duration) -> bool {
         let round = self.round();
         let choice = self.choice.clone().filter(|choice| choice.round == round);
@@ -85,19 +86,19 @@ impl Peer {
         self.followed = choice.map(|choice| choice.serial);
         self.phase = Phase::Sending;
         self.left_at = now;
-        // Nobody has told a rate for these: each chunk goes up once per block of them.
+        // Without a chosen rate: each chunk crosses the own port once per block of receivers.
         let frames = receivers.blocks().len().max(1) as f64;
         let rate_bps =
             if is_chosen { self.rate_bps } else { self.rate_bps.min(self.setup.rate_bps / frames) };
         let task = Task { round, chunks: self.cut.chunks(), receivers, rate_bps };
         if self.sender.begin(&task, now).is_err() {
-            // There is nobody else.
+            // No other peer takes part.
             self.end_round(Outcome { round, ..Outcome::default() }, now);
         }
         true
     }
 
-    /// Another choice for the multicast that goes on: fewer receivers, or another rate.
+    /// Applies another choice to the active multicast: fewer receivers, or another rate.
     fn choose_again(&mut self, now: Duration) {
         let Some(choice) = self.choice.clone().filter(|_| self.followed.is_some()) else { return };
         let receivers = self.receivers_of(Some(&choice));

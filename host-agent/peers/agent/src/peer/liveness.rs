@@ -1,23 +1,23 @@
-//! When somebody was heard of last, and when to say something so that others hear.
+//! Tracks when each peer was last alive, and when to send the own notice.
 
 use std::time::Duration;
 
 use inart_protocol_peers::Receivers;
 use inart_wire::Rank;
 
-/// A notice is said again after that time, then after four times that time, up to the longest. Every peer has
-/// all others', so that more of them would take a part of its port.
+/// A notice is repeated after the shortest interval, then after 4 times the last one, up to the longest.
+/// Every peer receives all others' notices, so more of them would use a notable part of its port.
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_millis(800);
 const GROWTH: u32 = 4;
-/// A peer whose connection has ended is gone after that time, unless there is another connection by then.
+/// Grace period of a peer whose connection has ended; another connection within it keeps the peer.
 const RECONNECTION: Duration = Duration::from_millis(500);
 
-/// What is known of the others' lives.
+/// Liveness of the other peers.
 #[derive(Debug, Clone)]
 pub(super) struct Liveness {
     timeout: Duration,
-    /// Until when something has to be heard of each peer, by rank; `None` of those that nobody waits for.
+    /// Time by which each peer must show a sign of life, by rank; `None` if this peer is not awaited.
     until: Vec<Option<Duration>>,
     gone: Receivers,
     notice_at: Option<Duration>,
@@ -30,27 +30,27 @@ impl Liveness {
         Liveness { timeout, until, gone, notice_at: None, gap: SHORTEST }
     }
 
-    /// A peer takes part.
+    /// Adds a peer.
     pub fn join(&mut self, rank: Rank, now: Duration) {
         self.until[rank.index()] = Some(now.saturating_add(self.timeout));
         self.gone.remove(rank);
     }
 
-    /// Something came of a peer. Of one that is gone, it may have been under way for long.
+    /// Takes a sign of life of a peer. A sign of a failed one may be old, and is ignored.
     pub fn observe(&mut self, rank: Rank, now: Duration) {
         if let Some(until) = &mut self.until[rank.index()] {
             *until = now.saturating_add(self.timeout);
         }
     }
 
-    /// The connection to a peer has ended: it has little time to be heard of by another one.
+    /// Shortens the time of a peer whose connection has ended to the grace period.
     pub fn doubt(&mut self, rank: Rank, now: Duration) {
         if let Some(until) = &mut self.until[rank.index()] {
             *until = now.saturating_add(RECONNECTION).min(*until);
         }
     }
 
-    /// Those of which nothing was heard for too long, from now on gone.
+    /// Declares silent peers failed, and returns them.
     pub fn find(&mut self, now: Duration) -> Vec<Rank> {
         let late = |until: &Option<Duration>| until.is_some_and(|until| now >= until);
         let ranks = (0..self.until.len()).filter(|&at| late(&self.until[at]));
@@ -66,12 +66,12 @@ impl Liveness {
         self.gone.contains(rank)
     }
 
-    /// Who is gone by this peer's own knowledge, ascending.
+    /// Returns the peers that this one has declared failed, ascending.
     pub fn gone(&self) -> Vec<u32> {
         self.gone.iter().map(|rank| rank.get().into()).collect()
     }
 
-    /// Something is to be said at once, and then again and again.
+    /// Sends a notice at once, and repeats it.
     pub fn speak(&mut self, now: Duration) {
         (self.notice_at, self.gap) = (Some(now), SHORTEST);
     }

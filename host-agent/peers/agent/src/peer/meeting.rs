@@ -1,4 +1,4 @@
-//! Before a peer takes part: it waits for a coordinator's word, but not for ever.
+//! Before a peer takes part: a bounded wait for the coordinator.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::{Output, Peer, Phase};
 use crate::admission_error::AdmissionError;
 
 impl Peer {
-    /// Ends if nobody has taken it in for too long.
+    /// Ends if no coordinator has admitted the peer in time.
     pub(super) fn wait_for_word(&mut self, now: Duration) {
         let since = *self.meeting_since.get_or_insert(now);
         let waited = now.saturating_sub(since);
@@ -15,12 +15,12 @@ impl Peer {
         }
     }
 
-    /// When waiting ends.
+    /// Returns when the wait ends.
     pub(super) fn waits_until(&self) -> Duration {
         self.meeting_since.map_or(Duration::ZERO, |since| since.saturating_add(self.setup.meeting_patience))
     }
 
-    /// A coordinator does not know this job. Whoever takes part already does not mind.
+    /// Handles a coordinator's refusal. A peer that already takes part ignores it.
     pub(super) fn other_job(&mut self, why: String) {
         self.counters.other_job += 1;
         if self.phase == Phase::Meeting {

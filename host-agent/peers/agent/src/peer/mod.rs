@@ -1,4 +1,4 @@
-//! One peer: computes, sends its update to the receivers that are chosen, waits, averages.
+//! One peer: computes, sends its update to the chosen receivers, waits, averages.
 
 mod arrivals;
 mod awaited;
@@ -35,50 +35,50 @@ use liveness::Liveness;
 use newcomer::Newcomer;
 pub use output::{Output, Start};
 
-/// How often the coordinator is told what is left to send.
+/// Interval of reports of the remaining bits.
 const LEFT_EVERY: Duration = Duration::from_millis(200);
-/// How often it is told what was measured.
+/// Interval of reports of measurements.
 const SEEN_EVERY: Duration = Duration::from_millis(500);
 
-/// Updates that did not come whole which are named at the beginning of a round.
+/// Most incomplete updates that are listed at the start of a round.
 const MOST_LACKING: usize = 1024;
 
-/// Where a peer is.
+/// Phase of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It does not know who takes part.
+    /// The members are unknown.
     Meeting,
-    /// Nobody has taken it in: it takes no part.
+    /// No coordinator has admitted the peer; it takes no part.
     Outside,
     /// The training program computes.
     Computing { since: Duration },
-    /// It has an update, and waits for the choice of its receivers.
+    /// An update waits for its receivers.
     Choosing { since: Duration },
-    /// Its multicast goes on.
+    /// A multicast is active.
     Sending,
-    /// It may not go on yet.
+    /// Others must catch up first.
     Waiting,
-    /// The last round is over.
+    /// The last round has ended.
     Finished,
 }
 
-/// Why an update is refused.
+/// Reason for which an update is refused.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum UpdateError {
-    /// Nobody asked for one.
+    /// No update was requested.
     #[error("peer {rank} is not computing: send an update after each output that asks for one")]
     NotAsked {
         /// The peer.
         rank: Rank,
     },
-    /// Another number of values.
+    /// Wrong number of values.
     #[error("the update of peer {rank} has {values} values, its job has {expected}")]
     Length {
         /// The peer.
         rank: Rank,
-        /// As given.
+        /// Given number of values.
         values: usize,
-        /// As it has to be.
+        /// Expected number of values.
         expected: usize,
     },
     /// A NaN or an infinity.
@@ -88,16 +88,16 @@ pub enum UpdateError {
     NotFinite {
         /// The peer.
         rank: Rank,
-        /// Its round.
+        /// Round of the update.
         round: u32,
-        /// Which value.
+        /// Index of the value.
         at: usize,
-        /// What it is.
+        /// Value.
         value: f32,
     },
 }
 
-/// The state machine of one peer.
+/// State machine of one peer.
 #[derive(Debug)]
 pub struct Peer {
     setup: Arc<Setup>,
@@ -108,25 +108,25 @@ pub struct Peer {
     gate: Gate,
     waits: Waits,
     phase: Phase,
-    /// Since when it waits to be taken in.
+    /// Start of the wait for admission.
     meeting_since: Option<Duration>,
-    /// The rounds that all have ended, and since when it waits for the next one.
+    /// Rounds that all have ended, and the start of the wait for the next one.
     waiting_since: Option<(u64, Duration)>,
-    /// Rounds that it has ended.
+    /// Rounds that the peer has ended.
     ended: u32,
-    /// The update of the round that it is in.
+    /// Update of the current round.
     model: Vec<f32>,
     words: Arc<[u32]>,
-    /// Whole updates that are not averaged.
+    /// Complete updates that are not averaged yet.
     inbox: BTreeMap<(Rank, u32), Received>,
     lacking: Vec<(Rank, u32)>,
     liveness: Liveness,
-    /// It has begun anew behind the first round, and has no model of the others yet.
+    /// State of a peer that restarted behind the first round and has no model of the others yet.
     newcomer: Option<Newcomer>,
     term: Term,
-    /// The newest choice.
+    /// Newest choice.
     choice: Option<Choice>,
-    /// Its serial number, if it is the one that the multicast goes by.
+    /// Serial number of the newest choice, if the multicast uses it.
     followed: Option<u64>,
     last_receivers: Receivers,
     rate_bps: f64,
@@ -139,17 +139,17 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// A peer that does not know yet who takes part.
+    /// Creates a peer that does not know the members yet.
     ///
     /// # Errors
-    /// A setup that cannot be.
+    /// The setup is invalid.
     pub fn new(setup: Arc<Setup>) -> Result<Self, SetupError> {
         let cuts = setup.cuts()?;
         let (me, peers) = (setup.me, setup.peers());
         let mut incarnations = vec![Incarnation::UNKNOWN; peers];
         incarnations[me.index()] = setup.incarnation;
         let others = cuts.iter().enumerate().map(|(at, &cut)| (at != me.index()).then_some(cut)).collect();
-        // Every peer has as many senders as receivers before there is any choice.
+        // Before any choice, every peer has as many senders as receivers.
         let ring = (1..=setup.receivers).filter_map(|step| Rank::try_from((me.index() + step) % peers).ok());
         Ok(Peer {
             cut: cuts[me.index()],
@@ -183,10 +183,10 @@ impl Peer {
         })
     }
 
-    /// The update that it was asked for. `now`: time since any fixed moment, the same for all calls.
+    /// Takes the requested update. `now`: time since any fixed moment, the same for all calls.
     ///
     /// # Errors
-    /// It was not asked for; it has another length, or a value that is no finite number.
+    /// No update was requested; the length is wrong, or a value is not a finite number.
     pub fn computed(&mut self, model: Vec<f32>, now: Duration) -> Result<(), UpdateError> {
         let (rank, round) = (self.setup.me, self.round());
         let Phase::Computing { since } = self.phase else { return Err(UpdateError::NotAsked { rank }) };
@@ -212,7 +212,7 @@ impl Peer {
         self.report(Body::Ready(Ready { round, computed_seconds: computed.as_secs_f64(), has_choice }));
     }
 
-    /// There is a connection to a coordinator.
+    /// Handles a connection to a coordinator.
     pub fn coordinator_up(&mut self, now: Duration) {
         self.has_coordinator = true;
         let (me, peers) = (self.setup.me.index(), self.setup.peers());
@@ -231,13 +231,13 @@ impl Peer {
         self.go_on(now);
     }
 
-    /// The connection to the coordinator has ended: the last receivers are good enough.
+    /// Handles the end of the connection to the coordinator: the last receivers stay.
     pub fn coordinator_down(&mut self, now: Duration) {
         self.has_coordinator = false;
         self.go_on(now);
     }
 
-    /// Time has passed.
+    /// Advances the time.
     pub fn tick(&mut self, now: Duration) {
         self.sender.tick(now);
         self.receiver.tick(now);
@@ -257,7 +257,7 @@ impl Peer {
         self.go_on(now);
     }
 
-    /// When [`tick`](Self::tick), or the next chunk, is due.
+    /// Returns when [`tick`](Self::tick), or the next chunk, is due.
     pub fn wake_at(&self) -> Option<Duration> {
         let chosen = match self.phase {
             Phase::Choosing { since } => Some(since.saturating_add(self.setup.choice_patience)),
@@ -271,34 +271,34 @@ impl Peer {
         machines.into_iter().chain([chosen, left, seen]).flatten().min()
     }
 
-    /// The next chunk that leaves, if one may leave now; its values are in [`update`](Self::update).
+    /// Returns the next chunk, if one may leave now; its values are in [`update`](Self::update).
     pub fn next_transmission(&mut self, now: Duration) -> Option<Transmission> {
         self.sender.next_transmission(now)
     }
 
-    /// A connection took a chunk, where the sender makes the copies.
+    /// Takes note that a connection delivered a chunk, where the sender makes the copies.
     pub fn delivered(&mut self, round: u32, to: Rank, now: Duration) {
         self.sender.delivered(round, to, now);
         self.go_on(now);
     }
 
-    /// A connection did not take a chunk.
+    /// Takes note that a connection failed to deliver a chunk.
     pub fn failed(&mut self, round: u32, to: Rank, chunk: u32, now: Duration) {
         self.sender.failed(round, to, chunk, now);
         self.go_on(now);
     }
 
-    /// The words of the update of the round that it is in, and how they are cut.
+    /// Returns the words of the current round's update, and their cut into chunks.
     pub fn update(&self) -> (Arc<[u32]>, Cut) {
         (self.words.clone(), self.cut)
     }
 
-    /// Who takes part, as frames are written and read by.
+    /// Returns the members by which frames are written and read.
     pub fn members(&self) -> &Members {
         &self.members
     }
 
-    /// What is to be done next; `None` until something happens.
+    /// Returns the next action; `None` until something happens.
     pub fn next_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
@@ -308,27 +308,27 @@ impl Peer {
         self.setup.peers()
     }
 
-    /// The round that it is in.
+    /// Returns the current round.
     pub fn round(&self) -> u32 {
         self.ended.saturating_add(1)
     }
 
-    /// Whether it and all who take part have ended the last round: it is needed no more.
+    /// Returns whether this peer and all members have ended the last round.
     pub fn is_done(&self) -> bool {
         self.phase == Phase::Finished && self.gate.least() >= self.setup.rounds.into()
     }
 
-    /// The coordinator's term that it follows.
+    /// Returns the term of the coordinator in charge.
     pub fn term(&self) -> Term {
         self.term
     }
 
-    /// What was sent, received and dropped so far.
+    /// Returns the counters.
     pub fn counters(&self) -> (PeerCounters, SenderCounters, ReceiverCounters) {
         (self.counters, self.sender.counters(), self.receiver.counters())
     }
 
-    /// Where it is, in words.
+    /// Describes the peer's state in one line.
     pub fn describe(&self) -> String {
         format!(
             "peer {} is in round {}, {:?}; the last has ended {}; waits for {}, failed {:?}; {:?} {:?}",
@@ -349,7 +349,7 @@ impl Peer {
         }
     }
 
-    /// Does what has become possible.
+    /// Performs all steps that have become possible.
     fn go_on(&mut self, now: Duration) {
         if self.phase == Phase::Meeting {
             self.wait_for_word(now);

@@ -1,4 +1,4 @@
-//! A peer that has begun anew, and has no model yet.
+//! A restarted peer without a model.
 
 use std::time::Duration;
 
@@ -6,6 +6,6 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Newcomer {
     pub(super) since: Duration,
-    /// Rounds that it has passed over.
+    /// Rounds that the peer has skipped.
     pub(super) passed: usize,
 }

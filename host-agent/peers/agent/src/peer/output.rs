@@ -1,4 +1,4 @@
-//! What a peer wants of its owner.
+//! Actions that a peer requests of its owner.
 
 use bytes::Bytes;
 use inart_protocol_peers::{Message, Outcome, Receivers};
@@ -8,49 +8,49 @@ use crate::admission_error::AdmissionError;
 use crate::average::{Average, Received};
 use crate::notice::Notice;
 
-/// What the owner has to do.
+/// Action for the owner.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
-    /// Send this message to one peer.
+    /// Sends a message to one peer.
     Send {
-        /// To whom.
+        /// Receiver.
         to: Rank,
-        /// What.
+        /// Message.
         message: Message,
     },
-    /// Send this notice to several peers. It may be lost.
+    /// Sends a notice to several peers. It may be lost.
     Notify {
-        /// To whom.
+        /// Receivers.
         to: Receivers,
-        /// What.
+        /// Notice.
         notice: Notice,
     },
-    /// Send this to the coordinator, if there is a connection.
+    /// Sends a report to the coordinator, if one is connected.
     Report(Bytes),
-    /// An update is here, whole; each is told once. There is nothing to do.
+    /// Reports a complete update, once. The owner need not act.
     Received(Received),
-    /// Compute an update: [`Peer::computed`](super::Peer::computed) takes it.
+    /// Requests an update: [`Peer::computed`](super::Peer::computed) takes it.
     Compute(Start),
-    /// A multicast is over.
+    /// Reports the end of a multicast.
     Ended {
-        /// How; each of its receivers is named.
+        /// Outcome for each receiver.
         outcome: Outcome,
-        /// Whether no choice came, and the receivers were the last ones.
+        /// Whether the previous receivers were used because no choice arrived.
         rounds_with_previous_receivers: bool,
     },
-    /// The last round is over.
+    /// Reports the end of the last round.
     Finished(Start),
-    /// It takes no part, for ever.
+    /// Ends the peer: it takes no part.
     Rejected(AdmissionError),
 }
 
-/// Where a round begins.
+/// Start of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
-    /// Which; after the last round, the one that there is not.
+    /// Round; after the last round, the one behind it.
     pub round: u32,
-    /// The model to go on from. `None`: the one that the peer has from before it took part.
+    /// Model to start from. `None`: the model that the peer had before it took part.
     pub average: Option<Average>,
-    /// Updates that were begun, and did not come whole: whose, and of which round.
+    /// Updates that arrived incompletely, each with its sender and round.
     pub lacking: Vec<(Rank, u32)>,
 }

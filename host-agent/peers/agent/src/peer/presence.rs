@@ -1,4 +1,4 @@
-//! Who is there: whoever is heard of; and what is said so that others hear.
+//! Membership: signs of life of other peers, and own notices.
 
 use std::time::Duration;
 
@@ -16,28 +16,28 @@ impl Peer {
         }
     }
 
-    /// The connection to a peer has ended. Unless something is heard of it soon, it is gone.
+    /// Handles the end of a peer's connection. Without a sign of life soon, the peer counts as failed.
     pub fn broken(&mut self, rank: Rank, now: Duration) {
         if rank.index() < self.setup.peers() {
             self.liveness.doubt(rank, now);
         }
     }
 
-    /// Nobody waits for a peer any more.
+    /// Stops waiting for a peer.
     pub(super) fn lose(&mut self, rank: Rank, now: Duration) {
         self.gate.leave(rank.index());
         self.sender.gone(rank, now);
         self.receiver.gone(rank);
     }
 
-    /// A peer takes part, and has ended so many rounds.
+    /// Adds a peer that has ended `ended` rounds.
     pub(super) fn win(&mut self, rank: Rank, ended: u32, now: Duration) {
         self.gate.join(rank.index(), ended.into());
         self.receiver.back(rank, ended.saturating_add(1));
         self.liveness.join(rank, now);
     }
 
-    /// Tells all others where this peer is, when it is time.
+    /// Sends this peer's progress to all others when due.
     pub(super) fn notify_if_due(&mut self, now: Duration) {
         if matches!(self.phase, Phase::Meeting | Phase::Outside) || !self.liveness.is_due(now) {
             return;

@@ -1,5 +1,5 @@
-//! A peer that begins anew when others have ended rounds: its program's first weights would set them back. It
-//! sends nothing until it has updates of others, and goes on from the mean of those.
+//! A peer that restarts after others have ended rounds: its program's first weights would set them back. It
+//! sends nothing until it has updates of others, and resumes from their mean.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::average::average_of_others;
 use crate::setup::Sync;
 
 impl Peer {
-    /// It takes part from now on: in the first round, or behind others' rounds.
+    /// Starts to take part: in the first round, or behind others' rounds.
     pub(super) fn enter(&mut self, now: Duration) {
         let is_over = self.ended >= self.setup.rounds;
         if self.ended == 0 || is_over {
@@ -22,19 +22,19 @@ impl Peer {
         self.pass(now);
     }
 
-    /// This round is over here without an update.
+    /// Ends this round without an own update.
     fn pass(&mut self, now: Duration) {
         self.counters.passed += 1;
         self.followed = None;
         self.reach(&Outcome { round: self.round(), ..Outcome::default() }, now);
     }
 
-    /// When it waits no longer for an update: where no round says that there is none.
+    /// Returns when the peer stops waiting for an update, where no round shows that none exists.
     pub(super) fn newcomer_until(&self) -> Option<Duration> {
         self.newcomer.map(|newcomer| newcomer.since.saturating_add(self.setup.peer_timeout))
     }
 
-    /// Others let it begin its next round. Whether it did something.
+    /// Takes a step once others permit the next round. Returns whether it did.
     pub(super) fn go_on_as_newcomer(&mut self, now: Duration) -> bool {
         let received = self.take_inbox();
         let adopted = average_of_others(self.setup.me, self.cut.values(), &received);
@@ -43,8 +43,8 @@ impl Peer {
             self.begin_round(adopted, now);
             return true;
         };
-        // In bulk synchronous rounds nothing more comes of this one. Whoever was not chosen as a receiver is
-        // in one of the next; when all have begun anew, nobody has anything.
+        // In bulk synchronous rounds no more updates of this one arrive. A peer that was not chosen as a
+        // receiver is chosen in a later round; after a restart of all, no peer has a model.
         let is_over = match self.setup.sync {
             Sync::Bsp => newcomer.passed >= self.setup.peers(),
             Sync::Ssp { .. } => Some(now) >= self.newcomer_until(),

@@ -1,4 +1,4 @@
-//! The end of a round, and the beginning of the next one.
+//! The end of a round, and the start of the next one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use crate::average::{Average, Received, average};
 use crate::message::{Body, Ended, Sample};
 use crate::setup::Sync;
 
-/// An update that took this much longer to leave than it was to: the port up was full.
+/// An update that left this many times later than planned found the outgoing port full.
 const LATE: f64 = 1.05;
-/// In bulk synchronous rounds a peer is at most this far beyond those that another one has ended; one more
-/// for notices that cross. What is of later rounds is not held.
+/// In bulk synchronous rounds a peer is at most this far beyond the rounds that another one has ended; one
+/// more for notices in flight. Updates of later rounds are not held.
 const AHEAD: u32 = 2;
 
 impl Peer {
-    /// An update is here, whole.
+    /// Takes a complete update.
     pub(super) fn keep(&mut self, from: Rank, round: u32, words: Vec<u32>) {
-        // Until this peer averages, it waits for updates of the round that it has ended, and of no older one.
+        // Until this peer averages, it waits for updates of the round that it has ended, not of older ones.
         let least = self.ended.saturating_add(u32::from(self.phase != Phase::Waiting));
         let is_averaged = self.setup.sync == Sync::Bsp && round < least;
         let update = Received { from, round, words: Arc::new(words) };
@@ -35,7 +35,7 @@ impl Peer {
         }
     }
 
-    /// Of stale synchronous rounds only a sender's newest update is averaged: no other one is held.
+    /// Holds an update. In stale synchronous rounds, only a sender's newest one is held and averaged.
     fn hold(&mut self, update: Received) {
         let (from, round) = (update.from, update.round);
         if self.setup.sync != Sync::Bsp {
@@ -53,7 +53,7 @@ impl Peer {
         self.inbox.insert((from, round), update);
     }
 
-    /// The multicast of this round is over.
+    /// Ends the round with its multicast.
     pub(super) fn end_round(&mut self, outcome: Outcome, now: Duration) {
         self.measure_up(&outcome);
         self.reach(&outcome, now);
@@ -61,7 +61,7 @@ impl Peer {
             .push_back(Output::Ended { outcome, rounds_with_previous_receivers: self.followed.is_none() });
     }
 
-    /// Tells all who have to know that this round is over here.
+    /// Reports the end of the round to the coordinator and all peers.
     pub(super) fn reach(&mut self, outcome: &Outcome, now: Duration) {
         let me = self.setup.me;
         self.ended = outcome.round;
@@ -79,8 +79,8 @@ impl Peer {
         self.liveness.speak(now);
     }
 
-    /// How long each copy took, where the sender makes them: from these times of all peers the coordinator
-    /// tells which ports were full.
+    /// Returns the duration of each copy, where the sender makes them: from the times of all peers, the
+    /// coordinator derives which ports were full.
     fn times_of(&self, outcome: &Outcome) -> Vec<f64> {
         match self.setup.sender.copies {
             Copies::Switch { .. } => Vec::new(),
@@ -88,9 +88,9 @@ impl Peer {
         }
     }
 
-    /// How fast the update left. A switch's copies leave the port once; if they left late, it was full. The
-    /// sender's own leave it once per receiver, and were late for whatever was slow on their way: they tell
-    /// something in company only.
+    /// Measures how fast the update left. A switch's copies leave the port once; if they left late, the port
+    /// was full. The sender's own copies leave once per receiver, and may be late because of any port on
+    /// their way: only the times of all copies together show which.
     fn measure_up(&mut self, outcome: &Outcome) {
         if matches!(self.setup.sender.copies, Copies::Sender { .. }) {
             return;
@@ -102,12 +102,12 @@ impl Peer {
         if seconds <= 0.0 || outcome.complete.is_empty() {
             return;
         }
-        // Each chunk in as many frames.
+        // Each chunk is sent in as many frames.
         let bits = bits * frames as f64;
         self.meter.add(Sample { is_up: true, bits, seconds, is_full: seconds > LATE * planned });
     }
 
-    /// Averages and begins the next round, if this peer is not too far ahead. Whether it did.
+    /// Averages and starts the next round, if this peer is not too far ahead. Returns whether it did.
     pub(super) fn next_round(&mut self, now: Duration) -> bool {
         if !self.gate.is_open(self.setup.me.index()) {
             return false;
@@ -122,7 +122,7 @@ impl Peer {
         true
     }
 
-    /// The updates to average now; what is of later rounds stays.
+    /// Removes and returns the updates to average now; those of later rounds stay.
     pub(super) fn take_inbox(&mut self) -> Vec<Received> {
         let inbox = std::mem::take(&mut self.inbox);
         let before = inbox.len();
@@ -133,7 +133,7 @@ impl Peer {
                     self.inbox.insert((from, round), update);
                 }
                 Sync::Bsp if round < self.ended => {}
-                // Rounds of a peer come in their order: the newest is last.
+                // Rounds of a peer arrive in order: the newest is last.
                 _ => {
                     taken.insert(from, update);
                 }

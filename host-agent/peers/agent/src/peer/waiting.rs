@@ -1,4 +1,4 @@
-//! For whom a peer waits, and until when.
+//! Parties that a peer waits for, and the time limit.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{Output, Peer, Phase};
 use crate::admission_error::AdmissionError;
 
 impl Peer {
-    /// For whom this peer waits; `None` while its program computes, or when it is needed no more.
+    /// Returns the parties that this peer waits for; `None` while its program computes, or after the end.
     pub fn awaited(&self) -> Option<Awaited> {
         match self.phase {
             Phase::Meeting => Some(Awaited::Coordinator { is_connected: self.has_coordinator }),
@@ -26,7 +26,7 @@ impl Peer {
         }
     }
 
-    /// Ends if others have not ended a round for too long: a program may hang while its connections live.
+    /// Ends if others have not ended a round in time: a program may hang while its connections stay open.
     pub(super) fn wait_for_others(&mut self, now: Duration) {
         if self.phase != Phase::Waiting {
             self.waiting_since = None;
@@ -47,7 +47,7 @@ impl Peer {
         if let Some(Awaited::Round { round, peers }) = self.awaited() {
             self.phase = Phase::Outside;
             let rank = self.setup.me;
-            // The job's name comes first.
+            // The job's name is at index 0.
             let name = |rank: &Rank| self.setup.names.get(rank.index() + 1).cloned();
             let names = peers.iter().map(|rank| name(rank).unwrap_or_else(|| format!("peer {rank}")));
             let peers = names.collect::<Vec<_>>().join(", ");
@@ -55,7 +55,7 @@ impl Peer {
         }
     }
 
-    /// When waiting for others ends.
+    /// Returns when waiting for others ends.
     pub(super) fn others_until(&self) -> Option<Duration> {
         self.waiting_since.map(|(_, since)| since.saturating_add(self.setup.round_patience))
     }

@@ -1,4 +1,4 @@
-//! What has to hold, checked whenever something is told; and what has happened.
+//! Invariants, checked with every output, and counts of events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use inart_protocol_peers::Outcome;
 
 use super::trial::Trial;
 
-/// What has happened, added up over trials.
+/// Counts of events, summed over trials.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     pub received: u64,
@@ -29,24 +29,24 @@ pub struct Seen {
     pub restarts: u64,
     pub overflowed: u64,
     pub failed: u64,
-    /// Peers that began when nobody could take them in.
+    /// Peers that started when no other could admit them.
     pub rejected: u64,
-    /// Peers that began anew and went on from others' updates.
+    /// Peers that restarted and resumed from others' updates.
     pub adopted: u64,
-    /// Rounds that such a peer passed over.
+    /// Rounds that restarted peers skipped.
     pub passed: u64,
-    /// Peers that began anew, and no other had anything for them.
+    /// Restarted peers for which no other had an update.
     pub restarted_from_init: u64,
-    /// Messages of a coordinator and of a peer whose numbers were wild, and packets that nobody could use.
+    /// Messages of coordinators and peers with invalid numbers, and unusable packets.
     pub wild_choices: u64,
     pub wild_reports: u64,
     pub hostile: u64,
-    /// Peers that were refused for another setting.
+    /// Peers refused because of another setting.
     pub refused: u64,
-    /// Programs that hung, and peers that ended by their names.
+    /// Programs that hung, and peers that ended with an error that names them.
     pub hung: u64,
     pub ended_by_name: u64,
-    /// The least and the most time of a multicast, over what was planned.
+    /// Shortest and longest time of a multicast, relative to the planned time.
     pub over_plan_least: f64,
     pub over_plan_most: f64,
 }
@@ -56,10 +56,10 @@ impl Seen {
         [
             ("an update received", self.received),
             ("a model averaged", self.averaged),
-            ("a receiver given up", self.given_up),
+            ("a receiver timed out", self.given_up),
             ("a receiver withdrawn", self.withdrawn),
-            ("a peer taken for gone", self.gone),
-            ("one that was taken for gone heard of", self.back),
+            ("a peer declared failed", self.gone),
+            ("a peer declared failed was alive", self.back),
             ("an update abandoned", self.abandoned),
             ("a round without a choice", self.rounds_with_previous_receivers),
             ("a receiver forced by the rule of k", self.forced),
@@ -75,11 +75,11 @@ impl Seen {
             ("a connection that takes nothing", self.failed),
             ("a model of others adopted", self.adopted),
             ("a round passed over", self.passed),
-            ("nobody who had a model", self.restarted_from_init),
+            ("no peer with a model", self.restarted_from_init),
         ]
     }
 
-    /// Forbidden acts of peers, coordinators and programs, and their consequences.
+    /// Returns counts of forbidden acts of peers, coordinators and programs, and of their consequences.
     pub fn odd(&self) -> [(&'static str, u64); 6] {
         [
             ("a wild choice", self.wild_choices),
@@ -87,7 +87,7 @@ impl Seen {
             ("a hostile packet", self.hostile),
             ("a peer with other rounds", self.refused),
             ("a program that hangs", self.hung),
-            ("a peer that ends by its name", self.ended_by_name),
+            ("a peer that ends with its name", self.ended_by_name),
         ]
     }
 
@@ -108,16 +108,16 @@ impl Seen {
 /// A peer in one of its incarnations.
 pub type Incarnation = (usize, u32);
 
-/// What is true.
+/// Ground truth.
 pub struct Audit {
     trial: Trial,
     /// Each update: the words that its sender had.
     sent: BTreeMap<(Incarnation, u32), Vec<u32>>,
     /// Receiver, sender, round.
     received: BTreeSet<(Incarnation, Incarnation, u32)>,
-    /// By BSP round and receiver: who has said that it has the update of whom.
+    /// By BSP round and receiver: the senders that reported it as complete.
     complete: BTreeMap<(Incarnation, u32), BTreeSet<usize>>,
-    /// Some peer has taken another for gone, who then is no receiver and is waited for by nobody.
+    /// Whether some peer has declared another failed: that one is no receiver, and no peer waits for it.
     pub is_anybody_gone: bool,
     /// The rounds since a sender's update was complete at each peer.
     waits: BTreeMap<Incarnation, Vec<u32>>,
@@ -145,7 +145,7 @@ impl Audit {
         );
     }
 
-    /// Word for word one of the sender's updates of that round, and for the first time.
+    /// Checks that an update equals the sender's one of that round, and is received once.
     pub fn receives(&mut self, at: Incarnation, update: &Received) {
         let from = update.from.index();
         let incarnations = self.sent.range(((from, 0), 0)..((from + 1, 0), 0));
@@ -155,7 +155,7 @@ impl Audit {
         assert_eq!(
             incarnations.len(),
             1,
-            "{at:?}: update {} of peer {from} is none that it sent",
+            "{at:?}: update {} of peer {from} was not sent by it",
             update.round
         );
         let is_new = self.received.insert((at, incarnations[0], update.round));
@@ -163,7 +163,8 @@ impl Audit {
         self.seen.received += 1;
     }
 
-    /// Who is said to have it has it; every receiver is named once; whom the rule of k forces is among them.
+    /// Checks an outcome: peers reported as complete have the update, every receiver is named once, and the
+    /// receivers that the fairness bound forces are among them.
     #[allow(clippy::needless_range_loop, reason = "the number is a peer's")]
     pub fn ends(&mut self, from: Incarnation, outcome: &Outcome, current: &[Option<u32>]) {
         let parts = [&outcome.complete, &outcome.withdrawn, &outcome.given_up];
@@ -200,15 +201,15 @@ impl Audit {
         self.seen.withdrawn += outcome.withdrawn.len() as u64;
     }
 
-    /// Whether nobody is killed or cut off: peers that are not there cannot be sent to.
+    /// Returns whether no peer is killed or disconnected; absent peers cannot receive.
     fn is_fault_free(&self) -> bool {
         use super::trial::Fault::{CoordinatorBegins, CoordinatorDies};
         let harmless = |fault: &super::trial::Fault| matches!(fault, CoordinatorBegins | CoordinatorDies);
         self.trial.faults.iter().all(|(_, fault)| harmless(fault)) && !self.is_anybody_gone
     }
 
-    /// The average is that of the updates that it names, which were received; in bulk synchronous rounds
-    /// without faults, of all that were complete here.
+    /// Checks that the average is the one of the updates it names, which were received; in bulk synchronous
+    /// rounds without faults, of all that were complete here.
     pub fn averages(&mut self, at: Incarnation, own: &[f32], start: &Start) {
         let Some(Average { values, of, not_finite, other_length, without_own }) = &start.average else {
             return;
@@ -216,7 +217,7 @@ impl Audit {
         assert!(not_finite.is_empty() && other_length.is_empty());
         self.seen.averaged += 1;
         self.seen.abandoned += start.lacking.len() as u64;
-        // Exactly an incarnation that has sent nothing has nothing of its own.
+        // An incarnation that has sent nothing, and only such a one, has no model of its own.
         assert_eq!(*without_own, own.is_empty(), "{at:?}, round {}", start.round);
         self.seen.adopted += u64::from(*without_own);
         let own = Some(own).filter(|own| !own.is_empty());
@@ -228,7 +229,7 @@ impl Audit {
                 .iter()
                 .filter(|(to, from, is)| *to == at && from.0 == rank.index() && is == round);
             let from: Vec<Incarnation> = from.map(|(_, from, _)| *from).collect();
-            // Of two incarnations the later one.
+            // The later of two incarnations.
             let incarnation = from
                 .last()
                 .unwrap_or_else(|| panic!("{at:?} averages update {round} of {rank}, which it lacks"));

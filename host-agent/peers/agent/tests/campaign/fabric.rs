@@ -1,13 +1,13 @@
-//! A switch with a port per peer: frames queue for each link, get lost, come twice, or overtake others.
+//! A switch with a port per peer: frames queue for each link, and are lost, duplicated or reordered.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use super::trial::Trial;
 
-/// One way through the switch, in nanoseconds.
+/// Delay of one direction through the switch, in nanoseconds.
 const DELAY_NS: u64 = 100_000;
-/// A port to a peer holds so much; what comes then is lost.
+/// Queue of a port to a peer; frames beyond it are lost.
 const QUEUE_NS: u64 = 60_000_000;
 
 /// The links.
@@ -15,7 +15,7 @@ pub struct Fabric {
     rates: Vec<[f64; 2]>,
     /// When each is idle again: up, down.
     busy: Vec<[u64; 2]>,
-    /// Until when a port is cut.
+    /// When each port's cut ends.
     pub cut: Vec<u64>,
     loss: f64,
     repeats: f64,
@@ -48,7 +48,7 @@ impl Fabric {
         (8e9 * bytes as f64 / self.rates[peer][way]) as u64
     }
 
-    /// Something that is sent once to several: when it arrives at whom.
+    /// Sends a frame once to several receivers. Returns when it arrives at each.
     pub fn send(
         &mut self,
         from: usize,
@@ -87,7 +87,7 @@ impl Fabric {
         arrivals
     }
 
-    /// A chunk on a connection: when it arrives; later if something of it had to be sent again.
+    /// Returns when a chunk on a connection arrives; later if a part was retransmitted.
     pub fn carry(
         &mut self,
         from: usize,

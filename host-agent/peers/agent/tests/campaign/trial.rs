@@ -1,35 +1,35 @@
-//! What a trial is: a network, a job, and what happens to them.
+//! Trials: networks, jobs and faults.
 
 use inart_peers_agent::Sync;
 use inart_planner_peers::Scheme;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Something that happens at a time, in seconds.
+/// Fault at a time, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fault {
-    /// A peer is killed, and may start again after that many seconds.
+    /// Crash of a peer, with a restart after `back` seconds.
     Peer { peer: usize, back: Option<f64> },
-    /// The coordinator that is in charge is killed.
+    /// Crash of the coordinator in charge.
     CoordinatorDies,
-    /// Another coordinator begins, whether there is one or not.
+    /// Start of another coordinator, with or without one in charge.
     CoordinatorBegins,
-    /// A peer's port is cut for that many seconds.
+    /// Cut of a peer's port, in seconds.
     Cut { peer: usize, seconds: f64 },
 }
 
-/// A peer, a coordinator or a program that does what it must not.
+/// Misbehavior of a peer, a coordinator or a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Odd {
-    /// Beside its own, the coordinator sends choices and rosters whose numbers are wild.
+    /// Next to its own, the coordinator sends choices and rosters with invalid numbers.
     WildChoices,
-    /// The times, rates and rounds that a peer reports are wild.
+    /// A peer reports invalid times, rates and rounds.
     WildReports { peer: usize },
-    /// Beside its own, a peer sends chunks and notices that nobody can use, and its own many times.
+    /// Next to its own, a peer sends unusable chunks and notices, and repeats its own many times.
     Hostile { peer: usize },
-    /// A peer begins with another number of rounds.
+    /// A peer starts with another number of rounds.
     OtherTerms { peer: usize },
-    /// A peer's program does not return from that round on.
+    /// A peer's program does not return from this round on.
     Hangs { peer: usize, round: u32 },
 }
 
@@ -45,15 +45,15 @@ pub struct Trial {
     pub by_switch: bool,
     pub force_after: Option<u32>,
     pub rounds: u32,
-    /// Of each frame on each link.
+    /// Probability per frame and link.
     pub loss: f64,
     pub repeats: f64,
     pub reorders: f64,
-    /// How many of the messages between peers and coordinators break the connection.
+    /// Part of the messages between peers and coordinators that break the connection.
     pub breaks: f64,
     /// Each port's rates in bit/s, up and down.
     pub rates: Vec<[f64; 2]>,
-    /// What others leave of each port's rates; the coordinator is not told.
+    /// Part of each port's rates that other traffic leaves; the coordinator does not know it.
     pub left: Vec<[f64; 2]>,
     pub faults: Vec<(f64, Fault)>,
     pub odd: Option<Odd>,
@@ -94,7 +94,8 @@ impl Trial {
         }
     }
 
-    /// With an odd fault in half of the trials, drawn apart, so that seeds keep what else happens in theirs.
+    /// Adds misbehavior to half of the trials, from a random stream of its own, so that seeds keep their
+    /// other events.
     pub fn with_odd(mut self) -> Self {
         let mut draws = ChaCha8Rng::seed_from_u64(self.seed ^ 0x0dd);
         let peer = draws.random_range(0..self.peers);
@@ -107,18 +108,18 @@ impl Trial {
             _ => None,
         };
         if let Some(Odd::Hangs { .. }) = self.odd {
-            // A peer that is gone, or taken for gone, is not waited for.
+            // No peer waits for one that has failed, or was declared failed.
             self.faults.retain(|(_, fault)| matches!(fault, Fault::CoordinatorBegins));
         }
         self
     }
 
-    /// Bulk synchronous rounds by switches, by our scheme.
+    /// Bulk synchronous rounds by switches with scheme `optimized`.
     pub fn bsp_without_faults(seed: u64) -> Self {
         Trial { sync: Sync::Bsp, scheme: Scheme::Optimized, by_switch: true, ..Trial::without_faults(seed) }
     }
 
-    /// Anything.
+    /// Random trial.
     pub fn random(seed: u64) -> Self {
         let without_faults = Trial::without_faults(seed);
         let mut draws = ChaCha8Rng::seed_from_u64(seed ^ 0x5e1c_a570);

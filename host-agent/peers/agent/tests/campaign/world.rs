@@ -25,11 +25,11 @@ use super::audit::{Audit, Seen};
 use super::fabric::Fabric;
 use super::trial::{Fault, Odd, Trial};
 
-/// By then every trial is over, in seconds.
+/// Time in seconds by which every trial has ended.
 const END_S: f64 = 2400.0;
 const RESCUE_S: f64 = 10.0;
 const MEETING_PATIENCE: Duration = Duration::from_secs(60);
-/// Where a program hangs; others take far less.
+/// Patience where a program hangs; other rounds take far less.
 const ROUND_PATIENCE: Duration = Duration::from_secs(120);
 const VALUES: usize = 32;
 const FRAME_BYTES: usize = 172;
@@ -48,14 +48,14 @@ enum Event {
         bytes: Vec<u8>,
         sent: Option<(u32, u32, u32)>,
     },
-    /// To a coordinator.
+    /// Report to a coordinator.
     Report {
         from: usize,
         incarnation: u32,
         to: usize,
         data: Bytes,
     },
-    /// From a coordinator.
+    /// Message from a coordinator.
     Word {
         to: usize,
         incarnation: u32,
@@ -66,11 +66,11 @@ enum Event {
         incarnation: u32,
     },
     WakeCoordinators,
-    /// A peer's connections to coordinators end.
+    /// End of a peer's connections to coordinators.
     Breaks(usize),
-    /// And begin again.
+    /// Recovery of a peer's connections to coordinators.
     Mends(usize),
-    /// If a peer waits to take part and there is no coordinator, somebody starts one.
+    /// Start of a coordinator, if a peer waits for admission and no coordinator runs.
     Rescue,
     Fault(Fault),
     Start(usize),
@@ -93,13 +93,13 @@ pub struct World {
     coordinators: Vec<Option<Coordinator<Schemes>>>,
     fabric: Fabric,
     incarnations: u32,
-    /// Who has finished, in its last life.
+    /// Peers that have finished in their last incarnation.
     done: Vec<bool>,
-    /// When each peer has something to do next.
+    /// Next wake-up of each peer.
     wakes: Vec<Option<u64>>,
-    /// How long multicasts are to take, in seconds: by peer and round.
+    /// Planned duration of multicasts, in seconds, by peer and round.
     planned: BTreeMap<(usize, u32), f64>,
-    /// The peer with other rounds has been given the right ones.
+    /// Whether the peer with other rounds has been corrected.
     is_corrected: bool,
     audit: Audit,
 }
@@ -171,7 +171,7 @@ impl World {
         self.audit.seen
     }
 
-    /// All that live have finished, and nobody will start again.
+    /// Returns whether all live peers have finished and none will restart.
     fn is_over(&self) -> bool {
         let starts = self.events.events().any(|event| matches!(event, Event::Start(_) | Event::Fault(_)));
         let all = self.hosts.iter().zip(&self.done).all(|(host, done)| host.is_none() || *done);
@@ -180,10 +180,10 @@ impl World {
 
     fn complain(&self) -> ! {
         let states: Vec<String> = self.hosts.iter().flatten().map(|host| host.peer.describe()).collect();
-        panic!("it does not end: {:?}\n{}", self.trial, states.join("\n"));
+        panic!("the trial does not end: {:?}\n{}", self.trial, states.join("\n"));
     }
 
-    /// What a peer that is no more has dropped.
+    /// Counts what an ended peer has dropped.
     fn count(&mut self, peer: usize) {
         let Some(host) = &self.hosts[peer] else { return };
         let (own, sender, receiver) = host.peer.counters();
@@ -205,7 +205,7 @@ impl World {
         let malformed = if may(|odd| *odd == Odd::WildChoices) { 0 } else { own.malformed };
         let unknown = if may(|odd| matches!(odd, Odd::Hostile { .. })) { 0 } else { own.unknown_notices };
         let dropped = (malformed, own.unfit, unknown);
-        // Whoever was taken for gone is no receiver, and may be chosen again meanwhile.
+        // A peer declared failed is no receiver, and may be chosen again meanwhile.
         let is_added = own.added > 0 && own.gone == 0;
         assert_eq!((dropped, is_added), ((0, 0, 0), false), "{}: {:?}", host.peer.describe(), self.trial);
     }
@@ -343,7 +343,7 @@ impl World {
         (VALUES * self.trial.chunks).saturating_sub(5).max(1)
     }
 
-    /// Does what a peer wants.
+    /// Carries out a peer's outputs.
     fn carry_out(&mut self, at: usize) {
         let now = self.now();
         loop {
@@ -413,7 +413,7 @@ impl World {
             }
             Output::Received(update) => self.audit.receives(incarnation, &update),
             Output::Ended { outcome, rounds_with_previous_receivers } => {
-                self.notice_who_is_gone();
+                self.record_failures();
                 if let Some(planned) =
                     self.planned.get(&(at, outcome.round)).filter(|_| !rounds_with_previous_receivers)
                 {
@@ -428,7 +428,7 @@ impl World {
             }
             Output::Compute(start) => self.compute(at, start),
             Output::Finished(start) => {
-                self.notice_who_is_gone();
+                self.record_failures();
                 self.audit.averages(incarnation, &self.hosts[at].as_ref().unwrap().model.clone(), &start)
             }
             Output::Rejected(why) => self.ends(at, &why),

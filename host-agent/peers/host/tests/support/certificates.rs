@@ -1,4 +1,4 @@
-//! Authorities, certificates, and people who knock with wrong ones.
+//! Authorities, certificates, and connection probes with wrong ones.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,8 +10,8 @@ use inart_quic::{Endpoint, Event, Options};
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
-/// How long somebody knocks. A connection is tried again and again, also on a busy machine.
-const KNOCKING: Duration = Duration::from_secs(3);
+/// Duration of a probe. It connects repeatedly, also on a busy machine.
+const PROBING: Duration = Duration::from_secs(3);
 
 /// An authority with its files.
 pub struct Authority {
@@ -32,12 +32,12 @@ impl Authority {
         Authority { folder, params, key, identities: AtomicUsize::new(0) }
     }
 
-    /// Who has a certificate for that name; a new one with each call.
+    /// Returns an identity with a new certificate for that name.
     pub fn identify(&self, name: &str) -> MutualTls {
         self.load(&self.certify(name))
     }
 
-    /// Who believes this authority, and has a certificate of another one.
+    /// Returns an identity that trusts this authority, with a certificate of another one.
     pub fn forge(&self, name: &str) -> MutualTls {
         let other = Authority::found();
         self.load(&other.certify(name))
@@ -59,7 +59,7 @@ impl Authority {
     }
 }
 
-/// Somebody who is about to connect to a peer.
+/// A probe that connects to a peer.
 pub struct ConnectionProbe {
     pub tls: MutualTls,
     pub name: String,
@@ -68,12 +68,12 @@ pub struct ConnectionProbe {
 }
 
 impl ConnectionProbe {
-    /// Connects until it is turned away, or for some seconds; whether anything it sent was taken.
+    /// Connects until it is refused, or for some seconds. Returns whether any of its data was accepted.
     pub fn was_let_in(self) -> bool {
         let ConnectionProbe { tls, name, to, address } = self;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            // Of two peers the one whose name is less connects.
+            // Of two peers, the one with the lesser name connects.
             let peers = BTreeMap::from([(to, address)]);
             let mut options = Options::new("127.0.0.1:0".parse().unwrap(), tls, name, peers);
             options.events = 16;
@@ -88,7 +88,7 @@ impl ConnectionProbe {
                     }
                 }
             };
-            let _ = tokio::time::timeout(KNOCKING, watch).await;
+            let _ = tokio::time::timeout(PROBING, watch).await;
             was_taken
         })
     }

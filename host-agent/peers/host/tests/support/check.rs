@@ -1,4 +1,4 @@
-//! What has to hold, by what every peer has written down.
+//! Checks of the records of all peers.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,19 @@ use inart_peers_agent::Sync;
 
 use super::Recorded;
 
-/// What was checked.
+/// Counts of what was checked.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub received: usize,
     pub averages: usize,
     pub given_up: usize,
-    /// Updates that were begun and never whole.
+    /// Updates that were started and never completed.
     pub lost_rounds: usize,
 }
 
-/// Every update that was received is word for word what its sender had; whoever is said to have one has it;
-/// every average is the mean of those that it names. `fault_free`: nobody has died, so that in bulk synchronous
-/// rounds an average is of all that are said to be there, and in stale ones nobody is too far ahead.
+/// Checks that every received update equals the sender's, that peers reported as complete have it, and that
+/// every average is the mean of the updates it names. `fault_free`: no peer has failed, so that in bulk
+/// synchronous rounds an average is of all complete updates, and in stale ones no peer is too far ahead.
 pub fn check(peers: &[Recorded], fault_free: Option<Sync>) -> Seen {
     let mut seen = Seen::default();
     for peer in peers {
@@ -32,7 +32,7 @@ pub fn check(peers: &[Recorded], fault_free: Option<Sync>) -> Seen {
     seen
 }
 
-/// All incarnations of a peer.
+/// Returns all incarnations of a peer.
 fn incarnations(peers: &[Recorded], rank: usize) -> impl Iterator<Item = &Recorded> {
     peers.iter().filter(move |peer| peer.rank == rank)
 }
@@ -43,10 +43,10 @@ fn received(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
         let mut sent = incarnations(peers, *from).filter_map(|incarnation| incarnation.sent.get(round));
         assert!(
             sent.any(|sent| sent == &**words),
-            "peer {}: update {round} of {from} is not what was sent",
+            "peer {}: update {round} of {from} differs from the sent one",
             peer.rank
         );
-        // Two incarnations of a sender have different rounds here: the second one begins later.
+        // Two incarnations of a sender have different rounds here: the second one starts later.
         assert!(names.insert((*from, *round)), "peer {} has update {round} of {from} twice", peer.rank);
         seen.received += 1;
     }
@@ -59,7 +59,7 @@ fn ended(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
             let got = |incarnation: &Recorded| {
                 incarnation.received.iter().any(|(from, is, _)| (*from, is) == (peer.rank, round))
             };
-            // A program that died may not have heard what its peer had.
+            // A program that crashed may not have recorded its peer's updates.
             let has = |incarnation: &Recorded| got(incarnation) || incarnation.ending.is_none();
             assert!(
                 incarnations(peers, to.index()).any(has),
@@ -80,11 +80,11 @@ fn averaged(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
             assert!(sent.next().is_none(), "two incarnations of {from} have an update {of}");
             words
         });
-        // A second incarnation has sent nothing before it has the others' model.
+        // A second incarnation sends nothing before it has the others' model.
         assert_eq!(average.without_own, !peer.sent.contains_key(round), "peer {}, round {round}", peer.rank);
         let models: Vec<&Vec<u32>> = peer.sent.get(round).into_iter().chain(others).collect();
         for (at, value) in average.values.iter().enumerate() {
-            // Multiples of 2^-16: the sum is exact.
+            // Multiples of 2^-16 have exact sums.
             let fixed = |model: &&Vec<u32>| (f64::from(f32::from_bits(model[at])) * 65536.0) as i64;
             let sum: i64 = models.iter().map(fixed).sum();
             let mean = (sum as f64 / 65536.0 / models.len() as f64) as f32;

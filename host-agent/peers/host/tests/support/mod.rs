@@ -1,4 +1,4 @@
-//! A world of peers on the loopback interface, and what each has sent and received.
+//! A world of peers on the loopback interface, with records of sent and received updates.
 
 mod certificates;
 mod check;
@@ -24,7 +24,7 @@ use inart_topologies::peers::Mesh;
 pub use record::Recorded;
 use record::Recorder;
 
-/// Something that is done when a peer computes a round.
+/// Action when a peer computes a round.
 type Action = Box<dyn FnOnce() + Send>;
 
 pub struct World {
@@ -89,7 +89,7 @@ impl World {
         }
     }
 
-    /// The same peers at the same places with another schedule.
+    /// Returns the same peers and addresses with another schedule.
     pub fn like(&self, schedule: Schedule) -> Self {
         World {
             job: job(&self.document, schedule),
@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    /// Peers that wait for nobody for long, and longer than a busy machine keeps one from answering.
+    /// Sets timeouts that are short, and longer than a busy machine delays an answer.
     pub fn with_short_timeouts(mut self) -> Self {
         self.patience = Patience {
             choice: Duration::from_millis(500),
@@ -122,31 +122,31 @@ impl World {
         self
     }
 
-    /// A peer that computes for so long.
+    /// Delays the computations of a peer.
     pub fn slow(mut self, name: &str, by: Duration) -> Self {
         self.slow.insert(name.to_owned(), by);
         self
     }
 
-    /// A peer whose program ends instead of computing that round.
+    /// Makes a peer's program crash instead of computing that round.
     pub fn dying(mut self, name: &str, round: u32) -> Self {
         self.dying.insert(name.to_owned(), round);
         self
     }
 
-    /// A peer that starts again when it has died; its second incarnation is told behind all others.
+    /// Restarts a peer after its crash; its second record follows all others.
     pub fn restarting(mut self, name: &str) -> Self {
         self.restarting.insert(name.to_owned());
         self
     }
 
-    /// A peer whose update of that round has a NaN.
+    /// Puts a NaN into a peer's update of that round.
     pub fn spoiling(mut self, name: &str, round: u32) -> Self {
         self.spoiling.insert(name.to_owned(), round);
         self
     }
 
-    /// Something to do when a peer computes a round.
+    /// Runs an action when a peer computes a round.
     pub fn at_round(self, name: &str, round: u32, action: Action) -> Self {
         self.actions.lock().unwrap().push((name.to_owned(), round, action));
         self
@@ -169,7 +169,7 @@ impl World {
         start_coordinator(self.job.clone(), name.to_owned(), self.options(name))
     }
 
-    /// A coordinator that begins when a peer computes that round.
+    /// Starts a coordinator when a peer computes that round.
     pub fn coordinator_at_round(
         &self,
         peer: &str,
@@ -229,12 +229,12 @@ impl World {
         Ok(recorder.ended(Some(ending)))
     }
 
-    /// Somebody who connects to a peer with a certificate for a name that is not in the job.
+    /// Returns a probe with a certificate for a name outside the job.
     pub fn stranger(&self, name: &str, to: &str) -> ConnectionProbe {
         self.probe(self.authority.identify(name), name, to)
     }
 
-    /// The same with a certificate of another authority, by somebody who knows this one's.
+    /// Returns a probe with a certificate of another authority, which trusts this one's.
     pub fn forger(&self, name: &str, to: &str) -> ConnectionProbe {
         self.probe(self.authority.forge(name), name, to)
     }
@@ -244,7 +244,7 @@ impl World {
     }
 }
 
-/// First lives by rank, then second incarnations.
+/// Returns first incarnations by rank, then second ones.
 fn in_order(
     names: &[String],
     restarting: &BTreeSet<String>,
@@ -265,7 +265,7 @@ fn in_order(
     ended
 }
 
-/// A coordinator on a thread of its own, which is killed when this is dropped.
+/// A coordinator on a thread of its own, which ends when dropped.
 pub struct CoordinatorThread {
     end: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<Option<HostError>>>,
@@ -292,7 +292,7 @@ fn start_coordinator(job: Job, name: String, options: HostOptions) -> Coordinato
 }
 
 impl CoordinatorThread {
-    /// Waits for its end, which it comes to by itself.
+    /// Waits for the coordinator's own end.
     pub fn ended(mut self) -> Option<HostError> {
         self.thread.take().unwrap().join().unwrap()
     }

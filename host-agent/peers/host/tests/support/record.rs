@@ -1,4 +1,4 @@
-//! A training program that writes down everything.
+//! A training program that records everything.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use inart_protocol_peers::Outcome;
 
 use super::Action;
 
-/// What a peer has sent and received in one incarnation.
+/// Sent and received updates of a peer in one incarnation.
 #[derive(Debug)]
 pub struct Recorded {
     pub rank: usize,
-    /// By round: the bits of its update.
+    /// By round: the bits of the peer's update.
     pub sent: BTreeMap<u32, Vec<u32>>,
-    /// From whom, of which round, and the bits.
+    /// Sender, round and bits.
     pub received: Vec<(usize, u32, Arc<Vec<u32>>)>,
-    /// How each multicast ended, by round.
+    /// Outcome of each multicast, by round.
     pub outcomes: BTreeMap<u32, Outcome>,
-    /// By the round whose updates were averaged.
+    /// Averages, by the round of their updates.
     pub averages: BTreeMap<u32, Average>,
     pub rounds_with_previous_receivers: usize,
     pub ending: Option<Ending>,
 }
 
 impl Recorded {
-    /// Who has said that it has the update of that round.
+    /// Returns the receivers that were reported to have the update of that round.
     pub fn complete(&self, round: u32) -> Vec<usize> {
         self.outcomes[&round].complete.iter().map(|rank| rank.index()).collect()
     }
@@ -42,7 +42,7 @@ pub struct Recorder {
     crashes_in: Option<u32>,
 }
 
-/// A peer's update: multiples of 2^-16 below 2^8, so that sums of them are exact.
+/// Returns a peer's update: multiples of 2^-16 below 2^8, which have exact sums.
 fn update(rank: usize, round: u32, values: usize) -> Vec<f32> {
     let value = |at: usize| {
         let place = (at as u64) << 24 ^ (rank as u64) << 16 ^ u64::from(round);
@@ -72,11 +72,11 @@ impl Recorder {
         self.recorded
     }
 
-    /// Runs a peer until it is to compute a round: there it panics, and the peer is dropped.
+    /// Runs a peer until it computes a round: there the program panics, and the peer is dropped.
     pub fn crash_in(mut self, round: u32, host: PeerHost) -> Recorded {
         self.crashes_in = Some(round);
         let run = std::panic::AssertUnwindSafe(|| host.run(&mut self));
-        assert!(std::panic::catch_unwind(run).is_err(), "it was to die in round {round}");
+        assert!(std::panic::catch_unwind(run).is_err(), "the peer must crash in round {round}");
         self.ended(None)
     }
 
@@ -91,7 +91,7 @@ impl Recorder {
 impl Training for Recorder {
     fn compute(&mut self, start: &Start) -> Vec<f32> {
         self.average(start);
-        assert!(self.crashes_in != Some(start.round), "this program dies here, as it is told to");
+        assert!(self.crashes_in != Some(start.round), "this program crashes here on purpose");
         while let Some(at) = self.actions.iter().position(|(_, round, _)| *round <= start.round) {
             let (_, _, action) = self.actions.remove(at);
             action();
@@ -99,7 +99,11 @@ impl Training for Recorder {
         std::thread::sleep(self.takes);
         let mut update = update(self.recorded.rank, start.round, self.values);
         let words = update.iter().map(|value| value.to_bits()).collect();
-        assert!(self.recorded.sent.insert(start.round, words).is_none(), "round {} comes twice", start.round);
+        assert!(
+            self.recorded.sent.insert(start.round, words).is_none(),
+            "round {} is computed twice",
+            start.round
+        );
         if self.spoils == Some(start.round) {
             update[7] = f32::NAN;
         }

@@ -1,4 +1,4 @@
-//! Coordinators that come and go, and other faults.
+//! Starts and crashes of coordinators, and other faults.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ impl World {
                     if self.draws.random_bool(self.trial.breaks) {
                         self.at(0.0, Event::Breaks(to));
                     } else {
-                        // In their order, as on a connection.
+                        // Messages arrive in order, as on a connection.
                         self.at(0.001, Event::Word { to, incarnation, data: encode(body) });
                     }
                 }
@@ -106,7 +106,7 @@ impl World {
                 }
                 CoordinatorOutput::NotChosen { why } => panic!("{why}"),
                 CoordinatorOutput::Superseded { by } => {
-                    // Its process ends.
+                    // The coordinator's process ends.
                     assert!(by > Term::default());
                     self.audit.seen.superseded_coordinators += 1;
                     self.end_coordinator(at);

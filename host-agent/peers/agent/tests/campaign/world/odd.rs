@@ -1,4 +1,4 @@
-//! Peers, coordinators and programs that do what they must not.
+//! Misbehavior of peers, coordinators and programs.
 
 use bytes::Bytes;
 use inart_peers_agent::{AdmissionError, Body, Choice, Notice, Roster, Sample, Seen, decode, encode};
@@ -9,11 +9,11 @@ use rand::seq::IndexedRandom;
 use super::{Event, VALUES, World, rank};
 use crate::campaign::trial::Odd;
 
-/// Numbers that are no rate and no time.
+/// Numbers that are neither rates nor times.
 const WILD: [f64; 6] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, -1e300];
 
 impl World {
-    /// Messages that a coordinator with wild numbers sends before its own.
+    /// Returns messages that a misbehaving coordinator sends before its own.
     pub(super) fn wild_word(&mut self, data: &Bytes) -> Option<Bytes> {
         if self.trial.odd != Some(Odd::WildChoices) || self.draws.random_bool(0.5) {
             return None;
@@ -36,7 +36,7 @@ impl World {
         Some(encode(wild))
     }
 
-    /// A report of a peer, or what it becomes if its numbers are wild.
+    /// Returns a peer's report, with invalid numbers if the peer misbehaves.
     pub(super) fn wild_report(&mut self, at: usize, data: Bytes) -> Bytes {
         if self.trial.odd != (Some(Odd::WildReports { peer: at })) || self.draws.random_bool(0.5) {
             return data;
@@ -58,7 +58,7 @@ impl World {
         encode(body)
     }
 
-    /// Packets that a peer sends beside a chunk of its own.
+    /// Returns packets that a misbehaving peer sends next to a chunk of its own.
     pub(super) fn hostile_packets(&mut self, at: usize, to: usize, round: u32, chunk: u32, own: &[u8]) {
         if self.trial.odd != Some(Odd::Hostile { peer: at }) || self.draws.random_bool(0.7) {
             return;
@@ -72,7 +72,7 @@ impl World {
             own.to_vec(),
             chunk_packet(members, round, beyond, &[7; VALUES]),
             chunk_packet(members, round, u32::MAX, &[7; VALUES]),
-            // A chunk is as long as all others, but for the last one.
+            // All chunks but the last have the same length.
             chunk_packet(members, round, chunk, &[7; VALUES + 1]),
             chunk_packet(members, round, chunk, &[]),
             notice_packet(members, &Notice { ended, is_finished: true }.words()),
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// Whether the program of a peer does not return.
+    /// Returns whether the program of a peer hangs.
     pub(super) fn hangs(&mut self, at: usize, round: u32) -> bool {
         let Some(Odd::Hangs { peer, round: from }) = self.trial.odd else { return false };
         let does = at == peer && round >= from;
@@ -93,7 +93,7 @@ impl World {
         does
     }
 
-    /// A peer takes no part, or no longer: its process ends.
+    /// Ends the process of a peer that takes no part, or no longer.
     pub(super) fn ends(&mut self, at: usize, why: &AdmissionError) {
         match (self.trial.odd, why) {
             (Some(Odd::OtherTerms { peer }), AdmissionError::OtherJob { why, .. }) => {

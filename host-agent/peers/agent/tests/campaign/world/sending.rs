@@ -1,4 +1,4 @@
-//! What peers send each other.
+//! Traffic between peers.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl World {
         }
     }
 
-    /// A message or a notice to one peer, which may be lost.
+    /// Sends a message or a notice to one peer; it may be lost.
     pub(super) fn send_packet(&mut self, from: usize, to: usize, bytes: Vec<u8>) {
         if let Some(arrives) = self.fabric.carry(from, to, bytes.len(), self.now, &mut self.draws) {
             self.at_ns(arrives, Event::Packet { from, to, bytes, sent: None });

@@ -1,4 +1,4 @@
-//! What peers compute, and how far ahead of each other they are.
+//! Computation of updates, and the lead of peers.
 
 use inart_peers_agent::Start;
 use rand::Rng;
@@ -10,10 +10,10 @@ impl World {
     pub(super) fn compute(&mut self, at: usize, start: Start) {
         let host = self.hosts[at].as_mut().unwrap();
         let (incarnation, model) = ((at, host.incarnation), host.model.clone());
-        // Whoever begins behind the first round goes on from others' updates, unless there are none.
+        // A peer that starts behind the first round resumes from others' updates, if there are any.
         let is_known = start.average.is_some() || host.peer.counters().0.restarted_from_init > 0;
         assert!(start.round == 1 || is_known, "{incarnation:?} begins round {} from nothing", start.round);
-        self.notice_who_is_gone();
+        self.record_failures();
         self.audit.averages(incarnation, &model, &start);
         let host = self.hosts[at].as_mut().unwrap();
         (host.round, host.began_ns) = (start.round, self.now);
@@ -30,7 +30,7 @@ impl World {
         let Some(host) = self.hosts[at].as_mut().filter(|host| host.incarnation == incarnation) else {
             return;
         };
-        // Multiples of 2^-16 below 2^8, so that sums of them are exact.
+        // Multiples of 2^-16 below 2^8 have exact sums.
         let draws = &mut self.draws;
         host.model =
             (0..values).map(|_| draws.random_range(-(1i32 << 23)..1 << 23) as f32 / 65536.0).collect();
@@ -39,13 +39,13 @@ impl World {
         self.with(at, |peer, now| peer.computed(model, now).unwrap());
     }
 
-    /// Hosts' counters are added up when they end; the audit has to know before.
-    pub(super) fn notice_who_is_gone(&mut self) {
+    /// Declares failures to the audit, which needs them before hosts end and their counters are summed.
+    pub(super) fn record_failures(&mut self) {
         let mut hosts = self.hosts.iter().flatten();
         self.audit.is_anybody_gone |= hosts.any(|host| host.peer.counters().0.gone > 0);
     }
 
-    /// Nobody who lives is too far behind, if nobody was ever taken for gone or has begun anew.
+    /// Checks that no live peer is too far behind, unless a peer was declared failed or has restarted.
     fn check_gate(&mut self, at: usize) {
         let round = self.hosts[at].as_ref().unwrap().round;
         let started = self.hosts.iter().flatten().filter(|host| host.round > 0);
@@ -67,12 +67,12 @@ impl World {
         }
     }
 
-    /// Its process ends. There is nobody to train with, or nobody who says who trains.
+    /// Ends a process without other peers, or without a coordinator.
     pub(super) fn stays_out(&mut self, at: usize) {
         self.audit.seen.rejected += 1;
         self.done[at] = true;
         let others = self.hosts.iter().zip(&self.done).any(|(host, done)| host.is_some() && !done);
         let is_led = self.coordinators.iter().any(Option::is_some);
-        assert!(!others || !is_led, "peer {at} is not taken in, and others train: {:?}", self.trial);
+        assert!(!others || !is_led, "peer {at} is not admitted, and others train: {:?}", self.trial);
     }
 }
