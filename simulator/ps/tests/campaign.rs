@@ -45,7 +45,7 @@ fn run(seed: u64, trial: &Trial) -> AgentRun {
 }
 
 #[test]
-fn workers_lose_no_update_and_keep_their_order_whatever_fails() {
+fn workers_lose_no_update_and_keep_their_order_under_faults() {
     let mut seen = Seen::default();
     for seed in 1..=TRIALS * times() {
         seen.add(&run(seed, &Trial::random(seed).unwrap()));

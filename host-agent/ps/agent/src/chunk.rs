@@ -8,17 +8,18 @@ use crate::kinds::{CHUNK, PacketError};
 /// Bytes before a chunk's values.
 const HEADER_BYTES: usize = 1 + 1 + 4 + 4 + 8 + 8 + 4;
 
-/// How values travel.
+/// Wire format of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// As float32: every bit.
+    /// Float32: every bit.
     Single,
-    /// As float16, rounded to nearest, ties to even. A chunk with a finite value that float16 does not reach
-    /// travels as float32.
+    /// Float16, rounded to nearest, ties to even. A chunk with a finite value outside float16's range travels
+    /// as float32.
     Half,
 }
 
-/// What a chunk is of: a push or a pull of one permission, of one incarnation of each side.
+/// Transfer that a chunk belongs to: a push or a pull of one permission, between one incarnation of each
+/// side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tag {
     /// The worker's incarnation.
@@ -27,11 +28,11 @@ pub struct Tag {
     pub server_incarnation: u32,
     /// The permission.
     pub ticket: u64,
-    /// The version of the model that is pulled, or that an update was computed from.
+    /// Version of the model that is pulled, or that an update was computed from.
     pub version: u64,
 }
 
-/// The values as they arrive at the other side.
+/// Returns the values as they arrive at the other side.
 pub fn as_received(values: &[f32], chunk_values: usize, precision: Precision) -> Vec<f32> {
     let mut values = values.to_vec();
     if precision == Precision::Half {
@@ -44,12 +45,12 @@ pub fn as_received(values: &[f32], chunk_values: usize, precision: Precision) ->
     values
 }
 
-/// Whether float16 reaches all finite values of it.
+/// Returns whether float16 covers all finite values.
 fn fits(values: &[f32]) -> bool {
     values.iter().all(|value| !value.is_finite() || f16::from_f32(*value).is_finite())
 }
 
-/// A chunk, by its number, as a packet.
+/// Encodes a chunk, by its number, as a packet.
 pub fn chunk_packet(tag: &Tag, number: u32, values: &[f32], precision: Precision) -> Bytes {
     let is_half = precision == Precision::Half && fits(values);
     let width = if is_half { 2 } else { 4 };
@@ -68,7 +69,7 @@ pub fn chunk_packet(tag: &Tag, number: u32, values: &[f32], precision: Precision
     out.freeze()
 }
 
-/// What stands in a chunk's packet.
+/// Decodes a chunk's packet.
 pub(crate) fn read_chunk(data: &[u8]) -> Result<(Tag, u32, Vec<f32>), PacketError> {
     let short = PacketError::Short { bytes: data.len(), least: HEADER_BYTES };
     let (header, values) = data.split_at_checked(HEADER_BYTES).ok_or(short)?;
@@ -119,7 +120,7 @@ mod tests {
         assert!((back[2] - 0.1).abs() < 5e-5 && back[3] == -65504.0);
         let far = [1.5f32, 1e5];
         assert_eq!(read_chunk(&chunk_packet(&TAG, 0, &far, Precision::Half)).unwrap().2, far);
-        // Chunk by chunk, as the other side has it.
+        // Chunk by chunk, as they arrive.
         let all = [2049.0, 0.1, 2049.0, 1e5];
         assert_eq!(as_received(&all, 2, Precision::Half)[2..], [2049.0, 1e5]);
         assert_eq!(as_received(&all, 2, Precision::Half)[0], 2048.0);

@@ -1,41 +1,41 @@
-//! What was dropped, by reason. Nothing is dropped without being counted.
+//! Drop counters by reason. Every drop is counted.
 
-/// What a server's agent has dropped or refused. What its sequencer has is counted there.
+/// Packets and messages that a server's agent has dropped or refused. Its sequencer counts its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ServerCounters {
-    /// Packets that cannot be read, or make no sense: a chunk of another length, or beyond the last one.
+    /// Unreadable or invalid packets: a chunk of another length, or beyond the last one.
     pub malformed: u64,
     /// Packets of another incarnation of the worker or the server.
     pub stale_incarnation: u64,
-    /// Chunks that had arrived before.
+    /// Duplicate chunks.
     pub repeated: u64,
-    /// Chunks that no permission stands behind.
+    /// Chunks without a permission.
     pub unasked: u64,
-    /// Pulls that had come before.
+    /// Duplicate pulls.
     pub pulls_repeated: u64,
-    /// Pulls that no permission stands behind.
+    /// Pulls without a permission.
     pub not_permitted: u64,
-    /// Workers that were not taken in: their model is another one.
+    /// Workers that were refused because of another model.
     pub other_model: u64,
-    /// Messages that were not sent, since the worker takes none of those that wait.
+    /// Messages that were not sent, since the worker reads none of those that wait.
     pub unsaid: u64,
-    /// Workers that were given up, as there was no connection for too long.
+    /// Workers that timed out without a connection.
     pub absent: u64,
 }
 
-/// What a worker's agent has dropped.
+/// Packets and messages that a worker's agent has dropped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WorkerCounters {
-    /// Packets that cannot be read, or make no sense.
+    /// Unreadable or invalid packets.
     pub malformed: u64,
     /// Packets of another incarnation of the worker or the server.
     pub stale_incarnation: u64,
-    /// Chunks, permissions and answers that had come before, or are of a permission that is over.
+    /// Duplicate chunks, permissions and answers, or those of a past permission.
     pub repeated: u64,
     /// Updates that were computed for a permission that was void by then.
     pub superseded: u64,
     /// Chunks that were sent again.
     pub sent_again: u64,
-    /// Pushes that were not taken: the permission was void.
+    /// Pushes that were refused: the permission was void.
     pub unasked: u64,
 }

@@ -1,4 +1,4 @@
-//! Clients that meet the server in groups (FL-R²SP), with the model. A client pushes the whole model that it
+//! The sequencer of clients in groups (FL-R²SP), with the model. A client pushes the complete model that it
 //! has trained, not a change.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -12,39 +12,39 @@ use inart_protocol_ps::{
 
 use crate::sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
 
-/// The server of groups, and the model that it keeps.
+/// The server of groups, and its model.
 #[derive(Debug, Clone)]
 pub struct InGroups {
     server: GroupServer,
     groups: usize,
     is_judged: bool,
-    /// Versions of incarnations before this one, and the version that there is.
+    /// Version at the start of this incarnation, and the current version.
     first_version: u64,
     version: u64,
     store: Store,
     model: u64,
     values: Vec<f32>,
-    /// By group: the model after its last aggregation, which its clients began from.
+    /// By group: the model after its last aggregation, from which its clients started.
     starts: Vec<Arc<Vec<f32>>>,
-    /// Models of rounds that go on, and the versions that they were trained from.
+    /// Models of open rounds, and the versions from which they were trained.
     held: BTreeMap<WorkerNo, (u64, Vec<f32>)>,
-    /// Those that take part, whether they have asked or not; and those that have.
+    /// Members, and those of them that have requested an iteration.
     members: BTreeSet<WorkerNo>,
     asked: BTreeSet<WorkerNo>,
-    /// By client: the version that it pulled last, and its models that were aggregated.
+    /// By client: the version that it pulled last, and the number of its aggregated models.
     bases: Vec<u64>,
     done: Vec<u64>,
     batches: Vec<u32>,
     decisions: VecDeque<Decision>,
-    /// Clients that were left out for their data.
+    /// Clients excluded for their data.
     left_out: Vec<WorkerNo>,
 }
 
 impl InGroups {
-    /// A model by its fingerprint, as it is at the start; by client, the samples of a round.
+    /// Creates a sequencer with the first model and its fingerprint.
     ///
     /// # Errors
-    /// Options that do not hold together.
+    /// The options contradict each other.
     pub fn new(
         options: GroupOptions,
         batches: Vec<u32>,
@@ -55,10 +55,10 @@ impl InGroups {
         Self::restored(options, batches, model, kept)
     }
 
-    /// Goes on from what was kept. Rounds count anew.
+    /// Restores a sequencer from a checkpoint. Rounds count from the start again.
     ///
     /// # Errors
-    /// Options that do not hold together.
+    /// The options contradict each other.
     pub fn restored(
         options: GroupOptions,
         mut batches: Vec<u32>,
@@ -91,12 +91,12 @@ impl InGroups {
         })
     }
 
-    /// The state machine.
+    /// Returns the state machine.
     pub fn server(&self) -> &GroupServer {
         &self.server
     }
 
-    /// Clients that were left out for their data, in that order.
+    /// Returns the clients excluded for their data, in the order of exclusion.
     pub fn left_out(&self) -> &[WorkerNo] {
         &self.left_out
     }
@@ -109,7 +109,7 @@ impl InGroups {
         let group_mean = mean(models.iter().copied());
         let start = &self.starts[group];
         let alike = clients.iter().zip(&models).map(|(client, model)| {
-            // Who has changed nothing is like anybody.
+            // A client without a change counts as similar.
             (*client, cosine(start, model, &group_mean).unwrap_or(1.0))
         });
         let alike: Vec<_> = if self.is_judged { alike.collect() } else { Vec::new() };
@@ -136,7 +136,7 @@ impl InGroups {
         }
     }
 
-    /// Carries out what the machine says.
+    /// Carries out the machine's outputs.
     fn settle(&mut self, now: Duration) {
         while let Some(output) = self.server.next_output() {
             match output {
@@ -144,7 +144,7 @@ impl InGroups {
                     self.version = self.first_version + version;
                     self.aggregate(group, round, &clients, now);
                 }
-                // It was asked to train on before it was judged.
+                // The client was answered before its exclusion.
                 GroupOutput::Answer { client, .. } if self.is_left_out(WorkerNo(client.0)) => {}
                 GroupOutput::Answer { client, round } => {
                     let (who, batch) = (WorkerNo(client.0), self.batches[client.index()]);
@@ -162,7 +162,8 @@ impl InGroups {
 }
 
 impl Sequencer for InGroups {
-    /// It counts for its group once it has asked, so that groups are whole when the training begins.
+    /// Joins a client. It counts for its group once it has requested an iteration, so that groups are
+    /// complete at the start.
     fn join(&mut self, who: WorkerNo, now: Duration) {
         if who.index() < self.done.len() && !self.is_left_out(who) {
             self.leave(who, now);
@@ -182,7 +183,7 @@ impl Sequencer for InGroups {
         !self.members.contains(&who)
     }
 
-    /// At the end nobody waits for a round that has not come.
+    /// Returns false: at the end the server does not wait for open rounds.
     fn is_working(&self, _: WorkerNo) -> bool {
         false
     }
@@ -196,8 +197,8 @@ impl Sequencer for InGroups {
             return;
         }
         self.members.insert(who);
-        // Who has pushed and waits for the aggregation is answered by then; who was answered, and asks again,
-        // has not heard it.
+        // A client that has pushed and waits for the aggregation is answered then; one that was answered and
+        // requests again has lost the answer.
         if !self.server.is_waiting(ClientNo(who.0)) {
             self.asked.insert(who);
             self.server.join(ClientNo(who.0), now);
@@ -216,7 +217,7 @@ impl Sequencer for InGroups {
     fn push(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict {
         let checked: Result<(), Refusal> = self.store.check(self.model, &values);
         let refusal = checked.err();
-        // Before the machine may aggregate it.
+        // Must precede the machine's aggregation.
         let base = self.bases.get(who.index()).copied().unwrap_or_default();
         let before = if refusal.is_none() { self.held.insert(who, (base, values)) } else { None };
         let arrival = self.server.push(ClientNo(who.0), iteration, checked, now);

@@ -1,4 +1,4 @@
-//! Workers that meet the server one by one, or all together: a policy of `inart_protocol_ps`, with the model.
+//! The sequencer of workers by one of the synchronization models of `inart_protocol_ps`, with the model.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use inart_protocol_ps::{
 
 use crate::sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
 
-/// The server of a policy `O`, and the model that it keeps.
+/// The server of a synchronization order `O`, and its model.
 #[derive(Debug, Clone)]
 pub struct InOrder<O> {
     server: Server<O>,
@@ -18,13 +18,13 @@ pub struct InOrder<O> {
 }
 
 impl<O: Order> InOrder<O> {
-    /// A model by its fingerprint, as it is at the start.
+    /// Creates a sequencer with the first model and its fingerprint.
     pub fn new(order: O, options: Options, model: u64, values: Vec<f32>) -> Self {
         let workers = options.batches.len();
         InOrder { server: Server::new(order, options), store: Store::new(model, values), model, workers }
     }
 
-    /// Goes on from what was kept.
+    /// Restores a sequencer from a checkpoint.
     pub fn restored(order: O, options: Options, model: u64, kept: Kept) -> Self {
         let Kept { version, done, members, values } = kept;
         let workers = options.batches.len();
@@ -32,7 +32,7 @@ impl<O: Order> InOrder<O> {
         InOrder { server, store: Store::new(model, values), model, workers }
     }
 
-    /// The state machine.
+    /// Returns the state machine.
     pub fn server(&self) -> &Server<O> {
         &self.server
     }
@@ -47,7 +47,7 @@ impl<O: Order> InOrder<O> {
 
 impl<O: Order> Sequencer for InOrder<O> {
     fn join(&mut self, who: WorkerNo, now: Duration) {
-        // An error is a number that no worker has: nobody joins.
+        // An error is a number without a worker, which does not join.
         let _ = self.server.join(who, now);
     }
 
@@ -64,7 +64,7 @@ impl<O: Order> Sequencer for InOrder<O> {
     }
 
     fn request(&mut self, who: WorkerNo, now: Duration) {
-        // It was given up meanwhile.
+        // The worker timed out meanwhile.
         if self.is_away(who) {
             self.join(who, now);
         }

@@ -1,4 +1,4 @@
-//! Values on their way in, chunk by chunk.
+//! Incoming values, chunk by chunk.
 
 use crate::chunk::Tag;
 use crate::message::Span;
@@ -14,7 +14,7 @@ pub enum InsertOutcome {
     Wrong,
 }
 
-/// An update or a model of which chunks are missing.
+/// An update or a model with missing chunks.
 #[derive(Debug, Clone)]
 pub struct Incoming {
     pub tag: Tag,
@@ -25,13 +25,13 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Nothing of so many values.
+    /// Creates a buffer without chunks for `values` values.
     pub fn new(tag: Tag, values: usize, chunk_values: usize) -> Self {
         let chunks = values.div_ceil(chunk_values);
         Incoming { tag, values: vec![0.0; values], chunk_values, has: vec![false; chunks], left: chunks }
     }
 
-    /// A chunk has arrived.
+    /// Inserts a chunk.
     pub fn take(&mut self, number: u32, values: &[f32]) -> InsertOutcome {
         let Some(has) = self.has.get_mut(number as usize) else { return InsertOutcome::Wrong };
         let first = number as usize * self.chunk_values;
@@ -52,7 +52,7 @@ impl Incoming {
         self.left == 0
     }
 
-    /// The values that it has room for.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -61,13 +61,13 @@ impl Incoming {
         self.values
     }
 
-    /// The chunks that are missing.
+    /// Returns the missing chunks.
     pub fn missing(&self) -> Vec<Span> {
         spans((0..self.has.len() as u32).filter(|number| !self.has[*number as usize]))
     }
 }
 
-/// Ascending numbers as spans.
+/// Returns ascending numbers as spans.
 pub fn spans(numbers: impl IntoIterator<Item = u32>) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for number in numbers {

@@ -1,33 +1,33 @@
-//! What the first byte of a packet says, and what may be wrong with the others.
+//! Kinds of packets by their first byte, and errors in the other bytes.
 
-/// A chunk follows.
+/// Kind of a chunk.
 pub(crate) const CHUNK: u8 = 1;
-/// A message follows.
+/// Kind of a message.
 pub(crate) const MESSAGE: u8 = 2;
 
-/// What is wrong with a packet.
+/// Error in a packet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PacketError {
-    /// It begins with no byte that is known.
+    /// Unknown kind.
     #[error("a packet of kind {0}: chunks are 1 and messages 2")]
     Kind(u8),
-    /// It has too few bytes.
+    /// Too few bytes.
     #[error("a packet of {bytes} bytes, and a chunk has at least {least}")]
     Short {
-        /// Its length.
+        /// Length of the packet.
         bytes: usize,
-        /// The least.
+        /// Least length.
         least: usize,
     },
-    /// Its values cannot be read.
+    /// Unreadable values.
     #[error("a chunk of format {format} with {bytes} bytes of values: 0 is float32, 1 is float16")]
     Values {
-        /// Its format.
+        /// Format of the values.
         format: u8,
-        /// Bytes of its values.
+        /// Bytes of the values.
         bytes: usize,
     },
-    /// Its message cannot be read.
+    /// Unreadable message.
     #[error("a message that cannot be read: {0}")]
     Message(String),
 }

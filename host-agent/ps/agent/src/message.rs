@@ -1,5 +1,5 @@
-//! What a worker and the server say to each other beside chunks, as protocol buffers (docs/protocol/ps.md,
-//! "Push and pull").
+//! Messages between a worker and the server next to chunks, as protocol buffers (docs/protocol/ps.md, "Push
+//! and pull").
 
 use bytes::{BufMut, Bytes, BytesMut};
 use inart_terms::Term;
@@ -10,13 +10,13 @@ use crate::kinds::MESSAGE;
 /// One message.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Message {
-    /// The incarnation of the worker that it is from or to.
+    /// Incarnation of the worker.
     #[prost(fixed32, tag = "1")]
     pub worker_incarnation: u32,
-    /// The incarnation of the server that it is from or to; 0 in a hello.
+    /// Incarnation of the server; 0 in a hello.
     #[prost(fixed32, tag = "2")]
     pub server_incarnation: u32,
-    /// What it says.
+    /// Content.
     #[prost(oneof = "Body", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15")]
     pub body: Option<Body>,
 }
@@ -27,144 +27,145 @@ pub enum Body {
     /// Worker to server, first on a connection.
     #[prost(message, tag = "3")]
     Hello(Hello),
-    /// Worker to server: it wants its next iteration.
+    /// Worker to server: request for the next iteration.
     #[prost(message, tag = "4")]
     Request(Request),
-    /// Worker to server: it wants the model.
+    /// Worker to server: request for the model.
     #[prost(message, tag = "5")]
     Pull(Pull),
-    /// Server to worker: the answer to a hello.
+    /// Server to worker: answer to a hello.
     #[prost(message, tag = "6")]
     Welcome(Welcome),
-    /// Server to worker: it is not taken in.
+    /// Server to worker: refusal.
     #[prost(message, tag = "7")]
     Refused(Refused),
-    /// Server to worker: it may pull.
+    /// Server to worker: permission to pull.
     #[prost(message, tag = "8")]
     Permit(Permit),
-    /// Server to worker: what became of its push.
+    /// Server to worker: outcome of a push.
     #[prost(message, tag = "9")]
     Pushed(Pushed),
-    /// Server to worker: it may not pull.
+    /// Server to worker: refusal of a pull.
     #[prost(message, tag = "10")]
     NotPermitted(NotPermitted),
-    /// Server to worker: it is not known by that incarnation, or means another incarnation of the server.
+    /// Server to worker: the worker's incarnation is unknown, or its message is for another incarnation of
+    /// the server.
     #[prost(message, tag = "11")]
     Unknown(Unknown),
-    /// Server to worker: the training is over.
+    /// Server to worker: end of the training.
     #[prost(message, tag = "12")]
     Over(Over),
-    /// Server to worker: the training has ended before its last iteration.
+    /// Server to worker: end of the training before its last iteration.
     #[prost(message, tag = "13")]
     Stopped(Stopped),
-    /// Server to worker: it is left out for its data, for good.
+    /// Server to worker: permanent exclusion for the client's data.
     #[prost(message, tag = "14")]
     LeftOut(LeftOut),
-    /// Server to worker: for whom the server waits.
+    /// Server to worker: the parties that the server waits for.
     #[prost(message, tag = "15")]
     Waiting(Waiting),
 }
 
-/// Who a worker is, and where.
+/// Identity and progress of a worker.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Hello {
-    /// How manieth hello it is; the answer repeats it.
+    /// Number of the hello, counted from 1; the answer repeats it.
     #[prost(uint64, tag = "1")]
     pub number: u64,
-    /// A fingerprint of the model.
+    /// Fingerprint of the model.
     #[prost(fixed64, tag = "2")]
     pub model: u64,
     /// The model's values.
     #[prost(uint64, tag = "3")]
     pub values: u64,
-    /// The permission that it works by; 0 for none.
+    /// Current permission of the worker; 0 for none.
     #[prost(uint64, tag = "4")]
     pub ticket: u64,
-    /// The incarnation of the server that gave it.
+    /// Incarnation of the server that gave the permission.
     #[prost(fixed32, tag = "5")]
     pub ticket_of: u32,
-    /// What the worker's training is: settings that server and workers must share.
+    /// Settings that server and workers must share.
     #[prost(message, repeated, tag = "6")]
     pub terms: Vec<Term>,
-    /// The training in which updates of this worker were taken; 0 for none.
+    /// Training that has accepted updates of this worker; 0 for none.
     #[prost(fixed64, tag = "7")]
     pub training: u64,
-    /// Updates of this worker that were taken there.
+    /// Updates of this worker that the training has accepted.
     #[prost(uint64, tag = "8")]
     pub taken: u64,
 }
 
-/// It wants its next iteration.
+/// Request for the next iteration.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Request {}
 
-/// Chunks from one on.
+/// A range of chunks.
 #[derive(Clone, Copy, PartialEq, Eq, prost::Message)]
 pub struct Span {
-    /// The first one.
+    /// First chunk.
     #[prost(uint32, tag = "1")]
     pub first: u32,
-    /// How many.
+    /// Number of chunks.
     #[prost(uint32, tag = "2")]
     pub count: u32,
 }
 
-/// It wants the model, or what it lacks of it.
+/// Request for the model, or for its missing chunks.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Pull {
-    /// The permission.
+    /// Number of the permission.
     #[prost(uint64, tag = "1")]
     pub ticket: u64,
-    /// How manieth pull of this permission it is, from 1 on.
+    /// Number of the pull within this permission, from 1.
     #[prost(uint32, tag = "2")]
     pub attempt: u32,
-    /// Whether it has chunks already.
+    /// Whether the worker has chunks already.
     #[prost(bool, tag = "3")]
     pub resumes: bool,
-    /// If so, the chunks that it lacks.
+    /// If so, the missing chunks.
     #[prost(message, repeated, tag = "4")]
     pub missing: Vec<Span>,
 }
 
-/// What became of the permission that a hello names.
+/// State of the permission in a hello.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, prost::Enumeration)]
 #[repr(i32)]
 pub enum Arrived {
-    /// It is void, or none was named: the worker asks.
+    /// Void, or none was named: the worker requests one.
     Void = 0,
-    /// It counts; of its update, chunks are missing.
+    /// Valid; chunks of its update are missing.
     Open = 1,
-    /// Its update has arrived whole.
+    /// Its update has arrived completely.
     Whole = 2,
 }
 
-/// The answer to a hello.
+/// Answer to a hello.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Welcome {
     /// The hello's number.
     #[prost(uint64, tag = "1")]
     pub number: u64,
-    /// Values of a chunk.
+    /// Values per chunk.
     #[prost(uint32, tag = "2")]
     pub chunk_values: u32,
     /// Whether values travel as float16.
     #[prost(bool, tag = "3")]
     pub is_half: bool,
-    /// What became of the permission that the hello names.
+    /// State of the permission in the hello.
     #[prost(enumeration = "Arrived", tag = "4")]
     pub arrived: i32,
-    /// If it is open: the chunks that are missing.
+    /// For an open permission, the missing chunks.
     #[prost(message, repeated, tag = "5")]
     pub missing: Vec<Span>,
-    /// The server's training: drawn when its model began, and kept with it.
+    /// Number of the server's training: drawn with its first model, and kept in checkpoints.
     #[prost(fixed64, tag = "6")]
     pub training: u64,
 }
 
-/// Why a worker is not taken in.
+/// Refusal of a worker.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Refused {
-    /// In words.
+    /// Reason, in words.
     #[prost(string, tag = "1")]
     pub why: String,
 }
@@ -172,44 +173,44 @@ pub struct Refused {
 /// A permission.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Permit {
-    /// Its number, never 0: the server's incarnation, and a count. No other permission has it.
+    /// Number, never 0: the server's incarnation and a counter, so that no other permission has it.
     #[prost(uint64, tag = "1")]
     pub ticket: u64,
-    /// The number of the worker's iteration.
+    /// Number of the worker's iteration.
     #[prost(uint64, tag = "2")]
     pub iteration: u64,
-    /// How many samples it computes with.
+    /// Number of samples of the iteration.
     #[prost(uint32, tag = "3")]
     pub batch: u32,
 }
 
-/// What became of a push.
+/// Outcome of a push.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Pushed {
-    /// The permission that it was of.
+    /// Number of the permission.
     #[prost(uint64, tag = "1")]
     pub ticket: u64,
-    /// Whether it was taken.
+    /// Whether the push was accepted.
     #[prost(bool, tag = "2")]
     pub is_taken: bool,
-    /// What is wrong with its values, if something is.
+    /// Defect of the values; empty for none.
     #[prost(string, tag = "3")]
     pub refusal: String,
 }
 
-/// No permission stands behind a pull.
+/// Refusal of a pull without a permission.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct NotPermitted {
-    /// The one that the pull named.
+    /// Permission that the pull named.
     #[prost(uint64, tag = "1")]
     pub ticket: u64,
 }
 
-/// Another life.
+/// Unknown incarnation.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Unknown {}
 
-/// The end.
+/// End of the training.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Over {
     /// The model's last version.
@@ -217,31 +218,31 @@ pub struct Over {
     pub version: u64,
 }
 
-/// The training has ended early.
+/// Early end of the training.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Stopped {
-    /// In words.
+    /// Reason, in words.
     #[prost(string, tag = "1")]
     pub why: String,
 }
 
-/// A client is left out.
+/// Exclusion of a client.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct LeftOut {
-    /// In words.
+    /// Reason, in words.
     #[prost(string, tag = "1")]
     pub why: String,
 }
 
-/// For whom the server waits.
+/// Parties that the server waits for.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Waiting {
-    /// In words, such as "w2: has been computing for 30 s".
+    /// Parties and reason, such as "w2: has been computing for 30 s".
     #[prost(string, tag = "1")]
     pub why: String,
 }
 
-/// A message as a packet.
+/// Encodes a message as a packet.
 pub fn message_packet(worker_incarnation: u32, server_incarnation: u32, body: Body) -> Bytes {
     let message = Message { worker_incarnation, server_incarnation, body: Some(body) };
     let mut out = BytesMut::with_capacity(1 + message.encoded_len());

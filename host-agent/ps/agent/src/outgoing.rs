@@ -1,4 +1,4 @@
-//! Values on their way out: so many chunks under way, at a rate.
+//! Outgoing values, with a window of chunks in flight and a rate limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use inart_connections::PAUSE;
 use crate::chunk::{Precision, Tag, chunk_packet};
 use crate::message::Span;
 
-/// How chunks leave.
+/// Chunking and limits of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flow {
-    /// Values of a chunk.
+    /// Values per chunk.
     pub chunk_values: usize,
-    /// How they travel.
+    /// Wire format.
     pub precision: Precision,
-    /// Chunks under way at most.
+    /// Most chunks in flight.
     pub window: usize,
-    /// Bits of packets a second at most; no limit unless told.
+    /// Highest rate of packets, in bit/s; no limit unless set.
     pub rate_bps: Option<f64>,
 }
 
-/// An update or a model that is being sent.
+/// An update or a model in transmission.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
     pub tag: Tag,
-    /// None once all is known to be there: a version that has arrived is not held.
+    /// `None` once all chunks are acknowledged: an acknowledged version is not held.
     values: Option<Arc<Vec<f32>>>,
     chunks: u32,
     flow: Flow,
@@ -38,7 +38,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// All of it.
+    /// Starts with all chunks.
     pub fn new(tag: Tag, values: Arc<Vec<f32>>, flow: Flow) -> Self {
         let chunks = values.len().div_ceil(flow.chunk_values) as u32;
         let (under_way, free_at) = (BTreeMap::new(), Duration::ZERO);
@@ -46,19 +46,19 @@ impl Outgoing {
         Outgoing { tag, values, chunks, flow, waiting, under_way, free_at, sent_again: 0 }
     }
 
-    /// The connection is new: these are missing at the other side, and nothing is under way.
+    /// Resumes on a new connection, with these chunks missing at the other side and none in flight.
     pub fn go_on(&mut self, missing: &[Span]) {
         self.waiting = numbers(missing, self.chunks).collect();
         self.under_way.clear();
     }
 
-    /// The connection has ended: what was under way may have arrived, or not.
+    /// Stops at the end of the connection: chunks in flight may have arrived.
     pub fn stop(&mut self) {
         let under_way = std::mem::take(&mut self.under_way);
         self.waiting.extend(under_way.into_values());
     }
 
-    /// A chunk that leaves now, if one does; it is called `id`.
+    /// Returns the next chunk, under the number `id`, if one may leave now.
     pub fn next(&mut self, id: u64, now: Duration) -> Option<Bytes> {
         if self.under_way.len() >= self.flow.window.max(1) || now < self.free_at {
             return None;
@@ -71,13 +71,13 @@ impl Outgoing {
         self.under_way.insert(id, number);
         if let Some(rate_bps) = self.flow.rate_bps {
             let takes = Duration::from_secs_f64((data.len() as f64 * 8.0 / rate_bps).min(3600.0));
-            // What was left unused is lost, but for one chunk's time.
+            // Unused time beyond that of one chunk is lost.
             self.free_at = self.free_at.max(now.saturating_sub(takes)) + takes;
         }
         Some(data)
     }
 
-    /// A chunk of that number has ended; whether it was one of these.
+    /// Takes the end of a chunk. Returns whether the number was one of these.
     pub fn ended(&mut self, id: u64, is_taken: bool, now: Duration) -> bool {
         let Some(number) = self.under_way.remove(&id) else { return false };
         if !is_taken {
@@ -91,17 +91,17 @@ impl Outgoing {
         true
     }
 
-    /// What is held for it; `None` once all is known to be there.
+    /// Returns the held values; `None` once all are acknowledged.
     pub fn values(&self) -> Option<&Arc<Vec<f32>>> {
         self.values.as_ref()
     }
 
-    /// Whether all is known to be there.
+    /// Returns whether all chunks are acknowledged.
     pub fn is_done(&self) -> bool {
         self.waiting.is_empty() && self.under_way.is_empty()
     }
 
-    /// When a chunk may leave that waits for time.
+    /// Returns when a chunk that waits for the rate may leave.
     pub fn wake_at(&self) -> Option<Duration> {
         let may = !self.waiting.is_empty() && self.under_way.len() < self.flow.window.max(1);
         may.then_some(self.free_at)
@@ -139,7 +139,7 @@ mod tests {
         assert!(out.ended(1, false, now) && !out.ended(1, false, now));
         assert_eq!(out.wake_at(), Some(PAUSE));
         let again = out.next(4, PAUSE).expect("the failed one");
-        assert_eq!(again[29], 0, "it is chunk 0");
+        assert_eq!(again[29], 0, "chunk 0 again");
         assert_eq!(out.sent_again, 1);
     }
 

@@ -1,4 +1,4 @@
-//! Packets: a byte that says what follows, and that.
+//! Packets: a kind byte and its content.
 
 use bytes::Bytes;
 use prost::Message as _;
@@ -7,14 +7,14 @@ use crate::chunk::{Tag, read_chunk};
 use crate::kinds::{CHUNK, MESSAGE, PacketError};
 use crate::message::Message;
 
-/// What a packet is.
+/// Content of a packet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Packet {
     /// A chunk of an update or a model.
     Chunk {
-        /// Of which.
+        /// Transfer of the chunk.
         tag: Tag,
-        /// Which of its chunks, from 0 on.
+        /// Number of the chunk, from 0.
         number: u32,
         /// Its values.
         values: Vec<f32>,
@@ -26,7 +26,7 @@ pub enum Packet {
 /// Reads a packet.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The packet is invalid.
 pub fn decode(data: &Bytes) -> Result<Packet, PacketError> {
     match data.first().copied() {
         Some(CHUNK) => {

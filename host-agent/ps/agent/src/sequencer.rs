@@ -1,47 +1,47 @@
-//! What decides whom a server lets pull, and what is applied to its model.
+//! Decides which worker pulls when, and which updates the server applies to its model.
 
 use std::time::Duration;
 
 use inart_protocol_ps::{Overflow, Refusal, Update, WorkerNo};
 
-/// What a sequencer has decided.
+/// Decision of a sequencer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// A participant may pull. The same one may be said again.
+    /// A participant may pull. A permission may be repeated.
     Permit {
-        /// Who.
+        /// Participant.
         who: WorkerNo,
-        /// The number of its iteration.
+        /// Number of the participant's iteration.
         iteration: u64,
-        /// How many samples it computes with.
+        /// Number of samples.
         batch: u32,
     },
     /// The model has a new version.
     Applied(Applied),
-    /// An update was dropped in its turn, as its values were refused.
+    /// An update was dropped in its turn, because its values were refused.
     Discarded {
-        /// Whose.
+        /// Participant.
         who: WorkerNo,
-        /// Of which iteration.
+        /// Iteration of the update.
         iteration: u64,
-        /// Why.
+        /// Reason.
         refusal: Refusal,
     },
-    /// A participant was given up: nothing was heard of it for too long.
+    /// A participant timed out.
     Gone {
-        /// Who.
+        /// Participant.
         who: WorkerNo,
     },
-    /// A participant is left out for its data, for good.
+    /// A participant is excluded permanently for its data.
     LeftOut {
-        /// Who.
+        /// Participant.
         who: WorkerNo,
     },
-    /// An update of finite values would make the model infinite: the training cannot go on.
+    /// An update of finite values would make the model infinite: the training ends.
     Overflow {
-        /// The version that it would have made.
+        /// Version that the update would have made.
         version: u64,
-        /// Whose update, and which value.
+        /// Update and value at fault.
         overflow: Overflow,
     },
 }
@@ -49,80 +49,80 @@ pub enum Decision {
 /// Updates that were applied together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Applied {
-    /// The version that the model has now.
+    /// New version of the model.
     pub version: u64,
-    /// Which, in the order in which they were.
+    /// Updates in the order of application.
     pub updates: Vec<Update>,
 }
 
-/// What became of an update that has arrived whole.
+/// Outcome of a complete update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether it is held, or counted as one that is refused; else no permission stands behind it.
+    /// Whether the update is held, or counted as refused; otherwise it has no permission.
     pub is_taken: bool,
-    /// What is wrong with its values, if something is.
+    /// Defect of the values, if any.
     pub refusal: Option<Refusal>,
 }
 
-/// What has to be kept of a server, so that another one goes on from there.
+/// State of a server for a checkpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
-    /// The model's version.
+    /// Version of the model.
     pub version: u64,
-    /// By participant, its updates that were applied or discarded.
+    /// By participant, the number of its applied or discarded updates.
     pub done: Vec<u64>,
     /// By participant, whether it took part.
     pub members: Vec<bool>,
-    /// The model's values.
+    /// Values of the model.
     pub values: Vec<f32>,
 }
 
-/// The model, and the order in which participants meet it. Times are since the server's start.
+/// The model, and the order in which participants use it. Times count from the server's start.
 pub trait Sequencer {
-    /// A participant takes part from now on; one that does already starts its iteration again.
+    /// Adds a participant; one that takes part already restarts its iteration.
     fn join(&mut self, who: WorkerNo, now: Duration);
 
-    /// A participant takes no part any more. An update of it that has arrived is applied in its turn.
+    /// Removes a participant. An update of it that has arrived is applied in its turn.
     fn leave(&mut self, who: WorkerNo, now: Duration);
 
-    /// Whether it takes no part.
+    /// Returns whether a participant takes no part.
     fn is_away(&self, who: WorkerNo) -> bool;
 
-    /// Whether it has pulled, and its update has not arrived yet.
+    /// Returns whether a participant has pulled and its update has not arrived yet.
     fn is_working(&self, who: WorkerNo) -> bool;
 
-    /// Whether it is left out for its data, for good.
+    /// Returns whether a participant is excluded permanently for its data.
     fn is_left_out(&self, _who: WorkerNo) -> bool {
         false
     }
 
-    /// A participant asks for its next iteration.
+    /// Takes a participant's request for its next iteration.
     fn request(&mut self, who: WorkerNo, now: Duration);
 
-    /// A participant begins to pull: the version that it gets, unless it may not.
+    /// Starts a participant's pull. Returns the version, unless it may not pull.
     fn pull(&mut self, who: WorkerNo, now: Duration) -> Option<u64>;
 
-    /// A participant's update has arrived whole; it is of this model's length.
+    /// Takes a participant's complete update, which has the model's length.
     fn push(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict;
 
-    /// Time has gone on.
+    /// Advances the time.
     fn tick(&mut self, now: Duration);
 
-    /// When [`tick`](Self::tick) is due; `None` if nothing waits for time.
+    /// Returns when [`tick`](Self::tick) is due; `None` if nothing waits for time.
     fn wake_at(&self) -> Option<Duration>;
 
-    /// What was decided, in order.
+    /// Returns the next decision, in order.
     fn next_decision(&mut self) -> Option<Decision>;
 
-    /// The model's version.
+    /// Returns the model's version.
     fn version(&self) -> u64;
 
-    /// The model's values.
+    /// Returns the model's values.
     fn values(&self) -> &[f32];
 
-    /// Whether all that take part have had so many updates applied or discarded; not so of nobody.
+    /// Returns whether all members have had `iterations` updates applied or discarded; false without members.
     fn have_done(&self, iterations: u64) -> bool;
 
-    /// What another server needs to go on from here.
+    /// Returns the state for a checkpoint.
     fn kept(&self) -> Kept;
 }

@@ -1,5 +1,5 @@
-//! What should not come, between one server and its workers: each is an error that says what to do, or is
-//! counted, and the training goes on.
+//! Invalid messages between one server and its workers: each is an error that names a fix, or is counted, and
+//! the training continues.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use inart_ps_agent::{
     Tag, WorkerAgent, WorkerError, WorkerReport, WorkerSetup, chunk_packet, message_packet,
 };
 
-/// The only other process of a worker.
+/// The worker's only connection.
 const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 5;
@@ -41,7 +41,7 @@ fn worker(incarnation: u32, model: u64, values: usize) -> WorkerAgent {
     WorkerAgent::new(WorkerSetup { incarnation, model, values, window: 8, rate_bps: None, patience })
 }
 
-/// Both sides, on connections that take everything at once.
+/// Both sides, on connections that acknowledge everything at once.
 struct Both {
     server: Server,
     workers: Vec<WorkerAgent>,
@@ -109,7 +109,7 @@ impl Both {
 }
 
 #[test]
-fn an_update_with_a_nan_counts_nothing_and_its_worker_is_told() {
+fn an_update_with_a_nan_counts_nothing_and_its_worker_is_notified() {
     let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let mut wrong = vec![1.0; VALUES];
     wrong[7] = f32::NAN;
@@ -124,13 +124,13 @@ fn an_update_with_a_nan_counts_nothing_and_its_worker_is_told() {
     }));
     assert!(both.worker_reports.iter().any(|worker_reports| matches!(worker_reports,
         WorkerReport::Pushed { iteration: 0, refusal: Some(why) } if why.contains("value 7"))));
-    // It goes on.
+    // The worker continues.
     both.compute(0, vec![1.0; VALUES], ZERO);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
 }
 
 #[test]
-fn a_worker_of_another_model_is_told_and_not_taken_in() {
+fn a_worker_of_another_model_is_refused_by_name() {
     for (model, values) in [(MODEL + 1, VALUES), (MODEL, VALUES + 1)] {
         let both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, model, values)]);
         assert_eq!(both.server.counters().other_model, 1);
@@ -160,7 +160,7 @@ fn a_worker_that_pushes_twice_is_counted_once() {
     both.settle(ZERO);
     assert_eq!(both.server.counters().repeated, 3);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
-    // And what no permission stands behind.
+    // Without a permission.
     let tag = Tag { ticket: start.ticket + 100, ..tag };
     both.server.received(PeerNo(0), &chunk_packet(&tag, 0, &[5.0; 4], Precision::Single), None, ZERO);
     assert_eq!(both.server.counters().unasked, 1);
@@ -173,13 +173,13 @@ fn a_worker_that_pushes_twice_is_counted_once() {
 }
 
 #[test]
-fn nobody_waits_for_a_worker_that_never_pushes() {
+fn the_server_does_not_wait_for_a_worker_that_never_pushes() {
     let patience = Some(Duration::from_secs(3));
     let options = Options { patience, ..Options::fixed(2) };
     let sync_model = SyncModel::r2sp(0.0, Applied::InTurn).unwrap();
     let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
     let mut both = Both::new(server(sync_model, 2, options), workers);
-    // Worker 0 has the first turn, and says nothing any more.
+    // Worker 0 has the first turn, and stays silent.
     let silent = both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
     assert_eq!(both.server.sequencer().version(), 0, "its update is held until its turn");
@@ -188,7 +188,7 @@ fn nobody_waits_for_a_worker_that_never_pushes() {
     both.settle(late);
     assert!(both.server_reports.contains(&ServerReport::Gone { worker: WorkerNo(0) }));
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
-    // When it comes at last, its update is of no permission, and it takes part again.
+    // Its late update has no permission, and it takes part again.
     both.workers[0].computed(silent.ticket, vec![7.0; VALUES]).unwrap();
     both.settle(late);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
@@ -197,7 +197,7 @@ fn nobody_waits_for_a_worker_that_never_pushes() {
 }
 
 #[test]
-fn a_worker_without_a_connection_is_given_up_and_comes_back() {
+fn a_worker_without_a_connection_times_out_and_rejoins() {
     let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
     let mut both = Both::new(server(SyncModel::bsp(), 2, Options::fixed(2)), workers);
     let first = both.starts.remove(0);
@@ -241,7 +241,7 @@ fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
     let restored = InOrder::restored(SyncModel::asp(), Options::fixed(1), MODEL, kept);
     both.server = ServerAgent::new(setup, restored);
     both.workers[0].down(SERVER, ZERO);
-    // A chunk of the last life comes late.
+    // A late chunk of the previous incarnation.
     both.server.received(PeerNo(0), &data, None, ZERO);
     assert_eq!(both.server.counters().stale_incarnation, 1);
     both.server.up(PeerNo(0), ZERO);
@@ -252,9 +252,9 @@ fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
     assert_eq!(both.server.sequencer().values(), [4.0; VALUES]);
 }
 
-/// Permissions of both incarnations would have one number if they were counted alone.
+/// Without the incarnation, permissions of both servers would have the same number.
 #[test]
-fn what_was_computed_for_a_server_that_died_is_not_pushed_to_the_next_one() {
+fn an_update_for_a_crashed_server_is_not_pushed_to_the_next_one() {
     let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let old = both.starts.remove(0);
     let setup = ServerSetup {
@@ -282,7 +282,7 @@ fn what_was_computed_for_a_server_that_died_is_not_pushed_to_the_next_one() {
 }
 
 #[test]
-fn a_push_goes_on_where_the_connection_ended() {
+fn a_push_resumes_where_the_connection_ended() {
     let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let start = both.starts.remove(0);
     both.workers[0].computed(start.ticket, vec![2.0; VALUES]).unwrap();
@@ -298,7 +298,7 @@ fn a_push_goes_on_where_the_connection_ended() {
 }
 
 #[test]
-fn what_cannot_be_read_or_makes_no_sense_is_counted() {
+fn unreadable_and_invalid_packets_are_counted() {
     let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let start = both.starts[0].clone();
     let tag =
@@ -322,7 +322,7 @@ fn what_cannot_be_read_or_makes_no_sense_is_counted() {
     assert_eq!(both.server.counters().stale_incarnation, 2);
     let hello = Hello { number: 1, model: MODEL, values: VALUES as u64, ..Hello::default() };
     both.server.received(PeerNo(7), &message_packet(1, 0, Body::Hello(hello)), None, ZERO);
-    assert_eq!(both.server.counters().malformed, packets.len() as u64 + 1, "there is no worker 7");
+    assert_eq!(both.server.counters().malformed, packets.len() as u64 + 1, "worker 7 does not exist");
     both.settle(ZERO);
     both.compute(0, vec![1.0; VALUES], ZERO);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
@@ -339,7 +339,7 @@ fn a_worker_without_a_server_ends() {
     );
 }
 
-/// A worker that sends messages without end and takes no answer: neither memory nor time grows with them.
+/// A worker that sends messages without end and reads no answer: neither memory nor time grows with them.
 #[test]
 fn a_worker_that_takes_no_answers_is_kept_few() {
     let mut both = Both::new(server(SyncModel::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
@@ -357,9 +357,9 @@ fn a_worker_that_takes_no_answers_is_kept_few() {
     assert_eq!((answers, both.server.counters().unsaid), (256, 10_000 - 256));
 }
 
-/// A worker whose process has ended is not waited for; one whose connection has broken may come back.
+/// The server does not wait for a worker whose process has ended; one whose connection has broken may rejoin.
 #[test]
-fn a_worker_that_has_left_is_gone_at_once() {
+fn a_worker_that_has_left_is_removed_at_once() {
     let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
     let mut both = Both::new(server(SyncModel::bsp(), 2, Options::fixed(2)), workers);
     both.starts.remove(0);
@@ -374,9 +374,9 @@ fn a_worker_that_has_left_is_gone_at_once() {
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES], "the other trains on");
 }
 
-/// A worker that waits for its turn hears for whom; one that computes does not.
+/// A worker that waits for its turn is notified of the awaited workers; one that computes is not.
 #[test]
-fn workers_that_wait_hear_for_whom_and_all_hear_why_a_server_ends() {
+fn waiting_workers_learn_the_awaited_ones_and_all_learn_why_a_server_ends() {
     let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
     let mut both = Both::new(server(SyncModel::bsp(), 2, Options::fixed(2)), workers);
     both.starts.remove(0);
@@ -387,7 +387,7 @@ fn workers_that_wait_hear_for_whom_and_all_hear_why_a_server_ends() {
     let why = "w1: has been computing for 30 s\\u{7}".to_owned();
     assert_eq!(both.worker_reports, [WorkerReport::Waiting { why }]);
     both.server.stop("s was stopped", ZERO);
-    assert!(!both.server.has_notified(), "they have not heard it yet");
+    assert!(!both.server.has_notified(), "they have not received it yet");
     both.settle(ZERO);
     assert!(both.server.has_notified());
     let stopped = WorkerReport::Failed(WorkerError::Stopped("s was stopped".to_owned()));

@@ -1,5 +1,5 @@
-//! Clients in groups behind the same messages: models are averaged by group and merged in turn; who comes
-//! late, vanishes or has other data than most does no harm.
+//! Clients in groups behind the same messages: models are averaged by group and merged in turn; late,
+//! vanished and outlying clients do no harm.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use inart_ps_agent::{
     WorkerSetup,
 };
 
-/// The only other process of a worker.
+/// The worker's only connection.
 const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 5;
@@ -20,10 +20,10 @@ const ZERO: Duration = Duration::ZERO;
 struct World {
     server: ServerAgent<InGroups>,
     clients: Vec<WorkerAgent>,
-    /// By client: what it is to train.
+    /// By client: its task.
     starts: Vec<Option<Start>>,
     server_reports: Vec<ServerReport>,
-    /// Who was left out, as told.
+    /// Excluded clients, as notified.
     left_out: Vec<usize>,
 }
 
@@ -110,9 +110,9 @@ impl World {
         }
     }
 
-    /// A client pushes its model.
+    /// Pushes a client's model.
     fn push(&mut self, client: usize, model: [f32; 2]) {
-        let start = self.starts[client].take().expect("it has been answered");
+        let start = self.starts[client].take().expect("the client has been answered");
         self.clients[client].computed(start.ticket, model.to_vec()).unwrap();
         self.settle(ZERO);
     }
@@ -125,8 +125,8 @@ impl World {
 #[test]
 fn groups_are_averaged_and_merged_in_turn() {
     let mut world = World::new(4, 2, 1.0, None);
-    assert!(world.starts.iter().all(Option::is_some), "all begin together");
-    // Group 1 (clients 1 and 3) is full first, and it is not its turn.
+    assert!(world.starts.iter().all(Option::is_some), "all start together");
+    // Group 1 (clients 1 and 3) is full first, before its turn.
     world.push(1, [4.0, 0.0]);
     world.push(3, [8.0, 0.0]);
     assert_eq!((world.values(), world.server.sequencer().version()), (&[0.0, 0.0][..], 0));
@@ -135,14 +135,14 @@ fn groups_are_averaged_and_merged_in_turn() {
     // Half of 0 and of group 0's mean (2, 2); then half of that and of group 1's mean (6, 0).
     assert_eq!(world.values(), [3.5, 0.5]);
     assert_eq!(world.server.sequencer().version(), 2);
-    // Each has its answer, with the model as it was then or newer.
+    // Each client has its answer, with the model of that time or a newer one.
     assert!(world.starts.iter().all(|start| start.as_ref().is_some_and(|start| start.iteration == 1)));
     assert_eq!(world.starts[3].as_ref().unwrap().model[..], [3.5, 0.5]);
     assert_eq!(world.server.sequencer().kept().done, [1, 1, 1, 1]);
 }
 
 #[test]
-fn who_comes_late_counts_nothing_and_gets_the_newest_model() {
+fn a_late_client_counts_nothing_and_gets_the_newest_model() {
     let mut world = World::new(3, 1, 0.6, None);
     world.push(0, [2.0, 0.0]);
     world.push(1, [4.0, 0.0]);
@@ -150,16 +150,16 @@ fn who_comes_late_counts_nothing_and_gets_the_newest_model() {
     world.push(2, [90.0, 90.0]);
     assert_eq!(world.values(), [3.0, 0.0]);
     assert_eq!(world.server.sequencer().server().counters().late, 1);
-    let start = world.starts[2].as_ref().expect("it is answered at once");
+    let start = world.starts[2].as_ref().expect("the client is answered at once");
     assert_eq!((start.iteration, &start.model[..]), (1, &[3.0, 0.0][..]));
-    // It counts in the round that it was told.
+    // The client's model counts in the round that it was sent.
     world.push(2, [5.0, 0.0]);
     world.push(0, [7.0, 0.0]);
     assert_eq!(world.values(), [6.0, 0.0]);
 }
 
 #[test]
-fn a_model_with_a_nan_and_a_client_that_vanishes_stop_nobody() {
+fn a_model_with_a_nan_and_a_vanished_client_stop_no_other_client() {
     let mut world = World::new(3, 1, 1.0, None);
     world.push(0, [f32::NAN, 0.0]);
     assert_eq!(world.server.sequencer().server().counters().not_finite, 1);
@@ -173,7 +173,7 @@ fn a_model_with_a_nan_and_a_client_that_vanishes_stop_nobody() {
     world.settle(later);
     assert_eq!(world.values(), [3.0, 3.0]);
     assert!(world.server_reports.contains(&ServerReport::Gone { worker: WorkerNo(2) }));
-    // It returns, and its model of the round that is over counts nothing.
+    // The client returns, and its model of the past round counts nothing.
     world.server.up(PeerNo(2), later);
     world.clients[2].up(SERVER, later);
     world.settle(later);
@@ -182,7 +182,7 @@ fn a_model_with_a_nan_and_a_client_that_vanishes_stop_nobody() {
 }
 
 #[test]
-fn who_goes_another_way_than_its_group_is_left_out() {
+fn an_outlier_of_its_group_is_excluded() {
     let outliers = OutlierRule { threshold: 0.0, rounds: 2, most: Part::percent(50) };
     let mut world = World::new(4, 1, 1.0, Some(outliers));
     for _ in 0..3 {
@@ -197,10 +197,10 @@ fn who_goes_another_way_than_its_group_is_left_out() {
     assert_eq!(world.server.sequencer().left_out(), [WorkerNo(3)]);
     assert_eq!(world.server.sequencer().server().size(0), 3);
     let excluded = world.server.sequencer().server().counters().excluded;
-    assert_eq!(excluded, 0, "it does not train in vain");
+    assert_eq!(excluded, 0, "an excluded client does not train");
     assert!(world.server_reports.contains(&ServerReport::LeftOut { worker: WorkerNo(3) }));
     assert_eq!((&world.left_out[..], world.clients[3].is_over()), (&[3][..], true));
-    // A process that starts again hears so at once.
+    // A restarted process is notified at once.
     let patience = Duration::from_secs(60);
     let setup = WorkerSetup { incarnation: 99, model: MODEL, values: 2, window: 8, rate_bps: None, patience };
     world.clients[3] = WorkerAgent::new(setup);

@@ -1,5 +1,5 @@
-//! A server that keeps its model reports a version, and sends what follows from it, once it is kept. A server
-//! without any worker reports that after its patience.
+//! A server with a checkpoint reports a version, and sends messages that depend on it, once it is stored. A
+//! server without any worker reports that after its patience.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,13 +15,13 @@ use inart_ps_agent::{
 const MODEL: u64 = 3;
 const VALUES: usize = 4;
 const ZERO: Duration = Duration::ZERO;
-/// The only other process of each side.
+/// The only connection of each side.
 const OTHER: PeerNo = PeerNo(0);
 
 type Server = ServerAgent<InOrder<SyncModel>>;
 type ServerOutput = Output<ServerReport, Result<(), String>>;
 
-/// A disk: versions in the order in which they were written, unless it is full.
+/// A disk: versions in the order of their writes, unless it is full.
 #[derive(Debug, Default)]
 struct Disk {
     versions: Mutex<Vec<u64>>,
@@ -62,7 +62,7 @@ fn worker() -> WorkerAgent {
     })
 }
 
-/// What a server wants until it wants nothing or works.
+/// Returns a server's outputs until it is idle or has work.
 fn until_work(server: &mut Server) -> (Vec<ServerOutput>, Option<Work<Result<(), String>>>) {
     let mut outputs = Vec::new();
     while let Some(output) = server.next(ZERO) {
@@ -74,8 +74,8 @@ fn until_work(server: &mut Server) -> (Vec<ServerOutput>, Option<Work<Result<(),
     (outputs, None)
 }
 
-/// Hands a server's packets to its worker, and the worker's to the server, until the server works or both are
-/// quiet; the worker computes at once. Returns the work, and versions that were reported.
+/// Delivers packets between a server and its worker, which computes at once, until the server has work or
+/// both are idle. Returns the work, and reported versions.
 fn exchange(server: &mut Server, worker: &mut WorkerAgent) -> (Option<Work<Result<(), String>>>, Vec<u64>) {
     let mut versions = Vec::new();
     loop {
@@ -117,7 +117,7 @@ fn exchange(server: &mut Server, worker: &mut WorkerAgent) -> (Option<Work<Resul
 fn a_version_is_reported_and_sent_once_it_is_kept() {
     let disk = Arc::new(Disk::default());
     let (mut server, mut worker) = (server().with_keeper(disk.clone()), worker());
-    // From the start on: another incarnation of the server is of this training.
+    // From the start on: another incarnation of the server continues this training.
     let (outputs, work) = until_work(&mut server);
     assert!(outputs.is_empty());
     server.up(OTHER, ZERO);
@@ -155,7 +155,7 @@ fn a_version_that_cannot_be_kept_is_an_error_and_workers_learn_it() {
     let (outputs, _) = until_work(&mut server);
     let is_sent = outputs.iter().any(|output| matches!(output, Output::Send { data, .. } if has(data, &why)));
     assert!(is_sent, "{outputs:?}");
-    assert!(!outputs.iter().any(|output| matches!(output, Output::Over)), "its worker has not heard it");
+    assert!(!outputs.iter().any(|output| matches!(output, Output::Over)), "its worker has not received it");
     for output in outputs {
         if let Output::Send { id, .. } = output {
             server.ended(id, true, ZERO);
@@ -168,7 +168,7 @@ fn a_version_that_cannot_be_kept_is_an_error_and_workers_learn_it() {
             _ => {}
         }
     }
-    panic!("it does not end");
+    panic!("the server does not end");
 }
 
 fn has(data: &Bytes, text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Which training it is: what differs is refused by name, and no model is lost or spoiled in silence.
+//! Identity of trainings: differences are refused by name, and no model is lost or corrupted in silence.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use inart_ps_agent::{
 };
 use inart_terms::{Agreement, Terms};
 
-/// The only other process of a worker.
+/// The worker's only connection.
 const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 5;
@@ -54,7 +54,7 @@ fn worker(incarnation: u32, own: &[(&str, &str)]) -> WorkerAgent {
     WorkerAgent::new(setup).with_terms(terms(own))
 }
 
-/// What a worker and the server have said, on a connection that takes everything at once.
+/// Reports of a worker and the server, on a connection that acknowledges everything at once.
 #[derive(Default)]
 struct Received {
     server_reports: Vec<ServerReport>,
@@ -141,7 +141,7 @@ fn the_first_setting_that_differs_is_named_with_both_values() {
 }
 
 #[test]
-fn workers_are_compared_in_what_their_server_does_not_know() {
+fn workers_are_compared_in_settings_that_their_server_does_not_know() {
     let mut server = server(9, 7, &[("seed", "1")], None);
     let (mut first, mut second) = (worker(1, &[("step", "0.3")]), worker(2, &[("step", "0.05")]));
     let mut both = Received::default();
@@ -153,13 +153,13 @@ fn workers_are_compared_in_what_their_server_does_not_know() {
         "{:?}",
         both.worker_reports
     );
-    // A process that starts again may bring another value, as long as no other has one.
+    // A restarted process may bring another value, as long as no other process has one.
     let (mut alone, mut again) = (self::server(9, 7, &[], None), worker(3, &[("step", "0.05")]));
     let mut both = Received::default();
     both.connect(&mut alone, 0, &mut first);
     both.connect(&mut alone, 0, &mut again);
     assert_eq!(both.refusal(), None);
-    // The file that the server keeps has it, and the next incarnation of the server compares it.
+    // The server's file has the value, and the next incarnation of the server compares it.
     assert_eq!(alone.training().agreement.all().value("step"), Some("0.05"));
 }
 
@@ -174,17 +174,18 @@ fn a_worker_that_has_trained_with_another_model_does_not_go_on_with_the_first_we
         both.starts.clear();
         worker.down(SERVER, ZERO);
     };
-    // The server starts again without what it had: its training has another number.
+    // The server restarts without its model: its training has another number.
     let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Received::default());
     pushed(&mut first, &mut own, &mut both);
     let mut second = server(10, 8, &[], None);
     both.connect(&mut second, 0, &mut own);
     let why = both.refusal().unwrap();
-    for named in ["s1 has begun without the model that w1 has trained", "1 updates of w1", "file"] {
+    for named in ["s1 has started without the model that w1 has trained", "1 updates of w1", "file"] {
         assert!(why.contains(named), "{why}");
     }
     assert!(both.starts.is_empty());
-    // One that resumes from its file does, even from an earlier version: it kept what it acknowledged.
+    // A server that resumes from its file admits the worker, even from an earlier version: it kept what it
+    // acknowledged.
     let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Received::default());
     pushed(&mut first, &mut own, &mut both);
     let kept = Kept { version: 0, done: vec![0; 2], members: vec![true; 2], values: vec![1.0; VALUES] };
@@ -217,14 +218,14 @@ fn a_model_that_becomes_infinite_ends_the_training_and_is_not_sent() {
     both.settle(&mut server, 0, &mut own);
     let why = WorkerReport::Failed(WorkerError::Stopped("take a smaller step".to_owned()));
     assert!(both.worker_reports.contains(&why) && server.has_notified(), "{:?}", both.worker_reports);
-    // A worker that comes later hears so, too.
+    // A later worker is notified, too.
     let (mut late, mut both) = (worker(2, &[]), Received::default());
     both.connect(&mut server, 1, &mut late);
     assert_eq!(both.worker_reports, [why]);
 }
 
 #[test]
-fn a_server_names_whom_it_waits_for_and_what_for() {
+fn a_server_names_the_awaited_workers_and_steps() {
     let (mut server, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Received::default());
     let at = Duration::from_secs(40);
     assert_eq!(server.awaited(at), [(WorkerNo(0), Awaited::Connection), (WorkerNo(1), Awaited::Connection)]);

@@ -1,20 +1,20 @@
-//! What a server waits for.
+//! Parties that a server waits for.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What a server waits for of a worker.
+/// Awaited step of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
-    /// A connection.
+    /// Connection.
     Connection,
-    /// The first message on its connection.
+    /// First message on the connection.
     Hello,
-    /// The model to arrive there, for this time.
+    /// Arrival of the model at the worker, awaited for this time.
     Pull(Duration),
-    /// Its update, which has been computed for this time.
+    /// Update, in computation for this time.
     Update(Duration),
-    /// The rest of its update, this time after it began to compute.
+    /// Rest of the update, this time after the start of the computation.
     Push(Duration),
 }
 

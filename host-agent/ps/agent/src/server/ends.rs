@@ -1,15 +1,15 @@
-//! When a server's process ends, and for how long it may be alone.
+//! The end of a server's process, and its time without workers.
 
 use std::time::Duration;
 
-/// Time for connected workers to learn that the training is over.
+/// Time for connected workers to receive the end of the training.
 const LONGEST_END: Duration = Duration::from_secs(5);
 
-/// End of a process, from the moment on from which it only notifies workers.
+/// End of a process, once it only notifies workers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ends {
     pub since: Option<Duration>,
-    /// Whether the time is over that workers have.
+    /// Whether the workers' time is over.
     pub is_late: bool,
     /// Whether the host knows that the process is over.
     pub is_over: bool,
@@ -28,7 +28,7 @@ impl Ends {
 /// Time without any worker.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Alone {
-    /// Longest time; no limit unless set.
+    /// Longest time without a worker; no limit unless set.
     pub patience: Option<Duration>,
     pub since: Option<Duration>,
 }
@@ -40,7 +40,7 @@ impl Alone {
         }
     }
 
-    /// The time without a worker, once, if it is too long.
+    /// Returns the time without a worker, once, if it is too long.
     pub fn take(&mut self, now: Duration) -> Option<Duration> {
         let waited = now.saturating_sub(self.since?);
         (waited >= self.patience?).then(|| {

@@ -1,23 +1,23 @@
-//! Which training a server holds.
+//! The training that a server holds.
 
 use inart_protocol_ps::WorkerNo;
 use inart_terms::Agreement;
 
-/// Which training a server holds: what its workers have to share, and its number.
+/// The training that a server holds: its number, and the settings that workers must share.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Training {
-    /// Drawn when the model began, and kept with it; 0 for one that is not compared.
+    /// Drawn with the first model, and kept in checkpoints; 0 for one that is not compared.
     pub number: u64,
     /// The server's name.
     pub server: String,
     /// The workers' names, by number.
     pub workers: Vec<String>,
-    /// What they have to share.
+    /// Settings that workers must share.
     pub agreement: Agreement,
 }
 
 impl Training {
-    /// The name of a worker.
+    /// Returns the name of a worker.
     pub fn name(&self, worker: WorkerNo) -> String {
         let known = self.workers.get(worker.index()).cloned();
         known.unwrap_or_else(|| format!("worker {}", worker.0))

@@ -1,4 +1,4 @@
-//! Versions on the disk: a server reports a version, and sends what follows from it, once it is kept.
+//! Checkpoints: a server reports a version, and sends messages that depend on it, once it is stored.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,33 +7,33 @@ use inart_terms::Terms;
 
 use crate::sequencer::Kept;
 
-/// Training as a server keeps it.
+/// Training in a checkpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptTraining {
     /// The training's number.
     pub number: u64,
-    /// Terms that its processes share.
+    /// Settings that all processes share.
     pub terms: Terms,
-    /// The model and its counts.
+    /// Model and counts.
     pub kept: Kept,
 }
 
-/// Place where a server keeps its model, such as a file.
+/// Storage of a server's checkpoint, such as a file.
 pub trait Keeper: fmt::Debug + Send + Sync {
-    /// Replaces what is kept. Returns once a restarted server would find it.
+    /// Replaces the checkpoint. Returns once a restarted server would find it.
     ///
     /// # Errors
-    /// The reason, as a line that names the place.
+    /// The reason, as a line that names the storage.
     fn keep(&self, training: &KeptTraining) -> Result<(), String>;
 }
 
-/// Progress of keeping.
+/// Progress of checkpoints.
 #[derive(Debug, Clone, Default)]
 pub struct Keeping {
     pub keeper: Option<Arc<dyn Keeper>>,
-    /// A version that is not kept.
+    /// Whether a version waits to be stored.
     pub is_due: bool,
     pub is_writing: bool,
-    /// Reports that the last write covers.
+    /// Reports that the write in progress covers.
     pub covered: usize,
 }

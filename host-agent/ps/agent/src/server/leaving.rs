@@ -1,4 +1,4 @@
-//! When a server may leave.
+//! The end of a server's process.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use super::ends::Alone;
 use crate::sequencer::Sequencer;
 
 impl<S: Sequencer> ServerAgent<S> {
-    /// Sets for how long no worker may be connected; no limit unless set. Then the server reports it.
+    /// Sets the longest time without a connected worker; no limit unless set. Then the server reports it.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.alone = Alone { patience: Some(patience), since: Some(Duration::ZERO) };
         self
     }
 
-    /// Whether the process may end now; `true` once.
+    /// Returns whether the process may end now; `true` once.
     pub(super) fn may_go(&mut self, now: Duration) -> bool {
         if self.is_closing {
             self.ends.begin(now);

@@ -1,4 +1,4 @@
-//! What workers say.
+//! Handles messages of workers.
 
 use std::time::Duration;
 
@@ -42,8 +42,8 @@ impl<S: Sequencer> ServerAgent<S> {
         let link = &mut self.links[worker.index()];
         (link.is_met, link.is_notified) = (true, false);
         let is_new = link.incarnation != Some(incarnation);
-        // An earlier hello may have come late, from the connection before: its answer, and what follows that,
-        // mean nothing to a worker that waits for the answer to this one.
+        // An earlier hello of the previous connection may arrive late. The worker ignores its answer, and
+        // what follows that, while it waits for the answer to this one.
         if is_new || hello.number > link.hellos {
             link.lane.clear_waiting();
             link.hellos = hello.number;
@@ -68,7 +68,7 @@ impl<S: Sequencer> ServerAgent<S> {
         self.say(worker, incarnation, Body::Welcome(welcome));
     }
 
-    /// What became of the permission that a hello names.
+    /// Returns the state of the permission in a hello.
     fn phase(&self, worker: WorkerNo, hello: &Hello) -> (Arrived, Vec<Span>) {
         let link = &self.links[worker.index()];
         if hello.ticket_of != self.setup.incarnation || hello.ticket == 0 {
@@ -111,10 +111,10 @@ impl<S: Sequencer> ServerAgent<S> {
             return;
         }
         link.attempt = pull.attempt;
-        // A permission has one version: what is on its way from a connection before may still arrive.
+        // A permission has one version: chunks in flight from the previous connection stay valid.
         if let Some(outgoing) = &mut link.outgoing {
             if outgoing.values().is_none() {
-                // All of it was taken there since the worker said so.
+                // All chunks have been acknowledged since the worker sent this.
                 self.counters.pulls_repeated += 1;
                 return;
             }

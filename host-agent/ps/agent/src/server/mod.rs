@@ -1,4 +1,4 @@
-//! The server's side: takes updates, and sends the model to whom it lets pull.
+//! The server's side: takes updates, and sends the model to workers with a permission.
 
 mod awaited;
 mod ends;
@@ -37,7 +37,7 @@ pub use keeping::{Keeper, KeptTraining};
 use link::Link;
 pub use report::{ServerReport, ServerSetup};
 
-/// Messages overtake chunks, and chunks leave in their order.
+/// Messages overtake chunks; chunks leave in order.
 const URGENT: i32 = i32::MAX;
 
 /// The server of a sequencer `S` on connections to its workers.
@@ -45,15 +45,15 @@ const URGENT: i32 = i32::MAX;
 pub struct ServerAgent<S> {
     setup: ServerSetup,
     training: Training,
-    /// Why the training has ended early.
+    /// Reason of an early end.
     stopped: Option<String>,
     sequencer: S,
     links: Vec<Link>,
-    /// The model as it is, once somebody has pulled it.
+    /// Current model, once pulled.
     model: Option<(u64, Arc<Vec<f32>>)>,
     next_ticket: u64,
     next_id: u64,
-    /// Those that asked before all were there; none once it has begun.
+    /// Workers that asked before all had joined; `None` after the start.
     gathering: Option<BTreeSet<WorkerNo>>,
     is_closing: bool,
     ends: Ends,
@@ -64,13 +64,13 @@ pub struct ServerAgent<S> {
 }
 
 impl<S: Sequencer> ServerAgent<S> {
-    /// A server without connections yet, at time 0.
+    /// Creates a server without connections, at time 0.
     pub fn new(setup: ServerSetup, sequencer: S) -> Self {
         ServerAgent {
             links: vec![Link::default(); setup.rates_bps.len()],
             sequencer,
             model: None,
-            // No permission of another incarnation has its number: what was computed for one is for no other.
+            // Permissions of different incarnations have different numbers, so an update matches at most one.
             next_ticket: u64::from(setup.incarnation) << 32 | 1,
             training: Training::default(),
             stopped: None,
@@ -86,29 +86,29 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    /// Sets what workers have to share, and which training it is.
+    /// Sets the training: its number, and the settings that workers must share.
     #[must_use]
     pub fn with_training(mut self, training: Training) -> Self {
         self.training = training;
         self
     }
 
-    /// What workers have to share, and which training it is.
+    /// Returns the training: its number, and the settings that workers must share.
     pub fn training(&self) -> &Training {
         &self.training
     }
 
-    /// What decides the order.
+    /// Returns the sequencer.
     pub fn sequencer(&self) -> &S {
         &self.sequencer
     }
 
-    /// What was dropped, by reason.
+    /// Returns the drop counters.
     pub fn counters(&self) -> ServerCounters {
         self.counters
     }
 
-    /// Whether the training is over, and all that are connected know.
+    /// Returns whether the training is over and all connected workers know.
     pub fn is_over(&self) -> bool {
         let knows = |link: &Link| {
             !link.is_up || link.incarnation.is_none() || link.is_notified && link.lane.is_empty()
@@ -118,17 +118,17 @@ impl<S: Sequencer> ServerAgent<S> {
             && self.links.iter().all(knows)
     }
 
-    /// Whether nobody takes part.
+    /// Returns whether no worker takes part.
     pub fn is_idle(&self) -> bool {
         self.workers().all(|who| self.sequencer.is_away(who))
     }
 
-    /// Whether the training is over for the server; some may not know.
+    /// Returns whether the training is over for the server; some workers may not know.
     pub fn is_closing(&self) -> bool {
         self.is_closing
     }
 
-    /// The model as it is.
+    /// Returns the current model.
     pub fn model(&mut self) -> Arc<Vec<f32>> {
         let version = self.sequencer.version();
         match &self.model {
@@ -189,7 +189,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
         }
     }
 
-    /// The server does not wait for a new connection, unless the training is over.
+    /// Does not wait for a new connection, unless the training is over.
     fn left(&mut self, worker: PeerNo, now: Duration) {
         self.down(worker, now);
         if self.is_closing {
@@ -269,7 +269,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
 
     fn wake_at(&self) -> Option<Duration> {
         if self.keeping.is_writing {
-            // Nothing leaves before the version is kept.
+            // Messages wait for the version's checkpoint.
             return None;
         }
         let links = self.links.iter().filter(|link| link.is_up);
@@ -278,7 +278,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
             [link.lane.wake_at(), outgoing].into_iter().flatten()
         });
         if self.stopped.is_some() {
-            // No worker is waited for: a time that is over would keep the process busy.
+            // No worker is awaited: a past time would make the process spin.
             return sends.min();
         }
         let absent = self.links.iter().filter_map(|link| link.absent_at);

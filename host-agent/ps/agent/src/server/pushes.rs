@@ -1,4 +1,4 @@
-//! Updates that arrive.
+//! Handles incoming updates.
 
 use std::sync::Arc;
 use std::time::Duration;

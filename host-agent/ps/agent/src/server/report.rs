@@ -1,4 +1,4 @@
-//! What a server is told, and what it has its host do.
+//! Settings of a server, and its reports.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,90 +8,90 @@ use inart_protocol_ps::{Overflow, Refusal, WorkerNo};
 use crate::chunk::Precision;
 use crate::sequencer::Applied;
 
-/// What a server is told.
+/// Settings of a server.
 #[derive(Debug, Clone)]
 pub struct ServerSetup {
-    /// Its life: another one at each start, and never 0.
+    /// Incarnation: different at each start, and never 0.
     pub incarnation: u32,
-    /// A fingerprint of the model.
+    /// Fingerprint of the model.
     pub model: u64,
-    /// Values of a chunk; at least 1.
+    /// Values per chunk; at least 1.
     pub chunk_values: usize,
-    /// How values travel.
+    /// Wire format of values.
     pub precision: Precision,
-    /// Chunks under way to each worker at most.
+    /// Most chunks in flight to each worker.
     pub window: usize,
-    /// By worker, the rate at which the model is sent to it, in bit/s; no limit unless told. There are as
-    /// many workers as entries.
+    /// By worker, the highest rate at which the model is sent to it, in bit/s; `None` for no limit. One entry
+    /// per worker.
     pub rates_bps: Vec<Option<f64>>,
-    /// It begins when all workers are there, or with those that are after this time.
+    /// Longest wait for all workers; then the training starts with those that have joined.
     pub gather: Duration,
-    /// A worker without a connection for so long takes no part any more.
+    /// Time without a connection after which a worker times out.
     pub absence: Duration,
-    /// The training is over when all that take part have done so many iterations; never unless told.
+    /// Iterations after which the training is over, once all members have done them; `None` for no end.
     pub iterations: Option<u64>,
 }
 
-/// News of a server for its host.
+/// Report of a server to its host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerReport {
-    /// A worker, or another incarnation of it, takes part from now on.
+    /// A worker, or a new incarnation of it, has joined.
     Joined {
-        /// Which.
+        /// Worker.
         worker: WorkerNo,
     },
-    /// A worker was not taken in.
+    /// A worker was refused.
     Rejected {
-        /// Which.
+        /// Worker.
         worker: WorkerNo,
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// An update has arrived whole.
+    /// An update has arrived completely.
     Pushed {
-        /// Whose.
+        /// Sender.
         worker: WorkerNo,
-        /// Of which iteration.
+        /// Iteration of the update.
         iteration: u64,
-        /// The version that it was computed from.
+        /// Version from which the update was computed.
         base: u64,
-        /// Its values.
+        /// Values of the update.
         values: Arc<Vec<f32>>,
-        /// What is wrong with them, if something is.
+        /// Defect of the values, if any.
         refusal: Option<Refusal>,
     },
     /// The model has a new version.
     Applied(Applied),
-    /// An update was dropped in its turn, as its values were refused.
+    /// An update was dropped in its turn, because its values were refused.
     Discarded {
-        /// Whose.
+        /// Sender.
         worker: WorkerNo,
-        /// Of which iteration.
+        /// Iteration of the update.
         iteration: u64,
-        /// Why.
+        /// Reason.
         refusal: Refusal,
     },
-    /// A client is left out for its data, for good.
+    /// A client is excluded permanently for its data.
     LeftOut {
-        /// Which.
+        /// Client.
         worker: WorkerNo,
     },
     /// An update of finite values would make the model infinite: call
     /// [`Machine::stop`](inart_connections::Machine::stop).
     Overflow {
-        /// The version that it would have made.
+        /// Version that the update would have made.
         version: u64,
-        /// Whose update, and which value.
+        /// Update and value at fault.
         overflow: Overflow,
     },
-    /// A worker takes no part any more: nothing was heard of it for too long. It may come back.
+    /// A worker timed out. It may rejoin.
     Gone {
-        /// Which.
+        /// Worker.
         worker: WorkerNo,
     },
     /// A worker has pulled a version for an iteration.
     Pulls {
-        /// Which.
+        /// Worker.
         worker: WorkerNo,
         /// The version.
         version: u64,

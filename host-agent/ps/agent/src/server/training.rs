@@ -1,4 +1,4 @@
-//! Who may join a server's training, and how it ends early.
+//! Admission to a server's training, and its early end.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use crate::message::{Body, Hello, LeftOut, Refused, Stopped};
 use crate::packet::{Packet, decode};
 use crate::sequencer::Sequencer;
 
-/// Why a client is left out, for the client.
+/// Reason of an exclusion, sent to the client.
 const OUTLIER: &str =
     "its data: in three rounds its update differed from its group's, and the server excludes outliers";
 
 impl<S: Sequencer> ServerAgent<S> {
-    /// Why the worker that says hello may not join, if it may not.
+    /// Returns why a worker may not join, if so.
     pub(super) fn reason(&mut self, worker: WorkerNo, hello: &Hello) -> Option<String> {
         let Training { number, server, agreement, .. } = &self.training;
         let name = self.training.name(worker);
         if hello.training != 0 && *number != 0 && hello.training != *number {
             let lost = hello.taken;
             return Some(format!(
-                "{server} has begun without the model that {name} has trained ({lost} updates of {name} were \
+                "{server} has started without the model that {name} has trained ({lost} updates of {name} were \
                  taken): start {server} with the file in which that model is kept, or start all workers again"
             ));
         }
@@ -54,7 +54,7 @@ impl<S: Sequencer> ServerAgent<S> {
         self.say(worker, incarnation, Body::Refused(Refused { why }));
     }
 
-    /// A client that is left out hears so, now and whenever it joins again.
+    /// Notifies an excluded client, now and whenever it joins again.
     pub(super) fn leave_out(&mut self, worker: WorkerNo) {
         let link = &mut self.links[worker.index()];
         link.forget();
@@ -63,7 +63,7 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    /// Ends the training early: all workers that are connected, or connect, hear why.
+    /// Ends the training early, and sends the reason to all workers that are connected or connect.
     pub(super) fn end_early(&mut self, why: &str, now: Duration) {
         self.stopped = Some(why.to_owned());
         self.ends.begin(now);
@@ -77,12 +77,12 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    /// Whether the training has ended early.
+    /// Returns whether the training has ended early.
     pub fn is_stopped(&self) -> bool {
         self.stopped.is_some()
     }
 
-    /// Whether all workers that are connected have heard why the training has ended.
+    /// Returns whether all connected workers have received the reason of the end.
     pub fn has_notified(&self) -> bool {
         self.links.iter().all(|link| !link.is_up || link.lane.is_empty())
     }
@@ -94,7 +94,7 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    /// Those that wait for their turn hear for whom the server waits.
+    /// Notifies waiting workers of the parties that the server waits for.
     pub fn say_waiting(&mut self, why: &str) {
         for worker in self.workers() {
             let link = &self.links[worker.index()];

@@ -1,4 +1,4 @@
-//! When the training begins and ends, and what is decided meanwhile.
+//! Start and end of the training, and the decisions in between.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ impl<S: Sequencer> ServerAgent<S> {
         self.watch(now);
     }
 
-    /// What came late, of a connection that has ended, may have made a member of a worker that is gone.
+    /// A late message of an ended connection may have joined a worker that has failed.
     fn watch(&mut self, now: Duration) {
         for worker in self.workers() {
             let link = &mut self.links[worker.index()];
@@ -55,7 +55,7 @@ impl<S: Sequencer> ServerAgent<S> {
                     self.outputs.push_back(ServerReport::LeftOut { worker });
                 }
                 Decision::Overflow { version, overflow } => {
-                    // What follows would be of a model that lacks the update.
+                    // Later versions would lack the update.
                     self.stopped = Some(overflow.to_string());
                     self.outputs.push_back(ServerReport::Overflow { version, overflow });
                     return;
@@ -68,7 +68,8 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    /// Who was pulling gets no more of the model, and has to hear so; who computes hears when it pushes.
+    /// Removes a worker: one that pulls is notified, since the rest of the model is not sent; one that
+    /// computes is notified when it pushes.
     fn give_up(&mut self, worker: WorkerNo) {
         let link = &mut self.links[worker.index()];
         let is_pulling = link.outgoing.as_ref().is_some_and(|outgoing| !outgoing.is_done());
@@ -90,7 +91,7 @@ impl<S: Sequencer> ServerAgent<S> {
         self.say(worker, incarnation, Body::Permit(Permit { ticket: ticket.number, iteration, batch }));
     }
 
-    /// When all have done their iterations, updates under way are taken and applied; nobody pulls any more.
+    /// When all have done their iterations: accepts and applies updates in flight, and permits no more pulls.
     fn close(&mut self, now: Duration) {
         let is_over = |iterations| self.sequencer.have_done(iterations);
         self.is_closing |= self.gathering.is_none() && self.setup.iterations.is_some_and(is_over);

@@ -1,4 +1,4 @@
-//! For whom a server waits.
+//! Parties that a server waits for.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::outgoing::Outgoing;
 use crate::sequencer::Sequencer;
 
 impl<S: Sequencer> ServerAgent<S> {
-    /// The workers that the server waits for, ascending, and what for. Those that wait for the server are not
-    /// among them.
+    /// Returns the workers that the server waits for, ascending, each with the awaited step. Workers that
+    /// wait for the server are not among them.
     pub fn awaited(&self, now: Duration) -> Vec<(WorkerNo, Awaited)> {
         let of = |worker: WorkerNo| {
             let link = &self.links[worker.index()];
@@ -35,12 +35,12 @@ impl<S: Sequencer> ServerAgent<S> {
         self.workers().filter_map(of).collect()
     }
 
-    /// Whether the training has not begun: workers are gathered.
+    /// Returns whether the training has not started: workers are gathered.
     pub fn is_gathering(&self) -> bool {
         self.gathering.is_some()
     }
 
-    /// Whether no worker is connected.
+    /// Returns whether no worker is connected.
     pub fn is_alone(&self) -> bool {
         self.links.iter().all(|link| !link.is_up)
     }

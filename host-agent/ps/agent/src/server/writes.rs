@@ -1,4 +1,4 @@
-//! Writes of versions.
+//! Writes of checkpoints.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::keeping::{Keeper, Keeping, KeptTraining};
 use crate::sequencer::Sequencer;
 
 impl<S: Sequencer> ServerAgent<S> {
-    /// Keeps each version there, from the start on: an incarnation that follows is of this training.
+    /// Stores each version in `keeper`, from the start on: later incarnations continue this training.
     #[must_use]
     pub fn with_keeper(mut self, keeper: Arc<dyn Keeper>) -> Self {
         self.keeping = Keeping { keeper: Some(keeper), is_due: true, ..Keeping::default() };
         self
     }
 
-    /// The write that is due before the next report or message.
+    /// Returns the write that must precede the next report or message.
     pub(super) fn next_write(&mut self) -> Option<Work<Result<(), String>>> {
         if !self.keeping.is_due || self.keeping.covered > 0 {
             return None;

@@ -1,4 +1,4 @@
-//! What a worker and the server say to each other.
+//! Handles messages between a worker and the server.
 
 use inart_protocol_ps::Step;
 use inart_terms::one_line;
@@ -31,7 +31,8 @@ impl WorkerAgent {
         let Message { worker_incarnation, server_incarnation, body } = message;
         if worker_incarnation != self.setup.incarnation {
             self.counters.stale_incarnation += 1;
-            // The hello of a process before this one came late, and the server has taken that one in.
+            // A late hello of the previous process of this worker has reached the server, which has admitted
+            // that one.
             if self.is_up && matches!(body, Some(Body::Welcome(_))) {
                 self.hello();
             }
@@ -51,7 +52,7 @@ impl WorkerAgent {
                 (self.alone_since, self.is_over) = (None, true);
                 return self.report(WorkerReport::LeftOut { why: one_line(&left_out.why) });
             }
-            // Of a server whose answer to the hello is on its way, nothing is asked.
+            // The hello's answer is on its way: no request is needed.
             Some(Body::Unknown(_)) if self.is_welcome => return self.hello(),
             _ => {}
         }
@@ -78,7 +79,7 @@ impl WorkerAgent {
     }
 
     fn welcome(&mut self, incarnation: u32, welcome: &Welcome) {
-        // One that comes late may be of a connection that has ended.
+        // A late answer may belong to an ended connection.
         if !self.is_up || self.is_welcome || welcome.number != self.hellos {
             self.counters.repeated += 1;
             return;
@@ -105,17 +106,17 @@ impl WorkerAgent {
         }
     }
 
-    /// The connection is new, and the permission counts.
+    /// Resumes on a new connection with a valid permission.
     fn go_on(&mut self, missing: &[Span]) {
         match (self.machine.reconnected(), &mut self.outgoing) {
             (Step::Pull { .. }, _) => self.pull(),
             (Step::Push { .. }, Some(outgoing)) => outgoing.go_on(missing),
-            // It computes.
+            // The worker computes.
             _ => {}
         }
     }
 
-    /// What was under way is void: the worker asks.
+    /// Voids the current permission and requests a new one.
     fn start_again(&mut self) {
         self.machine.start();
         (self.current, self.incoming, self.outgoing) = (None, None, None);
@@ -124,8 +125,8 @@ impl WorkerAgent {
 
     fn permit(&mut self, server_incarnation: u32, permit: &Permit) {
         let &Permit { ticket, iteration, batch } = permit;
-        // A permission is older than one that it is followed by. One of a connection that has ended may come
-        // when what it permitted is done.
+        // Permission numbers ascend. A late permission of an ended connection may arrive when its iteration
+        // is done.
         if ticket <= self.newest || self.machine.permitted(iteration, batch).is_none() {
             self.counters.repeated += 1;
             return;

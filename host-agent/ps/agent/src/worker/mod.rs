@@ -1,4 +1,4 @@
-//! A worker's side: asks, pulls the model, has an update computed, pushes it.
+//! A worker's side: requests an iteration, pulls the model, has an update computed, pushes it.
 
 mod messages;
 mod report;
@@ -22,10 +22,10 @@ pub use report::{Computed, Start, WorkerError, WorkerReport, WorkerSetup};
 
 /// Messages overtake chunks.
 const URGENT: i32 = i32::MAX;
-/// The only other process.
+/// The worker's only connection.
 const SERVER: PeerNo = PeerNo(0);
 
-/// What the server has told of itself.
+/// Settings from the server.
 #[derive(Debug, Clone, Copy)]
 struct Server {
     incarnation: u32,
@@ -34,7 +34,7 @@ struct Server {
     training: u64,
 }
 
-/// What the worker is doing by a permission.
+/// Activity under a permission.
 #[derive(Debug, Clone, Copy)]
 struct Current {
     ticket: u64,
@@ -49,20 +49,20 @@ struct Current {
 pub struct WorkerAgent {
     setup: WorkerSetup,
     terms: Terms,
-    /// The training in which its last update was taken, and how many were; 0 for none.
+    /// The training that accepted its last update, and the number of its accepted updates; 0 for none.
     trained: (u64, u64),
-    /// The newest version that it has pulled.
+    /// Newest version that was pulled.
     version: u64,
     machine: Worker,
     is_up: bool,
-    /// Since when it has no server.
+    /// Start of the time without a server.
     alone_since: Option<Duration>,
-    /// Hellos so far; whether the last one was answered.
+    /// Hellos so far, and whether the last one was answered.
     hellos: u64,
     is_welcome: bool,
     server: Option<Server>,
     current: Option<Current>,
-    /// The newest permission of this incarnation of the server; 0 for none.
+    /// Newest permission of this incarnation of the server; 0 for none.
     newest: u64,
     incoming: Option<Incoming>,
     outgoing: Option<Outgoing>,
@@ -76,7 +76,7 @@ pub struct WorkerAgent {
 }
 
 impl WorkerAgent {
-    /// A worker without a connection, at time 0.
+    /// Creates a worker without a connection, at time 0.
     pub fn new(setup: WorkerSetup) -> Self {
         WorkerAgent {
             setup,
@@ -102,37 +102,37 @@ impl WorkerAgent {
         }
     }
 
-    /// Sets what the server has to share.
+    /// Sets the settings that the server must share.
     #[must_use]
     pub fn with_terms(mut self, terms: Terms) -> Self {
         self.terms = terms;
         self
     }
 
-    /// What was dropped, by reason.
+    /// Returns the drop counters.
     pub fn counters(&self) -> WorkerCounters {
         self.counters
     }
 
-    /// The newest version that it has pulled.
+    /// Returns the newest version that was pulled.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Whether the server is connected.
+    /// Returns whether the server is connected.
     pub fn is_up(&self) -> bool {
         self.is_up
     }
 
-    /// Whether the training is over.
+    /// Returns whether the training is over.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The program has computed the update of a permission.
+    /// Takes the program's update for a permission.
     ///
     /// # Errors
-    /// An update of another length than the model's.
+    /// The update's length is not the model's.
     pub fn computed(&mut self, ticket: u64, values: Vec<f32>) -> Result<(), WorkerError> {
         let own = self.setup.values;
         if values.len() != own {
@@ -212,7 +212,7 @@ impl Machine for WorkerAgent {
         }
     }
 
-    /// The server notices the end of the connection.
+    /// Ends silently: the server detects the end of the connection.
     fn stop(&mut self, _why: &str, _now: Duration) {
         self.does_end = true;
     }

@@ -1,111 +1,111 @@
-//! What a worker is told, and what it has its host do.
+//! Settings of a worker, and its reports.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chunk::{Precision, as_received};
 
-/// What a worker is told.
+/// Settings of a worker.
 #[derive(Debug, Clone)]
 pub struct WorkerSetup {
-    /// Its life: another one at each start, and never 0.
+    /// Incarnation: different at each start, and never 0.
     pub incarnation: u32,
-    /// A fingerprint of the model.
+    /// Fingerprint of the model.
     pub model: u64,
-    /// The model's values; at least 1.
+    /// Number of the model's values; at least 1.
     pub values: usize,
-    /// Chunks under way at most.
+    /// Most chunks in flight.
     pub window: usize,
-    /// The rate at which updates are sent, in bit/s; no limit unless told.
+    /// Highest sending rate of updates, in bit/s; `None` for no limit.
     pub rate_bps: Option<f64>,
-    /// After so long without a server the worker ends.
+    /// Time without a server after which the worker ends.
     pub patience: Duration,
 }
 
-/// What a worker is to compute.
+/// Task of an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
-    /// The permission, which the update has to name.
+    /// Number of the permission, which the update must name.
     pub ticket: u64,
-    /// The number of the iteration.
+    /// Number of the iteration.
     pub iteration: u64,
-    /// How many samples.
+    /// Number of samples.
     pub batch: u32,
-    /// The model's version.
+    /// Version of the model.
     pub version: u64,
-    /// The model.
+    /// Values of the model.
     pub model: Arc<Vec<f32>>,
-    /// Values of a chunk.
+    /// Values per chunk.
     pub chunk_values: usize,
-    /// How they travel.
+    /// Wire format of values.
     pub precision: Precision,
 }
 
 impl Start {
-    /// An update's values as they arrive at the server.
+    /// Returns an update's values as they arrive at the server.
     pub fn arriving(&self, update: &[f32]) -> Vec<f32> {
         as_received(update, self.chunk_values, self.precision)
     }
 }
 
-/// Why a worker cannot go on.
+/// Error that ends a worker.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkerError {
-    /// The server does not take it in.
+    /// Refusal by the server.
     #[error("the server does not admit this worker: {0}")]
     Refused(String),
-    /// The server has ended the training before its last iteration.
+    /// End of the training by the server before its last iteration.
     #[error("the server has ended the training: {0}")]
     Stopped(String),
-    /// There is no server.
+    /// No server.
     #[error("no server for {} s: start it, or correct its address", .0.as_secs_f64())]
     NoServer(Duration),
-    /// The program's update has another length than the model.
+    /// Wrong length of the program's update.
     #[error("an update of {values} values, and the model has {own}: give one value for each")]
     Length {
-        /// The update's.
+        /// Values of the update.
         values: usize,
-        /// The model's.
+        /// Values of the model.
         own: usize,
     },
 }
 
-/// Order of a worker's program: the update of a permission is computed.
+/// Update that the program computed for a permission.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computed {
-    /// The permission.
+    /// Number of the permission.
     pub ticket: u64,
-    /// The update's values.
+    /// Values of the update.
     pub update: Vec<f32>,
 }
 
-/// News of a worker for its program.
+/// Report of a worker to its program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkerReport {
-    /// An update is to be computed; [`Computed`] answers.
+    /// Task to compute; [`Computed`] answers.
     Compute(Start),
-    /// An update has arrived at the server.
+    /// Arrival of an update at the server.
     Pushed {
-        /// Of which iteration.
+        /// Iteration of the update.
         iteration: u64,
-        /// What the server says is wrong with its values, if something is.
+        /// Defect of the values, if the server refused them.
         refusal: Option<String>,
     },
-    /// The training is over.
+    /// End of the training.
     Over {
-        /// The model's last version.
+        /// Last version of the model.
         version: u64,
     },
-    /// The server leaves this client out for its data: it is over for it.
+    /// Exclusion of this client for its data, which ends it.
     LeftOut {
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// The server waits for others.
+    /// Wait of the server for other workers.
     Waiting {
-        /// For whom, and why.
+        /// Awaited workers, and the reason.
         why: String,
     },
-    /// The worker cannot go on.
+    /// Error that ends the worker.
     Failed(WorkerError),
 }

@@ -1,4 +1,4 @@
-//! The model that a worker pulls, and the update that it pushes.
+//! The pulled model, and the pushed update.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl WorkerAgent {
         }
     }
 
-    /// The server has said what became of a push.
+    /// Takes the server's outcome of a push.
     pub(super) fn pushed(&mut self, pushed: Pushed) {
         let is_pushing = matches!(self.machine.reconnected(), Step::Push { .. });
         let Some(current) = self.current.filter(|own| own.ticket == pushed.ticket && is_pushing) else {

@@ -1,4 +1,4 @@
-//! What has to be: each update as it was computed, once, and a model that is the sum of those applied.
+//! Ground truth: each update as it was computed, once, and a model that is the sum of the applied updates.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use inart_ps_agent::{Kept, Start};
 
 use super::trial::{Groups, Rule, Trial};
 
-/// What has happened.
+/// Counts of events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
     pub computed: u64,
@@ -18,7 +18,7 @@ pub struct Seen {
     pub kills: u64,
     pub cuts: u64,
     pub restarts: u64,
-    /// Restarts while chunks of an update were under way.
+    /// Restarts with chunks of an update in flight.
     pub restarts_in_a_push: u64,
     pub chunks_repeated: u64,
     pub chunks_unasked: u64,
@@ -26,17 +26,17 @@ pub struct Seen {
     pub superseded: u64,
     pub sent_again: u64,
     pub pulls_repeated: u64,
-    /// Of groups: models of rounds that were over.
+    /// For groups: models of past rounds.
     pub late: u64,
     /// Updates applied at another scale than 1.
     pub scaled: u64,
-    /// Servers that started again without the model that they had, and with that of another training.
+    /// Servers restarted without their model, and with that of another training.
     pub forgot: u64,
     pub other_file: u64,
-    /// Workers that were refused, as the server had another model than they had trained, or other terms.
+    /// Workers refused because of the server's other model, or of other settings.
     pub refused_model: u64,
     pub refused_terms: u64,
-    /// Trainings that ended since the model would become infinite, and workers that ended by it.
+    /// Trainings that ended because the model would become infinite, and workers that ended with them.
     pub overflows: u64,
     pub stopped: u64,
 }
@@ -48,7 +48,7 @@ impl Seen {
             ("an update arrived", self.arrived),
             ("an update applied", self.applied),
             ("an update discarded", self.discarded),
-            ("a worker given up", self.gone),
+            ("a worker timed out", self.gone),
             ("a worker killed", self.kills),
             ("a connection cut", self.cuts),
             ("a server restarted", self.restarts),
@@ -62,10 +62,10 @@ impl Seen {
         ]
     }
 
-    /// What the server refuses by name.
+    /// Returns counts of refusals by name.
     pub fn refusals(&self) -> [(&'static str, u64); 4] {
         [
-            ("a server without the model that it had", self.forgot),
+            ("a server without its model", self.forgot),
             ("a server with the file of another training", self.other_file),
             ("a worker of another model", self.refused_model),
             ("a worker with another seed", self.refused_terms),
@@ -103,24 +103,24 @@ pub fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// An update that a worker has computed, as it has to arrive.
+/// A computed update, as it must arrive.
 struct Computed {
     worker: usize,
     base: u64,
-    /// The samples that its worker was given.
+    /// Samples of the worker's iteration.
     batch: u32,
     has_arrived: bool,
 }
 
-/// The reference: it knows what was computed, and sums it by itself.
+/// The reference: records what was computed, and sums it independently.
 pub struct Audit {
     computed: BTreeMap<Vec<u32>, Computed>,
-    /// Of this incarnation of the server, by version.
+    /// Models of this incarnation of the server, by version.
     models: BTreeMap<u64, Vec<f32>>,
     version: u64,
-    /// By worker: what has arrived and was neither applied nor discarded.
+    /// By worker: the update that has arrived and was neither applied nor discarded.
     held: BTreeMap<usize, (u64, u64, Vec<f32>)>,
-    /// By worker: the iteration that was applied or discarded last, of this incarnation of the server.
+    /// By worker: the last iteration that was applied or discarded, in this incarnation of the server.
     last: BTreeMap<usize, u64>,
     pub seen: Seen,
 }
@@ -137,7 +137,7 @@ impl Audit {
         }
     }
 
-    /// The model that a server started again goes on from is one that there was.
+    /// Checks that a restarted server resumes from an existing model.
     pub fn restarted(&mut self, kept: &Kept) {
         assert_eq!(bits(&kept.values), bits(&self.models[&kept.version]));
         self.version = kept.version;
@@ -145,12 +145,12 @@ impl Audit {
         self.last.clear();
     }
 
-    /// The server has the model of another training from now on.
+    /// Replaces the model by that of another training.
     pub fn restarts(&mut self, kept: &Kept) {
         self.models = BTreeMap::from([(kept.version, kept.values.clone())]);
     }
 
-    /// The server ends the training: model and held updates are beyond float32 at that value.
+    /// Checks that the server ends the training because model and held updates exceed float32 at that value.
     pub fn overflows(&mut self, version: u64, worker: usize, at: usize, trial: &Trial) {
         let seed = trial.seed;
         assert_eq!(version, self.version + 1, "seed {seed}");
@@ -209,7 +209,7 @@ impl Audit {
         match rule {
             Rule::SyncModel(_) => all.iter().for_each(|(scale, values)| {
                 self.seen.scaled += u64::from(*scale != 1.0);
-                // Exact but for one rounding each, as the sum of two floats in double precision is.
+                // Exact but for one rounding each, like the sum of two floats in double precision.
                 let scaled = |value: &f32| (f64::from(*scale) * f64::from(*value)) as f32;
                 let add = |(sum, value): (&mut f32, &f32)| {
                     *sum = (f64::from(*sum) + f64::from(scaled(value))) as f32
@@ -232,7 +232,7 @@ impl Audit {
         self.models.insert(version, expected);
     }
 
-    /// What an update counts for: the samples that its worker was given, by those of its first batch
+    /// Returns the weight of an update: the samples of its iteration relative to those of its first batch
     /// (Algorithm 1, line 5).
     fn scale(&self, worker: usize, values: &[f32], trial: &Trial) -> f32 {
         let Some((_, speeds)) = &trial.tuned else { return 1.0 };
@@ -245,14 +245,14 @@ impl Audit {
         self.seen.discarded += 1;
     }
 
-    /// A group's client pushed a model that counts nothing.
+    /// Takes a refused model of a group's client, which counts nothing.
     pub fn refused(&mut self, worker: usize, seed: u64) {
         let (_, _, values) = self.held.remove(&worker).expect("it has just arrived");
         assert!(values.iter().any(|value| value.is_nan()), "seed {seed}: a sound model was refused");
         self.seen.discarded += 1;
     }
 
-    /// The training is over: whoever's update was taken has it in the model.
+    /// Checks at the end that every accepted update is in the model.
     pub fn ended(&self, seed: u64) {
         assert!(self.held.is_empty(), "seed {seed}: updates were taken and never applied");
     }
@@ -262,7 +262,7 @@ impl Audit {
     }
 }
 
-/// A group's mean takes 1/M of the model (Algorithm 2, line 16), in double precision.
+/// Merges a group's mean into the model with weight 1/M (Algorithm 2, line 16), in double precision.
 fn merge(model: &mut [f32], of_group: &[Vec<f32>], groups: usize) {
     let part = 1.0 / groups as f64;
     for (at, value) in model.iter_mut().enumerate() {

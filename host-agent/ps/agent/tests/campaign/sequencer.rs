@@ -1,4 +1,4 @@
-//! What decides in a trial: workers one by one, or clients in groups.
+//! The sequencer of a trial: workers in order, or clients in groups.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use inart_ps_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
 
 use super::trial::{Groups, Rule, Trial};
 
-/// Either of them.
+/// One of the two sequencers.
 #[derive(Debug, Clone)]
 pub enum Either {
     Order(Box<InOrder<SyncModel>>),
@@ -15,7 +15,7 @@ pub enum Either {
 }
 
 impl Either {
-    /// That of a trial, going on from what was kept.
+    /// Creates the sequencer of a trial, restored from a checkpoint.
     pub fn new(trial: &Trial, patience: Option<Duration>, model: u64, kept: Kept) -> Either {
         match trial.rule {
             Rule::SyncModel(sync_model) => {

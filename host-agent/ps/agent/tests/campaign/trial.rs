@@ -1,20 +1,20 @@
-//! What happens in a trial.
+//! Settings and faults of a trial.
 
 use inart_protocol_ps::{Applied, BatchRule, Blocking, SyncModel};
 use inart_ps_agent::Precision;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Who decides.
+/// Rule of synchronization.
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
-    /// Workers one by one.
+    /// Synchronization model for workers.
     SyncModel(SyncModel),
     /// Clients in groups.
     Groups(Groups),
 }
 
-/// So many groups; the part of each that is waited for; r.
+/// Number of groups, the part of each that is awaited, and r.
 #[derive(Debug, Clone, Copy)]
 pub struct Groups {
     pub groups: usize,
@@ -22,14 +22,14 @@ pub struct Groups {
     pub relaxation: f64,
 }
 
-/// Something that ends the part of a worker, or the training, by name.
+/// Condition that ends the part of a worker, or the training, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Odd {
-    /// The server starts again without the model that it had.
+    /// The server restarts without its model.
     Forgets,
-    /// The server starts again from the file of another training, whose model has as many values.
+    /// The server restarts from the file of another training, whose model has as many values.
     OtherFile,
-    /// A worker begins with another seed.
+    /// A worker starts with another seed.
     OtherTerms { worker: usize },
     /// Updates are finite, and so large that the model would become infinite.
     Overflows,
@@ -47,17 +47,17 @@ pub struct Trial {
     pub window: usize,
     pub is_paced: bool,
     pub iterations: u64,
-    /// The part of packets that fail, though they may have arrived.
+    /// Part of packets that fail, though they may have arrived.
     pub fails: f64,
-    /// Connections that end and come back.
+    /// Connections that break and recover.
     pub cuts: usize,
-    /// Workers that die and start again.
+    /// Workers that crash and restart.
     pub kills: usize,
-    /// Times that the server dies and starts again, from a version that was kept.
+    /// Times that the server crashes and restarts, from a checkpoint.
     pub restarts: usize,
-    /// The part of updates that have a NaN.
+    /// Part of updates with a NaN.
     pub not_finite: f64,
-    /// How batches are tuned, if they are, and by worker the samples of its first batch and per second.
+    /// Batch tuning, if any, and by worker the samples of its first batch and per second.
     pub tuned: Option<(BatchRule, Vec<(u32, f64)>)>,
     pub odd: Option<Odd>,
 }
@@ -76,7 +76,7 @@ impl Trial {
         };
         let values = random.random_range(1..40);
         let workers = random.random_range(1..6);
-        // Of a random stream of its own, so that earlier seeds keep their trials.
+        // From a random stream of its own, so that earlier seeds keep their trials.
         let mut tuned = ChaCha8Rng::seed_from_u64(seed ^ 0xba7c);
         let speed = |_| (tuned.random_range(1..40), tuned.random_range(1.0..30.0));
         let speeds: Vec<_> = (0..workers).map(speed).collect();
@@ -101,8 +101,8 @@ impl Trial {
         }
     }
 
-    /// With an odd fault in a third of the trials, drawn apart, so that earlier seeds keep what else happens
-    /// in theirs.
+    /// Adds such a condition to a third of the trials, from a random stream of its own, so that earlier seeds
+    /// keep their other events.
     pub fn with_odd(mut self) -> Trial {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed ^ 0x0dd);
         let worker = random.random_range(0..self.workers);
@@ -116,15 +116,15 @@ impl Trial {
         };
         match self.odd {
             Some(Odd::Forgets | Odd::OtherFile) => self.restarts = self.restarts.max(1),
-            // In half precision such values are infinite before they are added. A server that starts again
-            // from what it kept would train on.
+            // In half precision such values are infinite before they are added. A server that restarts from
+            // its checkpoint would train on.
             Some(Odd::Overflows) => (self.precision, self.restarts) = (Precision::Single, 0),
             _ => {}
         }
         self
     }
 
-    /// Clients in groups; all else as in the trial of that seed.
+    /// Clients in groups; everything else as in the trial of that seed.
     pub fn of_groups(seed: u64) -> Trial {
         let mut trial = Trial::random(seed);
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x9009);

@@ -20,7 +20,7 @@ use super::audit::{Audit, Seen};
 use super::sequencer::Either;
 use super::trial::{Odd, Rule, Trial};
 
-/// The only other process of a worker.
+/// The worker's only connection.
 const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 77;
@@ -30,14 +30,14 @@ const MOST_STEPS: u64 = 1_000_000;
 
 #[derive(Debug, Clone)]
 enum Event {
-    /// A packet arrives, unless the process that it was for is another one by now.
+    /// Arrival of a packet, unless the process that it was for has ended.
     Arrives {
         to_server: bool,
         worker: usize,
         process: u32,
         data: Bytes,
     },
-    /// Its sender hears how it ended, if the connection is still there.
+    /// End of a packet at its sender, if the connection still exists.
     Ends {
         of_server: bool,
         worker: usize,
@@ -45,7 +45,7 @@ enum Event {
         id: u64,
         is_taken: bool,
     },
-    /// A worker's program is done.
+    /// End of a computation.
     Computed {
         worker: usize,
         process: u32,
@@ -80,21 +80,21 @@ struct World<'t> {
     server_process: u32,
     workers: Vec<Option<WorkerAgent>>,
     processes: Vec<u32>,
-    /// By worker: which connection it is, and whether it is up.
+    /// By worker: the number of the connection, and whether it is up.
     connections: Vec<(u32, bool)>,
     kept: Kept,
     /// The number of the server's training.
     training: u64,
     first: Vec<f32>,
-    /// By worker: the training in which its present process had an update taken last; 0 for none.
+    /// By worker: the training that accepted the last update of its current process; 0 for none.
     taken: Vec<u64>,
-    /// The server has ended the training; and which workers have ended by it.
+    /// Whether the server has ended the training, and which workers have ended with it.
     is_stopped: bool,
     stopped: Vec<bool>,
-    /// The worker with other terms has been given the right ones.
+    /// Whether the worker with other settings has been corrected.
     is_corrected: bool,
     audit: Audit,
-    /// What both sides have dropped in lives that are over.
+    /// Counters of ended incarnations of both sides.
     dropped: Seen,
 }
 
@@ -161,8 +161,8 @@ impl World<'_> {
     }
 
     fn is_over(&self) -> bool {
-        assert!(self.now < LONGEST, "seed {}: it never ends: {:?}", self.trial.seed, self.trial);
-        // Nobody dies or starts any more who would have to hear of the end.
+        assert!(self.now < LONGEST, "seed {}: the trial never ends: {:?}", self.trial.seed, self.trial);
+        // No process crashes or starts that would need the notice of the end.
         let dies = |event: &Event| {
             use Event::{Kill, KillServer, Starts, StartsServer};
             matches!(event, KillServer | StartsServer | Kill { .. } | Starts { .. })
@@ -255,7 +255,7 @@ impl World<'_> {
         agent.up(SERVER, self.now);
     }
 
-    /// What is under way may still arrive; nobody hears how it ended.
+    /// Cuts a connection: packets in flight may arrive, and their senders do not learn how they ended.
     fn cut(&mut self, worker: usize) {
         if !self.connections[worker].1 {
             return;
@@ -274,7 +274,7 @@ impl World<'_> {
         self.count_worker(&agent);
         self.processes[worker] += 1;
         self.cut(worker);
-        // At once, what the last life sent is still under way.
+        // On an immediate restart, packets of the previous incarnation are still in flight.
         let longest = if self.random.random_bool(0.5) { 3 } else { 1500 };
         let at = self.within(1, longest);
         self.at(at, Event::Starts { worker });
@@ -331,8 +331,8 @@ impl World<'_> {
             absence: Duration::from_millis(1000),
             iterations: Some(self.trial.iterations),
         };
-        // Where chunks are few it is short enough that some are given up while they push; where they are many
-        // it has to be longer than a pull and a push, or a worker would be given up in each iteration.
+        // With few chunks the patience is short enough that some workers time out while they push; with many
+        // it must exceed a pull and a push, or a worker would time out in each iteration.
         let is_short = self.trial.values.div_ceil(self.trial.chunk_values) <= 6;
         let patience = Duration::from_millis(if is_short { 600 } else { 10_000 });
         let patience = self.random.random_bool(0.3).then_some(patience);
@@ -341,7 +341,7 @@ impl World<'_> {
         }
         self.audit.restarted(&self.kept);
         let sequencer = Either::new(self.trial, patience, MODEL, self.kept.clone());
-        // Another life goes on in the same training, from what was kept: no worker may take it for another.
+        // The new incarnation continues the training from a checkpoint: no worker may confuse two trainings.
         let workers = (0..self.trial.workers).map(|worker| format!("w{worker}")).collect();
         let agreement = Agreement::new(Terms::new([("seed", "1")]).unwrap());
         let training = Training { number: self.training, server: "s1".to_owned(), workers, agreement };
@@ -370,14 +370,15 @@ impl World<'_> {
             Output::Send { to, id, data, .. } => self.send(true, to.index(), id, data),
             Output::Report(ServerReport::Pushed { worker, iteration, base, values, refusal }) => {
                 self.audit.arrived(worker.index(), iteration, base, &values, seed);
-                // Of a group, it has no turn to wait for; its client goes on in the same round.
+                // In a group, a refused update has no turn to wait for; its client continues in the same
+                // round.
                 if refusal.is_some() && matches!(self.trial.rule, Rule::Groups(_)) {
                     self.audit.refused(worker.index(), seed);
                 }
             }
             Output::Report(ServerReport::Applied(applied)) => {
-                let server = self.server.as_mut().expect("it has said so");
-                // Several versions may come at once: the last one is what the server has.
+                let server = self.server.as_mut().expect("the server has reported it");
+                // Several versions may be applied at once: the last one is the server's.
                 let is_last = server.sequencer().version() == applied.version;
                 let model = is_last.then(|| server.model());
                 let model = model.as_ref().map(|all| &***all);
@@ -391,7 +392,7 @@ impl World<'_> {
             }
             Output::Report(ServerReport::Gone { .. }) => self.audit.seen.gone += 1,
             Output::Report(ServerReport::Joined { .. } | ServerReport::Pulls { .. }) => {}
-            // What its worker makes of it is looked at there.
+            // The worker's reaction is checked there.
             Output::Report(ServerReport::Rejected { why, .. }) => {
                 let may = self.trial.odd.is_some_and(|odd| odd != Odd::Overflows);
                 assert!(may, "seed {seed}: {why}");
@@ -414,13 +415,13 @@ impl World<'_> {
             Output::Report(WorkerReport::Compute(start)) => {
                 let arriving = |values: &[f32]| as_received(values, trial.chunk_values, trial.precision);
                 let is_its = self.taken[worker] == 0 || self.taken[worker] == self.training;
-                assert!(is_its, "seed {seed}: w{worker} goes on with another model");
+                assert!(is_its, "seed {seed}: w{worker} continues with another model");
                 let is_admitted = trial.odd != Some(Odd::OtherTerms { worker }) || self.is_corrected;
                 assert!(is_admitted, "seed {seed}: w{worker} trains with another seed");
                 self.audit.pulled(&start, trial, arriving);
                 let mut values: Vec<f32> =
                     (0..trial.values).map(|_| self.random.random_range(-1.0..1.0)).collect();
-                // Updates of few values differ by this, in half precision, too.
+                // Updates of few values differ by this tag, in half precision, too.
                 let tag = self.audit.seen.computed + 1;
                 values[0] = f32::from_bits(0x3f80_0000 + ((tag as u32 % 1024) << 13));
                 if trial.odd == Some(Odd::Overflows) && self.random.random_bool(0.5) {
@@ -492,7 +493,7 @@ impl World<'_> {
     }
 
     fn finish(mut self) -> Seen {
-        let server = self.server.take().expect("it is over there");
+        let server = self.server.take().expect("the server has ended");
         self.count_server(&server);
         for worker in std::mem::take(&mut self.workers).iter().flatten() {
             self.count_worker(worker);
@@ -504,7 +505,8 @@ impl World<'_> {
         }
         self.audit.ended(self.trial.seed);
         let done: BTreeMap<usize, u64> = server.sequencer().kept().done.into_iter().enumerate().collect();
-        // Groups count rounds anew when their server starts again, and not all of a group are in each.
+        // Groups count rounds from the start again after a restart of their server, and not all of a group
+        // are in each.
         let is_one_by_one = matches!(self.trial.rule, Rule::SyncModel(_));
         assert!(!is_one_by_one || done.values().any(|done| *done >= self.trial.iterations), "{done:?}");
         assert_eq!(server.sequencer().values(), self.audit.model());

@@ -1,9 +1,9 @@
-//! States that differ in names and counts only are one.
+//! Merges states that differ in names and counters only.
 
 use std::hash::{DefaultHasher, Hasher};
 
-/// The key of a state by its `Debug` text. What a packet is called says nothing beside its contents, which
-/// the text has, too; counters of what was dropped decide nothing.
+/// Returns the key of a state by its `Debug` text. The number of a packet means nothing next to its contents,
+/// which the text has, too; drop counters decide nothing.
 pub fn key(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let (mut rest, mut at) = (text, 0);
@@ -24,7 +24,7 @@ pub fn key(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// If names or counters stand here: what is kept of them, and what follows.
+/// If names or counters start here: what to keep of them, and the rest.
 fn named(from: &str) -> Option<(&str, Vec<&str>, &str)> {
     if let Some(names) = from.strip_prefix("Counters {") {
         return Some(("", Vec::new(), &names[names.find('}').unwrap_or(names.len())..]));
@@ -38,7 +38,7 @@ fn named(from: &str) -> Option<(&str, Vec<&str>, &str)> {
             ));
         }
     }
-    // Chunks under way: by what they are called, which they are.
+    // Chunks in flight, by their numbers.
     let map = from.strip_prefix("_way: {")?;
     let (map, rest) = map.split_at(map.find('}').unwrap_or(map.len()));
     let mut chunks: Vec<&str> = map.split(", ").filter_map(|pair| pair.split(": ").nth(1)).collect();

@@ -1,65 +1,64 @@
-//! Mistakes of hosts and of agents: each breaks one rule of docs/protocol/ps.md ("Push and pull"). Those of
-//! agents are made where they speak and hear, or behind the server's order, so the agents are those that are
-//! used.
+//! Mistakes of hosts and of agents: each breaks one rule of docs/protocol/ps.md ("Push and pull"). Mistakes
+//! of agents are made at their messages, or behind the server's order, so the agents are the real ones.
 
-/// A mistake.
+/// Deliberate mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mistake {
     None,
-    /// A server that starts again has the incarnation that it had.
+    /// A restarted server keeps its incarnation.
     ServersIncarnation,
-    /// A worker that starts again has the incarnation that it had.
+    /// A restarted worker keeps its incarnation.
     WorkersIncarnation,
-    /// A worker whose incarnation the server does not know, or not any more, does not hear so.
+    /// A worker of an unknown incarnation is not notified.
     NotUnknown,
     /// A permission's number is that of its iteration.
     NumbersAgain,
-    /// The server takes a chunk for the permission that counts now, whatever number it has.
+    /// The server takes a chunk for the current permission, whatever its number.
     AnyPermission,
     /// Chunks of a permission's model are those of the newest version when they leave.
     NewestModel,
-    /// What was lost is told to be taken, and is not sent again.
+    /// Lost packets are reported as delivered, and not retransmitted.
     LostIsTaken,
-    /// Messages do not wait for the one before.
+    /// Messages do not wait for the previous one.
     AllAtOnce,
-    /// Ends of connections are not told to the server.
+    /// Ends of connections are not reported to the server.
     NoDown,
     /// A hello names no permission.
     NamesNothing,
-    /// The answer to a hello says that no chunk is missing.
+    /// The answer to a hello reports no missing chunk.
     NothingMissing,
-    /// The server takes each hello for one of the connection before.
+    /// The server takes each hello for one of the previous connection.
     EarlierHellos,
     /// The worker takes any answer for one to its last hello.
     EarlierAnswers,
-    /// The server does not look at values.
+    /// The server does not check values.
     AnyValues,
     /// A refused update is not held until its turn: it is applied as nothing.
     RefusedIsNothing,
-    /// Who does not come back has not left.
+    /// A worker that does not reconnect does not leave.
     NobodyLeaves,
-    /// Who may not pull is not told so.
+    /// A worker that may not pull is not notified.
     NotNotPermitted,
-    /// A server that starts again goes on from a model whose count of versions it has forgotten.
+    /// A restarted server loses the version number of its model.
     Version,
-    /// A server that starts again has forgotten what workers had done.
+    /// A restarted server loses the workers' iteration counts.
     Done,
-    /// A server that starts again has all workers begin where the first of them is.
+    /// A restarted server sets all workers to the iteration of the fastest.
     Ahead,
-    /// A server that starts again takes a worker for one that had left.
+    /// A restarted server takes a worker for one that had left.
     Left,
     /// The training is over when one worker has done its iterations.
     OneIsEnough,
-    /// Updates under way at the end are not waited for.
+    /// Updates in flight at the end are not awaited.
     NotUnderWay,
-    /// The end is told once, and not again on a new connection.
+    /// The end is sent once, and not again on a new connection.
     OverOnce,
-    /// A push of a round that is over counts in the next one.
+    /// A push of a past round counts in the next one.
     LateCounts,
-    /// A client that pushes again in a round has it taken again.
+    /// A client's second push in a round is accepted again.
     PushedAgain,
-    /// A chunk that float16 does not reach goes as float16.
+    /// A chunk outside float16's range travels as float16.
     BeyondHalf,
-    /// Values are cut off, not rounded.
+    /// Values are truncated, not rounded.
     CutOff,
 }

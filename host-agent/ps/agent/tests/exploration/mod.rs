@@ -1,7 +1,7 @@
-//! Every order in which packets of small trainings may arrive, fail and arrive all the same, with connections
-//! that end, workers and a server that start again: each update is applied once, the model is the sum of what
-//! was applied, and the training ends. Mistakes are noticed, each of which breaks a rule of
-//! docs/protocol/ps.md ("Push and pull").
+//! Every order in which packets of small trainings may arrive, fail, or fail and arrive nevertheless, with
+//! broken connections and restarts of workers and a server: each update is applied once, the model is the sum
+//! of the applied updates, and the training ends. Deliberate mistakes, each of which breaks a rule of
+//! docs/protocol/ps.md ("Push and pull"), are detected.
 #![allow(clippy::unwrap_used)]
 
 mod key;
@@ -23,10 +23,10 @@ use world::{Budget, NOTHING, State, World};
 
 use crate::campaign::trial::{Groups, Rule};
 
-/// More states than there are.
+/// More states than exist.
 const MOST: usize = 4_000_000;
 
-/// How a state came about.
+/// Steps that led to a state.
 struct Trail {
     step: Step,
     before: Option<Rc<Trail>>,
@@ -39,7 +39,7 @@ fn with_trail(why: &str, trail: &Option<Rc<Trail>>) -> String {
     format!("{why}\n  {}", steps.join("\n  "))
 }
 
-/// Explores all; how many states there are, or what went wrong, and after what.
+/// Explores all states. Returns their number, or the failure and its steps.
 fn explore(world: &World) -> Result<usize, String> {
     let mut first = world.first();
     first.settle(world)?;
@@ -56,14 +56,14 @@ fn explore(world: &World) -> Result<usize, String> {
             }
         }
         if is_end {
-            state.is_right_at_the_end(world).map_err(|why| with_trail(&why, &trail))?;
+            state.check_end(world).map_err(|why| with_trail(&why, &trail))?;
         }
         assert!(seen.len() < MOST, "{world:?}: more than {MOST} states");
     }
     Ok(seen.len())
 }
 
-/// One worker, two iterations, two chunks.
+/// Returns a training of one worker, two iterations, two chunks.
 fn alone(budget: Budget) -> World {
     World {
         workers: 1,
@@ -78,7 +78,7 @@ fn alone(budget: Budget) -> World {
     }
 }
 
-/// Two workers, a chunk each.
+/// Returns a training of two workers with a chunk each.
 fn two(sync_model: SyncModel, budget: Budget) -> World {
     World { workers: 2, rule: Rule::SyncModel(sync_model), iterations: 1, values: 1, ..alone(budget) }
 }
@@ -103,13 +103,13 @@ fn one_worker() {
 
 #[test]
 #[ignore = "soak: about 15 s"]
-fn one_worker_to_whom_two_things_happen() {
+fn one_worker_with_two_faults() {
     for budget in [Budget { failures: 2, ..NOTHING }, Budget { failures: 1, cuts: 1, ..NOTHING }] {
         all_is_right(&alone(budget));
     }
 }
 
-/// What may happen to two workers.
+/// Faults for two workers.
 const FAULTS: [Budget; 6] = [FAILURE, CUT, SERVER, WORKER, GONE, NOT_FINITE];
 
 fn two_workers_with(rule: Rule, faults: &[Budget]) {
@@ -149,7 +149,7 @@ fn two_workers_that_are_not_far_apart() {
 }
 
 #[test]
-fn two_workers_of_whom_half_is_waited_for() {
+fn half_of_two_workers() {
     two_workers_with(Rule::SyncModel(SyncModel::safa(0.5, 1).unwrap()), &[NOT_FINITE]);
 }
 
@@ -164,7 +164,7 @@ fn two_clients_of_a_group() {
 }
 
 #[test]
-fn two_clients_of_whom_one_is_waited_for() {
+fn one_of_two_clients_is_awaited() {
     two_workers_with(groups(1, 0.5), &[FAILURE]);
 }
 
@@ -175,46 +175,46 @@ fn two_groups_of_a_client() {
 
 #[test]
 #[ignore = "soak: about 20 s"]
-fn two_workers_that_wait_for_all_whatever_happens() {
+fn two_workers_that_wait_for_all_with_all_faults() {
     two_workers_with(Rule::SyncModel(SyncModel::bsp()), &FAULTS);
 }
 
 #[test]
 #[ignore = "soak: about 20 s"]
-fn two_workers_by_themselves_whatever_happens() {
+fn two_workers_by_themselves_with_all_faults() {
     two_workers_with(Rule::SyncModel(SyncModel::asp()), &FAULTS);
 }
 
 #[test]
 #[ignore = "soak: about 40 s"]
-fn two_workers_that_are_not_far_apart_whatever_happens() {
+fn two_workers_that_are_not_far_apart_with_all_faults() {
     two_workers_with(ssp(0, Blocking::AfterPush), &FAULTS);
     two_workers_with(ssp(1, Blocking::BeforeCommit), &FAULTS);
 }
 
-/// With the other faults, of half of two workers, all is as with two by themselves, state for state.
+/// With the other faults, the states of half of two workers equal those of two independent ones.
 #[test]
 #[ignore = "soak: about 5 s"]
-fn two_workers_of_whom_half_is_waited_for_whatever_happens() {
+fn half_of_two_workers_with_all_faults() {
     let others = FAULTS.into_iter().filter(|budget| budget.cuts + budget.server + budget.worker == 0);
     two_workers_with(Rule::SyncModel(SyncModel::safa(0.5, 1).unwrap()), &others.collect::<Vec<_>>());
 }
 
 #[test]
 #[ignore = "soak: about 20 s"]
-fn two_workers_in_turn_whatever_happens() {
+fn two_workers_in_turn_with_all_faults() {
     two_workers_with(r2sp(), &FAULTS);
 }
 
 #[test]
 #[ignore = "soak: about 60 s"]
-fn two_clients_whatever_happens() {
+fn two_clients_with_all_faults() {
     for rule in [groups(1, 1.0), groups(1, 0.5), groups(2, 1.0)] {
         two_workers_with(rule, &FAULTS);
     }
 }
 
-/// A rule, a mistake that breaks it, and a training in which that is noticed.
+/// Returns rules, mistakes that break them, and trainings that detect them.
 fn mistakes() -> Vec<(&'static str, Mistake, World)> {
     let long = Budget { cuts: 1, long: 1, ..NOTHING };
     let bsp = |budget| two(SyncModel::bsp(), budget);
@@ -253,8 +253,8 @@ fn mistakes() -> Vec<(&'static str, Mistake, World)> {
     ]
 }
 
-/// Notices each mistake, or fails with those that it does not.
-fn all_are_noticed(mistakes: Vec<(&str, Mistake, World)>) {
+/// Detects each mistake, or fails with the undetected ones.
+fn assert_detected(mistakes: Vec<(&str, Mistake, World)>) {
     let mut unnoticed = Vec::new();
     for (rule, mistake, world) in mistakes {
         let found = std::panic::catch_unwind(|| explore(&World { mistake, ..world }));
@@ -269,14 +269,14 @@ fn all_are_noticed(mistakes: Vec<(&str, Mistake, World)>) {
 
 #[test]
 fn mistakes_are_noticed() {
-    all_are_noticed(mistakes());
+    assert_detected(mistakes());
 }
 
 /// Mistakes in worlds of some hundred thousand states.
 const IN_LARGE_WORLDS: [Mistake; 3] = [Mistake::NotNotPermitted, Mistake::Ahead, Mistake::Left];
 
-/// Looks at the worlds in which mistakes were made, without them.
-fn all_is_right_without(is_chosen: impl Fn(Mistake) -> bool) {
+/// Explores the worlds of the mistakes without the mistakes.
+fn check_without(is_chosen: impl Fn(Mistake) -> bool) {
     let mut right = HashSet::new();
     for (_, mistake, world) in mistakes().into_iter().filter(|(_, mistake, _)| is_chosen(*mistake)) {
         if right.insert(format!("{world:?}")) {
@@ -286,28 +286,28 @@ fn all_is_right_without(is_chosen: impl Fn(Mistake) -> bool) {
 }
 
 #[test]
-fn without_the_mistakes_all_is_right() {
-    all_is_right_without(|mistake| !IN_LARGE_WORLDS.contains(&mistake));
+fn without_the_mistakes_all_checks_pass() {
+    check_without(|mistake| !IN_LARGE_WORLDS.contains(&mistake));
 }
 
 #[test]
 #[ignore = "soak: about 35 s"]
-fn without_the_mistakes_in_large_worlds_all_is_right() {
-    all_is_right_without(|mistake| IN_LARGE_WORLDS.contains(&mistake));
+fn without_the_mistakes_in_large_worlds_all_checks_pass() {
+    check_without(|mistake| IN_LARGE_WORLDS.contains(&mistake));
 }
 
-/// Of three, one starts again in a round that goes on.
+/// Returns three clients, one of which restarts in an open round.
 fn three_clients() -> World {
     World { workers: 3, rule: groups(1, 1.0), ..two(SyncModel::asp(), WORKER) }
 }
 
 #[test]
 #[ignore = "soak: about 45 s"]
-fn three_clients_of_whom_one_starts_again() {
+fn three_clients_one_of_which_restarts() {
     all_is_right(&three_clients());
 }
 
 #[test]
 fn an_update_that_is_taken_again_is_noticed() {
-    all_are_noticed(vec![("U10a", Mistake::PushedAgain, three_clients())]);
+    assert_detected(vec![("U10a", Mistake::PushedAgain, three_clients())]);
 }

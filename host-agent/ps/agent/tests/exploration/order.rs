@@ -1,4 +1,4 @@
-//! What decides on the server, with mistakes of it.
+//! The server's sequencer, with deliberate mistakes.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use inart_ps_agent::{Decision, Kept, Sequencer, Verdict};
 use super::mistakes::Mistake;
 use crate::campaign::sequencer::Either;
 
-/// An order that makes a mistake.
+/// A sequencer with a mistake.
 #[derive(Debug, Clone)]
 pub struct Mistaken {
     own: Either,
     mistake: Mistake,
-    /// By worker: updates that were applied.
+    /// By worker: the number of applied updates.
     done: Vec<u64>,
 }
 
@@ -22,7 +22,7 @@ impl Mistaken {
         Mistaken { own, mistake, done: vec![0; workers] }
     }
 
-    /// The round of a client's group.
+    /// Returns the round of a client's group.
     fn round(&self, who: WorkerNo) -> Option<u64> {
         match &self.own {
             Either::Order(_) => None,

@@ -1,4 +1,4 @@
-//! All that may come next in a training.
+//! All possible next steps of a training.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use inart_connections::Machine as _;
 use super::mistakes::Mistake;
 use super::world::{Host, LONG, Packet, SERVER, State, World, number};
 
-/// What comes next.
+/// Next step.
 #[derive(Debug, Clone)]
-#[allow(dead_code, reason = "who reads of a state's steps reads their text")]
+#[allow(dead_code, reason = "the steps of a state are read as text")]
 pub enum Step {
     Arrives(Packet),
-    /// It is said to have failed; whether it arrives.
+    /// Reported failure of a packet, and whether it arrives nevertheless.
     Fails(Packet, bool),
     Computed {
         worker: usize,
@@ -27,20 +27,20 @@ pub enum Step {
 }
 
 impl State {
-    /// Nothing has to happen any more, if nothing fails.
+    /// Returns whether no step is pending without a failure.
     pub fn is_quiet(&self) -> bool {
         let rests =
             |host: &Host| host.agent.is_none() || host.computing.is_none() && host.connection.is_some();
         !self.net.iter().any(|packet| self.is_live(packet)) && self.hosts.iter().all(rests)
     }
 
-    /// All that may come next, with what it is.
+    /// Returns all possible next steps, with their states.
     pub fn successors(&self, world: &World) -> Vec<(Step, State)> {
         let mut all = self.packets_end(world);
         for worker in 0..world.workers {
             self.compute(world, worker, &mut all);
             self.connect_or_cut(world, worker, &mut all);
-            self.restart_or_go(world, worker, &mut all);
+            self.restart_or_fail(world, worker, &mut all);
         }
         self.restart_server(world, &mut all);
         self.wait(world, &mut all);
@@ -56,7 +56,7 @@ impl State {
             arrives.arrive(world, &packet);
             arrives.end(&packet, true);
             all.push((Step::Arrives(packet.clone()), arrives));
-            // One of a connection that has ended may never come: it need not.
+            // A packet of an ended connection may be lost.
             if self.is_live(&packet) && self.budget.failures > 0 {
                 next.budget.failures -= 1;
                 let mut arrives = next.clone();
@@ -73,7 +73,7 @@ impl State {
     fn compute(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
         let host = &self.hosts[worker];
         let Some((ticket, base, values)) = &host.computing else { return };
-        // Asynchronous workers could go on for ever while others do nothing.
+        // Otherwise asynchronous workers could run ahead without end while others do nothing.
         let is_far = self.truth.done()[worker] > world.iterations;
         if host.agent.is_none() || is_far && !self.server.is_closing() {
             return;
@@ -115,8 +115,8 @@ impl State {
         }
     }
 
-    /// What was on its way to the last process of the worker is nobody's.
-    fn restart_or_go(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
+    /// Drops packets to the worker's previous process.
+    fn restart_or_fail(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
         let may = self.budget.gone > 0 || self.budget.worker > 0;
         if !may || self.hosts[worker].connection.is_none() {
             return;
@@ -167,7 +167,7 @@ impl State {
         all.push((Step::ServerStartsAgain, next));
     }
 
-    /// Time is short, but for once in a while; what waits for time gets it when there is nothing else.
+    /// Advances the time: in short steps, with few long ones; timers run when no other step is possible.
     fn wait(&self, world: &World, all: &mut Vec<(Step, State)>) {
         let is_waited = world.is_patient || self.hosts.iter().any(|host| host.connection.is_none());
         let mut next = self.clone();

@@ -1,5 +1,5 @@
-//! What has to be, computed in another way: each update as it was computed, once, and a model that is the sum
-//! of what was applied, or a group's mean merged into it.
+//! Ground truth, computed in another way: each update as it was computed, once, and a model that is the sum
+//! of the applied updates, or that a group's mean is merged into.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// An update that a worker has computed, as it has to arrive.
+/// A computed update, as it must arrive.
 #[derive(Debug, Clone)]
 struct Computed {
     worker: usize,
@@ -34,17 +34,17 @@ struct Held {
 pub struct Truth {
     rule: Rule,
     computed: BTreeMap<Vec<u32>, Computed>,
-    /// Of this incarnation of the server, by version.
+    /// Models of this incarnation of the server, by version.
     models: BTreeMap<u64, Vec<f32>>,
     version: u64,
-    /// By worker, as are the others below.
+    /// Held update by worker, like the fields below.
     held: Vec<Option<Held>>,
-    /// The iteration that was applied or discarded last, of this incarnation of the server.
+    /// Last applied or discarded iteration, in this incarnation of the server.
     last: Vec<Option<u64>>,
-    /// Iterations whose updates have arrived, of this incarnation of the server, and whether they were
+    /// Iterations whose updates have arrived, in this incarnation of the server, and whether they were
     /// refused.
     arrived: Vec<BTreeMap<u64, bool>>,
-    /// Updates that are in the model, or were discarded in their turn; whether iterations count them.
+    /// Number of updates in the model, or discarded in their turn, where iterations count them.
     done: Vec<u64>,
     is_counted: bool,
 }
@@ -54,7 +54,7 @@ fn ensure(is_so: bool, what: impl Into<String>) -> Result<(), String> {
 }
 
 impl Truth {
-    /// `is_counted`: nobody leaves, so nobody who joins begins where others are.
+    /// Creates the reference. `is_counted`: no worker leaves, so that joining workers start at iteration 0.
     pub fn new(workers: usize, rule: Rule, model: Vec<f32>, is_counted: bool) -> Truth {
         Truth {
             is_counted: is_counted && matches!(rule, Rule::SyncModel(_)),
@@ -69,7 +69,7 @@ impl Truth {
         }
     }
 
-    /// Another process of the server goes on from the version that there is: each is kept at once.
+    /// Restarts the server at the current version: each version is kept at once.
     pub fn restarted(&mut self) {
         self.held.fill(None);
         self.last.fill(None);
@@ -84,11 +84,11 @@ impl Truth {
         &self.done
     }
 
-    /// A worker computes from the model as it was in that version, in every bit.
+    /// Checks that a worker computes from the model of that version, in every bit.
     pub fn pulled(&self, start: &Start, arriving: impl Fn(&[f32]) -> Vec<f32>) -> Result<(), String> {
         let version = start.version;
         let model =
-            self.models.get(&version).ok_or(format!("version {version} was pulled: there is none"))?;
+            self.models.get(&version).ok_or(format!("version {version} was pulled and does not exist"))?;
         ensure(
             bits(&start.model) == bits(&arriving(model)),
             format!("version {version} was pulled as another"),
@@ -110,7 +110,7 @@ impl Truth {
         is_refused: bool,
     ) -> Result<(), String> {
         let computed =
-            self.computed.get_mut(&bits(values)).ok_or("an update arrived that nobody computed")?;
+            self.computed.get_mut(&bits(values)).ok_or("an update arrived that no worker computed")?;
         ensure(!computed.has_arrived, "an update arrived twice")?;
         computed.has_arrived = true;
         let is_its = (computed.worker, computed.base) == (worker, base);
@@ -118,7 +118,7 @@ impl Truth {
         let is_finite = values.iter().all(|value| value.is_finite());
         ensure(is_refused != is_finite, "an update with a NaN was not refused, or another one was")?;
         self.arrived[worker].insert(iteration, is_refused);
-        // Of a group, a refused one has no turn to wait for.
+        // In a group, a refused update has no turn to wait for.
         if is_refused && matches!(self.rule, Rule::Groups(_)) {
             return Ok(());
         }
@@ -126,12 +126,13 @@ impl Truth {
         ensure(self.held[worker].replace(held).is_none(), "an update was replaced before it was applied")
     }
 
-    /// The worker's program hears that its update was taken.
+    /// Checks the report to the worker's program that its update was accepted.
     pub fn pushed(&self, worker: usize, iteration: u64, is_refused: bool) -> Result<(), String> {
         let of = self.arrived[worker].get(&iteration).copied();
-        let of = of.ok_or(format!("worker {worker} hears that iteration {iteration} is there: it is not"))?;
-        // On a new connection it only hears that the update is there.
-        ensure(of || !is_refused, "a sound update is told to be refused")
+        let of = of
+            .ok_or(format!("worker {worker} was notified of iteration {iteration}, which has not arrived"))?;
+        // On a new connection the report says only that the update has arrived.
+        ensure(of || !is_refused, "a valid update is reported as refused")
     }
 
     fn release(&mut self, worker: usize, iteration: u64) -> Result<Held, String> {
@@ -145,7 +146,7 @@ impl Truth {
         Ok(held)
     }
 
-    /// Updates were applied; `model` is the server's, if no later version came with this one.
+    /// Checks applied updates; `model` is the server's, if this version is its last.
     pub fn applied(&mut self, applied: &Applied, model: Option<&[f32]>) -> Result<(), String> {
         let version = applied.version;
         ensure(version == self.version + 1, format!("version {version} follows {}", self.version))?;
@@ -153,7 +154,7 @@ impl Truth {
         for Update { worker, iteration, staleness, .. } in &applied.updates {
             let held = self.release(worker.index(), *iteration)?;
             ensure(!held.is_refused, "an update with a NaN was applied")?;
-            ensure(*staleness == self.version - held.base, "another staleness was told")?;
+            ensure(*staleness == self.version - held.base, "the reported staleness is wrong")?;
             all.push(held.values);
         }
         let mut expected = self.model().to_vec();
@@ -176,7 +177,7 @@ impl Truth {
         ensure(held.is_refused, "a sound update was discarded")
     }
 
-    /// The training is over.
+    /// Checks the end of the training.
     pub fn ended(&self, model: &[f32], is_fault_free: bool) -> Result<(), String> {
         ensure(self.held.iter().all(Option::is_none), "an update was taken and never applied")?;
         ensure(bits(model) == bits(self.model()), "the model is another one at the end")?;
@@ -185,7 +186,7 @@ impl Truth {
     }
 }
 
-/// A group's mean takes 1/M of the model (Algorithm 2, line 16), in double precision.
+/// Merges a group's mean into the model with weight 1/M (Algorithm 2, line 16), in double precision.
 fn merge(model: &mut [f32], of_group: &[Vec<f32>], groups: usize) {
     let part = 1.0 / groups as f64;
     for (at, value) in model.iter_mut().enumerate() {

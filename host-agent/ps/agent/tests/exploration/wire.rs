@@ -1,4 +1,4 @@
-//! Between an agent and its connection: where mistakes of agents are made, in what they say and hear.
+//! Layer between an agent and its connection that makes an agent's mistakes in its messages.
 
 use bytes::Bytes;
 use inart_ps_agent::{Body, Message, Packet, Precision, Tag, chunk_packet, decode, message_packet};
@@ -8,13 +8,13 @@ use super::mistakes::Mistake;
 /// Higher than any hello's number.
 const HELLOS: u64 = 1000;
 
-/// What there is to know of one worker's packets so far.
+/// State of one worker's packets so far.
 #[derive(Debug, Clone, Default)]
 pub struct Wire {
-    /// The permission that the server has given last, and its iteration.
+    /// The last permission of the server, and its iteration.
     ticket: u64,
     iteration: u64,
-    /// The version that was pulled last.
+    /// Version that was pulled last.
     pub base: u64,
     /// The worker's incarnation, and its last hello.
     incarnation: u32,
@@ -22,13 +22,13 @@ pub struct Wire {
     is_notified_of_end: bool,
 }
 
-/// A incarnation of the server is in the upper half of its permissions' numbers.
+/// Returns the server's incarnation, the upper half of its permissions' numbers.
 fn incarnation_of(ticket: u64) -> u64 {
     ticket >> 32 << 32
 }
 
 impl Wire {
-    /// What the server says to the worker, as it leaves; `None` for nothing.
+    /// Returns what leaves for a message of the server; `None` for nothing.
     pub fn server_says(&mut self, data: Bytes, mistake: Mistake, newest: &[f32]) -> Option<Bytes> {
         match decode(&data).unwrap() {
             Packet::Message(message) => self.message_of_server(message, mistake),
@@ -73,7 +73,7 @@ impl Wire {
         Some(message_packet(worker_incarnation, server_incarnation, body?))
     }
 
-    /// What the worker says, as it leaves.
+    /// Returns what leaves for a message of the worker.
     pub fn worker_says(&mut self, data: Bytes, mistake: Mistake) -> Bytes {
         match decode(&data).unwrap() {
             Packet::Message(Message { worker_incarnation, body: Some(Body::Hello(mut hello)), .. }) => {
@@ -94,7 +94,7 @@ impl Wire {
         }
     }
 
-    /// What the server hears.
+    /// Returns what the server receives.
     pub fn server_receives(&self, data: &Bytes, mistake: Mistake) -> Bytes {
         match (mistake, decode(data).unwrap()) {
             (Mistake::NumbersAgain, packet) => self.by_own_number(packet),
@@ -112,7 +112,7 @@ impl Wire {
         }
     }
 
-    /// What the worker hears, if it does.
+    /// Returns what the worker receives, if anything.
     pub fn worker_receives(&self, data: &Bytes, mistake: Mistake) -> Option<Bytes> {
         let Ok(Packet::Message(message)) = decode(data) else {
             return Some(data.clone());
@@ -132,7 +132,7 @@ impl Wire {
         }
     }
 
-    /// A permission's number as the mistake has it: an incarnation of the server, and the iteration.
+    /// Returns a permission's number under the mistake: an incarnation of the server, and the iteration.
     fn alias(&self, ticket: u64, mistake: Mistake) -> u64 {
         match mistake {
             Mistake::NumbersAgain if ticket == self.ticket => incarnation_of(ticket) | (self.iteration + 1),
@@ -164,7 +164,7 @@ fn single(tag: &Tag, number: u32, values: &[f32]) -> Bytes {
     chunk_packet(tag, number, values, Precision::Single)
 }
 
-/// The values as float16, infinity where it does not reach.
+/// Returns a chunk as float16, with infinity for values outside its range.
 fn half_of_any(tag: &Tag, number: u32, values: &[f32]) -> Bytes {
     let most = |value: &f32| if value.abs() >= 65520.0 { f32::INFINITY.copysign(*value) } else { *value };
     chunk_packet(tag, number, &values.iter().map(most).collect::<Vec<_>>(), Precision::Half)

@@ -1,4 +1,4 @@
-//! A small training, and all that may come next in it.
+//! A small training, and its state.
 
 use std::fmt::{self, Write as _};
 use std::time::Duration;
@@ -19,25 +19,25 @@ use crate::campaign::sequencer::Either;
 use crate::campaign::trial::{Rule, Trial};
 
 const MODEL: u64 = 5;
-/// What failed may leave again.
+/// Time after which a failed packet may leave again.
 const PAUSE: Duration = Duration::from_secs(1);
 const ABSENCE: Duration = Duration::from_secs(100);
-/// Longer than anybody waits.
+/// Longer than any wait.
 pub const LONG: Duration = Duration::from_secs(1000);
 
-/// How often something may happen.
+/// Number of faults of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// Packets that fail, whether they arrive or not.
     pub failures: u8,
-    /// Connections that end.
+    /// Connections that break.
     pub cuts: u8,
-    /// Servers that start again, and workers.
+    /// Restarts of the server, and of workers.
     pub server: u8,
     pub worker: u8,
-    /// Workers that are gone for ever.
+    /// Workers that fail permanently.
     pub gone: u8,
-    /// Times that it takes longer than anybody waits.
+    /// Pauses that are longer than any wait.
     pub long: u8,
     /// Updates with a NaN.
     pub not_finite: u8,
@@ -52,11 +52,11 @@ pub struct World {
     pub workers: usize,
     pub rule: Rule,
     pub iterations: u64,
-    /// Of the model; a chunk has one.
+    /// Values of the model; a chunk has one.
     pub values: usize,
     pub window: usize,
     pub precision: Precision,
-    /// Whether the server gives up whom it waits for too long.
+    /// Whether the server removes workers that it has awaited for too long.
     pub is_patient: bool,
     pub budget: Budget,
     pub mistake: Mistake,
@@ -66,7 +66,7 @@ pub struct World {
 pub struct Packet {
     pub to_server: bool,
     pub worker: usize,
-    /// On which connection.
+    /// Number of the connection.
     pub connection: u32,
     pub id: u64,
     pub data: Bytes,
@@ -82,18 +82,18 @@ impl fmt::Debug for Packet {
 
 #[derive(Debug, Clone)]
 pub struct Host {
-    /// None once it is gone.
+    /// `None` after a failure.
     pub agent: Option<WorkerAgent>,
     pub incarnations: u32,
     pub connection: Option<u32>,
     pub connections: u32,
-    /// By which permission, from which version, what.
+    /// Permission, version and values of the current computation.
     pub computing: Option<(u64, u64, Vec<f32>)>,
     pub computed: u32,
     pub wire: Wire,
 }
 
-/// Where a training is.
+/// State of a training.
 #[derive(Debug, Clone)]
 pub struct State {
     pub server: ServerAgent<Mistaken>,
@@ -106,10 +106,10 @@ pub struct State {
     pub budget: Budget,
 }
 
-/// The first value of updates: others are odd multiples.
+/// Returns the first value of updates: the others are odd multiples.
 fn update(world: &World, worker: usize, computed: u32) -> Vec<f32> {
     let first = f32::powi(2.0, (computed as usize * world.workers + worker) as i32);
-    // Float16 rounds this up, and does not reach far beyond it.
+    // Float16 rounds this up, and its range ends not far beyond.
     let part = if world.precision == Precision::Half { 1.0 + 1.5 / 1024.0 } else { 1.0 };
     let beyond = if world.precision == Precision::Half { 1e5 } else { 3.0 };
     (0..world.values).map(|at| first * if at == 0 { part } else { beyond + 2.0 * at as f32 }).collect()
@@ -144,7 +144,7 @@ impl World {
         as_received(values, 1, self.precision)
     }
 
-    /// All processes have started, and nobody is connected.
+    /// Returns the state in which all processes have started, without connections.
     pub fn first(&self) -> State {
         let (n, values) = (self.workers, vec![0.0; self.values]);
         let kept = Kept { version: 0, done: vec![0; n], members: vec![false; n], values };
@@ -169,7 +169,8 @@ impl World {
         }
     }
 
-    /// Whether each worker does all its iterations, each once. Who leaves begins where others are (R7).
+    /// Returns whether each worker does all its iterations, each once. A worker that left rejoins where
+    /// others are (R7).
     fn counts(&self) -> bool {
         self.budget.long == 0
     }
@@ -181,7 +182,7 @@ impl World {
 }
 
 impl State {
-    /// What is the same in two states that go on alike.
+    /// Returns a key that is equal for states with equal continuations.
     pub fn key(&self) -> u64 {
         let mut packets: Vec<_> = self.net.iter().collect();
         packets.sort_by_key(|packet| (packet.to_server, packet.worker, packet.connection, &packet.data));
@@ -194,7 +195,7 @@ impl State {
         key(&text)
     }
 
-    /// Does what the machines say.
+    /// Carries out the machines' outputs.
     pub fn settle(&mut self, world: &World) -> Result<(), String> {
         while let Some(output) = self.server.next(self.now + PAUSE) {
             self.of_server(world, output)?;
@@ -329,8 +330,8 @@ impl State {
         self.hosts[packet.worker].connection == Some(packet.connection)
     }
 
-    /// Nothing has to happen any more: the training is over, with its updates.
-    pub fn is_right_at_the_end(&self, world: &World) -> Result<(), String> {
+    /// Checks a final state: the training is over, with its updates.
+    pub fn check_end(&self, world: &World) -> Result<(), String> {
         let is_over = |host: &Host| host.agent.as_ref().is_none_or(WorkerAgent::is_over);
         if !self.hosts.iter().all(is_over) || !self.server.is_over() {
             return Err("no process proceeds".to_owned());
@@ -354,5 +355,5 @@ pub fn number(worker: usize) -> PeerNo {
     PeerNo(worker as u32)
 }
 
-/// The only other process of a worker.
+/// The worker's only connection.
 pub const SERVER: PeerNo = PeerNo(0);

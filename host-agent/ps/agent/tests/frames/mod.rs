@@ -1,8 +1,8 @@
-//! The fault campaign by frames: a server and its participants in virtual time, whose packets travel in
-//! frames that are lost, doubled, reordered and late, over links that are silent for a while, between
-//! processes that die and start again. Every update and every pulled model is compared bit for bit;
-//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol/ps.md, "Push and pull by frames".
-// It reads how many trials are wanted.
+//! The fault campaign by frames: a server and its participants in virtual time. Packets travel in frames that
+//! are lost, duplicated, reordered and late, over links with silent periods, between processes that crash and
+//! restart. Every update and every pulled model is compared bit for bit; `CAMPAIGN_TIMES=50` runs fifty times
+//! as many trials. docs/protocol/ps.md, "Push and pull by frames".
+// The number of trials is an environment variable.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod network;
@@ -26,18 +26,18 @@ fn run_all(trial: fn(u64) -> Trial) -> Seen {
     }
     eprintln!("{all:#?}");
     for (what, count) in all.list() {
-        assert!(count > 0, "{what} never happened");
+        assert!(count > 0, "{what} never occurred");
     }
     all
 }
 
 #[test]
-fn whatever_happens_to_frames_no_update_is_lost_or_applied_twice() {
+fn frame_faults_lose_no_update_and_apply_none_twice() {
     run_all(Trial::random);
 }
 
 #[test]
-fn whatever_happens_to_frames_of_clients_in_groups_no_update_is_lost_either() {
+fn frame_faults_lose_no_update_of_clients_in_groups() {
     run_all(Trial::of_groups);
 }
 

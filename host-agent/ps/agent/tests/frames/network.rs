@@ -1,11 +1,11 @@
-//! What happens to frames on their way.
+//! Faults of frames.
 
 use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The parts of frames that are lost, doubled, and held back for up to 60 ms while others overtake them.
+/// Parts of frames that are lost, duplicated, and delayed for up to 60 ms while others overtake them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Faults {
     pub loss: f64,
@@ -20,7 +20,7 @@ impl Faults {
         Faults { loss: part(0.3), duplicated: part(0.2), late: part(0.2) }
     }
 
-    /// After how long each copy of a frame arrives.
+    /// Returns the delay of each copy of a frame.
     pub fn copies(&self, random: &mut ChaCha8Rng) -> Vec<Duration> {
         let mut copies = Vec::new();
         let count = if random.random_bool(self.duplicated) { 2 } else { 1 };

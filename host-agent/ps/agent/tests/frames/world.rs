@@ -17,14 +17,14 @@ use crate::campaign::audit::Audit;
 use crate::campaign::sequencer::Either;
 use crate::campaign::trial::{Rule, Trial};
 
-/// The only other process of a worker.
+/// The worker's only connection.
 const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 77;
 const LONGEST: Duration = Duration::from_secs(900);
 /// The code of a frame with part of a packet.
 const PART: u32 = 32;
-/// A connection that hears nothing for so long has ended.
+/// Silence after which a connection has ended.
 const SILENCE: Duration = Duration::from_millis(1500);
 
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ enum Event {
     StartsServer,
 }
 
-/// What has happened.
+/// Counts of events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
     pub applied: u64,
@@ -84,7 +84,7 @@ struct WorkerProcess {
 
 struct ServerProcess {
     agent: ServerAgent<Either>,
-    /// By worker.
+    /// Links by worker.
     links: Vec<FrameLink>,
 }
 
@@ -96,7 +96,7 @@ struct World<'t> {
     events: Timeline<Event>,
     server: Option<ServerProcess>,
     workers: Vec<Option<WorkerProcess>>,
-    /// By worker: how manieth process it is; until when its link carries nothing.
+    /// By worker: the number of its process, and the end of its link's silence.
     processes: Vec<u32>,
     silent_until: Vec<Duration>,
     incarnations: u32,
@@ -141,7 +141,7 @@ impl World<'_> {
         self.now + Duration::from_millis(self.random.random_range(from_ms..to_ms))
     }
 
-    /// A life that no other process has had, nor a connection of one.
+    /// Returns an incarnation that no process or connection has had.
     fn incarnation(&mut self) -> u32 {
         self.incarnations += 1;
         self.incarnations * 1000
@@ -173,7 +173,10 @@ impl World<'_> {
         if self.now >= LONGEST {
             let server = self.server.as_ref().map(|own| (&own.agent, &own.links));
             let workers: Vec<_> = self.workers.iter().flatten().map(|own| (&own.agent, &own.link)).collect();
-            panic!("seed {}: it never ends: {trial:?} {faults:?} {server:#?} {workers:#?}", trial.seed);
+            panic!(
+                "seed {}: the trial never ends: {trial:?} {faults:?} {server:#?} {workers:#?}",
+                trial.seed
+            );
         }
         let is_fault_free = self.events.events().all(|event| {
             matches!(event, Event::Arrives { .. } | Event::Computed { .. } | Event::Silent { .. })
@@ -258,7 +261,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether parts are on their way to the server.
+    /// Returns whether parts are in flight to the server.
     fn is_pushing(&self) -> bool {
         let is_part = |event: &Event| match event {
             Event::Arrives { to_server: true, words, .. } => words.first() == Some(&PART),
@@ -317,11 +320,11 @@ impl World<'_> {
         self.server = Some(ServerProcess { agent: ServerAgent::new(setup, sequencer), links });
     }
 
-    /// Until nobody has anything to do.
+    /// Carries out outputs until no process has any.
     fn carry_out(&mut self) {
         let mut is_quiet = false;
         while !is_quiet {
-            // Each of them, whatever the others had to do.
+            // Each of them in every pass.
             is_quiet = ![self.deliver_link_events(), self.server_says(), self.workers_say()].contains(&true);
         }
         self.frames_leave();
@@ -371,7 +374,7 @@ impl World<'_> {
             any = true;
             match output {
                 Output::Send { to, id, data, priority } => {
-                    assert!(own.links[to.index()].send(id, data, priority), "seed {seed}: it is up");
+                    assert!(own.links[to.index()].send(id, data, priority), "seed {seed}: the link is up");
                 }
                 Output::Report(ServerReport::Pushed { worker, iteration, base, values, refusal }) => {
                     self.audit.arrived(worker.index(), iteration, base, &values, seed);
@@ -412,13 +415,13 @@ impl World<'_> {
                 any = true;
                 match output {
                     Output::Send { id, data, priority, .. } => {
-                        assert!(own.link.send(id, data, priority), "seed {}: it is up", trial.seed);
+                        assert!(own.link.send(id, data, priority), "seed {}: the link is up", trial.seed);
                     }
                     Output::Report(WorkerReport::Compute(start)) => {
                         self.audit.pulled(&start, trial, arriving);
                         let mut values: Vec<f32> =
                             (0..trial.values).map(|_| self.random.random_range(-1.0..1.0)).collect();
-                        // Updates of few values differ by this, in half precision, too.
+                        // Updates of few values differ by this tag, in half precision, too.
                         let tag = self.audit.seen.computed + 1;
                         values[0] = f32::from_bits(0x3f80_0000 + ((tag as u32 % 1024) << 13));
                         if self.random.random_bool(trial.not_finite) {
@@ -473,7 +476,7 @@ impl World<'_> {
     }
 
     fn finish(mut self) -> Seen {
-        let server = self.server.take().expect("it is over there");
+        let server = self.server.take().expect("the server has ended");
         let workers: Vec<_> = self.workers.iter_mut().filter_map(Option::take).collect();
         server.links.iter().chain(workers.iter().map(|own| &own.link)).for_each(|link| self.count(link));
         self.audit.ended(self.trial.seed);

@@ -1,4 +1,4 @@
-//! Errors that end a worker's part by name: a server without the model that it had, and other terms.
+//! Errors that end a worker's part by name: a server without its model, and other settings.
 
 use inart_ps_agent::Kept;
 
@@ -6,13 +6,13 @@ use super::{Event, World};
 use crate::campaign::trial::Odd;
 
 impl World<'_> {
-    /// A process ends by the server's refusal; it is started again, with what the refusal asks for.
+    /// Ends a process that the server refuses, and restarts it with the correction that the refusal asks for.
     pub(super) fn is_refused(&mut self, worker: usize, why: &str) {
         let (seed, own) = (self.trial.seed, (self.taken[worker], self.training));
         match self.trial.odd {
             Some(Odd::Forgets | Odd::OtherFile) => {
                 assert!(own.0 != 0 && own.0 != own.1, "seed {seed}: w{worker} has {own:?}: {why}");
-                let named = format!("s1 has begun without the model that w{worker} has trained");
+                let named = format!("s1 has started without the model that w{worker} has trained");
                 assert!(why.starts_with(&named), "seed {seed}: {why}");
                 self.audit.seen.refused_model += 1;
             }
@@ -40,8 +40,8 @@ impl World<'_> {
         }
     }
 
-    /// The server starts again without what it had, if the trial is such a one: with the first weights, or
-    /// with the file of another training.
+    /// Restarts the server without its model, if the trial asks for it: with the first weights, or with the
+    /// file of another training.
     pub(super) fn lose_model(&mut self) {
         let n = self.trial.workers;
         let (version, values) = match self.trial.odd {
