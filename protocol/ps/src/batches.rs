@@ -4,38 +4,39 @@ use std::time::Duration;
 
 use crate::part::nanoseconds;
 
-/// What a worker computes with.
+/// Batch parameters of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Batch {
     /// Samples of its first batch, b₀; at least 1.
     pub start: u32,
-    /// Thousandths of a sample that a second takes of what is above it; at least 1.
+    /// Speed beyond the first batch, in thousandths of a sample per second; at least 1.
     pub speed_milli: u64,
 }
 
 impl Batch {
-    /// A first batch, and the speed in samples a second.
+    /// Creates parameters from a first batch, and the speed in samples per second.
     pub fn new(start: u32, speed: f64) -> Batch {
         let milli = (speed * 1e3).round();
         Batch { start: start.max(1), speed_milli: milli.clamp(1.0, 1e18) as u64 }
     }
 
-    /// The batch that fills an idle time: b₀ + speed × idle, rounded.
+    /// Returns the batch that fills an idle time: b₀ + speed × idle, rounded.
     pub fn filling(&self, idle: Duration) -> u32 {
-        // Nanoseconds times thousandths of samples a second.
+        // Nanoseconds times thousandths of samples per second.
         const UNIT: u128 = 1_000_000_000_000;
         let more = (idle.as_nanos() * u128::from(self.speed_milli) + UNIT / 2) / UNIT;
         self.start.saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
     }
 
-    /// The time that a batch takes beyond that of the first batch.
+    /// Returns the time that a batch takes beyond that of the first batch.
     pub fn beyond(&self, batch: u32) -> Duration {
         let more = u128::from(batch.saturating_sub(self.start));
         nanoseconds(more * 1_000_000_000_000 / u128::from(self.speed_milli))
     }
 
-    /// The batch in proportion to the speed, where the slowest worker has `slowest` samples a second times
-    /// 1000 and the first batch, rounded. Fills the same time only where an iteration takes batch / speed.
+    /// Returns the batch in proportion to the speed, where the slowest worker processes `slowest_milli`
+    /// thousandths of a sample per second and has the first batch, rounded. All workers take equally long
+    /// only where an iteration takes batch / speed.
     pub fn proportional(&self, slowest_milli: u64) -> u32 {
         let (start, speed, slowest) =
             (u128::from(self.start), u128::from(self.speed_milli), u128::from(slowest_milli.max(1)));
@@ -43,12 +44,12 @@ impl Batch {
     }
 }
 
-/// How batches are tuned.
+/// Rule of batch tuning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BatchRule {
-    /// The idle time of each worker is filled: Table III's numbers.
+    /// Batches fill each worker's idle time: Table III's numbers.
     FillIdle,
-    /// In proportion to the speed: the R²SP paper's words.
+    /// Batches are proportional to the speed: the R²SP paper's words.
     Proportional,
 }
 

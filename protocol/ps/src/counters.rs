@@ -1,15 +1,15 @@
-//! What a server dropped, by reason.
+//! Drop counters of a server, by reason.
 
 use crate::store::Refusal;
 
-/// Counts since the start; nothing is dropped without being counted.
+/// Counts since the start; every drop is counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Counters {
     /// Updates that were applied.
     pub applied: u64,
-    /// Pushes of an update that had arrived before.
+    /// Duplicate pushes.
     pub repeated: u64,
-    /// Pushes that no permission stands behind: the worker had left, or the server was restarted.
+    /// Pushes without a permission: the worker had left, or the server was restarted.
     pub unasked: u64,
     /// Pulls without a permission.
     pub not_permitted: u64,
@@ -17,9 +17,9 @@ pub struct Counters {
     pub other_model: u64,
     /// Updates with a NaN or an infinity, which were not applied.
     pub not_finite: u64,
-    /// Workers that were given up: they pushed nothing for too long.
+    /// Workers that timed out: they pushed nothing for too long.
     pub silent: u64,
-    /// Permissions that were said again, because the worker asked again.
+    /// Permissions that were repeated because the worker requested again.
     pub said_again: u64,
 }
 

@@ -1,12 +1,12 @@
-//! In which order participants meet a parameter server: whose turn it is to pull the model, and when an
-//! update is applied (R²SP and FL-R²SP; Zhang et al., IEEE Trans. Networking 2025), as state machines without
-//! I/O and without a clock.
+//! Synchronization at a parameter server: whose turn it is to pull the model, and when an update is applied
+//! (R²SP and FL-R²SP; Zhang et al., IEEE Trans. Networking 2025), as state machines without I/O and without a
+//! clock.
 //!
-//! A [`Server`] follows an [`Order`], one of the policies that there are or another, and is told of requests,
-//! pulls and pushes; it says who may pull, and which updates are applied. A [`Worker`] asks, pulls, computes
-//! and pushes. A [`GroupServer`] does the same for groups of clients. [`Turns`] are those of groups
-//! whose gradients are summed on the way. Values of models are their hosts'
-//! matter; a [`Store`] keeps them.
+//! A [`Server`] follows an [`Order`], one of the provided synchronization models or another, and takes
+//! requests, pulls and pushes; it decides which workers may pull, and which updates are applied. A [`Worker`]
+//! requests, pulls, computes and pushes. A [`GroupServer`] serves groups of clients in the same way.
+//! [`Turns`] serve groups whose gradients are summed in the network. Hosts handle the values of models; a
+//! [`Store`] keeps them.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]

@@ -1,64 +1,64 @@
-//! What a server has its host do.
+//! Actions for a server's host.
 
 use std::time::Duration;
 
 use crate::store::Refusal;
 use crate::worker_states::WorkerNo;
 
-/// Something to do, in order.
+/// Next action, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Output {
-    /// Tell a worker that it may pull.
+    /// Permit a worker to pull.
     Permit {
-        /// Whom.
+        /// Worker.
         worker: WorkerNo,
-        /// The number of its iteration, which its push has to name.
+        /// Number of the worker's iteration, which its push must name.
         iteration: u64,
-        /// How many samples it computes with.
+        /// Number of samples.
         batch: u32,
     },
     /// Apply held updates to the model, together.
     Apply {
-        /// The version that the model has then.
+        /// Version of the model afterwards.
         version: u64,
-        /// Which; at least one.
+        /// Updates; at least one.
         updates: Vec<Update>,
     },
-    /// Forget a held update: it was refused when it arrived.
+    /// Drop a held update, which was refused on arrival.
     Discard {
-        /// Whose.
+        /// Sender.
         worker: WorkerNo,
-        /// Of which iteration.
+        /// Iteration of the update.
         iteration: u64,
-        /// Why.
+        /// Reason.
         refusal: Refusal,
     },
-    /// A worker is given up: it has pushed nothing for too long. It may join again.
+    /// Remove a worker that has timed out: it has pushed nothing for too long. It may join again.
     Gone {
-        /// Which.
+        /// Worker.
         worker: WorkerNo,
-        /// For how long it has been silent.
+        /// Time without a push.
         silent: Duration,
     },
 }
 
-/// An update that is applied.
+/// An applied update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Update {
-    /// Whose.
+    /// Sender.
     pub worker: WorkerNo,
-    /// Of which iteration.
+    /// Iteration of the update.
     pub iteration: u64,
-    /// How often the model was changed between the pull that it was computed from and now.
+    /// Changes of the model between the pull that the update was computed from and now.
     pub staleness: u64,
-    /// Samples that it was computed from.
+    /// Samples of the update.
     pub batch: u32,
     /// Samples of the worker's first batch.
     pub first_batch: u32,
 }
 
 impl Update {
-    /// What the learning rate is multiplied by: batch / first batch (Algorithm 1, line 5).
+    /// Returns the factor of the learning rate: batch / first batch (Algorithm 1, line 5).
     pub fn scale(&self) -> f64 {
         f64::from(self.batch) / f64::from(self.first_batch)
     }

@@ -5,34 +5,35 @@ use std::time::Duration;
 use crate::order::Spacing;
 use crate::part::{Part, nanoseconds};
 
-/// r of the first rounds, if it is tuned, in tenths: the R²SP paper's best value (Fig. 13).
+/// First r of a tuned server, in tenths: the R²SP paper's best value (Fig. 13).
 const FIRST: usize = 8;
 /// The greatest r, in tenths.
 const MOST: usize = 10;
 /// Rounds after a change that are not counted, and those that are.
 const ROUNDS: [u64; 2] = [1, 5];
-/// Rounds at the start that are not counted: T is that of workers that began together.
+/// Rounds at the start that are not counted: T is then that of workers that started together.
 const START: u64 = 20;
 
-/// r, and what rounds take with it.
+/// r, and the duration of rounds with it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pace {
     relaxation: Part,
     tuner: Option<Tuner>,
 }
 
-/// Tries a neighbour of r between two times of r itself, and goes there if rounds are shorter than in both.
+/// Tries a neighbor of r between two measurements of r itself, and adopts it if its rounds are shorter than
+/// in both.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Tuner {
     /// r in tenths.
     at: usize,
-    /// The neighbour that is being tried.
+    /// Neighbor that is being tried.
     tried: Option<usize>,
     is_upward: bool,
-    /// What rounds took with r before, and with the neighbour.
+    /// Durations of rounds with r before, and with the neighbor.
     before: Option<Duration>,
     with: Option<Duration>,
-    /// Updates that are not counted yet, those that were, and since when.
+    /// Updates that are not counted yet, counted updates, and the start of the count.
     skipped: u64,
     counted: u64,
     since: Duration,
@@ -52,7 +53,7 @@ impl Tuner {
         }
     }
 
-    /// An update of one of so many members was applied; r from now on.
+    /// Takes an applied update of one of `members` members. Returns r from now on.
     fn applied(&mut self, members: usize, now: Duration) -> Part {
         let members = members.max(1) as u64;
         let skipped = if self.before.is_none() { START } else { ROUNDS[0] };
@@ -72,14 +73,14 @@ impl Tuner {
     fn timed(&mut self, took: Duration) {
         if self.tried.is_some() && self.with.is_none() {
             self.with = Some(took);
-            // Once more with r itself.
+            // Measure r itself once more.
             self.tried = None;
             return;
         }
         if let (Some(before), Some(with)) = (self.before, self.with.take()) {
             if with < before.min(took) {
                 self.at = self.neighbor();
-                // What rounds take with it is known.
+                // The duration with r is known.
                 self.before = Some(with);
                 self.tried = Some(self.neighbor());
                 return;
@@ -90,7 +91,7 @@ impl Tuner {
         self.tried = Some(self.neighbor());
     }
 
-    /// The next one in the direction; at an end there is one way only.
+    /// Returns the next value in the direction; at an end, the direction reverses.
     fn neighbor(&mut self) -> usize {
         self.is_upward = (self.is_upward || self.at == 0) && self.at < MOST;
         if self.is_upward { self.at + 1 } else { self.at - 1 }
@@ -107,18 +108,18 @@ impl Pace {
         Pace { relaxation, tuner }
     }
 
-    /// r.
+    /// Returns r.
     pub fn relaxation(&self) -> Part {
         self.relaxation
     }
 
-    /// The gap after a permission: r T/N, nothing before T is known.
+    /// Returns the gap after a permission: r T/N, or zero before T is known.
     pub fn gap(&self, longest: Option<Duration>, members: usize) -> Duration {
         let each = longest.map_or(0, |longest| self.relaxation.of(longest).as_nanos());
         nanoseconds(each / members.max(1) as u128)
     }
 
-    /// An update of one of so many members was applied.
+    /// Takes an applied update of one of `members` members.
     pub fn applied(&mut self, members: usize, now: Duration) {
         if let Some(tuner) = &mut self.tuner {
             self.relaxation = tuner.applied(members, now);
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_where_rounds_are_shortest() {
+    fn the_tuner_stays_where_rounds_are_shortest() {
         let best = 0.5;
         let all = tuned(|r| 1.0 + (r - best) * (r - best));
         assert!(all.iter().all(|r| (r - best).abs() < 0.21), "{all:?}");

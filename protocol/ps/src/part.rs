@@ -1,46 +1,46 @@
-//! Parts of a whole.
+//! Fractions of a whole.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A part of a whole, from 0 to 1, in millionths: counts that follow from it are exact.
+/// A fraction from 0 to 1, in millionths: counts derived from it are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Part(u32);
 
 const WHOLE: u32 = 1_000_000;
 
 impl Part {
-    /// Nothing of it.
+    /// Zero.
     pub const NONE: Part = Part(0);
-    /// All of it.
+    /// One.
     pub const WHOLE: Part = Part(WHOLE);
 
-    /// The nearest millionth; `None` for what is not from 0 to 1.
+    /// Returns the nearest millionth; `None` outside 0 to 1.
     pub fn new(part: f64) -> Option<Part> {
         (0.0..=1.0).contains(&part).then(|| Part((part * f64::from(WHOLE)).round() as u32))
     }
 
-    /// So many hundredths; at most the whole.
+    /// Returns hundredths as a fraction; at most one.
     pub const fn percent(hundredths: u32) -> Part {
         Part(if hundredths < 100 { hundredths * (WHOLE / 100) } else { WHOLE })
     }
 
-    /// As a number from 0 to 1.
+    /// Returns a number from 0 to 1.
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / f64::from(WHOLE)
     }
 
-    /// This part of a time, to the nanosecond below.
+    /// Returns this fraction of a time, rounded down to nanoseconds.
     pub fn of(self, time: Duration) -> Duration {
         nanoseconds(time.as_nanos() * u128::from(self.0) / u128::from(WHOLE))
     }
 
-    /// The fewest of `count` things that are at least this part of them.
+    /// Returns the least number of `count` things that is at least this fraction of them.
     pub fn at_least_of(self, count: usize) -> usize {
         (count as u128 * u128::from(self.0)).div_ceil(u128::from(WHOLE)) as usize
     }
 
-    /// The most of `count` things that are at most this part of them.
+    /// Returns the greatest number of `count` things that is at most this fraction of them.
     pub fn at_most_of(self, count: usize) -> usize {
         (count as u128 * u128::from(self.0) / u128::from(WHOLE)) as usize
     }
@@ -52,12 +52,12 @@ impl fmt::Display for Part {
     }
 }
 
-/// A time of so many nanoseconds; 584 years at most.
+/// Returns a duration of `count` nanoseconds; at most 584 years.
 pub(crate) fn nanoseconds(count: u128) -> Duration {
     Duration::from_nanos(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// An exponential moving average in which the newest value weighs a tenth (Section V).
+/// Returns an exponential moving average in which the newest value weighs a tenth (Section V).
 pub(crate) fn average(before: Option<Duration>, newest: Duration) -> Duration {
     match before {
         Some(before) => nanoseconds((before.as_nanos() * 9 + newest.as_nanos()) / 10),
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_is_refused() {
+    fn invalid_parts_are_refused() {
         for wrong in [-0.01, 1.01, f64::NAN, f64::INFINITY] {
             assert_eq!(Part::new(wrong), None);
         }

@@ -1,4 +1,4 @@
-//! A parameter server's order: who pulls when, and whose update is applied when.
+//! A parameter server's synchronization: which worker pulls when, and whose update is applied when.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -13,68 +13,68 @@ use crate::store::Refusal;
 use crate::timing::{Blocked, Timing};
 use crate::worker_states::{WorkerNo, WorkerPhase, WorkerStates};
 
-/// How a server runs.
+/// Settings of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// By worker: what it computes with.
+    /// Batch parameters by worker.
     pub batches: Vec<Batch>,
-    /// How batches are tuned; not at all unless told.
+    /// Rule of batch tuning; `None` for fixed batches.
     pub tuning: Option<BatchRule>,
-    /// How long the server waits for a worker's request, or for its push after the permission, before it
-    /// gives the worker up; for ever unless told.
+    /// Longest wait for a worker's request, or for its push after the permission, before the worker times
+    /// out; `None` for no limit.
     pub patience: Option<Duration>,
 }
 
 impl Options {
-    /// So many workers, with batches that stay.
+    /// Returns settings for `workers` workers with fixed batches.
     pub fn fixed(workers: usize) -> Options {
         Options { batches: vec![Batch::new(1, 1.0); workers], tuning: None, patience: None }
     }
 }
 
-/// What has to be kept of a server, with the model, so that another one goes on.
+/// State of a server for a checkpoint, next to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Snapshot {
-    /// The model's version.
+    /// Version of the model.
     pub version: u64,
-    /// By worker, the updates that were applied or discarded.
+    /// By worker, the number of its applied or discarded updates.
     pub done: Vec<u64>,
     /// By worker, whether it took part.
     pub members: Vec<bool>,
 }
 
-/// Why the host's call means nothing.
+/// Reason for which a host's call is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
-    /// There is no such worker.
+    /// Unknown worker.
     #[error("worker {worker} does not exist (valid: 0 to {last})")]
     Unknown {
-        /// Its number.
+        /// Number of the worker.
         worker: u32,
-        /// The greatest number that there is.
+        /// Greatest valid number.
         last: u32,
     },
-    /// It has not joined, or was given up.
+    /// Worker that has not joined, or has timed out.
     #[error("worker {0} sent a request before joining")]
     Away(u32),
-    /// It may not pull now.
+    /// Pull without a permission.
     #[error("worker {0} pulls without a permission: request one first")]
     NotPermitted(u32),
 }
 
-/// What became of a push.
+/// Outcome of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PushOutcome {
-    /// It is held until its turn; the host keeps its values.
+    /// Held until its turn; the host keeps its values.
     Held,
-    /// It had arrived before; the host drops it.
+    /// Duplicate; the host drops it.
     Repeated,
-    /// No permission stands behind it; the host drops it, and the worker asks again.
+    /// Without a permission; the host drops it, and the worker requests again.
     Unasked,
 }
 
-/// The state machine of a server that follows a policy `O`. Times are since a start that its host chooses,
-/// and never go back.
+/// State machine of a server with synchronization order `O`. Times count from a start that its host chooses,
+/// and never decrease.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Server<O> {
     order: O,
@@ -89,14 +89,14 @@ pub struct Server<O> {
 }
 
 impl<O: Order> Server<O> {
-    /// A server before the first worker has joined: one batch for each worker that there may be.
+    /// Creates a server before the first worker has joined, with one batch for each possible worker.
     pub fn new(order: O, options: Options) -> Self {
         let worker_states = WorkerStates::new(options.batches.len());
         Self::with_worker_states(order, options, worker_states)
     }
 
-    /// A server that goes on where another one was when its model was kept. Workers join again, with their
-    /// own counts; who had left begins at the least of the others' (docs/protocol/ps.md, R9).
+    /// Restores a server from a checkpoint. Workers join again, with their own counts; workers that had left
+    /// start at the least count of the others (docs/protocol/ps.md, R9).
     pub fn restored(order: O, options: Options, snapshot: &Snapshot) -> Self {
         let mut done = snapshot.done.clone();
         done.resize(options.batches.len(), 0);
@@ -122,10 +122,10 @@ impl<O: Order> Server<O> {
         }
     }
 
-    /// A worker takes part from now on; one that does already starts its iteration again.
+    /// Adds a worker; one that takes part already restarts its iteration.
     ///
     /// # Errors
-    /// A number that no worker has.
+    /// The worker is unknown.
     pub fn join(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
         self.known(worker)?;
         self.timings[worker.index()].joined(now);
@@ -134,10 +134,10 @@ impl<O: Order> Server<O> {
         Ok(())
     }
 
-    /// A worker takes no part any more. An update of it that has arrived is applied in its turn.
+    /// Removes a worker. An update of it that has arrived is applied in its turn.
     ///
     /// # Errors
-    /// A number that no worker has.
+    /// The worker is unknown.
     pub fn leave(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
         self.known(worker)?;
         self.timings[worker.index()].left();
@@ -146,10 +146,10 @@ impl<O: Order> Server<O> {
         Ok(())
     }
 
-    /// A worker asks for its next iteration. One that was permitted before is told so again.
+    /// Takes a worker's request for its next iteration. A worker with a permission gets it again.
     ///
     /// # Errors
-    /// A worker that takes no part.
+    /// The worker takes no part.
     pub fn request(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
         self.known(worker)?;
         match self.worker_states.worker_state(worker).phase() {
@@ -168,10 +168,10 @@ impl<O: Order> Server<O> {
         Ok(())
     }
 
-    /// A worker begins to pull; returns the version that it gets.
+    /// Starts a worker's pull. Returns the version.
     ///
     /// # Errors
-    /// A worker that has no permission.
+    /// The worker has no permission.
     pub fn pull(&mut self, worker: WorkerNo, now: Duration) -> Result<u64, ServerError> {
         self.known(worker)?;
         if !matches!(
@@ -186,11 +186,11 @@ impl<O: Order> Server<O> {
         Ok(self.worker_states.version())
     }
 
-    /// A worker's update of an iteration has arrived whole, with what is wrong with its values. A refused one
-    /// is not applied, and its worker goes on.
+    /// Takes a complete update of a worker's iteration, with the defect of its values. A refused update is
+    /// not applied, and its worker continues.
     ///
     /// # Errors
-    /// A number that no worker has.
+    /// The worker is unknown.
     pub fn push(
         &mut self,
         worker: WorkerNo,
@@ -219,7 +219,7 @@ impl<O: Order> Server<O> {
         Ok(PushOutcome::Held)
     }
 
-    /// Time has gone on.
+    /// Advances the time.
     pub fn tick(&mut self, now: Duration) {
         if let Some(patience) = self.options.patience {
             let members: Vec<_> = self.worker_states.members().iter().copied().collect();
@@ -236,12 +236,12 @@ impl<O: Order> Server<O> {
         self.settle(now);
     }
 
-    /// What is to be done next, in order; `None` until something is told.
+    /// Returns the next action, in order; `None` until another call changes something.
     pub fn next_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// When [`tick`](Self::tick) is due; `None` if nothing waits for time.
+    /// Returns when [`tick`](Self::tick) is due; `None` if nothing waits for time.
     pub fn wake_at(&self) -> Option<Duration> {
         let turn = self.next_worker().and_then(|_| self.free_at());
         let given_up = self.options.patience.and_then(|patience| {
@@ -252,7 +252,7 @@ impl<O: Order> Server<O> {
         [turn, given_up].into_iter().flatten().min()
     }
 
-    /// What another server needs to go on with the model as it is.
+    /// Returns the state for a checkpoint with the current model.
     pub fn snapshot(&self) -> Snapshot {
         let workers = || (0..self.worker_states.len() as u32).map(WorkerNo);
         Snapshot {
@@ -262,27 +262,27 @@ impl<O: Order> Server<O> {
         }
     }
 
-    /// Who takes part, who waits, and whose update is held.
+    /// Returns the state of the workers.
     pub fn worker_states(&self) -> &WorkerStates {
         &self.worker_states
     }
 
-    /// T: the longest averaged time of a member from its pull to its push.
+    /// Returns T: the longest averaged time of a member from its pull to its push.
     pub fn iteration_time(&self) -> Option<Duration> {
         self.worker_states.members().iter().filter_map(|worker| self.timings[worker.index()].active).max()
     }
 
-    /// r as it is.
+    /// Returns the current r.
     pub fn relaxation(&self) -> Part {
         self.pace.relaxation()
     }
 
-    /// How long a worker has waited between its pushes and its pulls.
+    /// Returns how long a worker has waited between its pushes and its pulls.
     pub fn blocked(&self, worker: WorkerNo) -> Blocked {
         self.timings[worker.index()].blocked
     }
 
-    /// The batch that a worker was given last.
+    /// Returns the last batch of a worker.
     pub fn batch(&self, worker: WorkerNo) -> u32 {
         match self.timings[worker.index()].batch() {
             0 => self.options.batches[worker.index()].start,
@@ -290,7 +290,7 @@ impl<O: Order> Server<O> {
         }
     }
 
-    /// What was dropped, by reason.
+    /// Returns the drop counters.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -348,7 +348,7 @@ impl<O: Order> Server<O> {
         }
     }
 
-    /// Who may pull as far as the policy goes.
+    /// Returns the next worker that the synchronization order permits to pull.
     fn next_worker(&self) -> Option<WorkerNo> {
         let free = self
             .worker_states
@@ -358,7 +358,7 @@ impl<O: Order> Server<O> {
         free.copied().find(|worker| self.order.permits(&self.worker_states, *worker))
     }
 
-    /// When the next permission may come; `None` for at once.
+    /// Returns when the next permission may be given; `None` for at once.
     fn free_at(&self) -> Option<Duration> {
         if self.order.spacing() == Spacing::None {
             return None;
@@ -382,7 +382,7 @@ impl<O: Order> Server<O> {
                 batch.proportional(slowest.unwrap_or(batch.speed_milli))
             }
             Some(BatchRule::FillIdle) => {
-                // Known of all, or nobody's idle time is.
+                // Idle times need the timing of all members.
                 let known: Option<Vec<_>> = members.map(|member| self.timings[member].own()).collect();
                 let longest = known.and_then(|known| known.into_iter().max());
                 let idle = longest.zip(own.own()).map(|(longest, own)| longest.saturating_sub(own));

@@ -1,47 +1,47 @@
-//! The model that a server keeps, and updates that wait for their turn.
+//! A server's model, and updates that wait for their turn.
 
 use std::collections::BTreeMap;
 
 use crate::worker_states::WorkerNo;
 
-/// What is wrong with an update's values.
+/// Defect of an update's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
-    /// It is of another model.
+    /// Update of another model.
     #[error("an update of model {model:016x}, and this server has {own:016x}: start all with one model")]
     OtherModel {
-        /// The update's.
+        /// Model of the update.
         model: u64,
-        /// The server's.
+        /// Model of the server.
         own: u64,
     },
-    /// It has another number of values.
+    /// Wrong number of values.
     #[error("an update of {values} values, and the model has {own}: start all with one model")]
     OtherLength {
-        /// The update's.
+        /// Values of the update.
         values: usize,
-        /// The server's.
+        /// Values of the server's model.
         own: usize,
     },
-    /// A value is NaN or infinite.
+    /// NaN or infinite value.
     #[error("value {at} of an update is not finite: the worker's training has diverged")]
     NotFinite {
-        /// The first such value's position.
+        /// Index of the first such value.
         at: usize,
     },
 }
 
-/// An update of finite values that would take a value of the model beyond float32.
+/// Overflow: an update of finite values that would take a value of the model beyond float32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("value {at} of the model becomes infinite by the update of worker {}: take a smaller step", .worker.0)]
 pub struct Overflow {
-    /// Whose update.
+    /// Sender of the update.
     pub worker: WorkerNo,
-    /// Which value.
+    /// Index of the value.
     pub at: usize,
 }
 
-/// A model's values, and the updates of workers that were taken and not applied yet.
+/// A model's values, and updates of workers that were accepted and not applied yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Store {
     model: u64,
@@ -50,20 +50,20 @@ pub struct Store {
 }
 
 impl Store {
-    /// A model by its fingerprint, with its values.
+    /// Creates a store from a model's fingerprint and its values.
     pub fn new(model: u64, values: Vec<f32>) -> Self {
         Store { model, values, held: BTreeMap::new() }
     }
 
-    /// The model's values as they are.
+    /// Returns the current values.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// Whether values may be applied to this model.
+    /// Checks that values may be applied to this model.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The defect.
     pub fn check(&self, model: u64, values: &[f32]) -> Result<(), Refusal> {
         if model != self.model {
             return Err(Refusal::OtherModel { model, own: self.model });
@@ -77,16 +77,16 @@ impl Store {
         }
     }
 
-    /// Keeps an update until its turn; [`check`](Self::check) it before. Another one of the same worker that
-    /// was not applied yet is replaced.
+    /// Holds an update until its turn, after [`check`](Self::check). Replaces another one of the same worker
+    /// that was not applied yet.
     pub fn hold(&mut self, worker: WorkerNo, values: Vec<f32>) {
         self.held.insert(worker, values);
     }
 
-    /// Adds `factor` times a worker's update to the model; whether there was one.
+    /// Adds `factor` times a worker's update to the model. Returns whether there was one.
     ///
     /// # Errors
-    /// The first value that would be infinite or NaN. The model stays as it is, and the update is dropped.
+    /// The first value that would be infinite or NaN. The model stays unchanged, and the update is dropped.
     pub fn apply(&mut self, worker: WorkerNo, factor: f32) -> Result<bool, Overflow> {
         let Some(update) = self.held.remove(&worker) else { return Ok(false) };
         let sums = || self.values.iter().zip(&update).map(|(value, change)| value + factor * change);
@@ -97,7 +97,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Forgets a worker's update; whether there was one.
+    /// Drops a worker's update. Returns whether there was one.
     pub fn discard(&mut self, worker: WorkerNo) -> bool {
         self.held.remove(&worker).is_some()
     }

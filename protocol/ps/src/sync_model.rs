@@ -1,54 +1,54 @@
-//! A policy as a value, checked.
+//! A synchronization model as a value, checked.
 
 use crate::order::{Order, Spacing};
 use crate::part::Part;
 use crate::sync_models::{Applied, Asp, Blocking, Bsp, R2sp, Safa, Ssp};
 use crate::worker_states::{WorkerNo, WorkerStates};
 
-/// One of the policies that there are.
+/// A provided synchronization model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SyncModel {
-    /// All together.
+    /// Bulk synchronous.
     Bsp(Bsp),
-    /// Everybody by itself.
+    /// Asynchronous.
     Asp(Asp),
-    /// Nobody too far ahead.
+    /// Stale synchronous.
     Ssp(Ssp),
-    /// A part together, the others when they come.
+    /// Semi-synchronous: a part of the workers together, the others on arrival.
     Safa(Safa),
-    /// In turn.
+    /// Round-robin synchronous.
     R2sp(R2sp),
 }
 
-/// What is wrong with a policy's numbers.
+/// Invalid setting of a synchronization model.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum SyncModelError {
-    /// r is no part.
+    /// r outside 0 to 1.
     #[error("a relaxation of {0}: give a part from 0 to 1")]
     Relaxation(f64),
-    /// C is no part, or nothing.
+    /// C of 0, or outside 0 to 1.
     #[error("a fraction of {0}: give a part above 0, at most 1")]
     Fraction(f64),
-    /// Nobody could ever commit.
+    /// Bound that no worker could meet.
     #[error("a bound of 0 before commit: no worker could be the first; give at least 1, or use bsp")]
     Bound,
 }
 
 impl SyncModel {
-    /// BSP.
+    /// Returns BSP.
     pub fn bsp() -> SyncModel {
         SyncModel::Bsp(Bsp)
     }
 
-    /// ASP.
+    /// Returns ASP.
     pub fn asp() -> SyncModel {
         SyncModel::Asp(Asp)
     }
 
-    /// SSP with a bound in iterations.
+    /// Returns SSP with a bound in iterations.
     ///
     /// # Errors
-    /// A bound of 0 before commit.
+    /// The bound is 0 before commit.
     pub fn ssp(bound: u64, blocking: Blocking) -> Result<SyncModel, SyncModelError> {
         if bound == 0 && blocking == Blocking::BeforeCommit {
             return Err(SyncModelError::Bound);
@@ -56,28 +56,29 @@ impl SyncModel {
         Ok(SyncModel::Ssp(Ssp { bound, blocking }))
     }
 
-    /// SAFA, which waits for a fraction of the workers and for who lags more versions behind than `lag`.
+    /// Returns SAFA, which waits for a fraction of the workers, and for each that lags more than `lag`
+    /// versions behind.
     ///
     /// # Errors
-    /// A fraction that is not above 0 and at most 1.
+    /// The fraction is not above 0 and at most 1.
     pub fn safa(fraction: f64, lag: u64) -> Result<SyncModel, SyncModelError> {
         Ok(SyncModel::Safa(Safa { fraction: fraction_of(fraction)?, lag }))
     }
 
-    /// R²SP with the relaxation r.
+    /// Returns R²SP with the relaxation r.
     ///
     /// # Errors
-    /// An r that is not from 0 to 1.
+    /// r is not from 0 to 1.
     pub fn r2sp(relaxation: f64, applied: Applied) -> Result<SyncModel, SyncModelError> {
         Ok(SyncModel::R2sp(R2sp { spacing: Spacing::Fixed(relaxation_of(relaxation)?), applied }))
     }
 
-    /// R²SP with an r that the server tunes.
+    /// Returns R²SP with an r that the server tunes.
     pub fn r2sp_tuned(applied: Applied) -> SyncModel {
         SyncModel::R2sp(R2sp { spacing: Spacing::Tuned, applied })
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &'static str {
         match self {
             SyncModel::Bsp(_) => "bsp",
@@ -99,19 +100,19 @@ impl SyncModel {
     }
 }
 
-/// The fraction of participants that is waited for.
+/// Returns the fraction of participants that is awaited.
 ///
 /// # Errors
-/// What is not above 0 and at most 1.
+/// The fraction is not above 0 and at most 1.
 pub fn fraction_of(fraction: f64) -> Result<Part, SyncModelError> {
     let part = Part::new(fraction).filter(|part| *part > Part::NONE);
     part.ok_or(SyncModelError::Fraction(fraction))
 }
 
-/// The relaxation r.
+/// Returns the relaxation r.
 ///
 /// # Errors
-/// What is not from 0 to 1.
+/// r is not from 0 to 1.
 pub fn relaxation_of(relaxation: f64) -> Result<Part, SyncModelError> {
     Part::new(relaxation).ok_or(SyncModelError::Relaxation(relaxation))
 }

@@ -1,4 +1,4 @@
-//! What a server measures of a worker.
+//! A server's measurements of a worker.
 
 use std::time::Duration;
 
@@ -8,25 +8,25 @@ use crate::part::average;
 /// Times of one worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Timing {
-    /// Since when the server waits for something of it: a request, a pull or a push.
+    /// Start of the server's wait for a request, a pull or a push.
     pub awaited_since: Option<Duration>,
     pulled_at: Option<Duration>,
     pushed_at: Option<Duration>,
-    /// From the start of the pull to the arrival of the push, averaged: what it does, without what it waits.
+    /// Mean time from the start of the pull to the arrival of the push: activity without waits.
     pub active: Option<Duration>,
-    /// The same, with the first batch.
+    /// Mean time of activity with the first batch.
     own: Option<Duration>,
-    /// The batch that it was given last.
+    /// Last batch of the worker.
     batch: u32,
     pub blocked: Blocked,
 }
 
-/// How long a worker waited between its push and its next pull.
+/// Waits of a worker between its pushes and its next pulls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Blocked {
-    /// In all.
+    /// Total wait.
     pub total: Duration,
-    /// How often it has pulled after a push.
+    /// Number of pulls after a push.
     pub pulls: u64,
 }
 
@@ -53,28 +53,28 @@ impl Timing {
         self.own = Some(average(self.own, took.saturating_sub(of.beyond(self.batch))));
     }
 
-    /// What it takes with its first batch.
+    /// Returns the time of activity with the first batch.
     pub fn own(&self) -> Option<Duration> {
         self.own
     }
 
-    /// The batch that it was given last.
+    /// Returns the last batch of the worker.
     pub fn batch(&self) -> u32 {
         self.batch
     }
 
-    /// It has asked, and waits for the server.
+    /// Takes a request: the worker waits for the server.
     pub fn asked(&mut self) {
         self.awaited_since = None;
     }
 
-    /// It begins anew: what it was doing is over.
+    /// Restarts the worker's measurement: earlier activity is void.
     pub fn joined(&mut self, now: Duration) {
         self.left();
         self.awaited_since = Some(now);
     }
 
-    /// It is gone.
+    /// Ends the measurement of a worker that has left.
     pub fn left(&mut self) {
         (self.awaited_since, self.pulled_at, self.pushed_at) = (None, None, None);
     }

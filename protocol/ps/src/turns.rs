@@ -1,111 +1,111 @@
-//! Groups in turn: whose sum goes to the servers when, and when a chunk of it is applied.
+//! Turns of groups: when each sum goes to the servers, and when a chunk of it is applied.
 //!
-//! A group is ready when all its participants have computed. Turns go round the groups in their order, so
-//! that all servers of a job follow the same sequence without talking to each other. A turn begins when its
-//! group is ready and fewer than so many turns wait for chunks; it ends when all chunks of the group's sum
-//! are there. A chunk is applied once the same chunk of all earlier turns has been. So a sum is exactly as
+//! A group is ready when all its participants have computed. Turns visit the groups in order, so that all
+//! servers of a job follow the same sequence without communicating. A turn starts when its group is ready and
+//! fewer than `concurrent_groups` turns wait for chunks; it ends when all chunks of the group's sum have
+//! arrived. A chunk is applied once the same chunk of all earlier turns has been. So a sum is exactly as
 //! stale as there were turns since the group's last one: groups − 1.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a server does next.
+/// Next action of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TurnOutput {
-    /// The group may push its sum.
+    /// Let the group push its sum.
     Begin {
-        /// Which group.
+        /// Group.
         group: usize,
-        /// Turns count from 0, over all groups.
+        /// Number of the turn, from 0, over all groups.
         turn: u64,
     },
-    /// The chunk of the group's sum is added to the model, and the group gets the chunk of the model.
+    /// Add the chunk of the group's sum to the model, and send the group the chunk of the model.
     Apply {
-        /// Which group.
+        /// Group.
         group: usize,
-        /// Which chunk.
+        /// Chunk.
         chunk: usize,
     },
-    /// All chunks of the turn are applied.
+    /// End a turn whose chunks are all applied.
     End {
-        /// Which group.
+        /// Group.
         group: usize,
-        /// Which turn: with it the model has this number plus one as its version.
+        /// Number of the turn; the model then has this number plus one as its version.
         turn: u64,
         /// Versions between the one that the sum was computed from and the one that it was added to.
         staleness: u64,
     },
 }
 
-/// What groups cannot do.
+/// Reason for which a call is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
-    /// Numbers that no job has.
+    /// Invalid numbers of a job.
     #[error(
         "{groups} groups, {concurrent_groups} at once, {chunks} chunks: give at least 1 of each, and at most as many \
          at once as groups"
     )]
     Numbers {
-        /// Groups.
+        /// Number of groups.
         groups: usize,
-        /// Turns at once.
+        /// Number of concurrent turns.
         concurrent_groups: usize,
         /// Chunks of a sum.
         chunks: usize,
     },
-    /// There is no such group.
+    /// Unknown group.
     #[error("group {group}: there are {groups}, counted from 0")]
     NoGroup {
-        /// The number told.
+        /// Given number.
         group: usize,
-        /// How many there are.
+        /// Number of groups.
         groups: usize,
     },
-    /// It is ready already, or its turn goes on.
+    /// Group that is ready already, or whose turn is open.
     #[error("group {0} is ready twice before its turn has ended")]
     Twice(usize),
-    /// Its turn has not begun.
+    /// Turn that has not started.
     #[error("group {0} pushes out of turn")]
     OutOfTurn(usize),
-    /// A chunk that a sum does not have, or that has come before.
+    /// Chunk that is out of range or a duplicate.
     #[error("group {group}: chunk {chunk} is out of range or a duplicate")]
     Chunk {
         /// The group.
         group: usize,
-        /// The chunk told.
+        /// Number of the chunk.
         chunk: usize,
     },
 }
 
-/// A turn that has begun and is not applied whole.
+/// A turn that has started and is not completely applied.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Open {
-    /// By chunk: whether it has come.
+    /// By chunk: whether it has arrived.
     here: Vec<bool>,
-    /// Chunks that have not come.
+    /// Chunks that have not arrived.
     missing: usize,
     /// Chunks that are not applied.
     unapplied: usize,
 }
 
-/// The turns of a job's groups, as each of its servers counts them.
+/// The turns of a job's groups; each of its servers counts them independently.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Turns {
     concurrent_groups: usize,
     /// By group: whether it waits for its turn.
     ready: Vec<bool>,
-    /// By group: the version that it has.
+    /// By group: the version of its copy.
     has: Vec<u64>,
-    /// Turns that have begun.
+    /// Turns that have started.
     begun: u64,
-    /// By turn.
+    /// Open turns by number.
     open: BTreeMap<u64, Open>,
-    /// By chunk: how many turns' are applied.
+    /// By chunk: the number of turns whose chunk is applied.
     applied: Vec<u64>,
     outputs: VecDeque<TurnOutput>,
 }
 
 impl Turns {
-    /// No turn yet; sums have so many chunks at this server.
+    /// Creates turns for sums of `chunks` chunks at this server.
     ///
     /// # Errors
     /// [`TurnError::Numbers`].
@@ -124,7 +124,7 @@ impl Turns {
         })
     }
 
-    /// All participants of the group have computed.
+    /// Takes note that all participants of the group have computed.
     ///
     /// # Errors
     /// [`TurnError::NoGroup`], or [`TurnError::Twice`].
@@ -139,7 +139,7 @@ impl Turns {
         Ok(())
     }
 
-    /// A chunk of the group's sum is there, whole.
+    /// Takes note that a chunk of the group's sum has arrived completely.
     ///
     /// # Errors
     /// [`TurnError::OutOfTurn`], or [`TurnError::Chunk`].
@@ -156,28 +156,28 @@ impl Turns {
         Ok(())
     }
 
-    /// What to do next, in order.
+    /// Returns the next action, in order.
     pub fn next_output(&mut self) -> Option<TurnOutput> {
         self.outputs.pop_front()
     }
 
-    /// Turns that are applied whole: the version of the model.
+    /// Returns the number of completely applied turns: the version of the model.
     pub fn version(&self) -> u64 {
         self.applied.iter().copied().min().unwrap_or(0)
     }
 
-    /// Turns that have begun and wait for chunks of their sums.
+    /// Returns the number of turns that wait for chunks of their sums.
     pub fn pushing(&self) -> usize {
         self.open.values().filter(|open| open.missing > 0).count()
     }
 
-    /// The group whose turn begins next.
+    /// Returns the group of the next turn.
     pub fn next_group(&self) -> usize {
         self.group_of(self.begun)
     }
 
-    /// The groups that the turns wait for now: those that push, and the next one if it may push and is not
-    /// ready.
+    /// Returns the groups that the turns wait for: those that push, and the next one if it may push and is
+    /// not ready.
     pub fn awaited(&self) -> Vec<usize> {
         let pushing =
             self.open.iter().filter(|(_, open)| open.missing > 0).map(|(turn, _)| self.group_of(*turn));
@@ -194,7 +194,7 @@ impl Turns {
         self.open.keys().copied().find(|turn| self.group_of(*turn) == group)
     }
 
-    /// Begins the turns that may begin.
+    /// Starts the turns that may start.
     fn begin(&mut self) {
         while self.ready[self.next_group()] && self.pushing() < self.concurrent_groups {
             let (group, turn, chunks) = (self.next_group(), self.begun, self.applied.len());
@@ -205,7 +205,7 @@ impl Turns {
         }
     }
 
-    /// Applies what has come of the chunk, in the order of turns.
+    /// Applies the arrived sums of a chunk, in the order of turns.
     fn apply(&mut self, chunk: usize) {
         loop {
             let turn = self.applied[chunk];

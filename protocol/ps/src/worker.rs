@@ -1,29 +1,29 @@
-//! A worker's part: ask, pull, compute, push, and again.
+//! A worker's part: request, pull, compute, push, and repeat.
 
 use crate::server::PushOutcome;
 
-/// What a worker has its host do.
+/// Action for a worker's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Join, and tell the server who this is.
+    /// Join the server.
     Join,
-    /// Ask the server for the next iteration.
+    /// Request the next iteration.
     Request,
     /// Pull the model.
     Pull {
-        /// The number of the iteration.
+        /// Number of the iteration.
         iteration: u64,
     },
-    /// Compute an update from what was pulled.
+    /// Compute an update from the pulled model.
     Compute {
-        /// The number of the iteration.
+        /// Number of the iteration.
         iteration: u64,
-        /// How many samples.
+        /// Number of samples.
         batch: u32,
     },
-    /// Push what was computed.
+    /// Push the update.
     Push {
-        /// The number of the iteration.
+        /// Number of the iteration.
         iteration: u64,
     },
 }
@@ -36,8 +36,8 @@ enum Stage {
     Pushing { iteration: u64 },
 }
 
-/// The state machine of one worker. Its host does a step and tells when it is done; what comes too late, or
-/// twice, is answered with no step.
+/// State machine of one worker. Its host performs a step and reports its completion; late and duplicate
+/// events cause no step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Worker {
     stage: Stage,
@@ -50,19 +50,19 @@ impl Default for Worker {
 }
 
 impl Worker {
-    /// A worker that has to [`start`](Self::start).
+    /// Creates a worker that must [`start`](Self::start).
     pub fn new() -> Self {
         Worker { stage: Stage::Asking }
     }
 
-    /// It has just started: it joins and asks.
+    /// Starts the worker: it joins and requests.
     pub fn start(&mut self) -> [Step; 2] {
         self.stage = Stage::Asking;
         [Step::Join, Step::Request]
     }
 
-    /// The server's permission has come. It counts for the iteration that it names, whatever was going on;
-    /// the same one again changes nothing.
+    /// Takes the server's permission. It starts the iteration that it names, whatever was active; a repeated
+    /// one changes nothing.
     pub fn permitted(&mut self, iteration: u64, batch: u32) -> Option<Step> {
         let is_on = match self.stage {
             Stage::Asking => false,
@@ -77,33 +77,33 @@ impl Worker {
         Some(Step::Pull { iteration })
     }
 
-    /// The model has come.
+    /// Takes note that the model has arrived.
     pub fn pulled(&mut self) -> Option<Step> {
         let Stage::Pulling { iteration, batch } = self.stage else { return None };
         self.stage = Stage::Computing { iteration };
         Some(Step::Compute { iteration, batch })
     }
 
-    /// The update is computed.
+    /// Takes note that the update is computed.
     pub fn computed(&mut self) -> Option<Step> {
         let Stage::Computing { iteration } = self.stage else { return None };
         self.stage = Stage::Pushing { iteration };
         Some(Step::Push { iteration })
     }
 
-    /// The server has said what became of the push of an iteration.
+    /// Takes the server's outcome of an iteration's push.
     pub fn pushed(&mut self, iteration: u64, _: PushOutcome) -> Option<Step> {
         let Stage::Pushing { iteration: on } = self.stage else { return None };
         if on != iteration {
             return None;
         }
-        // Whether it was held, repeated or unasked: what comes next is a permission.
+        // Held, repeated or unasked: a permission follows in any case.
         self.stage = Stage::Asking;
         Some(Step::Request)
     }
 
-    /// The server has refused the pull of an iteration: its permission is void, so the worker asks. The next
-    /// permission may name the same iteration.
+    /// Takes the server's refusal of an iteration's pull: the permission is void, so the worker requests
+    /// again. The next permission may name the same iteration.
     pub fn not_permitted(&mut self, iteration: u64) -> Option<Step> {
         let Stage::Pulling { iteration: on, .. } = self.stage else { return None };
         if on != iteration {
@@ -113,7 +113,7 @@ impl Worker {
         Some(Step::Request)
     }
 
-    /// The connection to the server is new: what was under way is done again.
+    /// Returns the step to repeat on a new connection to the server.
     pub fn reconnected(&self) -> Step {
         match self.stage {
             Stage::Asking | Stage::Computing { .. } => Step::Request,

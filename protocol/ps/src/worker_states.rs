@@ -1,31 +1,31 @@
-//! What a server knows of its workers: who takes part, who waits, whose update is held.
+//! A server's state of its workers: members, waiting workers and held updates.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Bound;
 
-/// A worker's number; also its place in the order of turns.
+/// A worker's number; also its position in the order of turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WorkerNo(pub u32);
 
 impl WorkerNo {
-    /// The number as a position.
+    /// Returns the number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Where a worker is in its iteration.
+/// Phase of a worker's iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WorkerPhase {
-    /// It takes no part.
+    /// The worker takes no part.
     Away,
-    /// It takes part, and has not asked for its next iteration yet.
+    /// The worker takes part, and has not requested its next iteration yet.
     Idle,
-    /// It has asked, and waits for the permission.
+    /// The worker has requested, and waits for the permission.
     Waiting,
-    /// It may pull.
+    /// The worker may pull.
     Permitted,
-    /// It has pulled, and computes or pushes.
+    /// The worker has pulled, and computes or pushes.
     Working,
 }
 
@@ -34,29 +34,29 @@ pub enum WorkerPhase {
 pub struct WorkerState {
     phase: WorkerPhase,
     done: u64,
-    /// The least count that it begins at once its held update is released; `done` or less without one.
+    /// Least count to adopt once the worker's held update is released; `done` or less without one.
     floor: u64,
     base: u64,
     held: bool,
 }
 
 impl WorkerState {
-    /// Where it is in its iteration.
+    /// Returns the phase of the worker's iteration.
     pub fn phase(&self) -> WorkerPhase {
         self.phase
     }
 
-    /// Its updates that were applied or discarded so far; also the number of its iteration.
+    /// Returns the number of the worker's applied or discarded updates; also the number of its iteration.
     pub fn done(&self) -> u64 {
         self.done
     }
 
-    /// The version that it pulled last.
+    /// Returns the version that the worker pulled last.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// Whether the server holds an update of it.
+    /// Returns whether the server holds an update of the worker.
     pub fn is_held(&self) -> bool {
         self.held
     }
@@ -69,7 +69,7 @@ pub struct WorkerStates {
     members: BTreeSet<WorkerNo>,
     waiting: BTreeSet<WorkerNo>,
     held: BTreeSet<WorkerNo>,
-    /// Those that were permitted and whose update was not applied yet, in the order of their permissions.
+    /// Workers with a permission whose update was not applied yet, in the order of their permissions.
     line: VecDeque<WorkerNo>,
     last: Option<WorkerNo>,
     version: u64,
@@ -106,52 +106,52 @@ impl WorkerStates {
         }
     }
 
-    /// How many workers there are, whether they take part or not.
+    /// Returns the number of workers, members or not.
     pub fn len(&self) -> usize {
         self.worker_states.len()
     }
 
-    /// Whether there is no worker.
+    /// Returns whether there are no workers.
     pub fn is_empty(&self) -> bool {
         self.worker_states.is_empty()
     }
 
-    /// One worker.
+    /// Returns the state of one worker.
     pub fn worker_state(&self, worker: WorkerNo) -> &WorkerState {
         &self.worker_states[worker.index()]
     }
 
-    /// Those that take part, ascending.
+    /// Returns the members, ascending.
     pub fn members(&self) -> &BTreeSet<WorkerNo> {
         &self.members
     }
 
-    /// Those that wait for a permission, ascending.
+    /// Returns the workers that wait for a permission, ascending.
     pub fn waiting(&self) -> &BTreeSet<WorkerNo> {
         &self.waiting
     }
 
-    /// Those of whom the server holds an update, ascending; some may have left since.
+    /// Returns the workers of which the server holds an update, ascending; some may have left since.
     pub fn held(&self) -> &BTreeSet<WorkerNo> {
         &self.held
     }
 
-    /// The model's version: how often something was applied to it.
+    /// Returns the model's version: the number of changes.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The fewest updates applied of a member.
+    /// Returns the least number of applied updates of a member.
     pub fn least_done(&self) -> u64 {
         self.least
     }
 
-    /// The first in the order of permissions whose update was not applied yet.
+    /// Returns the first worker in the order of permissions whose update was not applied yet.
     pub fn first_in_line(&self) -> Option<WorkerNo> {
         self.line.front().copied()
     }
 
-    /// The member whose turn to pull comes next.
+    /// Returns the member whose turn to pull is next.
     pub fn next_in_turn(&self) -> Option<WorkerNo> {
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
         let next = self.members.range((after, Bound::Unbounded)).next();
@@ -159,10 +159,10 @@ impl WorkerStates {
     }
 
     pub(crate) fn join(&mut self, worker: WorkerNo) {
-        // Until the first permission nobody has missed anything: a restarted server knows their counts.
+        // Before the first permission no worker has missed anything: a restarted server knows their counts.
         let has_begun = self.last.is_some();
         if has_begun && !self.members.contains(&worker) && !self.members.is_empty() {
-            // Nobody waits for what it has missed. A held update keeps its number: the count rises behind it.
+            // Missed iterations are not awaited. A held update keeps its number: the count rises after it.
             let worker_state = &mut self.worker_states[worker.index()];
             worker_state.floor = self.least;
             if !worker_state.held {
@@ -174,7 +174,7 @@ impl WorkerStates {
         self.count();
     }
 
-    /// An update of it that is held is applied in its turn all the same.
+    /// Removes a worker. A held update of it is applied in its turn.
     pub(crate) fn leave(&mut self, worker: WorkerNo) {
         self.members.remove(&worker);
         self.stand(worker, WorkerPhase::Away);
@@ -203,7 +203,7 @@ impl WorkerStates {
         self.held.insert(worker);
     }
 
-    /// An update is not held any more: it was applied, or discarded.
+    /// Releases an update that was applied or discarded.
     pub(crate) fn release(&mut self, worker: WorkerNo) {
         let worker_state = &mut self.worker_states[worker.index()];
         worker_state.held = false;
@@ -217,7 +217,7 @@ impl WorkerStates {
         self.version += 1;
     }
 
-    /// Who is not permitted any more, and has pushed nothing, is out of the line.
+    /// Sets the phase. A worker that loses its permission without a push leaves the line.
     fn stand(&mut self, worker: WorkerNo, phase: WorkerPhase) {
         let worker_state = &mut self.worker_states[worker.index()];
         if matches!(worker_state.phase, WorkerPhase::Permitted | WorkerPhase::Working) {

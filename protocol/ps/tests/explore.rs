@@ -1,6 +1,6 @@
-//! Every order in which two to four workers can ask, pull and push: how stale an update can get, exactly,
-//! under each policy. The numbers are those of an independent exhaustive search (`worst_staleness` of the
-//! paper's instances).
+//! Every order in which two to four workers can request, pull and push: the exact worst staleness under each
+//! synchronization model. The numbers are those of an independent exhaustive search (`worst_staleness` of the
+//! R²SP paper's instances).
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
@@ -13,19 +13,19 @@ use stateright::{Checker, Model, Property};
 
 const NOW: Duration = Duration::ZERO;
 
-/// A job whose workers do so many iterations each.
+/// A job with a number of iterations per worker.
 struct Job {
     workers: u32,
     iterations: u64,
     sync_model: SyncModel,
-    /// What nobody must exceed, and somebody reaches.
+    /// Staleness that no update exceeds, and some reaches.
     worst: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     server: Server<SyncModel>,
-    /// The number of the iteration that each may do, as the server said it.
+    /// Number of the iteration that each worker may do, from its permission.
     permitted: Vec<Option<u64>>,
     staleness: u64,
     /// Updates that were applied, by worker.
@@ -50,7 +50,7 @@ impl Job {
                 Output::Apply { updates, .. } => {
                     for update in updates {
                         let applied = &mut state.applied[update.worker.index()];
-                        // None is lost, none comes twice.
+                        // No update is lost or applied twice.
                         state.is_wrong |= update.iteration != *applied;
                         *applied += 1;
                         state.staleness = state.staleness.max(update.staleness);
@@ -143,7 +143,7 @@ fn r2sp_that_applies_in_turn_is_stale_by_all_others_at_most() {
     }
 }
 
-/// The R²SP paper's Algorithm 1, as it is printed.
+/// The R²SP paper's Algorithm 1, as printed.
 #[test]
 fn r2sp_that_orders_permissions_only_is_twice_as_stale() {
     permissions_only([(2, 5, 2), (3, 4, 4)]);
@@ -197,7 +197,7 @@ fn bsp_is_never_stale() {
     job(4, 2, SyncModel::bsp(), 0).check();
 }
 
-/// ASP has no bound: one can do all its iterations while another computes.
+/// ASP has no bound: one worker can do all its iterations while another computes.
 #[test]
 fn asp_is_as_stale_as_others_are_fast() {
     for iterations in 1..=4 {
@@ -206,10 +206,10 @@ fn asp_is_as_stale_as_others_are_fast() {
     job(3, 2, SyncModel::asp(), 4).check();
 }
 
-/// A version ends while nobody else lags more than `lag` behind, so an update is of lag + 1 versions ago at
-/// most.
+/// A version ends while no other worker lags more than `lag` behind, so an update is at most lag + 1 versions
+/// old.
 #[test]
-fn safa_waits_for_who_lags() {
+fn safa_waits_for_lagging_workers() {
     for lag in [0, 1, 2] {
         job(3, lag + 3, SyncModel::safa(0.5, lag).unwrap(), lag + 1).check();
     }

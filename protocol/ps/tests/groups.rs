@@ -1,4 +1,4 @@
-//! Groups of clients: what is counted, who waits for whom, who is left out.
+//! Groups of clients: counted updates, waits and exclusions.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -64,7 +64,7 @@ fn groups_that_cannot_be_are_refused() {
     assert_eq!(new(with(0.5, 0)), GroupError::Rounds);
 }
 
-/// The R²SP paper's `frac_collected` is never reset, so its second round would begin full.
+/// The R²SP paper's `frac_collected` is never reset, so its second round would start full.
 #[test]
 fn every_round_counts_from_nothing() {
     let mut server = server(GroupOptions { relaxation: Part::NONE, ..options(4, 1, 0.75) });
@@ -77,7 +77,7 @@ fn every_round_counts_from_nothing() {
         server.tick(seconds(at + 9.9));
         assert_eq!(aggregated(&drain(&mut server)), [(0, round, vec![0, 1, 2])]);
     }
-    // The fourth comes now, with the model of the first round.
+    // The fourth update arrives now, with the model of the first round.
     assert_eq!(push(&mut server, 3, 0, 40.0), Arrival::Late);
     assert_eq!(drain(&mut server), [GroupOutput::Answer { client: ClientNo(3), round: 3 }]);
     assert_eq!((server.counters().late, server.counters().aggregated), (1, 9));
@@ -105,7 +105,7 @@ fn a_push_counts_once() {
 #[test]
 fn groups_meet_the_server_in_turn_at_even_gaps() {
     let mut server = server(options(4, 4, 1.0));
-    // All are in at 8 s; T is 8 s.
+    // All have arrived at 8 s; T is 8 s.
     (0..4).rev().for_each(|client| {
         push(&mut server, client, 0, 8.0);
     });
@@ -131,7 +131,7 @@ fn a_group_that_lost_everybody_is_passed_over() {
         push(&mut server, 3, round, 2.0);
         assert_eq!(aggregated(&drain(&mut server)), [(1, round, vec![1, 3])]);
     }
-    // One comes back: after the other group, which has the turn, its own has it again.
+    // One rejoins: after the other group, which has the turn, its own has the turn again.
     server.join(ClientNo(2), seconds(3.0));
     assert_eq!(drain(&mut server), [GroupOutput::Answer { client: ClientNo(2), round: 0 }]);
     let both = |server: &mut GroupServer, round| {
@@ -146,7 +146,7 @@ fn a_group_that_lost_everybody_is_passed_over() {
 }
 
 #[test]
-fn a_client_that_says_nothing_is_given_up_and_may_return() {
+fn a_silent_client_times_out_and_may_return() {
     let patience = Some(Duration::from_secs(5));
     let mut server = server(GroupOptions { patience, relaxation: Part::NONE, ..options(2, 1, 1.0) });
     push(&mut server, 0, 0, 1.0);
@@ -172,18 +172,18 @@ fn an_outlier_is_left_out_after_three_rounds_running() {
     let mut server = server(GroupOptions { outliers, ..options(4, 1, 1.0) });
     let usual = [0.9, 0.8, 0.1, 0.9];
     assert!(judged(&mut server, &usual).is_empty() && judged(&mut server, &usual).is_empty());
-    // Once alike: it counts from the start again.
+    // One similar update resets the count.
     assert!(judged(&mut server, &[0.9, 0.8, 0.6, 0.9]).is_empty());
     assert!(judged(&mut server, &usual).is_empty() && judged(&mut server, &usual).is_empty());
     assert_eq!(judged(&mut server, &usual), [2]);
     assert_eq!((server.size(0), push(&mut server, 2, 0, 1.0)), (3, Arrival::Barred));
     server.join(ClientNo(2), seconds(2.0));
-    assert!(drain(&mut server).is_empty(), "it stays out");
+    assert!(drain(&mut server).is_empty(), "the outlier stays excluded");
 }
 
 /// Near convergence the updates of all are noise: the R²SP paper's rule empties groups.
 #[test]
-fn nobody_is_judged_when_most_look_like_outliers() {
+fn rounds_in_which_most_look_like_outliers_do_not_count() {
     let outliers = Some(OutlierRule { rounds: 1, ..OutlierRule::default() });
     let mut server = server(GroupOptions { outliers, ..options(4, 1, 1.0) });
     for _ in 0..5 {
@@ -207,7 +207,7 @@ proptest! {
         }
     }
 
-    /// Whoever pushes what and when, an update is in one aggregation at most, and that of its own round.
+    /// In any order of pushes, an update is in one aggregation at most, and that of its own round.
     #[test]
     fn no_update_is_aggregated_twice(
         steps in prop::collection::vec((0u32..9, 0u32..4, 0u64..3), 1..200),
@@ -240,12 +240,12 @@ proptest! {
                         }
                     }
                     GroupOutput::Answer { client, round } => last_round[client.index()] = round,
-                    GroupOutput::Gone { .. } => prop_assert!(false, "nobody is given up here"),
+                    GroupOutput::Gone { .. } => prop_assert!(false, "no client times out here"),
                 }
             }
         }
         prop_assert_eq!(server.counters().aggregated, in_round.len() as u64);
-        // What was accepted and is in no aggregation is in a round that goes on.
+        // An accepted update outside all aggregations is in an open round.
         for (client, round) in accepted.difference(&in_round) {
             prop_assert_eq!(server.round(*client as usize % groups), Some(*round));
         }
@@ -253,17 +253,17 @@ proptest! {
 }
 
 #[test]
-fn what_groups_have_collected_is_aggregated_once_all_have_left_whatever_the_gap() {
+fn collected_updates_are_aggregated_once_all_have_left() {
     let mut server = server(options(4, 2, 1.0));
     (0..4).for_each(|client| assert_eq!(push(&mut server, client, 0, 10.0), Arrival::Collected));
     assert_eq!(aggregated(&drain(&mut server)), [(0, 0, vec![0, 2])]);
-    // Group 1 is full, and its gap has not passed; nor will it, as nobody ticks.
+    // Group 1 is full, and its gap has not passed and never will, since the time does not advance.
     (0..4).for_each(|client| server.leave(ClientNo(client), seconds(10.0)));
     assert_eq!(aggregated(&drain(&mut server)), [(1, 0, vec![1, 3])]);
 }
 
 #[test]
-fn who_starts_again_within_a_round_and_pushes_again_is_answered_with_the_others() {
+fn a_client_that_restarts_within_a_round_is_answered_with_the_others() {
     let mut server = server(options(2, 1, 1.0));
     push(&mut server, 0, 0, 1.0);
     server.join(ClientNo(0), seconds(2.0));

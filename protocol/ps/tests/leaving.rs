@@ -1,6 +1,6 @@
-//! Every order in which three workers ask, pull, push, leave and rejoin, with a server that starts again.
+//! Every order in which three workers request, pull, push, leave and rejoin, with a server that restarts.
 //! Each held update is applied once, with the iteration and the version of its permission, and no worker
-//! waits for ever (R2, R4, R7, R9). Mistakes are noticed.
+//! waits forever (R2, R4, R7, R9). Deliberate mistakes are detected.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashSet;
@@ -19,8 +19,8 @@ const MOST: usize = 3_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
     None,
-    /// The count of a worker rises when it rejoins, though an update of it is held: the update is applied
-    /// under another number.
+    /// The count of a rejoining worker rises although an update of it is held: the update is applied under
+    /// another number.
     CountsAtJoin,
     /// An update whose worker has left is not applied.
     ForgetsHeld,
@@ -30,21 +30,21 @@ enum Mistake {
 struct Job {
     sync_model: SyncModel,
     iterations: u64,
-    /// How often a worker may leave before its last iteration, and how often the server may start again.
+    /// Number of leaves before the last iteration, and of restarts of the server.
     leaves: u8,
     restarts: u8,
     mistake: Mistake,
 }
 
-/// Facts that this test states by itself.
+/// Facts that this test derives independently.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Own {
-    /// The iteration that the last permission named, and the version that was pulled by it.
+    /// Iteration of the last permission, and the version that was pulled with it.
     permitted: Option<u64>,
     pulled: u64,
-    /// Of the update that was taken and is not applied.
+    /// Iteration and version of the accepted update that is not applied.
     held: Option<(u64, u64)>,
-    /// The number that [`Mistake::CountsAtJoin`] gives to the held update.
+    /// Number that [`Mistake::CountsAtJoin`] gives to the held update.
     raised: Option<u64>,
 }
 
@@ -75,7 +75,8 @@ impl Job {
         State { server, own, version: 0, leaves: self.leaves, restarts: self.restarts }
     }
 
-    /// A worker that has done its iterations leaves; one that left before rejoins.
+    /// Returns the possible actions: a worker that has done its iterations leaves; one that left before
+    /// rejoins.
     fn actions(&self, state: &State) -> Vec<Action> {
         let mut all = Vec::new();
         for worker in workers() {
@@ -195,7 +196,7 @@ impl Job {
         updates
     }
 
-    /// Explores all; how many states there are, or what went wrong.
+    /// Explores all states. Returns their number, or the failure.
     fn explore(&self) -> Result<usize, String> {
         let first = self.first();
         let (mut seen, mut open) = (HashSet::from([first.clone()]), vec![first]);

@@ -1,4 +1,4 @@
-//! What a server does with what should not happen: counted, and nobody is stuck.
+//! Unexpected events at a server: each is counted, and no worker is stuck.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn permitted(outputs: &[Output]) -> Vec<(u32, u64)> {
     outputs.iter().filter_map(of).collect()
 }
 
-/// All ask and pull.
+/// Lets all workers request and pull.
 fn begin(server: &mut Server<SyncModel>, workers: u32) {
     (0..workers).for_each(|worker| server.request(WorkerNo(worker), NOW).unwrap());
     assert_eq!(permitted(&drain(server)).len(), workers as usize);
@@ -79,7 +79,7 @@ fn an_early_update_waits_for_its_turn() {
 }
 
 #[test]
-fn a_push_that_comes_twice_counts_once() {
+fn a_duplicate_push_counts_once() {
     let mut server = server(2, r2sp());
     begin(&mut server, 2);
     push(&mut server, 1, 0);
@@ -87,15 +87,15 @@ fn a_push_that_comes_twice_counts_once() {
     push(&mut server, 0, 0);
     assert_eq!(push(&mut server, 0, 0), PushOutcome::Repeated, "when it was applied");
     assert_eq!(applied(&drain(&mut server)), [(0, 0), (1, 0)]);
-    assert_eq!(push(&mut server, 0, 1), PushOutcome::Unasked, "nobody asked for the next");
+    assert_eq!(push(&mut server, 0, 1), PushOutcome::Unasked, "the next one was not requested");
     assert_eq!(push(&mut server, 0, 7), PushOutcome::Unasked);
     let counters = server.counters();
     assert_eq!((counters.applied, counters.repeated, counters.unasked), (2, 2, 2));
 }
 
-/// It is dropped in its turn: those behind it are not stuck, and the model is not harmed.
+/// A refused update is dropped in its turn: those behind it proceed, and the model stays unchanged.
 #[test]
-fn a_refused_update_keeps_nobody() {
+fn a_refused_update_blocks_no_worker() {
     let mut server = server(3, r2sp());
     begin(&mut server, 3);
     let refusal = Refusal::NotFinite { at: 5 };
@@ -120,7 +120,7 @@ fn a_refused_update_keeps_nobody() {
     assert_eq!(server.counters().other_model, 2);
 }
 
-/// In a BSP round of which everything was refused, nothing is applied, and the next one begins.
+/// In a BSP round of refused updates, nothing is applied, and the next round starts.
 #[test]
 fn a_round_of_refused_updates_changes_nothing() {
     let mut server = server(2, SyncModel::bsp());
@@ -143,7 +143,7 @@ fn calls_that_mean_nothing_are_named() {
     assert_eq!(server.request(WorkerNo(0), NOW), Err(ServerError::Away(0)));
 }
 
-/// N changes: turns go over who is there, and what a worker pushed before it left is applied.
+/// N changes: turns visit the members, and an update pushed before its worker left is applied.
 #[test]
 fn workers_come_and_go() {
     let mut server = server(3, r2sp());
@@ -153,7 +153,7 @@ fn workers_come_and_go() {
     server.leave(WorkerNo(1), NOW).unwrap();
     push(&mut server, 0, 0);
     assert_eq!(applied(&drain(&mut server)), [(0, 0), (2, 0)]);
-    // Alone.
+    // One member.
     server.request(WorkerNo(0), NOW).unwrap();
     server.pull(WorkerNo(0), NOW).unwrap();
     push(&mut server, 0, 1);
@@ -161,7 +161,7 @@ fn workers_come_and_go() {
     let outputs = drain(&mut server);
     assert_eq!((applied(&outputs), permitted(&outputs)), (vec![(0, 1)], vec![(0, 1), (0, 2)]));
     assert_eq!(push(&mut server, 1, 0), PushOutcome::Unasked);
-    // It comes back, and is not behind: SSP would wait for what it missed.
+    // The worker rejoins, and is not behind: SSP would wait for the iterations that it missed.
     server.join(WorkerNo(1), NOW).unwrap();
     assert_eq!(server.worker_states().worker_state(WorkerNo(1)).done(), 2);
     server.request(WorkerNo(1), NOW).unwrap();
@@ -169,7 +169,7 @@ fn workers_come_and_go() {
 }
 
 #[test]
-fn a_worker_that_never_pushes_is_given_up() {
+fn a_worker_that_never_pushes_times_out() {
     let patience = Some(Duration::from_secs(9));
     let mut server = Server::new(r2sp(), Options { patience, ..Options::fixed(2) });
     (0..2).for_each(|worker| server.join(WorkerNo(worker), NOW).unwrap());
@@ -184,9 +184,9 @@ fn a_worker_that_never_pushes_is_given_up() {
     assert_eq!(server.counters().silent, 1);
 }
 
-/// A server that is restarted while an update is on its way: it is dropped, counted, and computed again.
+/// A server restarts while an update is in flight: the update is dropped, counted, and computed again.
 #[test]
-fn a_restarted_server_goes_on_from_its_last_model() {
+fn a_restarted_server_resumes_from_its_last_model() {
     let mut before = server(2, r2sp());
     begin(&mut before, 2);
     push(&mut before, 0, 0);
@@ -198,14 +198,15 @@ fn a_restarted_server_goes_on_from_its_last_model() {
     drop(before);
     let mut after = Server::restored(r2sp(), Options::fixed(2), &snapshot);
     (0..2).for_each(|worker| after.join(WorkerNo(worker), NOW).unwrap());
-    assert_eq!(push(&mut after, 0, 0), PushOutcome::Repeated, "it is in the model");
-    assert_eq!(push(&mut after, 0, 1), PushOutcome::Unasked, "of a pull that nobody remembers");
+    assert_eq!(push(&mut after, 0, 0), PushOutcome::Repeated, "the update is in the model");
+    assert_eq!(push(&mut after, 0, 1), PushOutcome::Unasked, "the restarted server does not know its pull");
     begin(&mut after, 2);
     assert_eq!(push(&mut after, 0, 1), PushOutcome::Held);
     assert_eq!((applied(&drain(&mut after)), after.worker_states().version()), (vec![(0, 1)], 3));
 }
 
-/// Workers go on where each was, whoever comes first; only who had left has nobody wait for what it missed.
+/// Workers resume at their own counts, in any order; only missed iterations of those that had left are not
+/// awaited.
 #[test]
 fn workers_of_a_restarted_server_have_their_own_counts() {
     let snapshot = Snapshot { version: 12, done: vec![5, 3, 1, 4], members: vec![true, true, false, true] };
@@ -224,12 +225,12 @@ fn workers_of_a_restarted_server_have_their_own_counts() {
         });
         begin(&mut server, 3);
     }
-    // One that comes while they train begins at the least count of the others, as ever.
+    // A worker that joins later starts at the least count of the others, as always.
     server.join(WorkerNo(3), NOW).unwrap();
     assert_eq!(done(&server), [8, 6, 6, 6]);
 }
 
-/// The host's part, with values: what is held is applied in turn, with its factor.
+/// The host's part, with values: held updates are applied in turn, with their factor.
 #[test]
 fn a_store_follows_the_server() {
     let (mut server, mut store) = (server(2, r2sp()), Store::new(7, vec![0.0; 2]));
@@ -251,7 +252,7 @@ fn a_store_follows_the_server() {
     assert_eq!(store.values(), [5.0, 10.0]);
 }
 
-/// Both machines together, with messages that are lost: everybody gets on.
+/// Both machines together, with lost messages: both make progress.
 #[test]
 fn a_worker_asks_again_when_its_connection_was_lost() {
     let mut server = server(1, r2sp());
@@ -269,7 +270,7 @@ fn a_worker_asks_again_when_its_connection_was_lost() {
     server.pull(WorkerNo(0), NOW).unwrap();
     assert_eq!(worker.pulled(), Some(Step::Compute { iteration: 0, batch: 5 }));
     assert_eq!((worker.pulled(), worker.computed()), (None, Some(Step::Push { iteration: 0 })));
-    // The answer to the push is lost: it is pushed again.
+    // The answer to the push is lost: the worker pushes again.
     assert_eq!(push(&mut server, 0, 0), PushOutcome::Held);
     assert_eq!(worker.reconnected(), Step::Push { iteration: 0 });
     let taken = push(&mut server, 0, 0);
@@ -278,14 +279,14 @@ fn a_worker_asks_again_when_its_connection_was_lost() {
 }
 
 #[test]
-fn what_is_held_before_its_commit_is_applied_once_all_have_left() {
+fn updates_held_before_commit_are_applied_once_all_have_left() {
     let mut server = server(2, SyncModel::ssp(1, Blocking::BeforeCommit).unwrap());
     begin(&mut server, 2);
     push(&mut server, 0, 0);
     server.request(WorkerNo(0), NOW).unwrap();
     server.pull(WorkerNo(0), NOW).unwrap();
     push(&mut server, 0, 1);
-    assert_eq!(applied(&drain(&mut server)), [(0, 0)], "it is ahead by its bound");
+    assert_eq!(applied(&drain(&mut server)), [(0, 0)], "worker 0 is ahead by its bound");
     // While worker 1 takes part it may catch up.
     server.leave(WorkerNo(0), NOW).unwrap();
     assert_eq!(applied(&drain(&mut server)), []);
@@ -312,7 +313,7 @@ fn finite_updates_do_not_make_the_model_infinite() {
     }
 }
 
-/// A worker that was given up pulls by a permission that is void, and gets the same iteration again.
+/// A worker that timed out pulls with a void permission, and gets the same iteration again.
 #[test]
 fn a_worker_whose_pull_is_refused_asks_again() {
     let mut server = server(1, r2sp());
@@ -333,8 +334,8 @@ fn a_worker_whose_pull_is_refused_asks_again() {
     assert_eq!(server.pull(WorkerNo(0), NOW), Ok(0));
 }
 
-/// Under SAFA an update waits for who lags. Its worker leaves meanwhile, and rejoins behind the others: the
-/// update keeps its number, and the worker goes on where the others are.
+/// Under SAFA an update waits for a lagging worker. Its worker leaves meanwhile, and rejoins behind the
+/// others: the update keeps its number, and the worker resumes where the others are.
 #[test]
 fn a_held_update_keeps_its_number_when_its_worker_rejoins() {
     let (waits, lags, other) = (WorkerNo(0), WorkerNo(1), WorkerNo(2));
@@ -351,10 +352,10 @@ fn a_held_update_keeps_its_number_when_its_worker_rejoins() {
     push(&mut server, 0, 0);
     server.leave(waits, NOW).unwrap();
     server.join(waits, NOW).unwrap();
-    assert_eq!(push(&mut server, 0, 0), PushOutcome::Repeated, "it is held");
-    assert_eq!(server.worker_states().least_done(), 1, "no worker waits for what it has missed");
+    assert_eq!(push(&mut server, 0, 0), PushOutcome::Repeated, "the update is held");
+    assert_eq!(server.worker_states().least_done(), 1, "missed iterations are not awaited");
     server.request(waits, NOW).unwrap();
-    assert!(drain(&mut server).is_empty(), "it still waits for who lags");
+    assert!(drain(&mut server).is_empty(), "the update still waits for the lagging worker");
     push(&mut server, 1, 1);
     let outputs = drain(&mut server);
     assert_eq!(applied(&outputs), [(0, 0), (1, 1)]);

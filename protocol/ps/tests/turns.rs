@@ -1,5 +1,5 @@
 //! Every order in which groups can be ready and chunks of their sums can arrive at two servers, which do not
-//! talk to each other: turns of groups (`docs/protocol/ps.md`, T1 to T6), and two mistakes that this notices.
+//! communicate: turns of groups (`docs/protocol/ps.md`, T1 to T6), and two mistakes that this detects.
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
@@ -41,10 +41,10 @@ impl Machine for Turns {
 
 /// A turn ends with its first chunk.
 const EARLY: u8 = 1;
-/// Chunks are applied when they come.
+/// Chunks are applied on arrival.
 const OUT_OF_TURN: u8 = 2;
 
-/// The same by other code, with mistakes. A turn is gone when it is applied whole.
+/// An independent implementation of turns, with mistakes. A turn is removed when it is completely applied.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Loose<const MISTAKE: u8> {
     concurrent_groups: usize,
@@ -52,7 +52,7 @@ struct Loose<const MISTAKE: u8> {
     ready: Vec<bool>,
     last: Vec<u64>,
     begun: u64,
-    /// By turn: which chunks have come, and which are applied.
+    /// By turn: which chunks have arrived, and which are applied.
     open: BTreeMap<u64, (Vec<bool>, Vec<bool>)>,
     outputs: VecDeque<TurnOutput>,
 }
@@ -76,7 +76,7 @@ impl<const MISTAKE: u8> Loose<MISTAKE> {
         }
     }
 
-    /// Applies the first chunk that may be, if there is one.
+    /// Applies the first chunk that may be, if any.
     fn apply(&mut self) -> bool {
         let groups = self.ready.len() as u64;
         for turn in self.open.keys().copied().collect::<Vec<_>>() {
@@ -135,7 +135,7 @@ impl<const MISTAKE: u8> Machine for Loose<MISTAKE> {
     }
 }
 
-/// What a group does at a server.
+/// State of a group at a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct GroupAtServer {
     has_sent_ready: bool,
@@ -157,7 +157,7 @@ struct State<M> {
     groups: Vec<Group>,
     /// By server and chunk: the groups whose chunk was applied, in order.
     applied: Vec<Vec<Vec<usize>>>,
-    /// By server, chunk and group: how many were applied when the group had its answer last.
+    /// By server, chunk and group: how many were applied at the group's last answer.
     has: Vec<Vec<Vec<usize>>>,
     stalest: u64,
     wrong: Option<&'static str>,
@@ -201,7 +201,7 @@ impl<M: Machine> Job<M> {
                     *has = log.len();
                     let place = &mut state.groups[group].at[server];
                     if !place.sent[chunk] || std::mem::replace(&mut place.answered[chunk], true) {
-                        state.wrong = Some("a chunk is applied twice, or before it is there");
+                        state.wrong = Some("a chunk is applied twice, or before it arrives");
                     }
                 }
                 TurnOutput::End { group, staleness, .. } => {
@@ -221,7 +221,7 @@ impl<M: Machine> Job<M> {
         }
     }
 
-    /// A server waits for chunks of so many groups.
+    /// Returns whether a server waits for chunks of `concurrent_groups` groups.
     fn pushing(state: &State<M>, server: usize) -> usize {
         let waits = |group: &&Group| group.at[server].is_begun && group.at[server].sent.contains(&false);
         state.groups.iter().filter(waits).count()
@@ -302,7 +302,7 @@ impl<M: Machine> Model for Job<M> {
             Property::sometimes("a sum is as stale", |job: &Job<M>, state: &State<M>| {
                 state.stalest == job.groups as u64 - 1
             }),
-            Property::always("nobody waits for ever", |job: &Job<M>, state: &State<M>| {
+            Property::always("no group waits forever", |job: &Job<M>, state: &State<M>| {
                 let mut actions = Vec::new();
                 job.actions(state, &mut actions);
                 !actions.is_empty() || state.groups.iter().all(|group| group.iteration == job.iterations)
@@ -315,7 +315,7 @@ fn job<M: Machine>(groups: usize, concurrent_groups: usize, iterations: u64) -> 
     Job { groups, concurrent_groups, chunks: 2, iterations, machine: PhantomData }
 }
 
-/// The names of the properties that do not hold.
+/// Returns the names of violated properties.
 fn broken<M: Machine>(groups: usize, concurrent_groups: usize) -> Vec<&'static str> {
     let checker = job::<M>(groups, concurrent_groups, 2).checker().threads(2).spawn_bfs().join();
     let found = checker.discoveries().into_keys();
@@ -340,7 +340,7 @@ fn mistakes_are_noticed() {
 }
 
 #[test]
-fn what_cannot_be_is_named() {
+fn invalid_calls_are_named() {
     for (groups, concurrent_groups, chunks) in [(0, 1, 1), (2, 0, 1), (2, 3, 1), (2, 1, 0)] {
         assert_eq!(
             Turns::new(groups, concurrent_groups, chunks),
@@ -354,7 +354,7 @@ fn what_cannot_be_is_named() {
     assert_eq!(turns.ready(1), Err(TurnError::Twice(1)));
     assert_eq!(turns.chunk(1, 0), Err(TurnError::OutOfTurn(1)), "the first turn is the other group's");
     turns.ready(0).unwrap();
-    assert_eq!(turns.ready(0), Err(TurnError::Twice(0)), "its turn goes on");
+    assert_eq!(turns.ready(0), Err(TurnError::Twice(0)), "its turn is open");
     assert_eq!(turns.chunk(0, 2), Err(TurnError::Chunk { group: 0, chunk: 2 }));
     turns.chunk(0, 1).unwrap();
     assert_eq!(turns.chunk(0, 1), Err(TurnError::Chunk { group: 0, chunk: 1 }));
@@ -364,9 +364,9 @@ fn what_cannot_be_is_named() {
 }
 
 #[test]
-fn the_groups_that_turns_wait_for_are_those_that_push_and_the_next_one() {
+fn turns_wait_for_groups_that_push_and_the_next_one() {
     let mut turns = Turns::new(3, 2, 1).unwrap();
-    assert_eq!(turns.awaited(), [0], "its turn is the first");
+    assert_eq!(turns.awaited(), [0], "group 0 has the first turn");
     turns.ready(2).unwrap();
     assert_eq!(turns.awaited(), [0]);
     turns.ready(0).unwrap();

@@ -1,20 +1,20 @@
-//! What all processes of a training in groups must share, as numbers that switches can sum.
+//! Settings that all processes of a training in groups must share, as numbers that switches can sum.
 //!
-//! Before its first turn a worker sums a tensor *terms* with its group: twelve bits of a digest of a
-//! setting's value in each number, again and again, so that every server has all of them. The mean over the
-//! group is the server's own number, or the setting differs. The answer is the server's own numbers, which
-//! workers compare among servers.
+//! Before its first turn a worker sums a tensor *terms* with its group: each number holds twelve bits of a
+//! digest of a setting's value, and the numbers repeat so that every server has all of them. The mean over
+//! the group must be the server's own number, or the setting differs. The answer is the server's own numbers,
+//! which workers compare among servers.
 
 use inart_terms::{digest_of_bytes, digest_of_values};
 
 use crate::error::PartError;
 
-/// Numbers of a setting, and bits of each: small enough that sums over all workers are exact.
+/// Numbers per setting, and bits per number: small enough that sums over all workers are exact.
 const WORDS: usize = 3;
 const WORD_DIGITS: usize = 3;
-/// Most settings: their numbers are in every block of 256 values.
+/// Most settings: their numbers fit into every block of 256 values.
 const MOST: usize = 80;
-/// Numbers that differ by less are the same: the mean of equal ones is exact but for a rounding, which grows
+/// Numbers that differ by less are equal: the mean of equal numbers is exact but for a rounding, which grows
 /// with the number of workers.
 const ROUNDING: f32 = 0.01;
 const ROUNDING_OF_WORKER: f32 = 1e-5;
@@ -22,18 +22,19 @@ const ROUNDING_OF_WORKER: f32 = 1e-5;
 /// Settings that workers do not know: they compare their servers.
 const OF_SERVERS: [&str; 2] = ["order of groups", "number of groups that push at once"];
 
-/// Settings that all must share, by name. A process does not know the value of each: workers do not know the
-/// order of groups, and servers not the step.
+/// Settings that all must share, by name. No process knows every value: workers do not know the order of
+/// groups, and servers not the learning rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agreed {
     names: Vec<String>,
-    /// Numbers in the order of names; none of a setting that is not known here.
+    /// Numbers in the order of names; `None` for a setting that is not known here.
     words: Vec<Option<f32>>,
 }
 
 impl Agreed {
-    /// The settings that each process knows: the number of groups, the model's length and its first weights;
-    /// and what only servers know: the jobs of groups in the order of turns, and how many push at once.
+    /// Creates the settings that each process knows: the number of groups, the model's length and its first
+    /// weights; and the ones that only servers know: the jobs of groups in the order of turns, and the number
+    /// of groups that push concurrently.
     pub fn new(groups: usize, first: &[f32], turns: Option<(&[String], usize)>) -> Self {
         let mut agreed = Agreed { names: Vec::new(), words: Vec::new() };
         agreed.add("number of groups", Some(groups.to_string()));
@@ -44,7 +45,7 @@ impl Agreed {
         agreed
     }
 
-    /// Adds a setting; without a value if this process does not know it. Beyond eighty they are left out.
+    /// Adds a setting; without a value if this process does not know it. Settings beyond 80 are ignored.
     pub fn add(&mut self, name: &str, value: Option<String>) {
         if self.names.len() >= MOST {
             return;
@@ -58,13 +59,13 @@ impl Agreed {
         self.names.push(name.to_owned());
     }
 
-    /// The number at a place of the tensor; 0 of a setting that is not known here.
+    /// Returns the number at a position of the tensor; 0 for a setting that is not known here.
     pub fn value(&self, at: usize) -> f32 {
         self.words[at % self.words.len()].unwrap_or(0.0)
     }
 
-    /// Compares the mean of a group's numbers from a place on with those of a server; numbers that the server
-    /// does not know are those of the first group. What only servers know is not compared.
+    /// Compares the mean of a group's numbers from a position on with those of a server; numbers that the
+    /// server does not know are those of the first group. Settings that only servers know are not compared.
     ///
     /// # Errors
     /// The first setting that differs.
@@ -91,8 +92,8 @@ impl Agreed {
         }
     }
 
-    /// The first setting in which an answer differs from this worker's, or between servers: its name, and the
-    /// places of both numbers.
+    /// Returns the first setting in which an answer differs from this worker's numbers, or between servers:
+    /// its name, and the positions of both numbers.
     pub fn differs(&self, answer: &[f32]) -> Option<(&str, usize, usize)> {
         let period = self.words.len();
         let other = |at: &usize| {

@@ -1,14 +1,14 @@
-//! Why a training in groups ends early.
+//! Errors that end a training in groups.
 
 use inart_protocol_ps::TurnError;
 
-/// What does not fit a server's part of the model.
+/// Sum that does not fit a server's part of the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
-    /// A turn that cannot be.
+    /// Invalid turn.
     #[error(transparent)]
     Turn(#[from] TurnError),
-    /// Workers sum something else.
+    /// Wrong length: the workers sum another tensor.
     #[error(
         "group {group}: frame {frame} of an iteration has {values} values, expected {expected}: its \
          workers sum another gradient, or take part in another number of groups"
@@ -16,14 +16,14 @@ pub enum PartError {
     Length {
         /// The group.
         group: usize,
-        /// Which frame, *ready* first.
+        /// Number of the frame; *ready* is first.
         frame: usize,
         /// Values of the frame.
         values: usize,
-        /// As there have to be.
+        /// Expected number of values.
         expected: usize,
     },
-    /// A frame of another iteration or tensor, or one that comes twice.
+    /// Duplicate frame, or frame of another iteration or tensor.
     #[error(
         "group {group}: frame {frame} is a duplicate or belongs to another iteration: its \
          workers sum another gradient, or take part in another number of groups"
@@ -31,10 +31,10 @@ pub enum PartError {
     Frame {
         /// The group.
         group: usize,
-        /// The frame, from the iteration's first on.
+        /// Number of the frame, from the iteration's first on.
         frame: u32,
     },
-    /// A group's workers do not share a setting with the server, or among themselves.
+    /// Setting that a group's workers do not share with the server, or among themselves.
     #[error("group {group}: its workers do not have the same {name} as the server; start all with the same")]
     Terms {
         /// The group.
@@ -42,22 +42,22 @@ pub enum PartError {
         /// The setting.
         name: String,
     },
-    /// Values have grown beyond numbers.
+    /// Values that are no longer finite.
     #[error(
         "the update of group {group} makes value {value} of the model infinite or NaN; take a smaller step"
     )]
     NotFinite {
         /// The group.
         group: usize,
-        /// Which value of the whole model.
+        /// Index of the value in the complete model.
         value: usize,
     },
 }
 
-/// Why a process cannot go on.
+/// Error that ends a process.
 #[derive(Debug, thiserror::Error)]
 pub enum RackError {
-    /// A server whose share is nothing.
+    /// Server with an empty share.
     #[error("job {job}: server {server} has no part of a model of {values} values; name fewer servers")]
     NoPart {
         /// The job of a group.
@@ -80,33 +80,33 @@ pub enum RackError {
         /// The first group's job.
         first: String,
     },
-    /// What a group's workers sum.
+    /// Wrong sum of a group's workers.
     #[error("job {job}: {error}")]
     Part {
         /// The job of the group.
         job: String,
-        /// What does not fit.
+        /// Reason.
         error: PartError,
     },
-    /// A group's job has ended.
+    /// End of a group's job.
     #[error("job {job}: {error}")]
     Group {
         /// The job of the group.
         job: String,
-        /// Why.
+        /// Reason.
         error: Box<inart_host_agent::Error>,
     },
-    /// A worker is gone.
+    /// Silent worker.
     #[error("job {job}: no frame from worker {worker} for {seconds:.1} s")]
     Silent {
         /// The job of the group.
         job: String,
         /// The worker.
         worker: String,
-        /// For how long.
+        /// Time without a frame.
         seconds: f64,
     },
-    /// A group that never came.
+    /// Group without workers.
     #[error(
         "job {job}: no worker has joined for {seconds:.0} s; start {}, and check interfaces and the plan on the \
          switches",
@@ -115,33 +115,33 @@ pub enum RackError {
     NoWorkers {
         /// The job of the group.
         job: String,
-        /// For how long.
+        /// Time without a worker.
         seconds: f64,
-        /// Its workers.
+        /// Workers of the group.
         workers: Vec<String>,
     },
-    /// Servers that do not share a setting, as a worker has seen it.
+    /// Setting that servers do not share, as a worker has detected.
     #[error("job {job}: servers {first} and {second} do not have the same {name}; start both with the same")]
     OtherServer {
         /// The job of the worker's group.
         job: String,
         /// The setting.
         name: String,
-        /// A server.
+        /// One server.
         first: String,
-        /// Another one.
+        /// Other server.
         second: String,
     },
-    /// The process was told to stop.
+    /// Stop of the process on request.
     #[error("server {0} was stopped before the last iteration")]
     Stopped(String),
-    /// A thread cannot be made.
+    /// Failure to create a thread.
     #[error("start a thread: {0}")]
     Thread(#[from] std::io::Error),
-    /// A host of InArt.
+    /// Failure of an InArt host.
     #[error(transparent)]
     Host(#[from] inart_host_agent::Error),
-    /// A model of another length.
+    /// Model of another length.
     #[error("a model of {given} values, and the job's gradient has {values}; give them the same length")]
     Model {
         /// Values given.
@@ -149,7 +149,7 @@ pub enum RackError {
         /// Values of the gradient.
         values: usize,
     },
-    /// A numbers of groups.
+    /// Invalid numbers of groups.
     #[error(transparent)]
     Turns(#[from] TurnError),
 }

@@ -1,10 +1,10 @@
-//! A group, as a server sees it.
+//! A server's state of a group.
 
 use inart_host_agent::SumsBack;
 use inart_host_agent::status::{HostStatus, StatusReport, StatusWatch};
 use inart_protocol_aggregation::{ServerCounters, ServerStatus};
 
-/// A group, as a server sees it.
+/// A server's state of a group.
 pub(crate) struct GroupState {
     pub job: String,
     pub workers: Vec<String>,
@@ -15,7 +15,7 @@ pub(crate) struct GroupState {
 }
 
 impl GroupState {
-    /// The last status of the group's server, with its age in seconds; `None` before the first.
+    /// Returns the last status of the group's server, with its age in seconds; `None` before the first.
     pub fn status(&self) -> Option<(ServerStatus, f64)> {
         match self.watch.report()? {
             StatusReport { age_seconds, status: HostStatus::Server(status), .. } => {
@@ -25,7 +25,7 @@ impl GroupState {
         }
     }
 
-    /// Whether no worker of the group has ever been heard from.
+    /// Returns whether no worker of the group has ever sent a frame.
     pub fn is_empty(&self) -> bool {
         self.status().is_none_or(|(status, _)| status.heard_seconds.iter().all(Option::is_none))
     }

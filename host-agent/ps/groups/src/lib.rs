@@ -1,13 +1,13 @@
 //! R²SP between groups of workers, InArt inside each: the processes of parameter servers and workers.
 //!
-//! Before its first turn a group sums what its workers must share with all others ([`Agreed`]).
+//! Before its first turn a group sums the settings that its workers must share with all others ([`Agreed`]).
 //!
-//! Each group is an InArt job of its own, whose gradients switches add up. A server's process
+//! Each group is an InArt job of its own, whose gradients switches aggregate. A server's process
 //! ([`RackServer`]) serves all groups and holds its part of the model. Before its gradient a group sums a
-//! small tensor, *ready*, whose answer the server withholds until it is the group's turn; then the gradient's
-//! sum is added to the model chunk by chunk, in the order of turns, and the answer is by how much the model
-//! has changed since the group's last turn. No message is added to InArt's, and servers do not talk to each
-//! other: turns go round the groups in order ([`inart_protocol_ps::Turns`]).
+//! small tensor, *ready*, whose answer the server withholds until the group's turn; then the gradient's sum
+//! is added to the model chunk by chunk, in the order of turns, and the answer is the change of the model
+//! since the group's last turn. No message is added to InArt's, and servers do not communicate with each
+//! other: turns visit the groups in a fixed order ([`inart_protocol_ps::Turns`]).
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! A server's part of the model: sums of groups come in, and what each group is to add to its own model goes
-//! out.
+//! A server's part of the model: takes sums of groups, and returns the change that each group adds to its own
+//! model.
 //!
-//! The model is kept as `f32`, and so is what each group has of it. The answer is the model minus what the
-//! group has, as the nearest floats. What that rounding leaves out is still in the difference the next time,
-//! so nothing is lost.
+//! The server keeps the model, and each group's copy of it, as `f32`. An answer is the difference between the
+//! model and the group's copy, as the nearest floats. The rounding error remains in the next difference, so
+//! nothing is lost.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::agreed::Agreed;
 use crate::error::{PartError, RackError};
 use crate::shape::Shape;
 
-/// What a sum has brought about.
+/// Event of a group's turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEvent {
     /// All workers of the group have computed.
@@ -24,51 +24,51 @@ pub enum TurnEvent {
         /// The group.
         group: usize,
     },
-    /// The group's turn begins.
+    /// The group's turn has started.
     Begins {
         /// The group.
         group: usize,
-        /// Which turn, from 0, over all groups.
+        /// Number of the turn, from 0, over all groups.
         turn: u64,
     },
-    /// All of the group's sum is in this part of the model.
+    /// The group's complete sum is in this part of the model.
     Ends {
         /// The group.
         group: usize,
-        /// Which turn.
+        /// Number of the turn.
         turn: u64,
-        /// Versions between what the sum was computed from and what it was added to.
+        /// Versions between the one that the sum was computed from and the one that it was added to.
         staleness: u64,
     },
 }
 
-/// What a group has, and where its iteration is.
+/// A group's copy of the model, and the progress of its iteration.
 #[derive(Debug, Clone)]
 struct Group {
-    /// Of this part of the model.
+    /// Copy of this part of the model.
     has: Vec<f32>,
     /// The number of the iteration's first frame.
     base: ChunkSeq,
     iterations: u32,
-    /// *Ready* of this iteration, until the turn begins.
+    /// Sum of *ready* in this iteration, until the turn starts.
     ready: Option<OwnSum>,
-    /// This part of the model, each chunk as the group's last turn made it.
+    /// This part of the model, each chunk as of the group's last turn.
     version: Vec<f32>,
-    /// Sums of chunks that are not applied.
+    /// Sums of chunks that are not applied yet.
     held: BTreeMap<usize, OwnSum>,
     has_begun: bool,
-    /// Frames of *terms* that have not come.
+    /// Frames of *terms* that have not arrived.
     terms: BTreeMap<usize, Range<usize>>,
 }
 
-/// What groups have to share with this server.
+/// Settings that groups must share with this server.
 #[derive(Debug, Clone)]
 struct Terms {
     agreed: Agreed,
-    /// Where the server's part of the tensor begins.
+    /// Start of the server's part of the tensor.
     first: usize,
     frames: Vec<Range<usize>>,
-    /// By group: its workers.
+    /// Number of workers by group.
     workers: Vec<usize>,
 }
 
@@ -77,13 +77,13 @@ struct Terms {
 pub struct Part {
     turns: Turns,
     model: Vec<f32>,
-    /// Where it begins in the whole model.
+    /// Start in the complete model.
     first: usize,
-    /// Values of *ready* here; none if there is no such frame.
+    /// Values of *ready* here; `None` without such a frame.
     ready: Option<usize>,
     /// By chunk: the number of its frame in an iteration, and its values.
     chunks: Vec<(usize, Range<usize>)>,
-    /// Frames of an iteration: *ready*, of maxima, and of chunks.
+    /// Frames of an iteration: *ready*, maxima, and chunks.
     frames: usize,
     groups: Vec<Group>,
     answers: Vec<(usize, Answer)>,
@@ -92,11 +92,11 @@ pub struct Part {
 }
 
 impl Part {
-    /// The part that is a server's of a first model, for so many groups, of which so many push at once. All
-    /// have the first model.
+    /// Creates a server's part of the first model, which all groups share, for `groups` groups;
+    /// `concurrent_groups` of them push at once.
     ///
     /// # Errors
-    /// A model of another length, or numbers that cannot be.
+    /// The model has another length, or the numbers are invalid.
     pub fn new(
         (shape, shard): (&Shape, ShardId),
         model: &[f32],
@@ -136,7 +136,8 @@ impl Part {
         })
     }
 
-    /// Before its first iteration each group sums what all have to share; by group, `workers` are as many.
+    /// Makes each group sum the shared settings before its first iteration. `workers`: their numbers, by
+    /// group.
     #[must_use]
     pub fn with_terms(
         mut self,
@@ -152,14 +153,14 @@ impl Part {
         self
     }
 
-    /// Adds a setting that groups have to share; without a value if this server does not know it.
+    /// Adds a setting that groups must share; without a value if this server does not know it.
     pub fn add_term(&mut self, name: &str, value: Option<String>) {
         if let Some(terms) = &mut self.terms {
             terms.agreed.add(name, value);
         }
     }
 
-    /// A frame of *terms*: the server's own numbers are the answer, if the group's are the same.
+    /// Takes a frame of *terms*: the answer is the server's own numbers, if the group's are equal.
     fn take_terms(&mut self, group: usize, sum: &OwnSum) -> Result<(), PartError> {
         let place = sum.sequence.since(self.groups[group].base);
         let wrong = PartError::Frame { group, frame: place };
@@ -180,10 +181,10 @@ impl Part {
         Ok(())
     }
 
-    /// The sum of a frame over all workers of a group.
+    /// Takes the sum of a frame over all workers of a group.
     ///
     /// # Errors
-    /// A frame that is none of the group's iteration, or what makes the model no numbers.
+    /// The frame does not belong to the group's iteration, or the model would not be finite.
     pub fn take(&mut self, group: usize, sum: OwnSum) -> Result<(), PartError> {
         if !self.groups[group].terms.is_empty() {
             return self.take_terms(group, &sum);
@@ -214,44 +215,44 @@ impl Part {
         self.carry_out()
     }
 
-    /// What is to be answered since the last call: to which group. A frame's values are by how much the
-    /// group's model changes; zeros for *ready*.
+    /// Returns the answers since the last call, each with its group. A frame's values are the change of the
+    /// group's model; zeros for *ready*.
     pub fn answers(&mut self) -> Vec<(usize, Answer)> {
         std::mem::take(&mut self.answers)
     }
 
-    /// What has happened since the last call.
+    /// Returns the events since the last call.
     pub fn events(&mut self) -> Vec<TurnEvent> {
         std::mem::take(&mut self.events)
     }
 
-    /// This part of the model.
+    /// Returns this part of the model.
     pub fn model(&self) -> &[f32] {
         &self.model
     }
 
-    /// The version that the group's last turn made: this part of the model without chunks of later turns,
-    /// which may be in others already.
+    /// Returns the version of the group's last turn: this part of the model without chunks of later turns,
+    /// some of which may be applied already.
     pub fn version(&self, group: usize) -> &[f32] {
         &self.groups[group].version
     }
 
-    /// Iterations of a group that are applied.
+    /// Returns the number of applied iterations of a group.
     pub fn iterations(&self, group: usize) -> u32 {
         self.groups[group].iterations
     }
 
-    /// The groups that all others wait for now.
+    /// Returns the groups that all others wait for.
     pub fn awaited(&self) -> Vec<usize> {
         self.turns.awaited()
     }
 
-    /// Turns that are applied whole, over all groups.
+    /// Returns the number of completely applied turns, over all groups.
     pub fn turns(&self) -> u64 {
         self.turns.version()
     }
 
-    /// One past the last frame that the group was answered.
+    /// Returns one past the last frame that the group was answered.
     pub fn end(&self, group: usize) -> ChunkSeq {
         self.groups[group].base
     }
@@ -260,7 +261,7 @@ impl Part {
         self.groups[group].has_begun = true;
         self.events.push(TurnEvent::Ready { group });
         self.turns.ready(group)?;
-        // Its turn may begin at once; chunks may follow.
+        // The turn may start at once; chunks may follow.
         self.carry_out()
     }
 

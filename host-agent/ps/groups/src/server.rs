@@ -16,28 +16,28 @@ use crate::part::{Part, TurnEvent};
 use crate::shape::Shape;
 use crate::waits::{self, PATIENCE, Watch};
 
-/// How often it is looked for workers that are gone.
+/// Interval of checks for silent workers.
 const LOOK: Duration = Duration::from_millis(200);
-/// A worker that nobody waits for may be silent for so many peer timeouts: of one that is waited for its
-/// job's server says it after one.
+/// Peer timeouts after which a worker that no worker of its group waits for counts as failed; the job's
+/// server reports awaited ones after one.
 const SILENT_TIMEOUTS: u32 = 2;
 
 /// A group of workers: its InArt job, and the server's access to it.
 pub struct RackGroup {
     /// The job of the group.
     pub assignment: Assignment,
-    /// The interface, or another transport.
+    /// Interface, or another transport.
     pub transport: Box<dyn Transport>,
-    /// How the server treats its workers.
+    /// Timeouts and limits of the server.
     pub options: Options,
 }
 
-/// What was counted until the end, by group.
+/// Final counters, by group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ending {
-    /// As the parameter server of each.
+    /// Counters of each job's server.
     pub servers: Vec<ServerCounters>,
-    /// This part of the model.
+    /// This server's part of the model.
     pub model: Vec<f32>,
 }
 
@@ -62,12 +62,12 @@ pub struct RackServer {
 }
 
 impl RackServer {
-    /// The server of that shard of all groups' jobs, in the order of turns; `concurrent_groups` of them push
-    /// at once. It ends after so many iterations of each.
+    /// Creates the server of one shard of all groups' jobs, in the order of turns; `concurrent_groups` of
+    /// them push at once. It ends after `iterations` of each.
     ///
     /// # Errors
-    /// Groups of different shares, a model of another length, numbers that cannot be, or what is wrong with
-    /// an assignment or a transport.
+    /// Groups have different shares, the model has another length, the numbers are invalid, or an assignment
+    /// or a transport is invalid.
     pub fn new(
         shard: ShardId,
         groups: Vec<RackGroup>,
@@ -132,14 +132,14 @@ impl RackServer {
         })
     }
 
-    /// Publishes through this socket what the server does.
+    /// Publishes the server's status through this socket.
     #[must_use]
     pub fn with_status(self, socket: StatusSocket<AnyStatus>) -> Self {
         self.status.set(socket);
         self
     }
 
-    /// Sets for how long a group may have no worker that joins before the server ends; 600 s by default.
+    /// Sets how long a group may be without workers before the server ends; 600 s by default.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -147,29 +147,29 @@ impl RackServer {
     }
 
     /// Adds a setting that all must share, such as the seed; without a value if this server does not know it:
-    /// then the groups are compared with the first one. Workers add the same, in the same order.
+    /// then the groups are compared with the first one. Workers must add the same settings in the same order.
     #[must_use]
     pub fn with_term(mut self, name: &str, value: Option<String>) -> Self {
         self.part.add_term(name, value);
         self
     }
 
-    /// By group: what moves the server to another plan of the group's job.
+    /// Returns, by group, the handle that migrates the server to another plan of the group's job.
     pub fn migrators(&self) -> Vec<Migrator> {
         self.servers.iter().map(OnwardServer::migrator).collect()
     }
 
-    /// This server's part of the model.
+    /// Returns this server's part of the model.
     pub fn model(&self) -> &[f32] {
         self.part.model()
     }
 
-    /// Serves until every group has done its iterations; tells what happens, with the version of the part of
-    /// the model that the group's last turn made.
+    /// Serves until every group has done its iterations; calls `on_event` for each event, with the part of
+    /// the model as of the group's last turn.
     ///
     /// # Errors
-    /// Why a group's job has ended, or what its workers sum wrongly. The workers of all groups have been
-    /// told.
+    /// A group's job has ended, or its workers' sums are wrong. The workers of all groups have received the
+    /// reason.
     pub fn run(mut self, on_event: &mut dyn FnMut(&TurnEvent, &[f32])) -> Result<Ending, RackError> {
         let (sender, events) = channel();
         let mut threads = Vec::new();
@@ -255,7 +255,7 @@ impl RackServer {
         }
     }
 
-    /// Logs for whom the turns wait, and ends the training if a group never comes.
+    /// Logs the groups that the turns wait for, and ends the training if a group stays without workers.
     fn say_waits(&mut self) {
         if self.error.is_some() {
             return;
@@ -272,7 +272,8 @@ impl RackServer {
         }
     }
 
-    /// A group that nobody waits for has nobody that misses it: the others would wait for its turn for ever.
+    /// Ends the training if a worker is silent that its own group does not wait for: otherwise the other
+    /// groups would wait for its turn without end.
     fn look(&mut self) {
         if self.error.is_some() {
             return;
@@ -297,7 +298,7 @@ impl RackServer {
         }
     }
 
-    /// Ends all groups' jobs; their workers hear why.
+    /// Ends all groups' jobs, and sends the reason to their workers.
     fn end(&mut self, error: RackError) {
         if self.error.is_some() {
             return;

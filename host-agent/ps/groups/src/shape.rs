@@ -1,4 +1,4 @@
-//! What workers sum in an iteration, and what of it is a server's.
+//! The tensors that workers sum in an iteration, and each server's part of them.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use inart_wire::ShardId;
 
 use crate::error::RackError;
 
-/// What a group's workers sum in each iteration, by its assignment: a tensor of one value that says that they
-/// are ready, unless there is one group, whose turn it always is; then the gradient. *Ready* is one frame at
-/// each server: without a value at all but one.
+/// Tensors that a group's workers sum in each iteration, by its assignment: a tensor of one value that
+/// signals readiness, unless there is only one group, which always has the turn; then the gradient. *Ready*
+/// is one frame at each server: without a value at all but one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
-    /// Values of the tensor *ready*; 0 if there is none.
+    /// Values of the tensor *ready*; 0 without one.
     pub ready: usize,
     ready_split: Split,
     terms_split: Split,
@@ -23,10 +23,10 @@ pub struct Shape {
 const BLOCK: usize = 256;
 
 impl Shape {
-    /// Of a gradient of so many values, in one of so many groups.
+    /// Creates the shape for a gradient of `values` values in one of `groups` groups.
     ///
     /// # Errors
-    /// A server without a part of the model: it would have no turns.
+    /// A server has no part of the model, and so would have no turns.
     pub fn new(assignment: &Assignment, values: usize, groups: usize) -> Result<Self, RackError> {
         let split = Split::new(assignment, values);
         if let Some(shard) = split.shards().iter().position(Range::is_empty) {
@@ -38,56 +38,57 @@ impl Shape {
         Ok(Shape { ready, ready_split, terms_split: terms_split(assignment, values), split })
     }
 
-    /// The values of a server's part of the model.
+    /// Returns the values of a server's part of the model.
     pub fn part(&self, shard: ShardId) -> Range<usize> {
         self.split.shards().get(shard.index()).cloned().unwrap_or(0..0)
     }
 
-    /// Values of *ready* at a server; `None` if there is no such tensor.
+    /// Returns the values of *ready* at a server; `None` without such a tensor.
     pub fn ready_values(&self, shard: ShardId) -> Option<usize> {
         (self.ready > 0).then(|| self.ready_split.shards().get(shard.index()).map_or(0, Range::len))
     }
 
-    /// Values of the tensor *terms*: some for each server.
+    /// Returns the values of the tensor *terms*: some for each server.
     pub fn terms(&self) -> usize {
         self.terms_split.shards().last().map_or(0, |last| last.end)
     }
 
-    /// The values of *terms* at a server.
+    /// Returns the values of *terms* at a server.
     pub fn terms_part(&self, shard: ShardId) -> Range<usize> {
         self.terms_split.shards().get(shard.index()).cloned().unwrap_or(0..0)
     }
 
-    /// The server that has a value of *terms*.
+    /// Returns the server that has a value of *terms*.
     pub fn terms_shard(&self, value: usize) -> usize {
         self.terms_split.shards().iter().position(|part| part.contains(&value)).unwrap_or(0)
     }
 
-    /// The frames of *terms* at a server, as those of the gradient.
+    /// Returns the frames of *terms* at a server, as those of the gradient.
     pub fn terms_frames(&self, shard: ShardId) -> Vec<Range<usize>> {
         frames(&self.terms_split, shard)
     }
 
-    /// The gradient's frames at a server: their values in its part of the model; none in those of maxima.
+    /// Returns the gradient's frames at a server: their values in its part of the model; none in those of
+    /// maxima.
     pub fn frames(&self, shard: ShardId) -> Vec<Range<usize>> {
         frames(&self.split, shard)
     }
 
-    /// Whether another group has the same frames at a server, with the same values in them. The frames of
-    /// exact sums depend on how many workers there are.
+    /// Returns whether another group has the same frames at a server, with the same values. The frames of
+    /// exact sums depend on the number of workers.
     pub fn is_cut_like(&self, other: &Self, shard: ShardId) -> bool {
         self.ready == other.ready
             && self.part(shard) == other.part(shard)
             && self.frames(shard) == other.frames(shard)
     }
 
-    /// Values of the gradient.
+    /// Returns the values of the gradient.
     pub fn values(&self) -> usize {
         self.split.shards().last().map_or(0, |last| last.end)
     }
 }
 
-/// The least tensor of which every server that has a part of the model has a part.
+/// Returns the shortest tensor of which every server with a part of the model has a part.
 fn terms_split(assignment: &Assignment, values: usize) -> Split {
     let lengths = (1..=values.div_ceil(BLOCK)).map(|blocks| blocks * BLOCK);
     let mut splits = lengths.map(|length| Split::new(assignment, length));

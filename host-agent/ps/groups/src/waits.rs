@@ -8,10 +8,10 @@ use inart_host_agent::status::{ProcessStatus, ProcessWait, awaited_workers};
 use crate::group_state::GroupState;
 use crate::part::Part;
 
-/// When waits are logged.
+/// Schedule of logged waits.
 pub(crate) type Watch = WaitWatch<Vec<String>>;
 
-/// The workers that the turns wait for, of groups that have iterations to do.
+/// Returns the workers that the turns wait for, of groups with iterations left.
 pub(crate) fn awaited(part: &Part, group_states: &[GroupState], iterations: u32) -> Vec<ProcessWait> {
     let groups = part.awaited().into_iter().filter(|group| part.iterations(*group) < iterations);
     let of_group = |group: usize| {
@@ -26,7 +26,7 @@ pub(crate) fn awaited(part: &Part, group_states: &[GroupState], iterations: u32)
     groups.flat_map(of_group).collect()
 }
 
-/// What the server `name` does.
+/// Returns the status of the server `name`.
 pub(crate) fn status(
     name: &str,
     part: &Part,
@@ -43,7 +43,7 @@ pub(crate) fn status(
     }
 }
 
-/// Logs the waits if that is due.
+/// Logs the waits when due.
 pub(crate) fn log(watch: &mut Watch, waits: &[ProcessWait], has_begun: bool) {
     let names: Vec<_> = waits.iter().map(|wait| wait.on.clone()).collect();
     let Some(waited) = watch.due(Some(names).filter(|names| !names.is_empty()), !has_begun) else { return };
@@ -51,5 +51,5 @@ pub(crate) fn log(watch: &mut Watch, waits: &[ProcessWait], has_begun: bool) {
     tracing::warn!("waiting for {}, for {} s", each.join(", "), waited.as_secs());
 }
 
-/// The server ends if no worker of a group has joined within this time.
+/// Time without a worker of a group after which the server ends.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);

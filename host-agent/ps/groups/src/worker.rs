@@ -8,15 +8,15 @@ use crate::agreed::Agreed;
 use crate::error::RackError;
 use crate::shape::Shape;
 
-/// A turn, as a worker has seen it.
+/// A worker's record of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
-    /// Of the tensor *ready*: how long its turn was waited for, with the last of the group's workers; none in
-    /// a single group.
+    /// Statistics of the tensor *ready*: the wait for the turn, shared by the group's workers; `None` in a
+    /// single group.
     pub ready: Option<RoundStats>,
-    /// Of the gradient.
+    /// Statistics of the gradient.
     pub push: RoundStats,
-    /// What this worker put in and got, bit for bit.
+    /// Pushed and received values, bit for bit.
     pub record: RoundRecord,
 }
 
@@ -27,15 +27,16 @@ pub struct RackWorker {
     model: Vec<f32>,
     job: String,
     servers: Vec<String>,
-    /// What it has to share, until that is compared.
+    /// Settings to share, until they are compared.
     agreed: Option<Agreed>,
 }
 
 impl RackWorker {
-    /// The worker of that rank of its group's job, one of so many groups; all begin with the same model.
+    /// Creates the worker of that rank of its group's job, one of `groups` groups; all start with the same
+    /// model.
     ///
     /// # Errors
-    /// What is wrong with the assignment or the transport.
+    /// The assignment or the transport is invalid.
     pub fn new(
         assignment: Assignment,
         rank: Rank,
@@ -53,7 +54,7 @@ impl RackWorker {
     }
 
     /// Adds a setting that all must share, such as the seed; without a value if workers do not know it.
-    /// Servers add the same, in the same order.
+    /// Servers must add the same settings in the same order.
     #[must_use]
     pub fn with_term(mut self, name: &str, value: Option<String>) -> Self {
         if let Some(agreed) = &mut self.agreed {
@@ -62,7 +63,7 @@ impl RackWorker {
         self
     }
 
-    /// Compares what all have to share, before the first turn.
+    /// Compares the shared settings, before the first turn.
     fn agree(&mut self) -> Result<(), RackError> {
         let Some(agreed) = self.agreed.take() else { return Ok(()) };
         let mut tensor: Vec<f32> = (0..self.shape.terms()).map(|at| agreed.value(at)).collect();
@@ -73,26 +74,25 @@ impl RackWorker {
         Err(RackError::OtherServer { job, name, first, second })
     }
 
-    /// The model as the last turn left it.
+    /// Returns the model after the last turn.
     pub fn model(&self) -> &[f32] {
         &self.model
     }
 
-    /// What tells it to move to another plan of its job.
+    /// Returns the handle that migrates the worker to another plan of its job.
     pub fn migrator(&self) -> inart_host_agent::Migrator {
         self.worker.migrator()
     }
 
-    /// Pushes what is to be added to the model, when it is the group's turn; then the model is as the servers
-    /// have it.
+    /// Pushes a change of the model in the group's turn; afterwards the model equals the servers'.
     ///
     /// # Errors
-    /// Why the training has ended.
+    /// The training has ended.
     pub fn push(&mut self, update: &mut [f32]) -> Result<Turn, RackError> {
         if update.len() != self.model.len() {
             return Err(RackError::Model { given: update.len(), values: self.model.len() });
         }
-        // An update that no sum could hold ends the job by its worker's name all the same.
+        // A non-finite update is pushed unchanged: it ends the job with its worker's name.
         if update.iter().all(|value| value.is_finite()) {
             self.agree()?;
         }

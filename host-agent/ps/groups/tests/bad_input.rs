@@ -1,4 +1,4 @@
-//! What workers send that fits no turn, and groups that fit no model: each named, and the model as it was.
+//! Frames that fit no turn, and groups that fit no model: each is named, and the model stays unchanged.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::support;
@@ -13,8 +13,8 @@ use support::{assignments, mac};
 
 const VALUES: usize = 600;
 
-/// Of *ready* one of two servers has the value and the other nothing. The second has a block of 88 values of
-/// the gradient, in a frame of 64 and one of 24, behind their maxima.
+/// One of two servers has the value of *ready*, the other an empty frame. The second has a block of 88 values
+/// of the gradient, in a frame of 64 and one of 24, behind their maxima.
 fn part(shard: u16) -> Part {
     let shape = Shape::new(&assignments(&[1, 1])[0], VALUES, 2).unwrap();
     assert_eq!([0, 1, 2].map(|shard: u16| shape.ready_values(shard.into())), [Some(1), Some(0), Some(0)]);
@@ -28,11 +28,11 @@ fn sum(sequence: u32, values: &[f32], last: bool) -> OwnSum {
 }
 
 #[test]
-fn what_fits_no_turn_is_named() {
+fn frames_that_fit_no_turn_are_named() {
     let length = |frame, values, expected| Err(PartError::Length { group: 0, frame, values, expected });
     let mut part = self::part(0);
     assert_eq!(part.take(0, sum(0, &[0.0; 2], true)), length(0, 2, 1));
-    assert_eq!(part.take(0, sum(0, &[0.0], false)), length(0, 1, 1), "*ready* goes on");
+    assert_eq!(part.take(0, sum(0, &[0.0], false)), length(0, 1, 1), "*ready* is still open");
     let mut part = self::part(1);
     assert_eq!(part.take(0, sum(0, &[0.0], true)), length(0, 1, 0));
     assert_eq!(part.take(0, sum(2, &[1.0; 64], false)), Err(TurnError::OutOfTurn(0).into()));
@@ -40,7 +40,7 @@ fn what_fits_no_turn_is_named() {
     part.take(0, sum(0, &[], false)).unwrap();
     assert_eq!(part.take(0, sum(0, &[], false)), Err(TurnError::Twice(0).into()));
     let no_such = |frame| Err(PartError::Frame { group: 0, frame });
-    assert_eq!(part.take(0, sum(1, &[1.0; 64], false)), no_such(1), "maxima do not come here");
+    assert_eq!(part.take(0, sum(1, &[1.0; 64], false)), no_such(1), "maxima do not arrive here");
     assert_eq!(part.take(0, sum(4, &[1.0; 64], false)), no_such(4));
     assert_eq!(part.take(0, sum(3, &[1.0; 64], false)), length(3, 64, 24));
     assert_eq!(part.take(1, sum(2, &[1.0; 64], false)), Err(TurnError::OutOfTurn(1).into()));
@@ -49,7 +49,7 @@ fn what_fits_no_turn_is_named() {
     assert_eq!((part.model()[63], part.model()[64]), (1.0, 2.0));
     let again = part.take(0, sum(3, &[1.0; 24], true));
     assert_eq!(again, Err(TurnError::Chunk { group: 0, chunk: 1 }.into()));
-    assert_eq!(part.model()[64], 2.0, "it is not applied twice");
+    assert_eq!(part.model()[64], 2.0, "the sum is not applied twice");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_model_that_is_no_numbers_ends_it() {
     assert_eq!(part.take(0, sum(2, &huge, false)), Err(PartError::NotFinite { group: 0, value: 512 + 5 }));
 }
 
-/// The group hears of its turn, and then by how much its model changes; the next iteration's frames follow.
+/// The group receives its turn, and then the change of its model; the next iteration's frames follow.
 #[test]
 fn frames_are_answered_by_their_numbers() {
     let mut part = part(1);
@@ -96,7 +96,7 @@ fn groups(jobs: Vec<Assignment>) -> Vec<RackGroup> {
 
 fn refused(jobs: Vec<Assignment>, concurrent_groups: usize, values: usize) -> String {
     let server = RackServer::new(0.into(), groups(jobs), concurrent_groups, &vec![0.0; values], 1);
-    server.err().expect("it cannot be").to_string()
+    server.err().expect("the groups are invalid").to_string()
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn groups_that_fit_no_model_are_named() {
     assert!(matches!(error, RackError::Model { given: 3, values: VALUES }), "{error}");
 }
 
-/// Workers that take another number of groups for theirs sum no *ready*.
+/// Workers with another number of groups sum no *ready*.
 #[test]
 fn workers_of_another_number_of_groups_end_all() {
     let network = InProcess::new();
@@ -141,10 +141,10 @@ fn workers_of_another_number_of_groups_end_all() {
         .collect();
     let place = (Box::new(network.port(mac(0))) as Box<_>, Options::default());
     let alone = RackWorker::new(jobs[0].clone(), 0u16.try_into().unwrap(), 1, vec![0.5; VALUES], place);
-    let error = alone.unwrap().push(&mut [1e-3; VALUES]).expect_err("it sums no *ready*").to_string();
+    let error = alone.unwrap().push(&mut [1e-3; VALUES]).expect_err("the worker sums no *ready*").to_string();
     assert!(error.contains("another number of groups") || error.contains("job-1"), "{error}");
     for server in servers {
-        let error = server.join().unwrap().expect("it cannot go on");
+        let error = server.join().unwrap().expect("the server ends");
         assert!(error.contains("job-1"), "{error}");
     }
 }
@@ -165,8 +165,8 @@ fn a_nan_ends_all_with_the_name_of_its_worker() {
         RackWorker::new(jobs[0].clone(), 0u16.try_into().unwrap(), 1, vec![0.0; VALUES], place).unwrap();
     let mut update = [0.0; VALUES];
     update[7] = f32::NAN;
-    let error = worker.push(&mut update).expect_err("no number").to_string();
+    let error = worker.push(&mut update).expect_err("the update is not finite").to_string();
     assert!(error.contains("value 7"), "{error}");
-    let error = server.join().unwrap().expect("it cannot go on");
+    let error = server.join().unwrap().expect("the server ends");
     assert!(error.contains("w0"), "{error}");
 }

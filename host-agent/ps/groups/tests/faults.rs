@@ -1,4 +1,4 @@
-//! Groups in turn on frames that are lost, doubled and late.
+//! Groups in turn on frames that are lost, duplicated and late.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::support;
@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_host_agent::{InProcessPort, PortError, Transport, Wake};
-use support::all_is_right;
+use support::check_training;
 
-/// Loses every seventh frame that is sent, sends every fifth twice, and every eleventh only after three
-/// others.
+/// Loses every seventh sent frame, duplicates every fifth, and delays every eleventh behind three others.
 struct Faulty {
     port: InProcessPort,
     sent: u32,
-    /// What is sent once more, or late: after so many others.
+    /// Duplicates and late frames, with the number of frames to wait for.
     later: Vec<(u32, Vec<u8>)>,
 }
 
@@ -70,6 +69,6 @@ impl Transport for Faulty {
 
 #[test]
 fn turns_go_on_whatever_frames_meet() {
-    all_is_right(faulty, &[2, 1], 1, 4);
-    all_is_right(faulty, &[1, 2, 1], 2, 3);
+    check_training(faulty, &[2, 1], 1, 4);
+    check_training(faulty, &[1, 2, 1], 2, 3);
 }

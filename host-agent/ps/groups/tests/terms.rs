@@ -1,4 +1,4 @@
-//! What groups and servers must share is compared before the first turn, and what differs is named.
+//! Settings that groups and servers must share are compared before the first turn, and differences are named.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::support;
@@ -12,15 +12,16 @@ use inart_ps_groups::{Agreed, RackGroup, RackServer, RackWorker};
 use support::{assignments, mac};
 
 const VALUES: usize = 700;
-/// That only ends a hang.
+/// Only ends a hang.
 const LONG: Duration = Duration::from_secs(60);
 
 fn options() -> Options {
     Options { peer_timeout: Duration::from_secs(6), ..Options::default() }
 }
 
-/// What two servers and a worker of each of two groups end with, servers first. `orders`: of each server, its
-/// groups; `first`: the first weights of servers and of the groups' workers; `steps`: of the groups.
+/// Returns the ends of two servers and of a worker of each of two groups, servers first. `orders`: each
+/// server's groups; `first`: the first weights of servers and of the groups' workers; `steps`: learning rates
+/// of the groups.
 fn run(orders: [&[usize]; 2], first: [f32; 3], steps: [&str; 2]) -> Vec<Result<f32, String>> {
     let (network, jobs) = (InProcess::new(), assignments(&[1, 1]));
     let (sender, ended) = channel();
@@ -84,7 +85,7 @@ fn groups_in_another_order_at_one_server_end_by_name() {
     for error in ended[2..].iter().map(|ended| ended.as_ref().unwrap_err()) {
         assert!(error.contains("servers s0 and s1") && error.contains("order of groups"), "{error}");
     }
-    // Servers hear no more of their workers, which have ended.
+    // Servers receive no more frames of their workers, which have ended.
     for error in ended[..2].iter().map(|ended| ended.as_ref().unwrap_err()) {
         assert!(error.contains("w0") || error.contains("w1"), "{error}");
     }

@@ -1,17 +1,17 @@
-//! How a worker's process ends.
+//! The end of a worker's process.
 
 use inart_connections::Connections;
 use inart_ps_agent::WorkerCounters;
 
-/// How a worker ended.
+/// The end of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
-    /// The model's last version.
+    /// Last version of the model.
     pub version: u64,
-    /// Why the server has left it out, if it has.
+    /// Reason of an exclusion by the server.
     pub left_out: Option<String>,
-    /// What it has dropped.
+    /// Drop counters.
     pub counters: WorkerCounters,
-    /// What its connection has counted.
+    /// Counters of the connection.
     pub connections: Connections,
 }

@@ -1,58 +1,58 @@
-//! Why a process cannot go on.
+//! Errors that end a process.
 
 use inart_ps_agent::WorkerError;
 use inart_terms::TermsError;
 
 use crate::kept_file::KeptError;
 
-/// Why a process cannot go on.
+/// Error that ends a process.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The connections, or a process that must end for another reason than its training.
+    /// Failure of a connection, or a reason other than the training.
     #[error(transparent)]
     Connections(#[from] inart_connections::Error),
-    /// Nobody of that name.
+    /// Unknown name.
     #[error("{name} is not a worker of job {job}; name one of {known}")]
     NoWorker {
-        /// As given.
+        /// Given name.
         name: String,
         /// The job.
         job: String,
         /// The workers.
         known: String,
     },
-    /// The server's setting does not fit its job.
+    /// Server setting that does not fit its job.
     #[error("the model has {values} values, and job {job} one of {wanted}: start all with one model")]
     Model {
         /// The job.
         job: String,
-        /// The model's.
+        /// Values of the model.
         values: usize,
-        /// The job's.
+        /// Values of the job's model.
         wanted: usize,
     },
-    /// What was kept cannot be read.
+    /// Unusable checkpoint.
     #[error(transparent)]
     Kept(#[from] KeptError),
-    /// A version cannot be kept.
+    /// Version that cannot be stored.
     #[error("{why}")]
     NotKept {
         /// The reason, as a line that names the file.
         why: String,
     },
-    /// Terms of a training that no hello could carry.
+    /// Settings of a training that no hello could carry.
     #[error("the terms of the training: {0}")]
     Terms(#[from] TermsError),
-    /// An update of finite values would make the model infinite.
+    /// Update of finite values that would make the model infinite.
     #[error(
         "the model becomes infinite by the update of {worker}, version {version} (value {at}): take a smaller step"
     )]
     Overflow {
-        /// Whose update.
+        /// Sender of the update.
         worker: String,
-        /// The version that it would have made.
+        /// Version that the update would have made.
         version: u64,
-        /// Which value.
+        /// Index of the value.
         at: usize,
     },
     /// No worker for too long.
@@ -62,17 +62,17 @@ pub enum HostError {
     NoWorkers {
         /// The job.
         job: String,
-        /// For how long.
+        /// Time without a worker.
         seconds: f64,
-        /// The workers' names.
+        /// Names of the workers.
         workers: String,
     },
-    /// The worker cannot go on.
+    /// End of a worker.
     #[error("worker {name}: {error}")]
     Worker {
         /// The worker.
         name: String,
-        /// Why.
+        /// Reason.
         error: WorkerError,
     },
 }

@@ -1,27 +1,28 @@
-//! A training job, as all its processes know it.
+//! A training job: settings that all its processes know.
 
 use inart_terms::{Terms, TermsError, fingerprint};
 
 use crate::error::HostError;
 
-/// Values of a chunk: 16 KiB as float32.
+/// Values per chunk: 16 KiB as float32.
 pub const CHUNK_VALUES: usize = 4096;
 
-/// A job: its server's and workers' names, and how long its model is.
+/// A job: the names of its server and workers, and the length of its model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
-    /// The server's name.
+    /// Name of the server.
     pub server: String,
-    /// The workers' names, in the order of turns.
+    /// Names of the workers, in the order of turns.
     pub workers: Vec<String>,
-    /// The model's values; at least 1.
+    /// Number of the model's values; at least 1.
     pub values: usize,
 }
 
 impl Job {
-    /// A fingerprint of what all have to agree on (FNV-1a of the names and the model's length).
+    /// Returns a fingerprint of the settings that all must agree on (FNV-1a of the names and the model's
+    /// length).
     pub fn fingerprint(&self) -> u64 {
         let names = [&self.name, &self.server].into_iter().chain(&self.workers);
         let length = (self.values as u64).to_be_bytes();
@@ -29,10 +30,11 @@ impl Job {
         fingerprint(bytes.map(u64::from))
     }
 
-    /// What all processes of the job have to share; `more` are the program's own terms, such as the seed.
+    /// Returns the settings that all processes of the job must share; `more` are the program's own, such as
+    /// the seed.
     ///
     /// # Errors
-    /// Terms that are too many or too long, or one that occurs twice.
+    /// The settings are too many or too long, or one occurs twice.
     pub fn terms(&self, more: &[(&str, String)]) -> Result<Terms, TermsError> {
         let own = [
             ("job", self.name.clone()),
@@ -43,10 +45,10 @@ impl Job {
         Terms::new(own.into_iter().chain(more.iter().cloned()))
     }
 
-    /// The number of a worker.
+    /// Returns the number of a worker.
     ///
     /// # Errors
-    /// Nobody of that name.
+    /// The name is unknown.
     pub fn number(&self, worker: &str) -> Result<u32, HostError> {
         let place = self.workers.iter().position(|name| name == worker);
         place.map(|place| place as u32).ok_or_else(|| HostError::NoWorker {

@@ -1,10 +1,10 @@
-//! The file from which a server that was restarted goes on: the model, its version, and a count per worker.
+//! The checkpoint file from which a restarted server resumes: the model, its version, and a count per worker.
 //!
-//! Magic, number of the format as an ASCII digit, fingerprint of the job, number of the training, length of
-//! its terms, the terms, version, number of workers, their counts, a byte for each (1 if it took part),
-//! number of values, the values (float32), SHA-256 of all before; integers are big-endian. The file is
-//! replaced whole: written beside the old one to the disk, renamed, and the folder written to the disk.
-//! Whenever the process or the machine fails, the version before or the new one remains.
+//! Magic, fingerprint of the job, number of the training, length of its terms, the terms, version, number of
+//! workers, their counts, a byte for each (1 if it took part), number of values, the values (float32),
+//! SHA-256 of everything before; integers are big-endian. A write replaces the complete file: a new file in
+//! the same folder is written to the disk and renamed, then the folder is written to the disk. Whenever the
+//! process or the machine fails, the file holds the previous version or this one.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -27,32 +27,24 @@ pub const CHECKPOINT_FORMAT: Format = Format {
 const FIRST_DIGIT: u8 = b'0';
 const DIGEST_BYTES: usize = 32;
 
-/// Why a kept model cannot be used, or not be kept.
+/// Reason for which a checkpoint cannot be used or written.
 #[derive(Debug, thiserror::Error)]
 pub enum KeptError {
-    /// The system refuses.
+    /// Refusal by the system.
     #[error("{path}: {cause}")]
     System {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// Cause that the system reports.
         cause: std::io::Error,
     },
-    /// It is no such file, or was cut or changed.
+    /// Incomplete or corrupt file.
     #[error("{path}: incomplete or corrupt checkpoint; delete it to start from scratch")]
     Broken {
         /// The file.
         path: PathBuf,
     },
-    /// Another version wrote the file in a format that this one does not read.
-    #[error("{path}: {error}")]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// The format, and those that are read.
-        error: FormatError,
-    },
-    /// It is of another job.
+    /// File of another job.
     #[error(
         "{path}: checkpoint of another job or model; name another file, or delete this one to start from scratch"
     )]
@@ -60,7 +52,7 @@ pub enum KeptError {
         /// The file.
         path: PathBuf,
     },
-    /// It is of another training of the job.
+    /// File of another training of the job.
     #[error(
         "{path}: checkpoint of another training: {difference}; name another file, or delete this one to start \
          from scratch"
@@ -68,12 +60,12 @@ pub enum KeptError {
     OtherTraining {
         /// The file.
         path: PathBuf,
-        /// The first setting that differs, and both values.
+        /// First setting that differs, with both values.
         difference: String,
     },
 }
 
-/// A file of a job.
+/// Checkpoint file of a job.
 #[derive(Debug, Clone)]
 pub struct KeptFile {
     path: PathBuf,
@@ -82,35 +74,35 @@ pub struct KeptFile {
 }
 
 impl KeptFile {
-    /// The file at a path, of the job with that fingerprint.
+    /// Creates a file at a path, for the job with that fingerprint.
     pub fn new(path: &Path, job: u64) -> Self {
         KeptFile { path: path.to_owned(), job, terms: Terms::default() }
     }
 
-    /// Sets the terms of the training: a file of one with others is refused.
+    /// Sets the settings of the training: a file of a training with others is refused.
     #[must_use]
     pub fn with_terms(mut self, terms: Terms) -> Self {
         self.terms = terms;
         self
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is in it; `None` if there is no such file.
+    /// Reads the checkpoint; `None` if there is no such file.
     ///
     /// # Errors
-    /// A file that cannot be read, is not whole, or is of another training.
+    /// The file cannot be read, is incomplete, or belongs to another training.
     pub fn read(&self) -> Result<Option<Kept>, KeptError> {
         Ok(self.read_training()?.map(|training| training.kept))
     }
 
-    /// What is in it, and of which training; `None` if there is no such file.
+    /// Reads the checkpoint and its training; `None` if there is no such file.
     ///
     /// # Errors
-    /// A file that cannot be read, is not whole, or is of another training.
+    /// The file cannot be read, is incomplete, or belongs to another training.
     pub fn read_training(&self) -> Result<Option<KeptTraining>, KeptError> {
         let path = self.path.clone();
         let data = match std::fs::read(&self.path) {
@@ -134,19 +126,19 @@ impl KeptFile {
         Ok(Some(training))
     }
 
-    /// Replaces what is in it; once it returns, that is on the disk. The training's terms are those of
+    /// Replaces the checkpoint; once this returns, it is on the disk. The training's settings are those of
     /// [`with_terms`](Self::with_terms).
     ///
     /// # Errors
-    /// What the system says.
+    /// The system refuses.
     pub fn write(&self, kept: &Kept) -> Result<(), KeptError> {
         self.write_training(&KeptTraining { number: 0, terms: self.terms.clone(), kept: kept.clone() })
     }
 
-    /// The same, of a training with a number.
+    /// Replaces the checkpoint by that of a training with a number.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system refuses.
     pub fn write_training(&self, training: &KeptTraining) -> Result<(), KeptError> {
         let KeptTraining { number, terms, kept } = training;
         let mut data = Vec::with_capacity(4 * kept.values.len() + 4096);
@@ -179,7 +171,7 @@ impl Keeper for KeptFile {
     }
 }
 
-/// Data first, then the name, then the folder's entry: each is on the disk before the next.
+/// Writes the data first, then the name, then the folder's entry: each is on the disk before the next.
 fn replace(path: &Path, beside: &Path, data: &[u8]) -> io::Result<()> {
     let mut file = File::create(beside)?;
     file.write_all(data)?;
@@ -230,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_read_back_and_what_is_broken_is_refused() {
+    fn checkpoints_are_read_back_and_corrupt_ones_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
         let file = KeptFile::new(&path, 7);
@@ -291,14 +283,14 @@ mod tests {
         let kept =
             |version| Kept { version, done: vec![version], members: vec![true], values: values(version) };
         file.write(&kept(1)).unwrap();
-        // A process that died while it wrote the next one.
+        // A process that crashed while it wrote the next version.
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(folder.path().join("model.new"), &whole[..whole.len() / 2]).unwrap();
         assert_eq!(file.read().unwrap().unwrap(), kept(1));
         file.write(&kept(2)).unwrap();
         assert_eq!(file.read().unwrap().unwrap(), kept(2));
-        assert!(!folder.path().join("model.new").exists(), "nothing stays beside it");
-        // What stands in the way of the next one is named, and the version before is still there.
+        assert!(!folder.path().join("model.new").exists(), "no other file remains");
+        // An obstacle to the next version is named, and the previous version remains.
         std::fs::create_dir(folder.path().join("model.new")).unwrap();
         let error = file.write(&kept(3)).unwrap_err().to_string();
         assert!(error.contains("model"), "{error}");

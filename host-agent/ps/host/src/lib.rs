@@ -40,5 +40,5 @@ pub use options::{HostOptions, QuicOptions, ServerOptions};
 pub use server::{ServerEvent, ServerHost, new_training};
 pub use worker::{Training, WorkerHost, WorkerStopper};
 
-/// What servers and workers speak (ALPN).
+/// Application protocol of servers and workers (ALPN).
 pub const PROTOCOL: &str = "inart-order/1";

@@ -1,15 +1,15 @@
-//! From settings to a transport.
+//! Opens transports from settings.
 
 use inart_connections::{Names, Transport};
 
 use crate::error::HostError;
 use crate::options::HostOptions;
 
-/// Longest message: a chunk has 16 KiB and a head, and greetings are shorter than this.
+/// Longest message: a chunk has 16 KiB and a header, and hellos are shorter than this.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Rates to others, in bit/s. Frames are paced one by one, repairs with them; where a transport has its own
-/// way to follow the network, as QUIC has, chunks leave it evenly.
+/// Rates to others, in bit/s. Frames are paced one by one, including retransmissions; where a transport has
+/// congestion control of its own, as QUIC has, the agent paces chunks.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Paced {
     /// Rates of packets, for the agent.
@@ -28,11 +28,11 @@ impl Paced {
     }
 }
 
-/// Begins to connect to all of `names`. To be called within a tokio runtime. `place`: that of a worker; none
-/// of the server. `rates_bps`: by number, at which rate the transport sends frames.
+/// Starts to connect to all of `names`. Must be called within a tokio runtime. `place`: that of a worker;
+/// `None` for the server. `rates_bps`: by number, the rate at which the transport sends frames.
 ///
 /// # Errors
-/// An address or an interface that the system refuses; a name without an address.
+/// The system refuses an address or an interface; a name has no address.
 pub(crate) fn open(
     names: &Names,
     place: Option<u32>,

@@ -1,4 +1,4 @@
-//! What processes are told.
+//! Settings of processes.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,43 +9,43 @@ use inart_ps_agent::Precision;
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
 
-/// Chunks under way to each process at most.
+/// Most chunks in flight to each process.
 pub(crate) const WINDOW: usize = 16;
 
-/// How a process reaches the others: all for the server, the server for a worker.
+/// Transport to the other processes: to all workers for the server, to the server for a worker.
 #[derive(Debug, Clone)]
 pub enum HostOptions {
-    /// By QUIC, across routed networks.
+    /// QUIC, across routed networks.
     Quic(Box<QuicOptions>),
-    /// By frames, inside one network.
+    /// Frames, inside one network.
     Frames(FrameOptions),
 }
 
-/// How a process reaches the others by QUIC.
+/// Addresses, credentials and congestion control for QUIC.
 #[derive(Debug, Clone)]
 pub struct QuicOptions {
-    /// Where it listens, by UDP.
+    /// UDP address to listen on.
     pub listen: SocketAddr,
-    /// Who it is and whom it trusts, for [`PROTOCOL`](crate::PROTOCOL).
+    /// Own certificate and trusted authority, for [`PROTOCOL`](crate::PROTOCOL).
     pub tls: MutualTls,
-    /// Where others are, by name: all workers for the server, the server for a worker.
+    /// Addresses of the others, by name: all workers for the server, the server for a worker.
     pub peers: BTreeMap<String, SocketAddr>,
-    /// How connections follow the network.
+    /// Congestion control of connections.
     pub congestion: Congestion,
 }
 
-/// How a server runs.
+/// Settings of a server.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// How values travel.
+    /// Wire format of values.
     pub precision: Precision,
-    /// By worker, the rate at which the model is sent to it, in bit/s; no limit unless told. By QUIC it is
-    /// that of packets, by frames that of Ethernet frames.
+    /// By worker, the highest rate at which the model is sent to it, in bit/s; `None` for no limit. Counts
+    /// packets with QUIC, and Ethernet frames with frames.
     pub rates_bps: Vec<Option<f64>>,
-    /// How long to wait for all workers before it begins with those that are there.
+    /// Longest wait for all workers; then the training starts with those that have joined.
     pub gather: Duration,
-    /// A worker without a connection for so long takes no part any more.
+    /// Time without a connection after which a worker times out.
     pub absence: Duration,
-    /// The training is over when all that take part have done so many iterations; never unless told.
+    /// Iterations after which the training is over, once all members have done them; `None` for no end.
     pub iterations: Option<u64>,
 }

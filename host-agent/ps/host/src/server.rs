@@ -16,19 +16,19 @@ use crate::network::Paced;
 use crate::options::{HostOptions, ServerOptions, WINDOW};
 use crate::watch::Watch;
 
-/// No worker is connected for so long unless set otherwise.
+/// Default time without a connected worker after which the server ends.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What a server has done.
+/// Event of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerEvent {
-    /// Something that concerns workers.
+    /// Report of the agent.
     Report(ServerReport),
-    /// The model has a new version.
+    /// A new version of the model.
     Applied {
-        /// Which, and what was applied.
+        /// Version, and the applied updates.
         applied: Applied,
-        /// The model; none if another version has followed at once.
+        /// Values of the model; `None` if another version has followed at once.
         model: Option<Arc<Vec<f32>>>,
     },
 }
@@ -41,7 +41,7 @@ pub struct ServerHost<S> {
     side: ServerSide,
 }
 
-/// A server beside its machine: its log, its status, and the signal that ends it.
+/// A server's log, its status, and the signal that ends it, next to its machine.
 struct ServerSide {
     job: Job,
     watch: Watch,
@@ -50,12 +50,12 @@ struct ServerSide {
 }
 
 impl<S: Sequencer> ServerHost<S> {
-    /// Listens, and begins to connect to all workers. To be called within a tokio runtime. With a file, each
-    /// version is kept in it.
+    /// Listens, and starts to connect to all workers. Must be called within a tokio runtime. With a file,
+    /// each version is stored in it.
     ///
     /// # Errors
-    /// An address or an interface that cannot be had, or certificates; a worker whose address is missing, or
-    /// is no host's; somebody who is no worker; a model of another length.
+    /// An address or an interface is not available, or certificates are invalid; a worker's address is
+    /// missing or invalid; an address belongs to no worker; the model has another length.
     pub fn open(
         job: &Job,
         sequencer: S,
@@ -98,8 +98,8 @@ impl<S: Sequencer> ServerHost<S> {
         Ok(ServerHost { agent, names, transport, side }.with_training(number, terms))
     }
 
-    /// Sets which training it is: its number, drawn when the model began ([`new_training`]) and kept with it,
-    /// and the terms that workers have to share. A worker that has trained in another one is refused.
+    /// Sets the training: its number, drawn with the first model ([`new_training`]) and kept in checkpoints,
+    /// and the settings that workers must share. A worker that has trained in another one is refused.
     #[must_use]
     pub fn with_training(mut self, number: u64, terms: Terms) -> Self {
         let Job { server, workers, .. } = self.side.job.clone();
@@ -108,33 +108,33 @@ impl<S: Sequencer> ServerHost<S> {
         self
     }
 
-    /// Sets for how long no worker may be connected before the server ends; 600 s unless set.
+    /// Sets the longest time without a connected worker before the server ends; 600 s by default.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.agent = self.agent.with_patience(patience);
         self
     }
 
-    /// Ends the training when this signal is received: workers receive that reason.
+    /// Ends the training when this signal arrives: workers receive it as the reason.
     #[must_use]
     pub fn with_stop(mut self, stop: StopSignal) -> Self {
         self.side.stop = Some(stop);
         self
     }
 
-    /// Publishes through this socket what the server does.
+    /// Publishes the server's status through this socket.
     #[must_use]
     pub fn with_status(self, socket: StatusSocket<AnyStatus>) -> Self {
         self.side.status.set(socket);
         self
     }
 
-    /// Serves workers until the training is over; calls `events` for what happens. What was dropped by the
-    /// agent and by the connections, and what decided the order.
+    /// Serves workers until the training is over; calls `on_event` for each event. Returns the drop counters
+    /// of the agent and of the connections, and the sequencer.
     ///
     /// # Errors
-    /// A version that cannot be kept; an interface that cannot be used any more; a model that becomes
-    /// infinite; no worker for too long. Workers that are connected have heard why.
+    /// A version cannot be stored; an interface is not usable any more; the model would become infinite; no
+    /// worker for too long. Connected workers have received the reason.
     pub async fn run(
         mut self,
         on_event: impl FnMut(ServerEvent),
@@ -142,7 +142,7 @@ impl<S: Sequencer> ServerHost<S> {
     where
         S: Clone,
     {
-        // A server has no program that orders anything.
+        // A server has no program that sends orders.
         let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
         let mut host = Serving { side: &mut self.side, on_event };
         let ended = drive(self.agent, &self.names, self.transport, taken, &mut host).await;
@@ -152,7 +152,7 @@ impl<S: Sequencer> ServerHost<S> {
     }
 }
 
-/// A server that runs.
+/// A running server.
 struct Serving<'a, F> {
     side: &'a mut ServerSide,
     on_event: F,
@@ -161,7 +161,7 @@ struct Serving<'a, F> {
 impl<S: Sequencer, F: FnMut(ServerEvent)> Host<ServerAgent<S>> for Serving<'_, F> {
     type Error = HostError;
 
-    /// The machine reports versions once the last of them is kept.
+    /// The machine reports versions once the last of them is stored.
     fn report(&mut self, report: ServerReport, server: &mut ServerAgent<S>) -> Result<(), HostError> {
         let job = &self.side.job;
         match report {
@@ -190,7 +190,7 @@ impl<S: Sequencer, F: FnMut(ServerEvent)> Host<ServerAgent<S>> for Serving<'_, F
         Ok(())
     }
 
-    /// Logs for whom the server waits, and tells those that wait for their turn.
+    /// Logs the workers that the server waits for, and notifies those that wait for their turn.
     fn look(
         &mut self,
         server: &mut ServerAgent<S>,

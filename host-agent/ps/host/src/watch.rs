@@ -1,4 +1,4 @@
-//! Says for whom a server waits.
+//! Logs the workers that a server waits for.
 
 use std::time::{Duration, Instant};
 
@@ -6,12 +6,12 @@ use inart_connections::{PeerNo, Transport};
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
 use inart_ps_agent::{Awaited, Sequencer, ServerAgent};
 
-/// A server waits for this time before it prints which workers are not connected, and then again.
+/// Time before the server prints which workers are not connected, and between repeats.
 const FIRST: Duration = Duration::from_secs(2);
 const GATHERING: Duration = Duration::from_secs(5);
-/// In the training, it waits for this time without progress before it prints why, and then again.
+/// Time without progress of the training before the server prints the reason, and between repeats.
 const TRAINING: Duration = Duration::from_secs(10);
-/// When something has happened last, and when that was said.
+/// Time of the last progress, and of the last print.
 #[derive(Debug)]
 pub(crate) struct Watch {
     progress: Instant,
@@ -24,12 +24,12 @@ impl Watch {
         Watch { progress: now, said: None }
     }
 
-    /// The training has come further.
+    /// Takes note of progress in the training.
     pub fn progress(&mut self) {
         (self.progress, self.said) = (Instant::now(), None);
     }
 
-    /// Returns what the server `name` does.
+    /// Returns the status of the server `name`.
     pub fn status<S: Sequencer>(
         &self,
         name: &str,
@@ -56,7 +56,7 @@ impl Watch {
         }
     }
 
-    /// For whom the server has been waiting, if it is time to say so.
+    /// Returns the workers that the server has been waiting for, when due.
     pub fn due<S: Sequencer>(
         &mut self,
         agent: &ServerAgent<S>,

@@ -1,4 +1,4 @@
-//! What a training program runs.
+//! The worker that a training program runs.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use crate::worker_side::{ThreadEvent, WorkerSide};
 
 /// A training program, as its worker calls it: on the thread that runs the worker, one call at a time.
 pub trait Training {
-    /// Computes an update from the model: as many values as the model has. The server adds it to its model,
-    /// times batch over first batch.
+    /// Computes an update from the model: as many values as the model has. The server adds the update, scaled
+    /// by batch over first batch, to its model.
     fn compute(&mut self, start: &Start) -> Vec<f32>;
 
-    /// The update of an iteration has arrived at the server. `refusal`: what is wrong with its values, which
-    /// then count nothing. There is nothing to do.
+    /// Takes note that the update of an iteration has arrived at the server. `refusal`: defect of its values,
+    /// which then count nothing. The default does nothing.
     fn pushed(&mut self, _iteration: u64, _refusal: Option<&str>) {}
 }
 
@@ -30,9 +30,9 @@ pub trait Training {
 pub struct WorkerStopper(Stopper<Computed>);
 
 impl WorkerStopper {
-    /// Ends the worker's connection: the server says that it has stopped, and waits for it no longer.
+    /// Closes the worker's connection: the server logs that it has stopped, and does not wait for it.
     pub fn stop(&self) {
-        // A worker that is over does not need it.
+        // A worker that has ended need not stop.
         let _ = self.0.stop();
     }
 }
@@ -46,13 +46,13 @@ pub struct WorkerHost {
 }
 
 impl WorkerHost {
-    /// Listens, and begins to connect to the server. `rate_bps`: at what rate it sends its updates, in bit/s;
-    /// by QUIC it is that of packets, by frames that of Ethernet frames. `patience`: after so long without a
-    /// server it ends.
+    /// Listens, and starts to connect to the server. `rate_bps`: rate at which it sends its updates, in
+    /// bit/s; of packets with QUIC, of Ethernet frames with frames. `patience`: time without a server after
+    /// which the worker ends.
     ///
     /// # Errors
-    /// Nobody of that name; an address or an interface that cannot be had, or certificates; no address of the
-    /// server, or one that is no host's.
+    /// The name is unknown; an address or an interface is not available, or certificates are invalid; the
+    /// server's address is missing or invalid.
     pub fn open(
         job: &Job,
         me: &str,
@@ -63,11 +63,11 @@ impl WorkerHost {
         Self::open_with(job, me, &job.terms(&[])?, (rate_bps, patience), options)
     }
 
-    /// The same with terms of the program's own ([`Job::terms`]), which the server compares with its own and
-    /// with those of other workers. `(rate_bps, patience)`: as of [`open`](Self::open).
+    /// Opens a worker with settings of the program's own ([`Job::terms`]), which the server compares with its
+    /// own and with those of other workers. `(rate_bps, patience)`: as for [`open`](Self::open).
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As for [`open`](Self::open).
     pub fn open_with(
         job: &Job,
         me: &str,
@@ -93,7 +93,7 @@ impl WorkerHost {
             let mut side = WorkerSide::new(names.clone(), events.clone(), published);
             let ended = match drive(agent, &names, transport, orders, &mut side).await {
                 Ok((agent, connections)) => {
-                    // Without a version the program has gone.
+                    // Without a version the program has ended.
                     let Some((version, left_out)) = side.last else { return };
                     Ok(Ending { version, left_out, counters: agent.counters(), connections })
                 }
@@ -104,32 +104,32 @@ impl WorkerHost {
         Ok(Self { me: me.to_owned(), status, handle })
     }
 
-    /// Its name.
+    /// Returns the worker's name.
     pub fn name(&self) -> &str {
         &self.me
     }
 
-    /// Publishes through this socket what the worker does.
+    /// Publishes the worker's status through this socket.
     pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
         self.status.set(socket);
     }
 
-    /// What ends it from another thread.
+    /// Returns a handle that ends the worker from another thread.
     pub fn stopper(&self) -> WorkerStopper {
         WorkerStopper(self.handle.stopper())
     }
 
-    /// Trains until the server says that it is over.
+    /// Trains until the server ends the training.
     ///
     /// # Errors
-    /// An update of another length than the model; no server for too long; a server of another job; a worker
-    /// that was stopped, once its program has computed.
+    /// An update's length is not the model's; no server for too long; the server has another job; the worker
+    /// was stopped, once its program has computed.
     pub fn run(mut self, training: &mut dyn Training) -> Result<Ending, HostError> {
         loop {
             match self.handle.next(false)? {
                 ThreadEvent::Compute(start) => {
                     let update = training.compute(&start);
-                    // The training may be over meanwhile, which is the next news.
+                    // The training may be over meanwhile, which is the next event.
                     let _ = self.handle.command(Computed { ticket: start.ticket, update });
                 }
                 ThreadEvent::Pushed { iteration, refusal } => training.pushed(iteration, refusal.as_deref()),

@@ -1,4 +1,4 @@
-//! A worker beside its machine: what its program is told, its log and its status.
+//! The part of a worker that reports to its program, logs and publishes its status, next to its machine.
 
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use inart_ps_agent::{Start, WorkerAgent, WorkerReport};
 use crate::ending::Ending;
 use crate::error::HostError;
 
-/// Number of the only other process.
+/// Number of the worker's only connection.
 pub(crate) const SERVER: PeerNo = PeerNo(0);
 
-/// What the training program is told.
+/// Event for the training program.
 #[derive(Debug)]
 pub(crate) enum ThreadEvent {
     Compute(Start),
@@ -21,7 +21,7 @@ pub(crate) enum ThreadEvent {
     Ended(Result<Ending, HostError>),
 }
 
-/// What the worker does, for its status.
+/// Activity of the worker, for its status.
 #[derive(Debug)]
 struct Activity {
     computes: bool,
@@ -30,14 +30,14 @@ struct Activity {
     pushed: u64,
 }
 
-/// A worker beside its machine.
+/// A worker's reports, log and status, next to its machine.
 pub(crate) struct WorkerSide {
     names: Names,
     events: Sender<ThreadEvent>,
     activity: Activity,
     watch: WaitWatch<()>,
     status: StatusPublisher,
-    /// The model's last version, and why the worker is left out, if it is.
+    /// Last version of the model, and the reason of an exclusion.
     pub last: Option<(u64, Option<String>)>,
 }
 
@@ -47,7 +47,7 @@ impl WorkerSide {
         WorkerSide { names, events, activity, watch: WaitWatch::default(), status, last: None }
     }
 
-    /// A program that is gone is noticed by its orders.
+    /// Sends an event to the program. An ended program is detected by its orders.
     fn send(&self, event: ThreadEvent) {
         let _ = self.events.send(event);
     }
@@ -103,7 +103,7 @@ impl Host<WorkerAgent> for WorkerSide {
         (self.activity.computes, self.activity.since) = (false, Instant::now());
     }
 
-    /// Logs that the server is not connected: after two seconds, and then every few.
+    /// Logs that the server is not connected: after two seconds, and then every few seconds.
     fn look(
         &mut self,
         worker: &mut WorkerAgent,

@@ -1,4 +1,4 @@
-//! A training that cannot go on ends by name at all its processes.
+//! A training that cannot continue ends by name at all its processes.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
@@ -17,7 +17,7 @@ use crate::support::{Identities, options};
 
 const VALUES: usize = 100;
 
-/// Adds the same to each value, however much that is.
+/// Adds the same number to each value.
 struct Adds(f32);
 
 impl Training for Adds {
@@ -61,7 +61,7 @@ impl Processes {
         self.serve_for(terms, patience, Duration::from_secs(30))
     }
 
-    /// Serves; waits so long for a worker whose connection has ended.
+    /// Serves, with a timeout for workers whose connection has ended.
     fn serve_for(
         &self,
         terms: &[(&str, String)],
@@ -89,7 +89,7 @@ impl Processes {
             let host = ServerHost::open(&self.job, sequencer, server, None, options)?;
             let host = host.with_training(7, self.job.terms(terms)?).with_patience(patience);
             let mut all = Vec::new();
-            // The time ends a hang only.
+            // The timeout only ends a hang.
             let ran = tokio::time::timeout(2 * LONG, host.run(|event| all.push(event))).await;
             ran.expect("the training ends").map(|_| all)
         })
@@ -120,7 +120,7 @@ fn another_seed_is_refused_by_name_and_the_right_one_is_not() {
     let (served, wrong) = std::thread::scope(|scope| {
         let server = scope.spawn(|| processes.serve(&seed(1), LONG));
         let wrong = wrong.join().unwrap().unwrap_err().to_string();
-        // The worker is started again as it has to be.
+        // The worker restarts with the right seed.
         let again = processes.worker(0, &seed(1), 1.0);
         again.join().unwrap().unwrap();
         (server.join().unwrap(), wrong)
@@ -137,7 +137,7 @@ fn a_server_that_no_worker_connects_to_ends_by_name() {
     }
 }
 
-/// Is stopped while it computes.
+/// Stops while it computes.
 struct Stopped(WorkerStopper);
 
 impl Training for Stopped {
@@ -148,7 +148,7 @@ impl Training for Stopped {
 }
 
 #[test]
-fn a_worker_that_is_told_to_stop_is_evicted_at_once_and_the_others_train_on() {
+fn a_stopped_worker_is_evicted_at_once_and_the_others_train_on() {
     let processes = Processes::new(2);
     let other = processes.worker(0, &[], 1.0);
     let server = BTreeMap::from([("s".to_owned(), *processes.places.last().unwrap())]);
@@ -158,7 +158,7 @@ fn a_worker_that_is_told_to_stop_is_evicted_at_once_and_the_others_train_on() {
         let stopper = host.stopper();
         host.run(&mut Stopped(stopper)).unwrap_err().to_string()
     });
-    // A server that waited for its connection would do so until its patience ends.
+    // A server that waited for a new connection would do so until its patience ends.
     let events = processes.serve_for(&[], Duration::from_secs(20), Duration::from_secs(3600)).unwrap();
     assert_eq!(stopped.join().unwrap(), "w2 was stopped");
     let gone = ServerEvent::Report(ServerReport::Gone { worker: WorkerNo(1) });

@@ -1,4 +1,4 @@
-//! A version that a server tells of is kept: also one of several that were applied together.
+//! A reported version is stored: also one of several that were applied together.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ impl Training for Worker {
 }
 
 #[test]
-fn what_is_told_is_kept() {
+fn reported_versions_are_stored() {
     let identities = Identities::new();
     let names: Vec<String> = (0..WORKERS).map(|worker| format!("w{worker}")).collect();
     let job = Job { name: "j".into(), server: "s".into(), workers: names.clone(), values: VALUES };
@@ -70,13 +70,16 @@ fn what_is_told_is_kept() {
                 versions += 1;
                 together += u32::from(model.is_none());
                 let kept = file.read().unwrap().expect("a version is kept").version;
-                assert!(kept >= applied.version, "version {} is told, {kept} is kept", applied.version);
+                assert!(kept >= applied.version, "version {} is reported, {kept} is stored", applied.version);
             }
         };
         host.run(on_event).await.unwrap();
     });
     workers.into_iter().for_each(|worker| worker.join().unwrap());
-    assert!(versions >= 30 && together >= 5, "{together} of {versions} versions had others behind them");
+    assert!(
+        versions >= 30 && together >= 5,
+        "{together} of {versions} versions were followed by others at once"
+    );
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn the_file_of_another_training_of_the_same_job_is_refused_by_what_differs() {
     for named in ["model:", "it has step 0.3", "this training has step 0.05", "delete this one"] {
         assert!(refused.contains(named), "{refused}");
     }
-    // A server does not know the step: its workers bring it, and the file has it.
+    // A server does not know the learning rate: its workers bring it, and the file has it.
     let server = Terms::new([("order", "bsp"), ("seed", "1")]).unwrap();
     let back = KeptFile::new(&path, 7).with_terms(server).read_training().unwrap().unwrap();
     assert_eq!((back.terms.value("step"), back.kept), (Some("0.3"), kept));

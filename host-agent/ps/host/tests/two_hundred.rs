@@ -1,5 +1,5 @@
 //! Two hundred clients of one server's process over the loopback, in groups: every model that the server
-//! merges is one that its client sent, once; the model is merged again and compared bit for bit.
+//! merges was sent by its client, once; the model is merged again and compared bit for bit.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ const GROUPS: usize = 8;
 const ROUNDS: u64 = 3;
 const VALUES: usize = 5000;
 
-/// A client's model is a function of what it pulled, its number and the round: halves add up exactly.
+/// A client's model is a function of the pulled model, its number and the round: sums of halves are exact.
 struct Client(usize);
 
 fn trained(from: &[f32], client: usize, round: u64) -> Vec<f32> {
@@ -89,7 +89,7 @@ fn two_hundred_clients_meet_one_server_in_groups() {
     check(&events);
 }
 
-/// Merges again what the server says that it has taken.
+/// Repeats the merges that the server reports.
 fn check(events: &[ServerEvent]) {
     let mut model = vec![0.0f32; VALUES];
     let mut versions = BTreeMap::from([(0, model.clone())]);
@@ -109,7 +109,7 @@ fn check(events: &[ServerEvent]) {
                 let mut sum = vec![0.0f64; VALUES];
                 for update in &applied.updates {
                     let (round, values) =
-                        held.remove(&update.worker.0).expect("it has pushed, and counts once");
+                        held.remove(&update.worker.0).expect("the client has pushed, and counts once");
                     assert_eq!((round, update.worker.index() % GROUPS), (rounds[group], group));
                     sum.iter_mut().zip(values.iter()).for_each(|(sum, value)| *sum += f64::from(*value));
                 }

@@ -1,6 +1,6 @@
 //! Arithmetic of federated training. All vectors of a call have one length.
 
-/// The mean of models, each value summed in double precision; nothing of none.
+/// Returns the mean of models, each value summed in double precision; empty without models.
 pub fn mean<'m>(models: impl IntoIterator<Item = &'m [f32]>) -> Vec<f32> {
     let mut models = models.into_iter();
     let Some(first) = models.next() else { return Vec::new() };
@@ -13,7 +13,7 @@ pub fn mean<'m>(models: impl IntoIterator<Item = &'m [f32]>) -> Vec<f32> {
     sum.into_iter().map(|sum| (sum / count) as f32).collect()
 }
 
-/// Merges a group's mean into the model: ω ← (M - 1)/M ω + 1/M ω̄ of M groups (Algorithm 2, line 16).
+/// Merges a group's mean into the model: ω ← (M - 1)/M ω + 1/M ω̄ for M groups (Algorithm 2, line 16).
 pub fn merge(model: &mut [f32], group_mean: &[f32], groups: usize) {
     let part = 1.0 / groups.max(1) as f64;
     for (value, mean) in model.iter_mut().zip(group_mean) {
@@ -21,7 +21,7 @@ pub fn merge(model: &mut [f32], group_mean: &[f32], groups: usize) {
     }
 }
 
-/// The cosine between two changes of a model that began at `start`; `None` if one of them is no change.
+/// Returns the cosine between two changes of the model `start`; `None` if one of them is no change.
 pub fn cosine(start: &[f32], one: &[f32], other: &[f32]) -> Option<f64> {
     let (mut product, mut one_square, mut other_square) = (0.0, 0.0, 0.0);
     for ((start, one), other) in start.iter().zip(one).zip(other) {

@@ -5,24 +5,24 @@
 pub struct ClientNo(pub u32);
 
 impl ClientNo {
-    /// The number as a position.
+    /// Returns the number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a client has its host do.
+/// Action for a client's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClientStep {
-    /// Join, and tell the server who this is; it answers with the model.
+    /// Join the server, which answers with the model.
     Join,
     /// Pull the model.
     Pull,
-    /// Train on it for a round.
+    /// Train on the model for a round.
     Compute,
-    /// Push what came of it.
+    /// Push the trained model.
     Push {
-        /// The round that it is of.
+        /// Round of the model.
         round: u64,
     },
 }
@@ -36,13 +36,13 @@ enum Stage {
     Computing {
         round: u64,
     },
-    /// It pushes, or has pushed and waits.
+    /// Pushing, or waiting after a push.
     Pushing {
         round: u64,
     },
 }
 
-/// The state machine of one client. What comes too late, or twice, is answered with no step.
+/// State machine of one client. Late and duplicate events cause no step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     stage: Stage,
@@ -55,24 +55,24 @@ impl Default for Client {
 }
 
 impl Client {
-    /// A client that has to [`start`](Self::start).
+    /// Creates a client that must [`start`](Self::start).
     pub fn new() -> Self {
         Client { stage: Stage::Joining }
     }
 
-    /// It has just started, or its connection to the server is new: what it had begun is void.
+    /// Starts the client, or restarts it on a new connection: earlier activity is void.
     pub fn start(&mut self) -> ClientStep {
         self.stage = Stage::Joining;
         ClientStep::Join
     }
 
-    /// It has the model of a round already.
+    /// Starts with the model of a round.
     pub fn start_with(&mut self, round: u64) -> ClientStep {
         self.stage = Stage::Computing { round };
         ClientStep::Compute
     }
 
-    /// The server's answer has come: the model, for a round.
+    /// Takes the server's answer: the model, for a round.
     pub fn answered(&mut self, round: u64) -> Option<ClientStep> {
         if let Stage::Pulling { .. } | Stage::Computing { .. } = self.stage {
             return None;
@@ -81,14 +81,14 @@ impl Client {
         Some(ClientStep::Pull)
     }
 
-    /// The model has come.
+    /// Takes note that the model has arrived.
     pub fn pulled(&mut self) -> Option<ClientStep> {
         let Stage::Pulling { round } = self.stage else { return None };
         self.stage = Stage::Computing { round };
         Some(ClientStep::Compute)
     }
 
-    /// The round is trained.
+    /// Takes note that the round is trained.
     pub fn computed(&mut self) -> Option<ClientStep> {
         let Stage::Computing { round } = self.stage else { return None };
         self.stage = Stage::Pushing { round };

@@ -1,4 +1,4 @@
-//! One group: what it waits for.
+//! One group, and the updates that it waits for.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use crate::part::Part;
 pub struct Group {
     /// Clients that take part and are not excluded.
     pub size: usize,
-    /// The round that it collects for.
+    /// Round that is being collected.
     pub round: u64,
-    /// Whose updates are in.
+    /// Clients whose updates have arrived.
     pub collected: BTreeSet<u32>,
-    /// When it was aggregated last; at first, when the server began.
+    /// Time of the last aggregation; at first, of the server's start.
     pub last: Duration,
-    /// When enough were in.
+    /// Time at which enough updates had arrived.
     pub full_at: Option<Duration>,
-    /// Clients that are excluded.
+    /// Number of excluded clients.
     pub excluded: usize,
 }
 
@@ -27,17 +27,17 @@ impl Group {
         Group { size: 0, round: 0, collected: BTreeSet::new(), last: now, full_at: None, excluded: 0 }
     }
 
-    /// Whether enough updates are in: a number of them, counted.
+    /// Returns whether enough updates have arrived.
     pub fn is_full(&self, fraction: Part) -> bool {
         !self.collected.is_empty() && self.collected.len() >= fraction.at_least_of(self.size)
     }
 
-    /// Whether nothing can be expected of it.
+    /// Returns whether no updates can be expected.
     pub fn is_empty(&self) -> bool {
         self.size == 0 && self.collected.is_empty()
     }
 
-    /// Its round is over; returns whose updates were in it.
+    /// Ends the round. Returns the clients whose updates were in it.
     pub fn next_round(&mut self, now: Duration) -> BTreeSet<u32> {
         self.round += 1;
         self.last = now;

@@ -1,4 +1,4 @@
-//! Clients in groups that meet the server in turn (FL-R²SP, Section IV-B and Algorithm 2).
+//! Clients in groups that use the server in turn (FL-R²SP, Section IV-B and Algorithm 2).
 
 mod average;
 mod client;

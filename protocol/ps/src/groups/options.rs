@@ -1,54 +1,54 @@
-//! How groups are made and what they wait for.
+//! Settings of groups.
 
 use std::time::Duration;
 
 use super::outliers::OutlierRule;
 use crate::part::Part;
 
-/// How a server of groups runs.
+/// Settings of a server of groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupOptions {
-    /// How many clients there may be.
+    /// Largest number of clients.
     pub clients: usize,
     /// M: client i is in group i mod M.
     pub groups: usize,
-    /// C: the part of a group that is waited for; above 0.
+    /// C: the part of a group that is awaited; above 0.
     pub fraction: Part,
-    /// r: aggregations are r T/M apart at least.
+    /// r: the least time between aggregations is r T/M.
     pub relaxation: Part,
-    /// How long a client may take for a round before it is given up; for ever unless told.
+    /// Longest time of a client for a round before it times out; `None` for no limit.
     pub patience: Option<Duration>,
-    /// Who is left out for its data; nobody unless told.
+    /// Rule for excluding clients by their data; `None` for no exclusion.
     pub outliers: Option<OutlierRule>,
 }
 
-/// What is wrong with groups.
+/// Invalid setting of groups.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum GroupError {
-    /// No group, or one without a client.
+    /// No group, or a group without clients.
     #[error("{groups} groups of {clients} clients: give from 1 to {clients} groups, so that none is empty")]
     Groups {
         /// M.
         groups: usize,
-        /// Clients.
+        /// Number of clients.
         clients: usize,
     },
-    /// C is nothing.
+    /// C of 0.
     #[error("a fraction of 0: give a part above 0, at most 1")]
     Fraction,
-    /// No cosine can be compared with it.
+    /// Threshold that is not a cosine.
     #[error("an outlier threshold of {0}: give a cosine from -1 to 1")]
     Threshold(f64),
-    /// Nobody would ever be an outlier, or at once.
+    /// Zero rounds before an exclusion.
     #[error("an outlier after 0 rounds: give at least 1")]
     Rounds,
 }
 
 impl GroupOptions {
-    /// Whether they hold together.
+    /// Checks the settings.
     ///
     /// # Errors
-    /// What does not.
+    /// A setting is invalid.
     pub fn check(&self) -> Result<(), GroupError> {
         if self.groups == 0 || self.groups > self.clients {
             return Err(GroupError::Groups { groups: self.groups, clients: self.clients });

@@ -1,28 +1,28 @@
-//! Who is left out for its data (Section IV-B2), mended: no group is emptied, and nobody is judged in rounds
-//! in which most look like outliers.
+//! Exclusion of clients by their data (Section IV-B2), with two corrections: no group is emptied, and rounds
+//! in which most clients look like outliers do not count.
 
 use super::client::ClientNo;
 use crate::part::Part;
 
-/// Who is an outlier.
+/// Rule for outliers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutlierRule {
-    /// β: the cosine with the reference below which a client's update counts against it.
+    /// β: the cosine with the reference below which an update counts against its client.
     pub threshold: f64,
-    /// In how many rounds of it, one after the other.
+    /// Number of consecutive rounds before an exclusion.
     pub rounds: u32,
-    /// The most of a group that may be left out.
+    /// Largest part of a group that may be excluded.
     pub most: Part,
 }
 
 impl Default for OutlierRule {
-    /// The R²SP paper's 0.5 in 3 rounds, and at most half of a group.
+    /// Returns the R²SP paper's 0.5 in 3 rounds, and at most half of a group.
     fn default() -> Self {
         OutlierRule { threshold: 0.5, rounds: 3, most: Part::percent(50) }
     }
 }
 
-/// What counts against each client.
+/// Consecutive outlying rounds of each client.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Strikes {
     rule: OutlierRule,
@@ -34,8 +34,8 @@ impl Strikes {
         Strikes { rule, by_client: vec![0; clients] }
     }
 
-    /// Whom a round's cosines show to be an outlier, the least alike first; `None` if nobody was judged. A
-    /// group has `members` clients, of whom `excluded` are left out already.
+    /// Returns the clients that a round's cosines show to be outliers, the least similar first; `None` if the
+    /// round does not count. A group has `members` clients, of whom `excluded` are excluded already.
     pub fn judge(
         &mut self,
         cosines: &[(ClientNo, f64)],

@@ -1,4 +1,4 @@
-//! The server of groups: whose round is aggregated when.
+//! The server of groups: decides when each round is aggregated.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,82 +10,81 @@ use super::outliers::Strikes;
 use crate::part::{average, nanoseconds};
 use crate::store::Refusal;
 
-/// What became of a push.
+/// Outcome of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arrival {
-    /// It is in its group's round; the host keeps its values until the aggregation.
+    /// Accepted for its group's round; the host keeps its values until the aggregation.
     Collected,
-    /// It is of a round that was aggregated without it: it counts nothing, and its client gets the newest
-    /// model.
+    /// Late: its round was aggregated without it. It counts nothing, and its client gets the newest model.
     Late,
-    /// Its values were refused: it counts nothing, and its client gets the newest model.
+    /// Refused because of its values: it counts nothing, and its client gets the newest model.
     Refused,
-    /// It had arrived before.
+    /// Duplicate.
     Repeated,
-    /// Its client is left out, or takes no part.
+    /// Sent by a client that is excluded, or takes no part.
     Barred,
 }
 
-/// What a server of groups has its host do.
+/// Action for the host of a server of groups.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum GroupOutput {
-    /// Average these clients' models, merge the mean into the model, and tell the server how alike they were
+    /// Average these clients' models, merge the mean into the model, and report their cosines to the server
     /// ([`GroupServer::judge`]).
     Aggregate {
-        /// The group's number.
+        /// Number of the group.
         group: usize,
-        /// Its round.
+        /// Round of the group.
         round: u64,
-        /// The version that the model has then.
+        /// Version of the model after the merge.
         version: u64,
-        /// Whose models; at least one.
+        /// Clients of the models; at least one.
         clients: Vec<ClientNo>,
     },
-    /// Send a client the model as it is.
+    /// Send a client the current model.
     Answer {
-        /// Whom.
+        /// Client.
         client: ClientNo,
-        /// The round that its next push has to name.
+        /// Round that the client's next push must name.
         round: u64,
     },
-    /// A client is given up: it has pushed nothing for too long. It may join again.
+    /// Remove a client that has timed out: it has pushed nothing for too long. It may join again.
     Gone {
-        /// Which.
+        /// Client.
         client: ClientNo,
     },
 }
 
-/// What was dropped, by reason.
+/// Drop counters by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct GroupCounters {
     /// Updates that were aggregated.
     pub aggregated: u64,
-    /// Pushes of rounds that were over.
+    /// Pushes of past rounds.
     pub late: u64,
-    /// Pushes that had arrived before.
+    /// Duplicate pushes.
     pub repeated: u64,
     /// Updates of another model.
     pub other_model: u64,
     /// Updates with a NaN or an infinity.
     pub not_finite: u64,
-    /// Pushes of clients that are left out, or take no part.
+    /// Pushes of clients that are excluded, or take no part.
     pub excluded: u64,
-    /// Clients that were given up.
+    /// Clients that timed out.
     pub silent: u64,
-    /// Rounds in which nobody was judged, since most looked like outliers.
+    /// Rounds that did not count for exclusions, since most clients looked like outliers.
     pub rounds_unscored: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ClientPhase {
     Away,
-    /// Since when.
+    /// Training since this time.
     Training(Duration),
     Collected,
     Barred,
 }
 
-/// The state machine of a server whose clients are in groups. Times are since a start that its host chooses.
+/// State machine of a server whose clients are in groups. Times count from a start that its host chooses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupServer {
     options: GroupOptions,
@@ -94,7 +93,7 @@ pub struct GroupServer {
     strikes: Option<Strikes>,
     turn: usize,
     last: Option<Duration>,
-    /// T: from a group's last aggregation to its last needed arrival, averaged.
+    /// T: mean time from a group's last aggregation to its last needed arrival.
     round_time: Option<Duration>,
     version: u64,
     outputs: VecDeque<GroupOutput>,
@@ -102,10 +101,10 @@ pub struct GroupServer {
 }
 
 impl GroupServer {
-    /// A server without clients yet.
+    /// Creates a server without clients.
     ///
     /// # Errors
-    /// Options that do not hold together.
+    /// The settings are invalid.
     pub fn new(options: GroupOptions, now: Duration) -> Result<Self, GroupError> {
         options.check()?;
         Ok(GroupServer {
@@ -122,20 +121,20 @@ impl GroupServer {
         })
     }
 
-    /// A client takes part from now on, or starts again: it gets the model. One that is left out stays so;
-    /// numbers that no client has are nobody's.
+    /// Adds a client, or restarts it: it gets the model. Excluded clients stay excluded; unknown numbers are
+    /// ignored.
     pub fn join(&mut self, client: ClientNo, now: Duration) {
         match self.clients.get(client.index()) {
             None | Some(ClientPhase::Barred) => return,
             Some(ClientPhase::Away) => self.group_mut(client).size += 1,
-            // What it had in the round stays there.
+            // Its update in the round stays there.
             Some(ClientPhase::Training(_) | ClientPhase::Collected) => {}
         }
         self.answer(client, now);
         self.settle(now);
     }
 
-    /// A client takes no part any more. What it has in a round stays there.
+    /// Removes a client. Its update in a round stays there.
     pub fn leave(&mut self, client: ClientNo, now: Duration) {
         if let Some(ClientPhase::Training(_) | ClientPhase::Collected) = self.clients.get(client.index()) {
             self.clients[client.index()] = ClientPhase::Away;
@@ -144,7 +143,7 @@ impl GroupServer {
         }
     }
 
-    /// A client's model has arrived whole, of the round that it was told, with what is wrong with its values.
+    /// Takes a complete model of a client, with the round that it was sent and the defect of its values.
     pub fn push(
         &mut self,
         client: ClientNo,
@@ -160,7 +159,7 @@ impl GroupServer {
         let group = &self.groups[self.group_of(client)];
         if group.round == round && group.collected.contains(&client.0) {
             self.counters.repeated += 1;
-            // It has started again since; what it had pushed before is in the round, which answers it.
+            // The client has restarted since; its earlier push is in the round, which answers it.
             self.clients[client.index()] = ClientPhase::Collected;
             return Arrival::Repeated;
         }
@@ -180,8 +179,8 @@ impl GroupServer {
         Arrival::Collected
     }
 
-    /// How alike the clients of an aggregation were to the reference, as cosines. Who was too little so for
-    /// too long is left out from now on; returns them.
+    /// Takes the cosines of an aggregation's clients with the reference. Returns the clients that are
+    /// excluded from now on.
     pub fn judge(&mut self, group: usize, cosines: &[(ClientNo, f64)], now: Duration) -> Vec<ClientNo> {
         let Some(strikes) = &mut self.strikes else { return Vec::new() };
         let Some(of) = self.groups.get(group) else { return Vec::new() };
@@ -202,7 +201,7 @@ impl GroupServer {
         out
     }
 
-    /// Time has gone on.
+    /// Advances the time.
     pub fn tick(&mut self, now: Duration) {
         if let Some(patience) = self.options.patience {
             for client in 0..self.clients.len() as u32 {
@@ -218,12 +217,12 @@ impl GroupServer {
         self.settle(now);
     }
 
-    /// What is to be done next, in order; `None` until something is told.
+    /// Returns the next action, in order; `None` until another call changes something.
     pub fn next_output(&mut self) -> Option<GroupOutput> {
         self.outputs.pop_front()
     }
 
-    /// When [`tick`](Self::tick) is due; `None` if nothing waits for time.
+    /// Returns when [`tick`](Self::tick) is due; `None` if nothing waits for time.
     pub fn wake_at(&self) -> Option<Duration> {
         let turn = self.groups[self.turn].full_at.and_then(|_| self.free_at());
         let given_up = self.options.patience.and_then(|patience| {
@@ -236,32 +235,32 @@ impl GroupServer {
         [turn, given_up].into_iter().flatten().min()
     }
 
-    /// The model's version: how many aggregations were merged into it.
+    /// Returns the model's version: the number of aggregations merged into it.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// T, once a group was full.
+    /// Returns T, once a group was full.
     pub fn round_time(&self) -> Option<Duration> {
         self.round_time
     }
 
-    /// The round that a group collects for; `None` if there is no such group.
+    /// Returns the round that a group collects; `None` if there is no such group.
     pub fn round(&self, group: usize) -> Option<u64> {
         self.groups.get(group).map(|group| group.round)
     }
 
-    /// Whether a client has pushed in its group's round, and waits for the aggregation.
+    /// Returns whether a client has pushed in its group's round, and waits for the aggregation.
     pub fn is_waiting(&self, client: ClientNo) -> bool {
         self.clients.get(client.index()) == Some(&ClientPhase::Collected)
     }
 
-    /// How many clients of a group take part and are not left out.
+    /// Returns the number of a group's members that are not excluded.
     pub fn size(&self, group: usize) -> usize {
         self.groups.get(group).map_or(0, |group| group.size)
     }
 
-    /// What was dropped, by reason.
+    /// Returns the drop counters.
     pub fn counters(&self) -> GroupCounters {
         self.counters
     }
@@ -281,7 +280,7 @@ impl GroupServer {
         self.outputs.push_back(GroupOutput::Answer { client, round });
     }
 
-    /// When the next aggregation may be; `None` for at once.
+    /// Returns when the next aggregation may take place; `None` for at once.
     fn free_at(&self) -> Option<Duration> {
         let round = self.options.relaxation.of(self.round_time.unwrap_or_default());
         let gap = nanoseconds(round.as_nanos() / self.groups.len() as u128);
@@ -297,11 +296,11 @@ impl GroupServer {
             }
         }
         loop {
-            // Nobody waits for a group of nobody.
+            // An empty group is skipped.
             let passed = (0..self.groups.len())
                 .take_while(|step| self.groups[(self.turn + step) % self.groups.len()].is_empty());
             self.turn = (self.turn + passed.count()) % self.groups.len();
-            // Once nobody takes part any more, no gap keeps anybody apart.
+            // Without members, the remaining rounds are aggregated without a gap.
             let is_over = self.groups.iter().all(|group| group.size == 0);
             let is_free = is_over || self.free_at().is_none_or(|at| now >= at);
             if !is_free || self.groups[self.turn].full_at.is_none() {

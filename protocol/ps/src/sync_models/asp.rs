@@ -1,9 +1,9 @@
-//! Asynchronous parallel: everybody by itself.
+//! Asynchronous parallel: every worker on its own.
 
 use crate::order::Order;
 use crate::worker_states::{WorkerNo, WorkerStates};
 
-/// An update is applied when it arrives; its worker pulls at once.
+/// Applies an update on arrival; its worker pulls at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Asp;
 

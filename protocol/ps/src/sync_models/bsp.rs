@@ -1,9 +1,9 @@
-//! Bulk synchronous parallel: all together.
+//! Bulk synchronous parallel: all workers together.
 
 use crate::order::Order;
 use crate::worker_states::{WorkerNo, WorkerStates};
 
-/// An iteration ends when all have pushed; then all pull.
+/// Ends an iteration when all have pushed; then all pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bsp;
 

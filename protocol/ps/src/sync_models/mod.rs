@@ -1,4 +1,4 @@
-//! The policies: one file each.
+//! The synchronization models: one file each.
 
 mod asp;
 mod bsp;

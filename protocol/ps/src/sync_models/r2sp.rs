@@ -3,22 +3,22 @@
 use crate::order::{Order, Spacing};
 use crate::worker_states::{WorkerNo, WorkerStates};
 
-/// When an update is applied.
+/// Time at which an update is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Applied {
-    /// In turn: one that arrives before its turn is held. No gradient is staler than N - 1.
+    /// In turn: an update that arrives before its turn is held. No gradient is staler than N - 1.
     InTurn,
-    /// When it arrives, as the R²SP paper's Algorithm 1 has it: only permissions are in turn. Worst
-    /// staleness: 2(N - 1).
+    /// On arrival, as in the R²SP paper's Algorithm 1: only permissions are in turn. Worst staleness: 2(N -
+    /// 1).
     OnArrival,
 }
 
-/// Workers pull in the order of their numbers, r T/N apart (Sections IV-A and V).
+/// Permits workers to pull in the order of their numbers, r T/N apart (Sections IV-A and V).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct R2sp {
-    /// r, or that it is tuned.
+    /// r, fixed or tuned.
     pub spacing: Spacing,
-    /// When updates are applied.
+    /// Time at which updates are applied.
     pub applied: Applied,
 }
 

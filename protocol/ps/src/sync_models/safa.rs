@@ -1,17 +1,17 @@
 //! Semi-synchronous parallel (SAFA, Wu et al., IEEE Trans. Computers 70(5)): a part of the workers together,
-//! the others when they come.
+//! the others on arrival.
 
 use crate::order::Order;
 use crate::part::Part;
 use crate::worker_states::{WorkerNo, WorkerPhase, WorkerStates};
 
-/// A version ends when a part of the workers have pushed, and nobody else lags too far behind; then those
+/// Ends a version when a part of the workers have pushed, and no other worker lags too far behind; then those
 /// that pushed pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Safa {
     /// C: the part of the workers; above 0.
     pub fraction: Part,
-    /// The most versions that a worker may lag behind when a version ends.
+    /// Most versions that a worker may lag behind when a version ends.
     pub lag: u64,
 }
 
@@ -23,7 +23,7 @@ impl Order for Safa {
             worker_state.phase() == WorkerPhase::Working
                 && worker_states.version() - worker_state.base() > self.lag
         };
-        // Without members, what is held was pushed by those that left.
+        // Without members, workers that left have pushed the held updates.
         let is_enough = worker_states.held().len() >= needed || worker_states.members().is_empty();
         match is_enough && !worker_states.members().iter().any(lags) {
             true => worker_states.held().iter().copied().collect(),

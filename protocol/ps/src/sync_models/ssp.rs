@@ -1,32 +1,32 @@
-//! Stale synchronous parallel: nobody gets too far ahead.
+//! Stale synchronous parallel: no worker gets too far ahead.
 
 use crate::order::Order;
 use crate::worker_states::{WorkerNo, WorkerStates};
 
-/// Where a worker that is ahead is stopped.
+/// Point at which a worker that is ahead is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Blocking {
-    /// Its update is applied, and it waits before it pulls (the R²SP paper's Section IV-A2). Worst staleness:
-    /// (2s + 1)(N - 1).
+    /// Before the pull: its update is applied first (the R²SP paper's Section IV-A2). Worst staleness: (2s +
+    /// 1)(N - 1).
     AfterPush,
-    /// Its update is held until it is not ahead by it, or until all have left. Worst staleness: 2s(N - 1),
-    /// which is what the R²SP paper counts with.
+    /// Before the commit: its update is held until the worker is not ahead by it, or until all have left.
+    /// Worst staleness: 2s(N - 1), the R²SP paper's value.
     BeforeCommit,
 }
 
-/// A worker is at most `bound` iterations ahead of the one that has done the fewest.
+/// Lets a worker be at most `bound` iterations ahead of the slowest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ssp {
     /// s, in iterations; at least 1 with [`Blocking::BeforeCommit`].
     pub bound: u64,
-    /// Where it is stopped.
+    /// Point at which the worker is stopped.
     pub blocking: Blocking,
 }
 
 impl Order for Ssp {
     fn applied(&self, worker_states: &WorkerStates) -> Vec<WorkerNo> {
         let least = worker_states.least_done();
-        // Once nobody takes part any more, nobody is waited for: what is held belongs to the model.
+        // Without members, no worker is awaited: held updates belong to the model.
         let is_over = worker_states.members().is_empty();
         let may = |worker: &&WorkerNo| match self.blocking {
             Blocking::AfterPush => true,

@@ -83,7 +83,7 @@ fn two(sync_model: SyncModel, budget: Budget) -> World {
     World { workers: 2, rule: Rule::SyncModel(sync_model), iterations: 1, values: 1, ..alone(budget) }
 }
 
-fn all_is_right(world: &World) {
+fn check_training(world: &World) {
     let states = explore(world).unwrap_or_else(|why| panic!("{world:?}: {why}"));
     eprintln!("{:?} {:?}: {states} states", world.rule, world.budget);
 }
@@ -98,14 +98,14 @@ const NOT_FINITE: Budget = Budget { not_finite: 1, ..NOTHING };
 #[test]
 fn one_worker() {
     let budgets = [NOTHING, FAILURE, CUT, SERVER, WORKER];
-    budgets.into_iter().for_each(|budget| all_is_right(&alone(budget)));
+    budgets.into_iter().for_each(|budget| check_training(&alone(budget)));
 }
 
 #[test]
 #[ignore = "soak: about 15 s"]
 fn one_worker_with_two_faults() {
     for budget in [Budget { failures: 2, ..NOTHING }, Budget { failures: 1, cuts: 1, ..NOTHING }] {
-        all_is_right(&alone(budget));
+        check_training(&alone(budget));
     }
 }
 
@@ -114,8 +114,8 @@ const FAULTS: [Budget; 6] = [FAILURE, CUT, SERVER, WORKER, GONE, NOT_FINITE];
 
 fn two_workers_with(rule: Rule, faults: &[Budget]) {
     let world = |iterations, budget| World { rule, iterations, ..two(SyncModel::asp(), budget) };
-    all_is_right(&world(2, NOTHING));
-    faults.iter().for_each(|budget| all_is_right(&world(1, *budget)));
+    check_training(&world(2, NOTHING));
+    faults.iter().for_each(|budget| check_training(&world(1, *budget)));
 }
 
 fn r2sp() -> Rule {
@@ -304,7 +304,7 @@ fn three_clients() -> World {
 #[test]
 #[ignore = "soak: about 45 s"]
 fn three_clients_one_of_which_restarts() {
-    all_is_right(&three_clients());
+    check_training(&three_clients());
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Groups and servers as threads of one process: every model is computed again, bit for bit, from what
-//! workers say that they have sent.
+//! Groups and servers as threads of one process: every model is computed again, bit for bit, from the
+//! workers' records of their updates.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, reason = "each test uses a part")]
@@ -20,7 +20,7 @@ pub fn mac(host: u8) -> MacAddr {
     MacAddr([2, 0, 0, 0, 0, host])
 }
 
-/// Groups of these sizes at two servers (100 and 101) with half of the model each.
+/// Returns assignments of groups of these sizes at two servers (100 and 101) with half of the model each.
 pub fn assignments(sizes: &[u8]) -> Vec<Assignment> {
     let mut first = 0;
     let mut of = |(group, size): (usize, &u8)| {
@@ -51,13 +51,13 @@ fn options(peer_timeout: Duration) -> Options {
     Options { peer_timeout, ..Options::default() }
 }
 
-/// Some values are far smaller than the others of their block.
+/// Returns a model with some values far smaller than the others of their block.
 fn first_model() -> Vec<f32> {
     let size = |at: usize| if at % 13 == 5 { 1e-9 } else { 1.0 };
     (0..VALUES).map(|at| size(at) * (at as f32 * 0.37).sin()).collect()
 }
 
-/// What a worker adds: depends on its model, on the worker and on the iteration.
+/// Returns a worker's update: it depends on its model, on the worker and on the iteration.
 fn update(model: &[f32], host: usize, iteration: u32) -> Vec<f32> {
     let change = |(at, value): (usize, &f32)| {
         -1e-3 * value + 1e-4 * ((at * (host + 3)) as f32 + iteration as f32).cos()
@@ -147,8 +147,8 @@ pub fn train(
     })
 }
 
-/// The training once more, on one thread, by the rules of docs/protocol/ps.md: what every worker has to have
-/// got, and every version of the model.
+/// Repeats the training on one thread by the rules of docs/protocol/ps.md. Returns what every worker must
+/// have received, and every version of the model.
 fn again(sizes: &[u8], iterations: u32, worked: &[Vec<Turned>]) -> Vec<Vec<f32>> {
     let (mut model, mut versions) = (first_model(), Vec::new());
     let mut has = vec![model.clone(); sizes.len()];
@@ -180,13 +180,13 @@ fn bits(floats: &[f32]) -> Vec<u32> {
     floats.iter().map(|float| float.to_bits()).collect()
 }
 
-/// Frames as they are.
+/// Returns a transport without faults.
 pub fn plain(port: InProcessPort) -> Box<dyn Transport> {
     Box::new(port)
 }
 
-/// Trains so that all has to go well, and compares everything.
-pub fn all_is_right(
+/// Trains without failures, and compares everything.
+pub fn check_training(
     wrap: fn(InProcessPort) -> Box<dyn Transport>,
     sizes: &[u8],
     concurrent_groups: usize,
@@ -219,7 +219,8 @@ pub fn all_is_right(
         assert_eq!(ends, expected.collect::<Vec<_>>());
     }
     assert_eq!(parts, model);
-    // Rounding is made good: what the last group has is the model, to within a rounding of its last change.
+    // Rounding errors are compensated: the last group's copy equals the model, to within a rounding of its
+    // last change.
     let last = &worked.last().unwrap()[0].1.last().unwrap();
     let off = last.iter().zip(&model).map(|(has, model)| (has - model).abs()).fold(0.0, f32::max);
     assert!(off < 1e-6, "{off}");

@@ -1,4 +1,4 @@
-//! Hosts of a test: certificates, and how they reach each other.
+//! Hosts of a test: certificates and addresses.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use inart_quic::Congestion;
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
-/// An authority, and those that it knows.
+/// An authority, and its identities.
 pub struct Identities {
     folder: tempfile::TempDir,
     ca: CertificateParams,
