@@ -169,7 +169,13 @@ fn a_whole_plan_that_does_not_hold_is_refused_with_the_way_to_derive_it() {
         ("ring.yaml", &sites, "/job", json!("x"), "job: it is for \"x\""),
         ("ring.yaml", &sites, "/trees/0/share", json!(0.6), "the sum of shares"),
         ("mesh4.yaml", &peers, "/seconds", json!(9.0), "seconds: 9 is stated"),
-        ("mesh4.yaml", &peers, "/tasks/0/to/0", json!("p1"), "tasks[0] (from p1).to: it sends to itself"),
+        (
+            "mesh4.yaml",
+            &peers,
+            "/tasks/0/to/0",
+            json!("p1"),
+            "tasks[0] (from p1).to: the peer sends to itself",
+        ),
     ];
     for (network, whole, place, value, named) in cases {
         let mut plan = whole.clone();

@@ -1,38 +1,38 @@
-//! Integer flows from senders to receivers: every sender has a number of receivers to find, every receiver
-//! room for a number of senders, and no pair is used twice.
+//! Integer flows from senders to receivers: every sender needs a number of receivers, every receiver has room
+//! for a number of senders, and no pair is used twice.
 
 use crate::pairs::{Pairs, ones};
 
-/// An assignment while it is made.
+/// An assignment under construction.
 #[derive(Debug, Clone)]
 pub(crate) struct Assignment {
-    /// Who sends to whom, fixed pairs included.
+    /// Chosen pairs, fixed pairs included.
     pub chosen: Pairs,
-    /// For each receiver the senders that may be given to another receiver.
+    /// For each receiver the senders that may be moved to another receiver.
     movable: Pairs,
-    /// How many receivers each sender still has to find.
+    /// Number of receivers that each sender still needs.
     pub need: Vec<usize>,
-    /// How many senders each receiver still has room for.
+    /// Number of senders for which each receiver still has room.
     pub room: Vec<usize>,
 }
 
-/// Senders that need more than all receivers have for them: a minimum cut.
+/// Senders that need more than all receivers have room for: a minimum cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// The senders, whose pairs with other receivers than these are all used.
+    /// Senders; all their pairs with other receivers than these are used.
     pub senders: Vec<usize>,
-    /// The receivers, which are full.
+    /// Receivers, all of them full.
     pub receivers: Vec<usize>,
 }
 
 impl Assignment {
-    /// Nobody but the fixed pairs is assigned; `room` and `need` are beside these.
+    /// Creates an assignment of the fixed pairs; `room` and `need` count the further ones.
     pub fn new(fixed: &Pairs, need: Vec<usize>, room: Vec<usize>) -> Self {
         let movable = Pairs::none(fixed.peers());
         Assignment { chosen: fixed.clone(), movable, need, room }
     }
 
-    /// Gives a sender a receiver that has room.
+    /// Assigns a receiver with room to a sender.
     pub fn give(&mut self, from: usize, to: usize) {
         self.chosen.insert(from, to);
         self.movable.insert(to, from);
@@ -40,7 +40,7 @@ impl Assignment {
         self.need[from] -= 1;
     }
 
-    /// Gives each sender the receivers with the most room, as far as they go.
+    /// Assigns to each sender the receivers with the most room, as far as possible.
     pub fn fill(&mut self) {
         let mut free: Vec<(std::cmp::Reverse<usize>, usize)> = Vec::with_capacity(self.room.len());
         for from in 0..self.need.len() {
@@ -48,7 +48,7 @@ impl Assignment {
             let is_free = |to: usize| self.room[to] > 0 && to != from && !self.chosen.has(from, to);
             free.clear();
             free.extend((0..self.room.len()).filter(|&to| is_free(to)).map(|to| {
-                // Those after the sender first among equals, so that rooms fill evenly.
+                // Among equals, the first one after the sender, so that rooms fill evenly.
                 let distance = (to + self.room.len() - from) % self.room.len();
                 (std::cmp::Reverse(self.room[to]), distance)
             }));
@@ -61,10 +61,10 @@ impl Assignment {
         }
     }
 
-    /// Finds receivers for all needs along augmenting paths.
+    /// Meets all needs along augmenting paths.
     ///
     /// # Errors
-    /// The cut that shows that there are none.
+    /// The cut that proves that this is impossible.
     pub fn complete(&mut self) -> Result<(), Cut> {
         for from in 0..self.need.len() {
             while self.need[from] > 0 {
@@ -74,19 +74,19 @@ impl Assignment {
         Ok(())
     }
 
-    /// Finds receivers for as many needs as there are any for; the others stay.
+    /// Meets as many needs as possible.
     pub fn extend(&mut self) {
         let mut hopeless = vec![false; self.need.len()];
         for from in 0..self.need.len() {
             while self.need[from] > 0 && !hopeless[from] && self.room.iter().any(|room| *room > 0) {
-                // Whoever the search has reached finds nobody later either.
+                // Senders that this search has reached find no receivers later either.
                 let Err(cut) = self.augment(from) else { continue };
                 cut.senders.into_iter().for_each(|sender| hopeless[sender] = true);
             }
         }
     }
 
-    /// One more receiver for a sender, for which other senders may change receivers (a breadth-first search).
+    /// Finds one more receiver for a sender; other senders may change receivers (a breadth-first search).
     fn augment(&mut self, source: usize) -> Result<(), Cut> {
         let n = self.need.len();
         let width = self.chosen.row(0).len();
@@ -118,7 +118,7 @@ impl Assignment {
         Err(Cut { senders: queue, receivers: ones(seen_receivers.into_iter()).collect() })
     }
 
-    /// Shifts one unit along the path that the search has found, from its end.
+    /// Shifts one unit along the found path, from its end.
     fn shift(&mut self, source: usize, end: usize, by_sender: &[usize], by_receiver: &[usize]) {
         let mut to = end;
         loop {

@@ -1,4 +1,4 @@
-//! An independent look at a plan of peers: it shares nothing with the planner but the network.
+//! An independent check of a plan of peers: it shares only the topology with the planner.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,22 @@ use crate::scheme::Scheme;
 use inart_topologies::peers::{Mesh, PeerJob};
 use inart_topologies::units::counted;
 
-/// How far a stated number may be from its own value, relatively.
+/// Largest relative error of a stated number.
 const TOLERANCE: f64 = 1e-6;
 
-/// Everything that is wrong with a plan on the rates at the start; empty if nothing is. Each entry names the
+/// Returns all errors in a plan for the rates at the start; empty if there are none. Each entry names the
 /// place in the plan.
 pub fn check(mesh: &Mesh, job: &PeerJob, plan: &Plan) -> Vec<String> {
     let mut wrong = Vec::new();
     if plan.topology != mesh.name() {
-        wrong.push(format!("topology: it is for \"{}\", and this is \"{}\"", plan.topology, mesh.name()));
+        wrong.push(format!(
+            "topology: the plan is for \"{}\", and this is \"{}\"",
+            plan.topology,
+            mesh.name()
+        ));
     }
     if plan.job != job.name {
-        wrong.push(format!("job: it is for \"{}\", and this is \"{}\"", plan.job, job.name));
+        wrong.push(format!("job: the plan is for \"{}\", and this is \"{}\"", plan.job, job.name));
     }
     if Scheme::of_plan(&plan.scheme).is_none() {
         wrong.push(format!("scheme: \"{}\" is not known", plan.scheme));
@@ -37,7 +41,7 @@ pub fn check(mesh: &Mesh, job: &PeerJob, plan: &Plan) -> Vec<String> {
         return wrong;
     }
     let (seconds, receivers) = look.seconds(&plan.tasks, up_once);
-    // What is no number differs, too.
+    // NaN differs, too.
     let is_within = |stated: f64, is: f64| (stated - is).abs() <= TOLERANCE * is.abs();
     let differs = |stated: f64, is: f64| !is_within(stated, is);
     if differs(plan.seconds, seconds) {
@@ -45,7 +49,7 @@ pub fn check(mesh: &Mesh, job: &PeerJob, plan: &Plan) -> Vec<String> {
     }
     let mean = receivers as f64 / look.ranks.len() as f64;
     if differs(plan.receivers_mean, mean) {
-        wrong.push(format!("receivers_mean: {} is stated, and it is {mean}", plan.receivers_mean));
+        wrong.push(format!("receivers_mean: {} is stated, expected {mean}", plan.receivers_mean));
     }
     let bound = plan.bounds.seconds;
     if !(bound > 0.0 && bound <= seconds * (1.0 + TOLERANCE)) {
@@ -83,7 +87,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Each peer sends once, to enough others, each of them once, and to whom it has to.
+    /// Checks that each peer sends once, to enough others, to each of them once, and to all required ones.
     fn tasks(&self, tasks: &[PlanTask], wrong: &mut Vec<String>) {
         let mut senders = BTreeSet::new();
         for (at, task) in tasks.iter().enumerate() {
@@ -99,7 +103,9 @@ impl<'a> Look<'a> {
             for name in &task.to {
                 match self.ranks.get(&**name) {
                     None => wrong.push(format!("{place}.to: \"{name}\" is not a peer of the job")),
-                    Some(&rank) if rank == from => wrong.push(format!("{place}.to: it sends to itself")),
+                    Some(&rank) if rank == from => {
+                        wrong.push(format!("{place}.to: the peer sends to itself"))
+                    }
                     Some(&rank) if !to.insert(rank) => {
                         wrong.push(format!("{place}.to: \"{name}\" is listed twice"))
                     }
@@ -108,10 +114,7 @@ impl<'a> Look<'a> {
             }
             if to.len() < self.job.receivers {
                 let (has, least) = (to.len(), self.job.receivers);
-                wrong.push(format!(
-                    "{place}.to: it has {has}, and the job wants {least}",
-                    has = counted(has, "receiver")
-                ));
+                wrong.push(format!("{place}.to: {has} receivers, and the job needs {least}"));
             }
             for (name, rank) in &self.ranks {
                 if self.required.contains(&(from, *rank)) && !to.contains(rank) {
@@ -126,7 +129,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// When the fullest port is done, in seconds, and how many receivers there are.
+    /// Returns when the fullest port is done, in seconds, and the number of receivers.
     fn seconds(&self, tasks: &[PlanTask], up_once: bool) -> (f64, usize) {
         let mut down = vec![0.0; self.down_bps.len()];
         let (mut most, mut receivers) = (0.0f64, 0);
@@ -142,8 +145,8 @@ impl<'a> Look<'a> {
         (seconds.fold(most, f64::max), receivers)
     }
 
-    /// The time of a simple plan that beats a bound, if it does: senders in turn, the largest update first,
-    /// each to the ports that are done soonest.
+    /// Returns the time of a simple plan that beats a bound, if it does: senders in turn, the largest update
+    /// first, each to the ports that are done soonest.
     fn beaten(&self, bound: f64, up_once: bool) -> Option<f64> {
         let n = self.down_bps.len();
         let mut order: Vec<usize> = (0..n).collect();

@@ -1,5 +1,5 @@
-//! Rounds of equal updates, in which the least time is found exactly: a port's time is a whole number of
-//! updates, and an integer flow tells whether all peers find enough receivers within a time.
+//! Rounds of equal updates, for which the least time is exact: a port's time is a whole number of updates,
+//! and an integer flow decides whether all peers find enough receivers within a time.
 
 use std::cmp::Reverse;
 
@@ -7,19 +7,19 @@ use crate::assignment::{Assignment, Cut};
 use crate::pairs::Pairs;
 use crate::problem::{Problem, whole};
 
-/// How close bisection comes to a time, relatively.
+/// Relative precision of the bisection.
 const PRECISION: f64 = 1e-13;
 
 /// A problem whose updates all have one size.
 pub(crate) struct Equal<'p> {
     problem: &'p Problem,
     bits: f64,
-    /// Of each receiver, how many senders are required.
+    /// Number of required senders by receiver.
     required: Vec<usize>,
 }
 
 impl<'p> Equal<'p> {
-    /// `None` if updates differ.
+    /// Returns `None` if updates differ.
     pub fn new(problem: &'p Problem) -> Option<Self> {
         let bits = problem.equal_bits()?;
         let mut required = vec![0; problem.peers()];
@@ -35,13 +35,13 @@ impl<'p> Equal<'p> {
         self.bits * count as f64 / self.problem.ports.down_bps[to]
     }
 
-    /// How many updates a receiver takes within a time.
+    /// Returns how many updates a receiver takes within a time.
     fn fits(&self, to: usize, seconds: f64) -> usize {
         let near = seconds * self.problem.ports.down_bps[to] / self.bits;
         whole(near, self.others(), |count| self.down_seconds(to, count) <= seconds)
     }
 
-    /// What no plan can beat: fewest copies on the way up, required pairs on the way down.
+    /// Returns a lower bound: fewest copies on outgoing ports, required pairs on incoming ones.
     fn floor(&self) -> f64 {
         let n = self.problem.peers();
         let up = (0..n).map(|from| self.problem.up_seconds(from, self.problem.least_receivers(from)));
@@ -54,13 +54,13 @@ impl<'p> Equal<'p> {
         (0..self.problem.peers()).map(of).collect()
     }
 
-    /// Room within a time that is no less than the floor.
+    /// Returns the room within a time that is at least the floor.
     fn rooms(&self, seconds: f64) -> Vec<usize> {
         let room = |to| self.fits(to, seconds).saturating_sub(self.required[to]);
         (0..self.problem.peers()).map(room).collect()
     }
 
-    /// The least time at which these receivers have room for so many, and no less than `from_s`.
+    /// Returns the least time, at least `from_s`, at which these receivers have room for `needed` updates.
     fn least_for(&self, receivers: &[usize], needed: usize, from_s: f64) -> f64 {
         let room = |seconds: f64| -> usize {
             receivers.iter().map(|&to| self.fits(to, seconds).saturating_sub(self.required[to])).sum()
@@ -82,7 +82,7 @@ impl<'p> Equal<'p> {
         ends.fold(from_s, f64::max)
     }
 
-    /// The room that the receivers of a cut have to have, for its senders to find enough.
+    /// Returns the room that the receivers of a cut need for its senders.
     fn needed_by(&self, cut: &Cut) -> usize {
         let mut inside = vec![false; self.problem.peers()];
         cut.receivers.iter().for_each(|&to| inside[to] = true);
@@ -94,8 +94,8 @@ impl<'p> Equal<'p> {
         usize::try_from(cut.senders.iter().map(of).sum::<isize>()).unwrap_or(0)
     }
 
-    /// The least time of a round, and an assignment that takes no longer: from cut to cut, each of which says
-    /// up to when there is none.
+    /// Returns the least time of a round, and an assignment within it: goes from cut to cut, each of which
+    /// proves a higher lower bound.
     pub fn least(&self) -> (f64, Assignment) {
         let needs = self.needs();
         let all: Vec<usize> = (0..self.problem.peers()).collect();
@@ -113,7 +113,7 @@ impl<'p> Equal<'p> {
         (seconds, assignment)
     }
 
-    /// Whether all find enough receivers within a time; then with an assignment.
+    /// Returns an assignment in which all find enough receivers within a time, if there is one.
     pub fn within(&self, seconds: f64) -> Option<Assignment> {
         if seconds < self.floor() {
             return None;
@@ -123,8 +123,8 @@ impl<'p> Equal<'p> {
         assignment.complete().ok().map(|()| assignment)
     }
 
-    /// Every time at which a port is done with a whole number of updates, ascending: one of them is the
-    /// least.
+    /// Returns every time at which a port is done with a whole number of updates, ascending: one of them is
+    /// the least.
     pub fn candidates(&self) -> Vec<f64> {
         let down = (0..self.problem.peers())
             .flat_map(|to| (1..=self.others()).map(move |count| self.down_seconds(to, count)));
@@ -134,7 +134,7 @@ impl<'p> Equal<'p> {
         all
     }
 
-    /// As many more receivers as a time allows, those that have waited longest first among equals.
+    /// Adds as many receivers as a time allows; among equals, pairs that have waited longest come first.
     pub fn most(&self, mut assignment: Assignment, seconds: f64) -> Pairs {
         let n = self.problem.peers();
         let spare = |from: usize, has: usize| self.problem.most_receivers(from, seconds).saturating_sub(has);
@@ -145,8 +145,8 @@ impl<'p> Equal<'p> {
     }
 }
 
-/// Uses room and spare copies for pairs that have waited longest; among equals for senders with most to
-/// spare.
+/// Uses room and spare copies for pairs that have waited longest; among equals for senders with most spare
+/// copies.
 fn longest_first(problem: &Problem, assignment: &mut Assignment) {
     let n = problem.peers();
     let mut waiting: Vec<(Reverse<u32>, Reverse<usize>, usize)> = Vec::with_capacity(n);

@@ -1,5 +1,5 @@
-//! Networks of peers: workers of decentralised training behind one switch fabric, each of which sends its
-//! update to some of the others (SELMCAST). From a network and a job to the receivers of each update.
+//! Networks of peers: workers of decentralized training behind one switch fabric, each of which sends its
+//! update to some of the others (SELMCAST). Computes the receivers of each update from a topology and a job.
 //!
 //! Pure functions without I/O and without a clock.
 

@@ -1,4 +1,4 @@
-//! Rounds of the jobs of a network of peers.
+//! Rounds of the jobs of a topology of peers.
 
 use inart_topologies::peers::{PeerJob, Ports};
 
@@ -7,12 +7,12 @@ use crate::problem::{Multicast, Problem};
 
 /// Jobs whose next round is planned.
 pub trait Round {
-    /// Since when no update went from one peer to another, as the document says.
+    /// Returns the rounds since the last update of each pair, from the topology.
     fn waits(&self) -> Waits;
-    /// The pairs that the document requires.
+    /// Returns the pairs that the topology requires.
     fn required_pairs(&self) -> Pairs;
-    /// The next round's problem on these ports: required are the document's pairs and those that have waited
-    /// for `force_after` rounds.
+    /// Returns the next round's problem on these ports. It requires the topology's pairs and those that have
+    /// waited for `force_after` rounds.
     fn problem(&self, ports: Ports, multicast: Multicast, force_after: Option<u32>) -> Problem;
 }
 

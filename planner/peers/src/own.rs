@@ -1,4 +1,4 @@
-//! Receivers that a user has chosen: read, looked at, and completed to a plan.
+//! User-defined receivers: parsed, checked, and completed to a plan.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use inart_topologies::units::counted;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnPlan {
-    /// The network's name, if the plan is for this one only.
+    /// Name of the topology, if the plan is for this one only.
     pub topology: Option<String>,
-    /// The job's name; needed where the network has several jobs.
+    /// Name of the job; needed where the topology has several jobs.
     pub job: Option<String>,
-    /// `switch` or `hosts`: where the copies are made that the times count.
+    /// Maker of the copies that the times assume: `switch` or `hosts`.
     pub multicast: Option<String>,
-    /// The rule of k that the receivers keep, if they keep one.
+    /// Fairness bound k that the receivers keep, if any.
     pub force_after: Option<u32>,
     /// The receivers of every peer's update.
     pub tasks: Vec<PlanTask>,
@@ -44,12 +44,12 @@ fn wrong(place: impl Into<String>, problem: impl Into<String>) -> PlanError {
     PlanError::Plan { place: place.into(), problem: problem.into() }
 }
 
-/// Completes a user's own receivers to a plan: the time of a round and the bound on the rates at the start.
-/// `multicast`: where copies are made if the user does not say.
+/// Completes user-defined receivers to a plan, with the time of a round and the bound at the initial rates.
+/// `multicast`: maker of the copies if the user does not specify it.
 ///
 /// # Errors
-/// The first thing that does not fit the network or the job, with its place in the plan and the fix; what the
-/// solver says of the bound.
+/// The first entry that does not fit the topology or the job, with its place in the plan and the fix; a
+/// failure of the solver for the bound.
 pub fn complete(mesh: &Mesh, job: &PeerJob, own: &OwnPlan, multicast: Multicast) -> Result<Plan, PlanError> {
     let multicast = match &own.multicast {
         None => multicast,
@@ -60,16 +60,17 @@ pub fn complete(mesh: &Mesh, job: &PeerJob, own: &OwnPlan, multicast: Multicast)
     plan(mesh, job, &Options { given, force_after: own.force_after, ..Options::new(Scheme::Own, multicast) })
 }
 
-/// Returns the receivers of a user's own plan, by rank.
+/// Returns the receivers of a user-defined plan, by rank.
 ///
 /// # Errors
-/// The first thing that does not fit the network or the job, with its place in the plan and the fix.
+/// The first entry that does not fit the topology or the job, with its place in the plan and the fix.
 pub fn receivers(mesh: &Mesh, job: &PeerJob, own: &OwnPlan) -> Result<Pairs, PlanError> {
     for (place, given, expected) in [("topology", &own.topology, mesh.name()), ("job", &own.job, &*job.name)]
     {
         if let Some(given) = given.as_ref().filter(|given| *given != expected) {
-            let problem =
-                format!("it is for \"{given}\", and this is \"{expected}\"; give the {place} of the plan");
+            let problem = format!(
+                "the plan is for \"{given}\", and this is \"{expected}\"; give the {place} of the plan"
+            );
             return Err(wrong(place, problem));
         }
     }
@@ -114,7 +115,7 @@ impl Look<'_> {
         })
     }
 
-    /// A peer sends to enough others, to each of them once.
+    /// Checks that a peer sends to enough others, to each of them once.
     fn task(&self, place: &str, from: usize, task: &PlanTask, chosen: &mut Pairs) -> Result<(), PlanError> {
         for name in &task.to {
             let to = self.rank(place, name)?;

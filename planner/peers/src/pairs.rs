@@ -10,25 +10,25 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// No pairs among `n` peers.
+    /// Creates an empty set for `n` peers.
     pub fn none(n: usize) -> Self {
         let width = n.div_ceil(64);
         Pairs { n, width, words: vec![0; width * n] }
     }
 
-    /// These ones. All numbers are below `n`.
+    /// Creates a set of pairs. All numbers must be below `n`.
     pub fn of(n: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut set = Pairs::none(n);
         pairs.into_iter().for_each(|(from, to)| set.insert(from, to));
         set
     }
 
-    /// How many peers there are.
+    /// Returns the number of peers.
     pub fn peers(&self) -> usize {
         self.n
     }
 
-    /// Whether a pair is in the set.
+    /// Returns whether a pair is in the set.
     pub fn has(&self, from: usize, to: usize) -> bool {
         self.words[from * self.width + to / 64] >> (to % 64) & 1 == 1
     }
@@ -38,48 +38,48 @@ impl Pairs {
         self.words[from * self.width + to / 64] |= 1 << (to % 64);
     }
 
-    /// Takes a pair out.
+    /// Removes a pair.
     pub fn remove(&mut self, from: usize, to: usize) {
         self.words[from * self.width + to / 64] &= !(1 << (to % 64));
     }
 
-    /// The receivers of a sender as words of 64 bits, the least number in the lowest bit.
+    /// Returns the receivers of a sender as words of 64 bits, the least number in the lowest bit.
     pub fn row(&self, from: usize) -> &[u64] {
         &self.words[from * self.width..][..self.width]
     }
 
-    /// The receivers of a sender, ascending.
+    /// Returns the receivers of a sender, ascending.
     pub fn receivers(&self, from: usize) -> impl Iterator<Item = usize> + '_ {
         ones(self.row(from).iter().copied())
     }
 
-    /// How many receivers a sender has.
+    /// Returns the number of receivers of a sender.
     pub fn count(&self, from: usize) -> usize {
         self.row(from).iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// All pairs, by sender, then by receiver.
+    /// Returns all pairs, by sender, then by receiver.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.n).flat_map(|from| self.receivers(from).map(move |to| (from, to)))
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// The same pairs, each the other way around.
+    /// Returns all pairs in the opposite direction.
     pub fn reversed(&self) -> Pairs {
         Pairs::of(self.n, self.iter().map(|(from, to)| (to, from)))
     }
 }
 
-/// The positions of the bits that are set, ascending.
+/// Returns the positions of the bits that are set, ascending.
 pub(crate) fn ones(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
     words.enumerate().flat_map(|(at, mut word)| {
         std::iter::from_fn(move || {
@@ -98,22 +98,22 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Nobody has waited.
+    /// Creates waits of 0.
     pub fn none(n: usize) -> Self {
         Waits { n, rounds: vec![0; n * n] }
     }
 
-    /// The rounds since `from` last sent to `to`.
+    /// Returns the rounds since `from` last sent to `to`.
     pub fn of(&self, from: usize, to: usize) -> u32 {
         self.rounds[from * self.n + to]
     }
 
-    /// Sets them.
+    /// Sets the rounds of a pair.
     pub fn set(&mut self, from: usize, to: usize, rounds: u32) {
         self.rounds[from * self.n + to] = rounds;
     }
 
-    /// A sender has ended a multicast to these receivers.
+    /// Takes note that a sender has ended a multicast to these receivers.
     pub fn ended(&mut self, from: usize, receivers: impl IntoIterator<Item = usize>) {
         let row = &mut self.rounds[from * self.n..][..self.n];
         row.iter_mut().for_each(|rounds| *rounds = rounds.saturating_add(1));
@@ -121,23 +121,23 @@ impl Waits {
         row[from] = 0;
     }
 
-    /// The longest that anybody has waited for a sender, in rounds.
+    /// Returns the longest wait for a sender, in rounds.
     pub fn longest_of(&self, from: usize) -> u32 {
         self.rounds[from * self.n..][..self.n].iter().copied().max().unwrap_or(0)
     }
 
-    /// The longest that anybody has waited for anybody, in rounds.
+    /// Returns the longest wait of all pairs, in rounds.
     pub fn longest(&self) -> u32 {
         self.rounds.iter().copied().max().unwrap_or(0)
     }
 
-    /// Whether a receiver has to be sent to (the rule of k): it was not in the sender's last `force_after`
-    /// rounds. `None`: nobody ever has.
+    /// Returns whether a pair is forced (fairness bound k): the receiver was not in the sender's last
+    /// `force_after` rounds. `None`: no pair is.
     pub fn is_forced(&self, from: usize, to: usize, force_after: Option<u32>) -> bool {
         from != to && force_after.is_some_and(|k| self.of(from, to) >= k)
     }
 
-    /// The pairs that are forced.
+    /// Returns the forced pairs.
     pub fn forced(&self, force_after: Option<u32>) -> Pairs {
         let all = (0..self.n).flat_map(|from| (0..self.n).map(move |to| (from, to)));
         Pairs::of(self.n, all.filter(|&(from, to)| self.is_forced(from, to, force_after)))

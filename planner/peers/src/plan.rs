@@ -1,4 +1,4 @@
-//! The plan of a job of peers as a document: who sends its update to whom.
+//! The plan of a job of peers as a document: the receivers of each update.
 
 use inart_formats::{DocumentError, Format};
 use serde::{Deserialize, Serialize};
@@ -15,25 +15,24 @@ pub const PLAN_FORMAT: Format = Format {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The scheme that made it.
+    /// Scheme of the plan.
     pub scheme: String,
-    /// The network's name.
+    /// Name of the topology.
     pub topology: String,
-    /// The job's name.
+    /// Name of the job.
     pub job: String,
-    /// Who makes the copies: `switch` or `hosts`.
+    /// Maker of the copies: `switch` or `hosts`.
     pub multicast: String,
-    /// The rule of k that it was made by, if by one: whoever was not in a sender's last so many rounds
-    /// receives.
+    /// Fairness bound k of the plan, if any: a peer outside a sender's last k rounds is a receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force_after: Option<u32>,
     /// Each peer's multicast, in the job's order.
     pub tasks: Vec<PlanTask>,
-    /// The time until the fullest port is done, in seconds; with equal updates that of a round.
+    /// Time until the fullest port is done, in seconds; with equal updates, of a round.
     pub seconds: f64,
     /// Mean number of receivers of an update.
     pub receivers_mean: f64,
-    /// What no plan can beat.
+    /// Lower bounds.
     pub bounds: Bounds,
 }
 
@@ -59,16 +58,16 @@ impl Plan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanTask {
-    /// Who sends.
+    /// Sender.
     pub from: String,
-    /// Who receives.
+    /// Receivers.
     pub to: Vec<String>,
 }
 
-/// What no plan can beat.
+/// Lower bounds of any plan.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
-    /// A proven lower bound on the time of a round by any plan, in seconds.
+    /// Proven lower bound on the time of a round by any plan, in seconds.
     pub seconds: f64,
 }

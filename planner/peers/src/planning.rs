@@ -12,33 +12,33 @@ use crate::schemes;
 use inart_topologies::peers::{Mesh, PeerJob};
 use inart_virtual::SplitMix64;
 
-/// How to plan.
+/// Options of planning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Which scheme.
+    /// Scheme.
     pub scheme: Scheme,
-    /// Who makes the copies.
+    /// Maker of the copies.
     pub multicast: Multicast,
-    /// What names the draws of `orpheus`.
+    /// Seed of `orpheus`' draws.
     pub seed: u64,
     /// Whether `selmcast` adds receivers that cost no time.
     pub second_pass: bool,
-    /// The rule of k: whoever was not in a sender's last so many rounds has to be in the next.
+    /// Fairness bound k: a peer outside a sender's last k rounds must be a receiver in the next.
     pub force_after: Option<u32>,
     /// With the scheme `own`: the receivers of every round, by rank.
     pub given: Option<Arc<Pairs>>,
 }
 
 impl Options {
-    /// The scheme as it is, without the rule of k.
+    /// Creates options for a scheme, without a fairness bound.
     pub fn new(scheme: Scheme, multicast: Multicast) -> Self {
         Options { scheme, multicast, seed: 1, second_pass: true, force_after: None, given: None }
     }
 
-    /// Adds the receivers that a user has chosen to those that a round requires.
+    /// Adds user-defined receivers to those that a round requires.
     ///
     /// # Errors
-    /// The scheme `own` without receivers.
+    /// The scheme is `own` without receivers.
     pub fn require_given(&self, required: &mut Pairs) -> Result<(), PlanError> {
         match &self.given {
             None if self.scheme == Scheme::Own => Err(PlanError::NoReceivers),
@@ -51,8 +51,8 @@ impl Options {
     }
 }
 
-/// Creates the generator that receivers are drawn from: a seed names an instance, whose first draws are the
-/// rates of its ports, two per peer, whether the document states them or not.
+/// Creates the generator for random receivers: a seed names an instance, whose first draws are the rates of
+/// its ports, two per peer, whether the topology states them or not.
 pub fn receivers_random(seed: u64, peers: usize) -> SplitMix64 {
     let mut random = SplitMix64::new(seed);
     (0..2 * peers).for_each(|_| {
@@ -61,10 +61,10 @@ pub fn receivers_random(seed: u64, peers: usize) -> SplitMix64 {
     random
 }
 
-/// Plans a job's next round on the rates at the start.
+/// Plans a job's next round at the initial rates.
 ///
 /// # Errors
-/// A network that is too large for the scheme; what the solver says.
+/// The topology is too large for the scheme; the solver fails.
 pub fn plan(mesh: &Mesh, job: &PeerJob, options: &Options) -> Result<Plan, PlanError> {
     let problem = job.problem(mesh.ports_at(job, 0.0), options.multicast, options.force_after);
     let mut random = receivers_random(options.seed, job.peers.len());

@@ -1,4 +1,4 @@
-//! What a selection of receivers is about, and how long a selection takes.
+//! The selection problem of one round, and the time of a selection.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use inart_topologies::peers::Ports;
 
 use crate::pairs::{Pairs, Waits};
 
-/// Who makes the copies of an update.
+/// Maker of an update's copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multicast {
-    /// The switch: an update goes up once (the SELMCAST paper's L3).
+    /// The switch: an update crosses the sender's port once (the SELMCAST paper's L3).
     Switch,
-    /// The sending host: an update goes up once per receiver (the SELMCAST paper's L7).
+    /// The sending host: an update crosses its port once per receiver (the SELMCAST paper's L7).
     Hosts,
 }
 
 impl Multicast {
-    /// As on the command line and in plans.
+    /// Returns the name on the command line and in plans.
     pub fn name(self) -> &'static str {
         match self {
             Multicast::Switch => "switch",
@@ -24,12 +24,12 @@ impl Multicast {
         }
     }
 
-    /// The one of that name.
+    /// Returns the variant of that name.
     pub fn named(name: &str) -> Option<Multicast> {
         [Multicast::Switch, Multicast::Hosts].into_iter().find(|multicast| multicast.name() == name)
     }
 
-    /// How often an update to so many receivers goes up.
+    /// Returns how often an update to `receivers` receivers crosses the sender's port.
     pub fn copies(self, receivers: usize) -> usize {
         match self {
             Multicast::Switch => receivers.min(1),
@@ -47,39 +47,39 @@ impl fmt::Display for Multicast {
 /// One round in which every peer sends its update to at least `receivers` others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// The ports.
+    /// Ports.
     pub ports: Ports,
-    /// The size of each peer's update, in bits; above 0.
+    /// Size of each peer's update, in bits; above 0.
     pub bits: Vec<f64>,
-    /// The fewest receivers of an update (p); at least 1, less than there are peers.
+    /// Fewest receivers of an update (p); at least 1, less than the number of peers.
     pub receivers: usize,
-    /// Who has to send to whom (D).
+    /// Required pairs (D).
     pub required: Pairs,
-    /// Since when nobody has sent to whom (c).
+    /// Rounds since the last update of each pair (c).
     pub waited: Waits,
-    /// Who makes the copies.
+    /// Maker of the copies.
     pub multicast: Multicast,
 }
 
 impl Problem {
-    /// How many peers there are.
+    /// Returns the number of peers.
     pub fn peers(&self) -> usize {
         self.bits.len()
     }
 
-    /// The fewest receivers that a peer's update has: those of all, or as many as are required.
+    /// Returns the fewest receivers of a peer's update: the common number, or as many as are required.
     pub fn least_receivers(&self, from: usize) -> usize {
         self.receivers.max(self.required.count(from))
     }
 
-    /// The one size of all updates in bits, if they are equal.
+    /// Returns the common size of all updates in bits, if they are equal.
     pub fn equal_bits(&self) -> Option<f64> {
         let first = *self.bits.first()?;
         self.bits.iter().all(|bits| *bits == first).then_some(first)
     }
 
-    /// The time until the fullest port is done, in seconds: max over ports of load / rate (10), (11). No
-    /// schedule of these copies takes less; with equal updates and max-min shares none takes more.
+    /// Returns the time until the fullest port is done, in seconds: max over ports of load / rate (10), (11).
+    /// No schedule of these copies takes less; with equal updates and max-min shares none takes more.
     pub fn seconds(&self, chosen: &Pairs) -> f64 {
         let mut down = vec![0.0; self.peers()];
         let mut most = 0.0f64;
@@ -94,12 +94,12 @@ impl Problem {
         down.iter().zip(&self.ports.down_bps).map(|(bits, bps)| bits / bps).fold(most, f64::max)
     }
 
-    /// The time that an update to so many receivers takes on its way up, in seconds.
+    /// Returns the time that an update to `receivers` receivers takes on the sender's port, in seconds.
     pub(crate) fn up_seconds(&self, from: usize, receivers: usize) -> f64 {
         self.bits[from] * self.multicast.copies(receivers) as f64 / self.ports.up_bps[from]
     }
 
-    /// How many receivers an update can have if it is to go up within a time.
+    /// Returns the most receivers of an update that crosses the sender's port within a time.
     pub(crate) fn most_receivers(&self, from: usize, seconds: f64) -> usize {
         let others = self.peers() - 1;
         match self.multicast {
@@ -112,7 +112,7 @@ impl Problem {
     }
 }
 
-/// The greatest whole number up to `most` that fits, near a real number that rounding has moved.
+/// Returns the greatest whole number up to `most` that fits, near a real number with a rounding error.
 pub(crate) fn whole(near: f64, most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let mut count = (near.clamp(0.0, most as f64)) as usize;
     while count < most && fits(count + 1) {

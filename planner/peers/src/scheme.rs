@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// A way to choose receivers.
+/// A scheme for choosing receivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// Ours: the least time for equal updates, and close to a proven bound for unequal ones.
+    /// Optimized: the least time for equal updates, and close to a proven bound for unequal ones.
     Optimized,
     /// SELMCAST: the lightest ports first.
     Selmcast,
@@ -13,15 +13,15 @@ pub enum Scheme {
     Orpheus,
     /// The least time, then the most receivers.
     Optimal,
-    /// Receivers that a user has chosen.
+    /// User-defined receivers.
     Own,
 }
 
 impl Scheme {
-    /// All that choose receivers themselves.
+    /// All schemes that choose receivers themselves.
     pub const ALL: [Scheme; 4] = [Scheme::Optimized, Scheme::Selmcast, Scheme::Orpheus, Scheme::Optimal];
 
-    /// As on the command line and in plans.
+    /// Returns the name on the command line and in plans.
     pub fn name(self) -> &'static str {
         match self {
             Scheme::Optimized => "optimized",
@@ -32,7 +32,7 @@ impl Scheme {
         }
     }
 
-    /// What it does, in one line.
+    /// Returns a description in one line.
     pub fn summary(self) -> &'static str {
         match self {
             Scheme::Optimized => "ours: least time for equal updates, near a proven bound for unequal ones",
@@ -43,12 +43,12 @@ impl Scheme {
         }
     }
 
-    /// The scheme of that name that chooses receivers itself.
+    /// Returns the scheme of that name that chooses receivers itself.
     pub fn named(name: &str) -> Option<Scheme> {
         Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
     }
 
-    /// The scheme that a plan names: one of that name, or [`Scheme::Own`].
+    /// Returns the scheme that a plan names: one of that name, or [`Scheme::Own`].
     pub fn of_plan(name: &str) -> Option<Scheme> {
         Scheme::ALL.into_iter().chain([Scheme::Own]).find(|scheme| scheme.name() == name)
     }

@@ -1,31 +1,31 @@
-//! How multicasts that are under way share the ports.
+//! Shares of ports among active multicasts.
 
 use inart_topologies::peers::Ports;
 
-/// How ports are shared.
+/// Rule of sharing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Every port divides itself equally among its multicasts; each runs as fast as its slowest
-    /// receiver, at most as fast as its sender, and what it leaves over nobody takes.
+    /// Every port divides its rate equally among its multicasts. Each runs at the rate of its slowest
+    /// receiver and at most its sender's; unused shares are lost.
     Split,
-    /// Max-min fair: what one leaves over others take.
+    /// Max-min fair: others take unused shares.
     Fair,
 }
 
-/// What is sent at one rate: a multicast, or one copy of it.
+/// Traffic at one rate: a multicast, or one copy of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
-    /// Who sends.
+    /// Sender.
     pub from: usize,
-    /// How often it goes up.
+    /// Number of copies through the sender's port.
     pub copies: usize,
-    /// Who receives.
+    /// Receivers.
     pub to: Vec<usize>,
-    /// The rate at which it is paced, in bit/s: it is never faster. Infinite if it is not paced.
+    /// Pace in bit/s, the upper limit of the rate. Infinite without a pace.
     pub pace_bps: f64,
 }
 
-/// The sessions' rates in bit/s.
+/// Returns the sessions' rates in bit/s.
 pub fn rates(sharing: Sharing, ports: &Ports, sessions: &[Session]) -> Vec<f64> {
     match sharing {
         Sharing::Split => split(ports, sessions),
@@ -47,11 +47,11 @@ fn split(ports: &Ports, sessions: &[Session]) -> Vec<f64> {
     sessions.iter().map(rate).collect()
 }
 
-/// Progressive filling: all rates grow together until a port is full, whose sessions then stay as they are. A
-/// pace is a port of its own.
+/// Progressive filling: all rates grow together until a port is full, whose sessions then keep their rates. A
+/// pace counts as a port.
 fn max_min(ports: &Ports, sessions: &[Session]) -> Vec<f64> {
     let n = ports.up_bps.len();
-    // Ports up come first, those down after them, then paces.
+    // Outgoing ports first, then incoming ones, then paces.
     let uses = |(at, session): (usize, &Session)| {
         let mut uses = vec![(session.from, session.copies as f64)];
         uses.extend(session.to.iter().map(|&to| (n + to, 1.0)));

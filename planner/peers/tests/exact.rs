@@ -1,4 +1,4 @@
-//! Selections beside exact values of a reference computation.
+//! Selections compared with exact values of a reference computation.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_peers::{
@@ -25,7 +25,7 @@ fn planned(mesh: &Mesh, options: &Options) -> Plan {
     plan
 }
 
-/// Receivers by number.
+/// Returns the receivers by number.
 fn receivers(plan: &Plan) -> Vec<Vec<usize>> {
     let number = |name: &String| name[1..].parse::<usize>().unwrap();
     plan.tasks.iter().map(|task| task.to.iter().map(number).collect()).collect()

@@ -1,4 +1,5 @@
-//! A user's own receivers: completed, followed, and refused with their place; and ours beside other schemes.
+//! User-defined receivers: completed, used, and refused with their place; and `optimized` compared with other
+//! schemes.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_peers::{Multicast, Options, OwnPlan, PLAN_FORMAT, Plan, Scheme, check, complete, plan};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::Instance;
 
-/// Three peers at one switch; p1's port down is slow.
+/// Returns three peers at one switch; p1's incoming port is slow.
 fn mesh() -> Mesh {
     Instance {
         up: vec![1.0, 1.0, 1.0],
@@ -25,7 +26,7 @@ fn ring() -> Value {
     json!({"tasks": [{"from": "p0", "to": ["p1", "p2"]}, {"from": "p1", "to": ["p0"]}, {"from": "p2", "to": ["p1"]}]})
 }
 
-/// A change of a document, and what is said of it then.
+/// A change of a document, and the expected error.
 type Case<'c> = (&'c dyn Fn(&mut Value), &'c str);
 
 fn own(document: &Value) -> OwnPlan {
@@ -33,25 +34,7 @@ fn own(document: &Value) -> OwnPlan {
 }
 
 #[test]
-fn a_plan_carries_its_format() {
-    let made = complete(&mesh(), &mesh().jobs()[0], &own(&ring()), Multicast::Switch).unwrap();
-    let (text, newest) = (made.to_json(), format!("{{\"format\":{},", PLAN_FORMAT.newest));
-    assert!(text.starts_with(&newest), "{text}");
-    for known in [&*newest, "{", "{\"format\":1,"] {
-        assert_eq!(Plan::from_json(&text.replacen(&newest, known, 1)).unwrap(), made, "{known}");
-    }
-    for newer in ["{\"format\":3,", "{\"more\":[1],\"job\":7,\"format\":3,"] {
-        let error = Plan::from_json(&text.replacen(&newest, newer, 1)).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "format 3 is newer than this version of inart reads (1 to 2); use a newer inart, or make the plan \
-             again with inart plan"
-        );
-    }
-}
-
-#[test]
-fn what_follows_is_derived() {
+fn derived_fields_are_derived_again() {
     let mesh = mesh();
     let job = &mesh.jobs()[0];
     // 2 Gbit of p1 at p0's 0.5 Gbps; by hosts, p0's 1 Gbit twice at 1 Gbps is less.
@@ -61,7 +44,7 @@ fn what_follows_is_derived() {
         assert!((made.receivers_mean - 4.0 / 3.0).abs() < 1e-9);
         assert_eq!((&*made.scheme, &*made.multicast), ("own", multicast.name()));
         assert_eq!(check(&mesh, job, &made), Vec::<String>::new());
-        // Read back, the field `multicast` counts.
+        // In a parsed plan, the field `multicast` counts.
         let read: OwnPlan = serde_json::from_str(&serde_json::to_string(&made).unwrap()).unwrap();
         assert_eq!(complete(&mesh, job, &read, Multicast::Switch).unwrap(), made);
     }
@@ -76,7 +59,7 @@ fn without_receivers_the_scheme_has_none_to_choose() {
 }
 
 #[test]
-fn what_does_not_fit_is_named_with_its_place_and_fix() {
+fn misfits_are_named_with_their_place_and_fix() {
     let mesh = mesh();
     let refused = |change: &dyn Fn(&mut Value)| {
         let mut document = ring();
@@ -84,8 +67,8 @@ fn what_does_not_fit_is_named_with_its_place_and_fix() {
         complete(&mesh, &mesh.jobs()[0], &own(&document), Multicast::Hosts).unwrap_err().to_string()
     };
     let cases: [Case<'_>; 10] = [
-        (&|plan| plan["topology"] = "net".into(), "topology: it is for \"net\", and this is \"t\""),
-        (&|plan| plan["job"] = "k".into(), "job: it is for \"k\", and this is \"j\""),
+        (&|plan| plan["topology"] = "net".into(), "topology: the plan is for \"net\", and this is \"t\""),
+        (&|plan| plan["job"] = "k".into(), "job: the plan is for \"k\", and this is \"j\""),
         (&|plan| plan["multicast"] = "all".into(), "multicast: \"all\"; write \"switch\" or \"hosts\""),
         (
             &|plan| plan["tasks"][0]["from"] = "x".into(),
@@ -134,8 +117,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// No round of another scheme is predicted to be shorter than ours; `optimal`, the exact reference for
-    /// small networks, aside.
+    /// No round of another scheme is predicted to be shorter than one of `optimized`, except those of
+    /// `optimal`, the exact reference for small networks.
     #[test]
     fn ours_is_the_best_of_all_schemes(instance in instances(), seed in 0u64..1000) {
         let mesh = instance.mesh();

@@ -1,11 +1,11 @@
-//! Receivers of multicasts that are under way, chosen again.
+//! New receivers of active multicasts.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_peers::{Guard, Multicast, Pairs, Reading, Setting, Task, Waits, reselect};
 use inart_topologies::peers::Ports;
 
-/// A sender whose peers have waited for it in vain, by whatever time: it is the first to choose, it gets as
-/// many receivers as all, and the time it is held to is when it can be done, not one that is over.
+/// A sender that is later than its peers can wait is first to choose and gets as many receivers as all; its
+/// deadline is when it can be done, not a past time.
 #[test]
 fn a_deadline_in_the_past_is_as_urgent_as_now_and_no_time_to_be_held_to() {
     let ports = Ports { up_bps: vec![4e6; 5], down_bps: vec![1e6, 2e6, 4e6, 8e6, 16e6] };
@@ -29,7 +29,7 @@ fn a_deadline_in_the_past_is_as_urgent_as_now_and_no_time_to_be_held_to() {
                 reselect(&setting, &tasks, &Reading { guard, ..Reading::default() })
             };
             let now = at(0.0);
-            // Whoever chooses first has the two fastest ports to itself.
+            // The first to choose has the two fastest ports to itself.
             assert!(now.to[1].contains(&3) && now.to[1].contains(&4), "{now:?}");
             for past in [-1e-9, -3.0, -1e300, f64::NEG_INFINITY] {
                 let found = at(past);

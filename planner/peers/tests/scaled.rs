@@ -1,4 +1,4 @@
-//! Networks made smaller: plans stay what they are, and take as much longer as is said.
+//! Scaled-down networks: plans stay the same, and take longer by the stated factor.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_peers::{Multicast, Options, Scheme, plan};
@@ -37,7 +37,7 @@ fn a_smaller_network_has_the_same_plans_in_another_time() {
     assert_eq!(smaller.next_change(job, 0.0), Some(100.0));
     assert!((smaller.ports_at(job, 100.0).down_bps[1] - 60e3).abs() < 1e-6);
     assert!((smaller.peers()[1].delay_seconds - 0.03).abs() < 1e-12);
-    // What is written is read back as the same.
+    // A written topology is read back unchanged.
     let again = Mesh::from_yaml(&smaller.to_yaml()).unwrap();
     assert_eq!((again.peers(), again.jobs()), (smaller.peers(), smaller.jobs()));
 }

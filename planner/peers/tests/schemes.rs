@@ -1,4 +1,4 @@
-//! Schemes beside an enumeration of all selections.
+//! Schemes compared with an enumeration of all selections.
 #![allow(clippy::unwrap_used)]
 
 use crate::support;
@@ -7,7 +7,8 @@ use inart_planner_peers::{Multicast, Options, Plan, PlanError, Scheme, check, pl
 use proptest::prelude::*;
 use support::Instance;
 
-/// The least time of any selection, and the most receivers at it: every set of receivers of every sender.
+/// Returns the least time of any selection, and the most receivers at it: every set of receivers of every
+/// sender.
 fn enumerated(instance: &Instance, multicast: Multicast) -> (f64, usize) {
     let n = instance.up.len();
     let sets = |from: usize| {
@@ -83,10 +84,10 @@ prop_compose! {
     }
 }
 
-/// Every cut ends with nothing outside it: what rounding leaves of the load once proved a time too short that
-/// a selection takes.
+/// Every cut ends without load outside it: a rounding error of the load once "proved" a feasible time too
+/// short.
 #[test]
-fn what_rounding_leaves_of_a_load_proves_nothing() {
+fn rounding_errors_of_a_load_prove_nothing() {
     let instance = Instance {
         up: vec![0.5, 0.5, 0.5, 0.5475849405002399],
         down: vec![0.6012260818948074, 0.7343490834122643, 1.1491319427671, 1.427356053452227],
@@ -106,7 +107,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// No scheme beats the enumeration, `optimal` reaches it, `optimized` with equal updates too, and every
-    /// bound is one.
+    /// bound is valid.
     #[test]
     fn optimal_is_optimal_and_bounds_are_bounds(instance in instances(4)) {
         let mesh = instance.mesh();
@@ -135,7 +136,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Larger networks: near the bound with few receivers as with many, required pairs or none.
+    /// Larger networks: near the bound with few receivers as with many, with and without required pairs.
     #[test]
     fn ours_is_within_three_percent_of_its_bound(instance in instances(24)) {
         let mesh = instance.mesh();
@@ -175,8 +176,11 @@ fn a_spoiled_plan_is_refused_with_its_place() {
             spoiled(&|plan| plan.tasks[0].to.retain(|name| name != "p11")),
             "tasks[0] (from p0).to: p11 is required",
         ),
-        (spoiled(&|plan| plan.tasks[1].to.truncate(3)), "tasks[1] (from p1).to: it has 3 receivers"),
-        (spoiled(&|plan| plan.tasks[1].to.push("p1".into())), "tasks[1] (from p1).to: it sends to itself"),
+        (spoiled(&|plan| plan.tasks[1].to.truncate(3)), "tasks[1] (from p1).to: 3 receivers"),
+        (
+            spoiled(&|plan| plan.tasks[1].to.push("p1".into())),
+            "tasks[1] (from p1).to: the peer sends to itself",
+        ),
         (spoiled(&|plan| plan.tasks[1].to.push("p99".into())), "\"p99\" is not a peer of the job"),
         (
             spoiled(&|plan| {
@@ -205,12 +209,12 @@ fn a_spoiled_plan_is_refused_with_its_place() {
         (spoiled(&|plan| plan.bounds.seconds = 0.0), "bounds.seconds: "),
         (spoiled(&|plan| plan.multicast = "air".into()), "multicast: \"air\""),
         (spoiled(&|plan| plan.scheme = "atp".into()), "scheme: \"atp\""),
-        (spoiled(&|plan| plan.topology = "x".into()), "topology: it is for \"x\""),
-        (spoiled(&|plan| plan.job = "x".into()), "job: it is for \"x\""),
+        (spoiled(&|plan| plan.topology = "x".into()), "topology: the plan is for \"x\""),
+        (spoiled(&|plan| plan.job = "x".into()), "job: the plan is for \"x\""),
     ] {
         assert!(said.contains(named), "{named}: {said}");
     }
-    // Of a plan that is far from the best one, a bound that is none.
+    // An invalid bound of a plan far from the best one.
     let mut slow = plan(&mesh, job, &Options::new(Scheme::Orpheus, Multicast::Switch)).unwrap();
     slow.bounds.seconds = slow.seconds;
     assert!(check(&mesh, job, &slow).join("; ").contains("is not a bound: another plan takes"));
@@ -233,7 +237,7 @@ fn unequal_updates_of_many_peers_are_not_for_the_optimal_scheme() {
 }
 
 #[test]
-fn those_who_have_waited_are_forced_and_come_first() {
+fn receivers_that_have_waited_longest_are_forced_and_come_first() {
     let mut instance = twelve();
     instance.waited = vec![(5, 6, 4), (5, 7, 3)];
     let mesh = instance.mesh();

@@ -1,5 +1,5 @@
-//! A parameter server and the participants around it: networks with training jobs (R²SP and FL-R²SP), and
-//! groups of workers whose gradients switches add up ([`Racks`]), with a plan each.
+//! A parameter server and the participants around it: topologies with training jobs (R²SP and FL-R²SP), and
+//! groups of workers whose gradients switches aggregate ([`Racks`]), with a plan each.
 //!
 //! Pure functions without I/O and without a clock.
 

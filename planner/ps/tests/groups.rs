@@ -1,4 +1,4 @@
-//! Plans of groups that push in turn: beside each other, and what is refused.
+//! Plans of groups that push in turn: concurrent use, and refusals.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -32,7 +32,8 @@ fn in_groups(topology: &Topology, groups: usize) -> Racks {
     Racks::plan(topology, &topology.jobs()[0], groups).unwrap()
 }
 
-/// What a plan uses, in bit/s, counted along its paths: directed links, what switches add up, servers.
+/// Returns the resources that a plan uses, in bit/s, counted along its paths: directed links, aggregation of
+/// switches, servers.
 fn used(plan: &Plan) -> BTreeMap<String, f64> {
     let share = |server: &str| plan.shards.iter().find(|shard| shard.server == server).unwrap().share;
     let mut all = BTreeMap::new();
@@ -60,7 +61,7 @@ fn capacity(topology: &Topology, name: &str) -> f64 {
     topology.link(topology.link_between(id(from), id(to)).unwrap()).rate_bps()
 }
 
-/// As many groups as may push at once exceed no capacity, whichever they are; with one more, some do.
+/// Any combination of as many groups as may push at once exceeds no capacity; with one more, some do.
 #[test]
 fn groups_that_push_at_once_exceed_no_capacity() {
     for (topology, numbers) in [(fig1(), [2, 3, 6]), (tree(50, 1), [2, 6, 18]), (tree(8, 3), [2, 4, 8])] {
@@ -94,7 +95,7 @@ fn groups_that_push_at_once_exceed_no_capacity() {
     }
 }
 
-/// Findings of the planner's checker on a group's plan.
+/// Returns findings of the planner's checker on a group's plan.
 #[test]
 fn plans_of_groups_pass_the_checker() {
     let topology = fig1();

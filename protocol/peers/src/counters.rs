@@ -1,58 +1,58 @@
-//! What was dropped, and why; what was done for those who lacked something.
+//! Drop counters by reason, and counters of repairs.
 
-/// Of a receiver. Everything that comes in is a chunk that was missing, or counted here.
+/// Counters of a receiver. Every arrival is a chunk that was missing, or counted here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct ReceiverCounters {
-    /// Chunks that were here already.
+    /// Duplicate chunks.
     pub repeated: u64,
-    /// Chunks and messages of an older round than one that is known, or of a round that was withdrawn.
+    /// Chunks and messages of an older round than a known one, or of a withdrawn round.
     pub late: u64,
-    /// Chunks and messages from ranks that are not in the job, or that this peer is itself.
-    pub unknown_senders: u64,
-    /// Chunks that an update of that sender does not have, or of another length.
+    /// Chunks and messages from ranks outside the job, or with the peer's own rank.
+    pub strangers: u64,
+    /// Chunks out of the update's range, or of another length.
     pub misfits: u64,
-    /// Updates that were begun and never complete: a newer one came, the sender withdrew it or is gone.
+    /// Updates that were started and never completed: a newer one arrived, or the sender withdrew it or
+    /// failed.
     pub abandoned: u64,
-    /// Updates that arrived whole.
+    /// Complete updates.
     pub complete: u64,
-    /// Messages in which this receiver asked for chunks.
+    /// Messages that requested chunks.
     pub asks: u64,
 }
 
-/// Of a sender.
+/// Counters of a sender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct SenderCounters {
     /// Chunks sent to all receivers.
     pub chunks: u64,
-    /// Chunks sent again to those who asked.
+    /// Chunks sent again on request.
     pub repairs: u64,
-    /// Receivers that were asked what they lack.
+    /// Polls of receivers.
     pub polls: u64,
-    /// Messages about a round that is over, or from a peer that is no receiver; what asks for chunks is
-    /// answered.
+    /// Messages about a past round, or from a peer that is no receiver; requests for chunks are answered.
     pub late: u64,
-    /// Messages that ask for chunks that there are not.
+    /// Requests for nonexistent chunks.
     pub misfits: u64,
-    /// Receivers of whom nothing was heard for too long, or who were too slow.
+    /// Receivers that timed out or were too slow.
     pub given_up: u64,
     /// Chunks that a connection could not deliver.
     pub failed: u64,
 }
 
-/// Of [`Members`](crate::Members): what never reaches a sender or a receiver.
+/// Counters of [`Members`](crate::Members): arrivals that reach neither a sender nor a receiver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Refused {
-    /// Of another job.
+    /// Arrivals of another job.
     pub other_job: u64,
-    /// Of another installed plan.
+    /// Arrivals of another plan version.
     pub other_plan_version: u64,
-    /// From another incarnation of a peer than the one that takes part, or to another incarnation of this
-    /// one.
+    /// Arrivals from another incarnation of a peer than the member, or for another incarnation of this one.
     pub stale_incarnation: u64,
-    /// From a rank that is not in the job, that is this peer's own, or that is not the connection's.
-    pub unknown_senders: u64,
-    /// For others: this peer is not among the receivers.
+    /// Arrivals from a rank outside the job, with this peer's own rank, or with another rank than the
+    /// connection's.
+    pub strangers: u64,
+    /// Frames for other peers.
     pub misdelivered: u64,
-    /// No frame or message at all.
+    /// Invalid frames and messages.
     pub malformed: u64,
 }

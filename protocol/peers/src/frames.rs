@@ -1,4 +1,4 @@
-//! Chunks and messages as INART frames: what switches copy.
+//! Chunks and messages as INART frames, which switches copy.
 
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, ShardId,
@@ -10,64 +10,64 @@ use crate::message::Message;
 use crate::sender::Transmission;
 use crate::update::Cut;
 
-/// The sequence of a frame of kind update that is no chunk but a notice: no update has so many chunks.
+/// Sequence of a notice in a frame of kind update: updates have fewer chunks.
 const NOTICE: u32 = u32::MAX;
 
-/// Writes frames of one peer.
+/// Writes the frames of one peer.
 #[derive(Debug, Clone)]
 pub struct FrameWriter {
-    /// The peer's address.
+    /// Ethernet address of the peer.
     pub source: MacAddr,
-    /// The job's multicast address.
+    /// Multicast address of the job.
     pub everybody: MacAddr,
-    /// How many values a frame has room for.
+    /// Values per frame.
     pub values_per_frame: ValuesPerFrame,
     values: Vec<i32>,
 }
 
-/// What a frame holds.
+/// Content of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrameContent<W> {
-    /// A chunk for this peer.
+    /// Chunk for this peer.
     Chunk {
-        /// Whose.
+        /// Sender.
         from: Rank,
-        /// The lower 16 bits of the round.
+        /// Lower 16 bits of the round.
         round: u16,
-        /// Which.
+        /// Number of the chunk.
         chunk: u32,
-        /// Whether it left a long queue behind in a switch.
+        /// Whether the frame left a long queue in a switch.
         is_marked: bool,
-        /// Its words.
+        /// Words of the chunk.
         words: W,
     },
-    /// A message to this peer.
+    /// Message to this peer.
     Message {
-        /// From whom.
+        /// Sender.
         from: Rank,
-        /// What.
+        /// Message.
         message: Message,
     },
-    /// Something short to several peers at once, which may be lost.
+    /// Short notice to several peers, which may be lost.
     Notice {
-        /// From whom.
+        /// Sender.
         from: Rank,
-        /// What; not this crate's.
+        /// Words, in a format of the owner.
         words: W,
     },
 }
 
 impl FrameWriter {
-    /// Frames from `source`, chunks to the job's multicast address.
+    /// Creates a writer of frames from `source`, with chunks to the job's multicast address.
     pub fn new(source: MacAddr, everybody: MacAddr, values_per_frame: ValuesPerFrame) -> Self {
         FrameWriter { source, everybody, values_per_frame, values: Vec::new() }
     }
 
-    /// Writes the frame of a chunk for the receivers of one block, which are its contributors, and returns
-    /// its length. `words`: the whole update.
+    /// Writes the frame of a chunk for the receivers of one block, its contributors. Returns the frame's
+    /// length. `words`: the complete update.
     ///
     /// # Errors
-    /// The buffer is too short, or the chunk has more words than a frame has room for.
+    /// The buffer is too short, or the chunk has more words than a frame holds.
     pub fn chunk(
         &mut self,
         members: &Members,
@@ -94,10 +94,10 @@ impl FrameWriter {
         self.emit(self.everybody, header, buffer)
     }
 
-    /// Writes the frame of a notice for the receivers of one block, and returns its length.
+    /// Writes the frame of a notice for the receivers of one block. Returns the frame's length.
     ///
     /// # Errors
-    /// The buffer is too short, or there are more words than a frame has room for.
+    /// The buffer is too short, or there are more words than a frame holds.
     pub fn notice(
         &mut self,
         members: &Members,
@@ -113,11 +113,11 @@ impl FrameWriter {
         self.emit(self.everybody, header, buffer)
     }
 
-    /// Writes the frame of a message to one peer, whose address is `to_address`, and returns its length.
+    /// Writes the frame of a message to one peer, whose address is `to_address`. Returns the frame's length.
     ///
     /// # Errors
-    /// The buffer is too short, or the message has more words than a frame has room for:
-    /// [`Message::ranges_within`] tells how many ranges fit.
+    /// The buffer is too short, or the message has more words than a frame holds: [`Message::ranges_within`]
+    /// returns how many ranges fit.
     pub fn message(
         &mut self,
         members: &Members,
@@ -157,7 +157,7 @@ impl FrameWriter {
     }
 }
 
-/// Reads a frame. `None` if it is not for this peer, from nobody in the job, or none; that is counted in
+/// Reads a frame. `None` if it is invalid, not for this peer, or from a process outside the job; counted in
 /// `members`.
 pub fn read_frame<'a>(
     members: &mut Members,
@@ -200,7 +200,7 @@ pub fn read_frame<'a>(
     }
 }
 
-/// A valid frame of a kind that peers send.
+/// Parses a valid frame of a kind that peers send.
 fn parse(bytes: &[u8]) -> Option<(Frame<&[u8]>, HeaderRepr)> {
     let frame = Frame::new_checked(bytes).ok()?;
     let header = HeaderRepr::parse(&frame).ok()?;

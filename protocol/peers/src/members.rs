@@ -1,56 +1,55 @@
-//! Who takes part, and in which life: what comes from others is dropped before a sender or a receiver sees
-//! it.
+//! Members and their incarnations: arrivals from others are dropped before a sender or a receiver sees them.
 
 use inart_wire::{Incarnation, JobId, PlanVersion, Rank};
 
 use crate::counters::Refused;
 use crate::message::Envelope;
 
-/// The members of a job as one of them knows them.
+/// The members of a job, as one of them knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Members {
     me: Rank,
     job: JobId,
     plan_version: PlanVersion,
-    /// By rank; unknown for who is not there.
+    /// By rank; unknown for absent peers.
     incarnations: Vec<Incarnation>,
     refused: Refused,
 }
 
 impl Members {
-    /// A job of `incarnations.len()` peers. `incarnations`: each peer's incarnation, by rank, this peer's own
-    /// with it; [`Incarnation::UNKNOWN`] for who is not there.
+    /// Creates a job of `incarnations.len()` peers. `incarnations`: each peer's incarnation, by rank,
+    /// including this peer's own; [`Incarnation::UNKNOWN`] for absent peers.
     pub fn new(me: Rank, job: JobId, plan_version: PlanVersion, incarnations: Vec<Incarnation>) -> Self {
         Members { me, job, plan_version, incarnations, refused: Refused::default() }
     }
 
-    /// This peer.
+    /// Returns this peer's rank.
     pub fn me(&self) -> Rank {
         self.me
     }
 
-    /// The job.
+    /// Returns the job.
     pub fn job(&self) -> JobId {
         self.job
     }
 
-    /// The installed plan that frames are steered by.
+    /// Returns the plan version that steers frames.
     pub fn plan_version(&self) -> PlanVersion {
         self.plan_version
     }
 
-    /// How many peers the job has.
+    /// Returns the number of peers of the job.
     pub fn peers(&self) -> usize {
         self.incarnations.len()
     }
 
-    /// A peer's incarnation; unknown if it is not there.
+    /// Returns a peer's incarnation; unknown if the peer is absent.
     pub fn incarnation(&self, rank: Rank) -> Incarnation {
         self.incarnations.get(rank.index()).copied().unwrap_or(Incarnation::UNKNOWN)
     }
 
-    /// A peer takes part in another incarnation, or with [`Incarnation::UNKNOWN`] no longer; whether that is
-    /// new.
+    /// Sets a peer's incarnation; [`Incarnation::UNKNOWN`] removes the peer. Returns whether this is a
+    /// change.
     pub fn set_incarnation(&mut self, rank: Rank, incarnation: Incarnation) -> bool {
         match self.incarnations.get_mut(rank.index()) {
             Some(known) if *known != incarnation => {
@@ -61,12 +60,12 @@ impl Members {
         }
     }
 
-    /// What was dropped so far.
+    /// Returns the drop counters.
     pub fn refused(&self) -> Refused {
         self.refused
     }
 
-    /// The envelope of a message from this peer.
+    /// Returns the envelope of a message from this peer.
     pub fn envelope(&self, to: Rank) -> Envelope {
         Envelope {
             from: self.me,
@@ -76,22 +75,22 @@ impl Members {
         }
     }
 
-    /// Counts something that is neither a chunk nor a message.
+    /// Counts an arrival that is neither a chunk nor a message.
     pub(crate) fn refuse_malformed(&mut self) {
         self.refused.malformed += 1;
     }
 
-    /// Counts what says that it is from another peer than it came from.
+    /// Counts an arrival with a wrong sender.
     pub(crate) fn refuse_stranger(&mut self) {
         self.refused.unknown_senders += 1;
     }
 
-    /// Counts what is for others.
+    /// Counts an arrival for other peers.
     pub(crate) fn refuse_not_mine(&mut self) {
         self.refused.misdelivered += 1;
     }
 
-    /// Whether that is this job, and steered by the plan in force; counted if not.
+    /// Returns whether a frame is of this job and the active plan version; counts it if not.
     pub(crate) fn admits_job(&mut self, job: JobId, plan_version: PlanVersion) -> bool {
         if job != self.job {
             self.refused.other_job += 1;
@@ -101,7 +100,7 @@ impl Members {
         (job, plan_version) == (self.job, self.plan_version)
     }
 
-    /// Whether that is another peer of the job, in the incarnation that takes part; counted if not.
+    /// Returns whether a sender is another member, in its incarnation; counts the arrival if not.
     pub(crate) fn admits(&mut self, from: Rank, incarnation: Incarnation) -> bool {
         if from == self.me || from.index() >= self.incarnations.len() {
             self.refused.unknown_senders += 1;
@@ -112,7 +111,7 @@ impl Members {
         is_known
     }
 
-    /// Whether a message is from such a peer and for this one in this incarnation; counted if not.
+    /// Returns whether a message is from a member and for this peer's incarnation; counts it if not.
     pub(crate) fn admits_message(&mut self, between: &Envelope) -> bool {
         if between.to != self.me {
             self.refused.misdelivered += 1;

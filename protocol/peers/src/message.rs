@@ -1,4 +1,4 @@
-//! What senders and receivers tell each other beside chunks.
+//! Messages between senders and receivers, next to chunks.
 
 use std::fmt;
 
@@ -6,43 +6,43 @@ use inart_wire::{Incarnation, Rank};
 
 use crate::ranges::Ranges;
 
-/// About the update of one round. Who sends whom the message is in its [`Envelope`].
+/// Message about the update of one round. Its [`Envelope`] names sender and receiver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Receiver to sender: the update is here, whole.
+    /// Receiver to sender: the update is complete.
     Complete {
-        /// Of which round.
+        /// Round of the update.
         round: u32,
     },
-    /// Receiver to sender: these chunks are not here. There may be more.
+    /// Receiver to sender: these chunks are missing, and possibly others.
     Missing {
-        /// Of which round.
+        /// Round of the update.
         round: u32,
-        /// Which; at least one.
+        /// Missing chunks; at least one.
         chunks: Ranges,
     },
-    /// Sender to receiver: this update is for you; what of it is not there?
+    /// Sender to receiver: announcement of the update, and question for missing chunks.
     Poll {
-        /// Of which round.
+        /// Round of the update.
         round: u32,
     },
-    /// Sender to receiver: no more of this update comes to you.
+    /// Sender to receiver: the update is withdrawn.
     Withdrawn {
-        /// Of which round.
+        /// Round of the update.
         round: u32,
     },
 }
 
-/// Between whom a message goes. A host that was restarted is another one.
+/// Sender and receiver of a message. A restarted host has another incarnation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Envelope {
-    /// Who sends it.
+    /// Sender.
     pub from: Rank,
     /// The sender's incarnation.
     pub incarnation: Incarnation,
-    /// Who it is for.
+    /// Receiver.
     pub to: Rank,
-    /// The incarnation of that peer, as the sender knows it.
+    /// Receiver's incarnation, as the sender knows it.
     pub to_incarnation: Incarnation,
 }
 
@@ -54,7 +54,7 @@ impl Message {
     const POLL: u32 = 18;
     const WITHDRAWN: u32 = 19;
 
-    /// The update's round.
+    /// Returns the update's round.
     pub fn round(&self) -> u32 {
         match *self {
             Message::Complete { round } | Message::Poll { round } | Message::Withdrawn { round } => round,
@@ -62,18 +62,18 @@ impl Message {
         }
     }
 
-    /// Whether a sender of updates sends it, and a receiver takes it.
+    /// Returns whether senders of updates send the message, and receivers take it.
     pub fn is_senders(&self) -> bool {
         matches!(self, Message::Poll { .. } | Message::Withdrawn { .. })
     }
 
-    /// How many ranges of missing chunks fit into a message of so many words.
+    /// Returns how many ranges of missing chunks fit into a message of `words` words.
     pub fn ranges_within(words: usize) -> usize {
         words.saturating_sub(Self::HEAD) / 2
     }
 
-    /// The message as 32-bit words: code, round, sender and receiver by rank, their incarnations, the number
-    /// of ranges; then first chunk and number of chunks of each range.
+    /// Encodes the message as 32-bit words: code, round, sender and receiver by rank, their incarnations, the
+    /// number of ranges; then first chunk and number of chunks of each range.
     pub fn words(&self, between: &Envelope) -> Vec<u32> {
         let code = match self {
             Message::Complete { .. } => Self::COMPLETE,
@@ -93,8 +93,8 @@ impl Message {
         words
     }
 
-    /// Reads a message; words behind it are ignored. `None` if it is none: an unknown code, a rank above the
-    /// highest, ranges that are cut off, empty, or beyond 2^31.
+    /// Decodes a message and ignores trailing words. `None` if it is invalid: an unknown code, a rank above
+    /// the highest, or ranges that are cut off, empty, or beyond 2^31.
     pub fn parse(words: &[u32]) -> Option<(Envelope, Message)> {
         let (&[code, round, ranks, incarnation, to_incarnation, count], rest) = words.split_first_chunk()?;
         let envelope = Envelope {
@@ -130,7 +130,7 @@ impl fmt::Display for Message {
         match self {
             Message::Complete { round } => write!(f, "update {round} is complete"),
             Message::Missing { round, chunks } => write!(f, "update {round} lacks chunks {chunks}"),
-            Message::Poll { round } => write!(f, "what does update {round} lack?"),
+            Message::Poll { round } => write!(f, "poll for update {round}"),
             Message::Withdrawn { round } => write!(f, "update {round} is withdrawn"),
         }
     }

@@ -1,4 +1,4 @@
-//! Chunks and messages as bytes on connections, where a sender makes the copies.
+//! Chunks and messages as packets on connections, where a sender makes the copies.
 
 use inart_wire::{Incarnation, JobId, Rank};
 
@@ -9,37 +9,37 @@ const CHUNK: u8 = 1;
 const MESSAGE: u8 = 2;
 const NOTICE: u8 = 3;
 
-/// What a packet holds.
+/// Content of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PacketContent<W> {
     /// A chunk.
     Chunk {
-        /// Whose.
+        /// Sender.
         from: Rank,
-        /// Of which round.
+        /// Round of the update.
         round: u32,
-        /// Which.
+        /// Number of the chunk.
         chunk: u32,
-        /// Its words.
+        /// Words of the chunk.
         words: W,
     },
     /// A message.
     Message {
-        /// From whom.
+        /// Sender.
         from: Rank,
-        /// What.
+        /// Message.
         message: Message,
     },
-    /// Something short, which may be lost.
+    /// Short notice, which may be lost.
     Notice {
-        /// From whom.
+        /// Sender.
         from: Rank,
-        /// What; not this crate's.
+        /// Words, in a format of the owner.
         words: W,
     },
 }
 
-/// A chunk as bytes: what it is (1), job, the sender's rank and life, round, chunk, words; big endian.
+/// Encodes a chunk: kind (1), job, the sender's rank and incarnation, round, chunk, words; big endian.
 pub fn chunk_packet(members: &Members, round: u32, chunk: u32, words: &[u32]) -> Vec<u8> {
     let me = members.me();
     let mut bytes = Vec::with_capacity(17 + 4 * words.len());
@@ -52,7 +52,7 @@ pub fn chunk_packet(members: &Members, round: u32, chunk: u32, words: &[u32]) ->
     bytes
 }
 
-/// A message as bytes: what it is (2), job, and the message's words; big endian.
+/// Encodes a message: kind (2), job, and the message's words; big endian.
 pub fn message_packet(members: &Members, to: Rank, message: &Message) -> Vec<u8> {
     let mut bytes = vec![MESSAGE];
     bytes.extend(members.job().get().to_be_bytes());
@@ -60,7 +60,7 @@ pub fn message_packet(members: &Members, to: Rank, message: &Message) -> Vec<u8>
     bytes
 }
 
-/// A notice as bytes: what it is (3), job, the sender's rank and life, words; big endian.
+/// Encodes a notice: kind (3), job, the sender's rank and incarnation, words; big endian.
 pub fn notice_packet(members: &Members, words: &[u32]) -> Vec<u8> {
     let me = members.me();
     let mut bytes = vec![NOTICE];
@@ -70,8 +70,8 @@ pub fn notice_packet(members: &Members, words: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what came on the connection of a peer. `None` if it is not from that peer, not for this one, of
-/// another job or incarnation, or nothing at all; that is counted in `members`.
+/// Decodes a packet from the connection of a peer. `None` if it is invalid, not from that peer, not for this
+/// one, or of another job or incarnation; counted in `members`.
 pub fn read_packet<'a>(
     members: &mut Members,
     connected: Rank,

@@ -1,4 +1,4 @@
-//! Sets of chunk numbers, kept as ranges: what is missing of an update mostly comes in runs.
+//! Sets of chunk numbers, kept as ranges: missing chunks mostly are consecutive.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,41 +7,41 @@ use std::ops::Range;
 /// A set of numbers below 2^32.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Ranges {
-    /// First number of a range, and the one after its last. Ranges neither overlap nor touch.
+    /// First number of a range, and the number after its last. Ranges neither overlap nor touch.
     runs: BTreeMap<u32, u32>,
     len: u32,
 }
 
 impl Ranges {
-    /// The numbers of one range.
+    /// Creates a set of one range.
     pub fn of(range: Range<u32>) -> Self {
         let mut set = Self::default();
         set.insert(range);
         set
     }
 
-    /// How many numbers are in it.
+    /// Returns how many numbers the set has.
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether nothing is in it.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether a number is in it.
+    /// Returns whether the set has a number.
     pub fn contains(&self, number: u32) -> bool {
         self.run_of(number).is_some()
     }
 
-    /// Adds a range; returns how many of its numbers are new.
+    /// Adds a range. Returns how many of its numbers are new.
     pub fn insert(&mut self, range: Range<u32>) -> u32 {
         if range.is_empty() {
             return 0;
         }
         let (mut first, mut end, before) = (range.start, range.end, self.len);
-        // From the last range that begins at or before the end, backwards while they overlap or touch.
+        // From the last range that starts at or before the end, backwards while they overlap or touch.
         while let Some((&start, &stop)) = self.runs.range(..=end).next_back() {
             if stop < first {
                 break;
@@ -55,7 +55,7 @@ impl Ranges {
         self.len - before
     }
 
-    /// Takes a number out; whether it was in.
+    /// Removes a number. Returns whether the set had it.
     pub fn remove(&mut self, number: u32) -> bool {
         let Some((start, end)) = self.run_of(number) else { return false };
         self.runs.remove(&start);
@@ -69,12 +69,12 @@ impl Ranges {
         true
     }
 
-    /// The least number.
+    /// Returns the least number.
     pub fn first(&self) -> Option<u32> {
         self.runs.keys().next().copied()
     }
 
-    /// Its ranges, ascending.
+    /// Returns the ranges, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         self.runs.iter().map(|(&start, &end)| start..end)
     }
@@ -85,7 +85,7 @@ impl Ranges {
     }
 }
 
-/// As `0-3,7`.
+/// Formats the set as `0-3,7`.
 impl fmt::Display for Ranges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, run) in self.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Who an update, or one chunk of it, is for.
+//! Receivers of an update, or of one of its chunks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use inart_wire::{Contributors, Group, Rank};
 /// A set of ranks, by blocks of 64 as in frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Receivers {
-    /// Bitmaps by block; none is 0.
+    /// Bitmaps by block, none of them 0.
     blocks: BTreeMap<u8, u64>,
 }
 
@@ -18,19 +18,19 @@ fn place(rank: Rank) -> (u8, u64) {
 }
 
 impl Receivers {
-    /// That peer alone.
+    /// Creates a set of one peer.
     pub fn one(rank: Rank) -> Self {
         Self::from_iter([rank])
     }
 
-    /// The peers of one frame.
+    /// Creates the set of one frame's receivers.
     pub fn of_block(block: Contributors) -> Self {
         Receivers {
             blocks: Some((block.group.0, block.bitmap)).filter(|block| block.1 != 0).into_iter().collect(),
         }
     }
 
-    /// Adds a peer; whether it is new.
+    /// Adds a peer. Returns whether it is new.
     pub fn insert(&mut self, rank: Rank) -> bool {
         let (block, bit) = place(rank);
         let bitmap = self.blocks.entry(block).or_default();
@@ -39,7 +39,7 @@ impl Receivers {
         is_new
     }
 
-    /// Takes a peer out; whether it was in.
+    /// Removes a peer. Returns whether the set had it.
     pub fn remove(&mut self, rank: Rank) -> bool {
         let (block, bit) = place(rank);
         let Some(bitmap) = self.blocks.get_mut(&block) else { return false };
@@ -51,28 +51,28 @@ impl Receivers {
         was_in
     }
 
-    /// Whether a peer is in it.
+    /// Returns whether the set has a peer.
     pub fn contains(&self, rank: Rank) -> bool {
         let (block, bit) = place(rank);
         self.blocks.get(&block).is_some_and(|bitmap| bitmap & bit != 0)
     }
 
-    /// Whether nobody is in it.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// How many are in it.
+    /// Returns how many peers the set has.
     pub fn len(&self) -> usize {
         self.blocks.values().map(|bitmap| bitmap.count_ones() as usize).sum()
     }
 
-    /// A bitmap per block that has anybody: one frame each.
+    /// Returns a bitmap per nonempty block: one frame each.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = Contributors> + '_ {
         self.blocks.iter().map(|(&group, &bitmap)| Contributors { bitmap, group: Group(group) })
     }
 
-    /// Its peers, ascending.
+    /// Returns the peers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Rank> + '_ {
         self.blocks()
             .flat_map(Contributors::bitmap_indices)
@@ -90,7 +90,7 @@ impl FromIterator<Rank> for Receivers {
     }
 }
 
-/// As `{0-3,64}`.
+/// Formats the set as `{0-3,64}`.
 impl fmt::Display for Receivers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut runs = crate::Ranges::default();

@@ -1,4 +1,4 @@
-//! What an update is called, and how it is cut.
+//! Identity of an update, and its cut into chunks.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use inart_wire::{Incarnation, Rank};
 /// One peer's update of one round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UpdateId {
-    /// Whose.
+    /// Sender.
     pub from: Rank,
-    /// Which incarnation of that peer.
+    /// Incarnation of the sender.
     pub incarnation: Incarnation,
-    /// Of which of its rounds. They count up, and go on where the incarnation before ended.
+    /// Round of the sender. Rounds count up, and continue from the previous incarnation's last one.
     pub round: u32,
 }
 
@@ -22,13 +22,13 @@ impl fmt::Display for UpdateId {
     }
 }
 
-/// The round that is nearest to `known` of those whose low 16 bits are `seen`, as a frame has them.
+/// Returns the round nearest to `known` whose low 16 bits are `seen`, as in a frame.
 pub fn round_near(known: u32, seen: u16) -> u32 {
     let ahead = seen.wrapping_sub(known as u16) as i16;
     known.saturating_add_signed(ahead.into())
 }
 
-/// How an update of so many values is cut into chunks.
+/// Cut of an update into chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cut {
     values: usize,
@@ -36,30 +36,30 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// An update of `values` values, at least 1, in chunks of `chunk_values`, at least 1; the last may be
-    /// shorter. `None` if one of them is 0, or if there are 2^31 chunks or more.
+    /// Cuts an update of `values` values, at least 1, into chunks of `chunk_values`, at least 1; the last may
+    /// be shorter. `None` if one of them is 0, or if there are 2^31 chunks or more.
     pub fn new(values: usize, chunk_values: usize) -> Option<Self> {
         let chunks = values.checked_div(chunk_values)?;
         (values > 0 && chunks < 1 << 31).then_some(Cut { values, chunk_values })
     }
 
-    /// Values of the update.
+    /// Returns the values of the update.
     pub fn values(self) -> usize {
         self.values
     }
 
-    /// Number of chunks.
+    /// Returns the number of chunks.
     pub fn chunks(self) -> u32 {
         self.values.div_ceil(self.chunk_values) as u32
     }
 
-    /// Which values a chunk has; none if there is no such chunk.
+    /// Returns the values of a chunk; empty if there is no such chunk.
     pub fn range(self, chunk: u32) -> Range<usize> {
         let first = (chunk as usize).saturating_mul(self.chunk_values).min(self.values);
         first..first.saturating_add(self.chunk_values).min(self.values)
     }
 
-    /// Whether it is the last chunk.
+    /// Returns whether a chunk is the last one.
     pub fn is_last(self, chunk: u32) -> bool {
         chunk.checked_add(1) == Some(self.chunks())
     }

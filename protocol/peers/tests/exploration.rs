@@ -1,5 +1,5 @@
-//! Every order in which chunks and messages of two multicasts can arrive, be lost, come twice or come late,
-//! while a receiver or the sender dies or a receiver is withdrawn. docs/protocol/peers.md, "Multicast".
+//! Every order in which chunks and messages of two multicasts can arrive, be lost, be duplicated or be late,
+//! while a receiver or the sender crashes or a receiver is withdrawn. docs/protocol/peers.md, "Multicast".
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -19,28 +19,28 @@ const RECEIVERS: u16 = 2;
 /// More ticks than a multicast may need.
 const MOST_TICKS: u32 = 14;
 
-/// What somebody might get wrong; the checker has to notice.
+/// Deliberate mistake that the checker must detect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// The sender does not send again what is asked for.
-    NobodyRepairs,
-    /// The sender never asks what is missing.
-    NobodyPolls,
-    /// A receiver takes chunks of an older round for those of the round that it is in.
+    /// The sender does not retransmit requested chunks.
+    NoRepairs,
+    /// The sender never polls.
+    NoPolls,
+    /// A receiver takes chunks of an older round for those of the current round.
     RoundsMixed,
     /// A receiver places chunks in the order of their arrival.
     PlacedByArrival,
-    /// A receiver says that it is complete when the last chunk is there.
+    /// A receiver reports completion when the last chunk arrives.
     CompleteByLast,
-    /// The sender takes what a receiver says of the round before for this one.
+    /// The sender takes a report about the previous round for this one.
     OldComplete,
-    /// Who is withdrawn is not told.
+    /// A withdrawn receiver is not notified.
     SilentWithdrawal,
-    /// A receiver hands an update over again when it is told a second time that it is whole.
+    /// A receiver hands an update over again after a second report of completion.
     HandedOverTwice,
 }
 
-/// What may happen.
+/// Faults.
 #[derive(Debug, Clone, Copy)]
 struct Faults {
     losses: u32,
@@ -68,17 +68,17 @@ enum Packet {
 struct State {
     sender: Option<Sender>,
     receivers: Vec<Option<Receiver>>,
-    /// Under way, sorted: they arrive in any order.
+    /// In flight, sorted: they arrive in any order.
     packets: Vec<Packet>,
     now: Duration,
     ticks: u32,
     /// Receiver, round, words.
     received: Vec<(u16, u32, Vec<u32>)>,
     abandoned: Vec<(u16, u32)>,
-    /// Receiver and round of each chunk, where a mistake needs them.
+    /// Receiver and round of each chunk, for mistakes that use them.
     arrived: Vec<(u16, u32)>,
     outcomes: Vec<Outcome>,
-    /// To be told that the sender is gone.
+    /// Receivers to be notified of the sender's failure.
     unnotified: Vec<u16>,
     losses: u32,
     repeats: u32,
@@ -121,9 +121,9 @@ fn words_of(message: &Message) -> Vec<u32> {
 }
 
 impl System {
-    fn send(&self, state: &mut State, from: u16, to: Rank, message: &Message) {
+    fn queue(&self, state: &mut State, from: u16, to: Rank, message: &Message) {
         let is_mistaken = match message {
-            Message::Poll { .. } => self.mistake == Some(Mistake::NobodyPolls),
+            Message::Poll { .. } => self.mistake == Some(Mistake::NoPolls),
             Message::Withdrawn { .. } => self.mistake == Some(Mistake::SilentWithdrawal),
             _ => false,
         };
@@ -135,7 +135,7 @@ impl System {
     fn take_outputs(&self, state: &mut State) {
         while let Some(output) = state.sender.as_mut().and_then(Sender::next_output) {
             match output {
-                SenderOutput::Send { to, message } => self.send(state, 0, to, &message),
+                SenderOutput::Send { to, message } => self.queue(state, 0, to, &message),
                 SenderOutput::Ended(outcome) => {
                     state.outcomes.push(without_times(outcome));
                 }
@@ -145,7 +145,7 @@ impl System {
             let next = |state: &mut State| state.receivers[usize::from(at)].as_mut()?.next_output();
             while let Some(output) = next(state) {
                 match output {
-                    ReceiverOutput::Send { to, message } => self.send(state, at, to, &message),
+                    ReceiverOutput::Send { to, message } => self.queue(state, at, to, &message),
                     ReceiverOutput::Received { round, words, .. } => state.received.push((at, round, words)),
                     ReceiverOutput::Abandoned { round, .. } => state.abandoned.push((at, round)),
                 }
@@ -175,7 +175,7 @@ impl System {
                 }
                 let Some(sender) = &mut state.sender else { return };
                 let message = match (self.mistake, message, sender.open_round()) {
-                    (Some(Mistake::NobodyRepairs), Message::Missing { .. }, _) => return,
+                    (Some(Mistake::NoRepairs), Message::Missing { .. }, _) => return,
                     (Some(Mistake::OldComplete), Message::Complete { .. }, Some(round)) => {
                         Message::Complete { round }
                     }
@@ -203,7 +203,7 @@ impl System {
             state.arrived.push((to, round));
         }
         if self.mistake == Some(Mistake::CompleteByLast) && chunk + 1 == CHUNKS {
-            self.send(state, to, rank(0), &Message::Complete { round });
+            self.queue(state, to, rank(0), &Message::Complete { round });
         }
     }
 
@@ -216,7 +216,7 @@ impl System {
             let (round, chunk, to) = (sent.round, sent.chunk, at.get());
             state.packets.push(Packet::Chunk { round, chunk, to });
             if let Copies::Sender { .. } = self.copies {
-                // A connection takes it, and carries it or breaks.
+                // A connection accepts the chunk, and delivers it or breaks.
                 state.sender.as_mut().unwrap().delivered(round, at, now);
             }
         }
@@ -239,7 +239,7 @@ impl System {
         (idle && next <= ROUNDS).then_some(next)
     }
 
-    /// Nothing more happens by itself.
+    /// Returns whether no further event is pending.
     fn is_over(&self, state: &State) -> bool {
         let sender_done = state.sender.is_none() || state.outcomes.len() as u32 == ROUNDS;
         sender_done && state.packets.is_empty() && state.unnotified.is_empty() && self.wake(state).is_none()
@@ -373,14 +373,14 @@ impl Model for System {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("what is received is the update, whole", |_, state: &State| {
+            Property::always("a received update is complete and correct", |_, state: &State| {
                 let update = |round| (0..CHUNKS).map(|chunk| word(round, chunk)).collect::<Vec<_>>();
                 state.received.iter().all(|(_, round, words)| *words == update(*round))
             }),
             Property::always("each update is received once", |_, state: &State| {
                 state.received.windows(2).all(|two| (two[0].0, two[0].1) != (two[1].0, two[1].1))
             }),
-            Property::always("who is said to have it has it", |_, state: &State| {
+            Property::always("receivers reported as complete are complete", |_, state: &State| {
                 let has = |at: Rank, round| state.received.iter().any(|is| (is.0, is.1) == (at.get(), round));
                 state.outcomes.iter().all(|outcome| outcome.complete.iter().all(|at| has(at, outcome.round)))
             }),
@@ -390,16 +390,16 @@ impl Model for System {
                     (1..=RECEIVERS).all(|at| parts.iter().filter(|part| part.contains(rank(at))).count() == 1)
                 })
             }),
-            Property::always("only the dead are given up", |system: &System, state: &State| {
+            Property::always("only crashed receivers time out", |system: &System, state: &State| {
                 let incarnations = |at: Rank| state.receivers[at.index()].is_some();
                 system.patience == 1
                     || state.outcomes.iter().all(|outcome| !outcome.given_up.iter().any(incarnations))
             }),
-            Property::always("only who is withdrawn is said to be", |_, state: &State| {
+            Property::always("only withdrawn receivers are reported as withdrawn", |_, state: &State| {
                 let was = |at: Rank, round| state.withdrawn.contains(&(at.get(), round));
                 state.outcomes.iter().all(|outcome| outcome.withdrawn.iter().all(|at| was(at, outcome.round)))
             }),
-            Property::always("it ends", |system: &System, state: &State| {
+            Property::always("the multicast ends", |system: &System, state: &State| {
                 let mut actions = Vec::new();
                 system.actions(state, &mut actions);
                 let can_proceed = actions.iter().any(|action| *action != Action::Tick);
@@ -436,7 +436,7 @@ fn with_losses_and_repeats_every_receiver_has_every_update_once() {
 }
 
 #[test]
-fn whoever_dies_or_is_withdrawn_the_others_go_on() {
+fn crashes_and_withdrawals_do_not_stop_the_others() {
     right(Faults { losses: 1, deaths: &[2], ..NOTHING }, 30, SWITCH, 1_000);
     right(Faults { losses: 1, deaths: &[0], ..NOTHING }, 30, SWITCH, 1_000);
     right(Faults { losses: 1, withdrawals: 1, ..NOTHING }, 30, SWITCH, 1_000);
@@ -445,7 +445,7 @@ fn whoever_dies_or_is_withdrawn_the_others_go_on() {
 #[test]
 fn timers_that_end_early_break_nothing() {
     right(Faults { losses: 0, early_ticks: 1, ..NOTHING }, 30, SWITCH, 1_000);
-    // Receivers that live are given up; the outcome says so, and says nothing that is not so.
+    // Live receivers time out; the outcome lists them, and lists no wrong ones.
     right(Faults { losses: 0, early_ticks: 1, ..NOTHING }, 1, SWITCH, 1_000);
 }
 
@@ -464,13 +464,13 @@ fn each_mistake_is_noticed() {
     let early = Faults { early_ticks: 1, ..NOTHING };
     let all_lost = Faults { losses: 2, ..NOTHING };
     for (mistake, faults, property) in [
-        (Mistake::NobodyRepairs, lossy, "only the dead are given up"),
-        (Mistake::NobodyPolls, all_lost, "only the dead are given up"),
-        (Mistake::RoundsMixed, repeats, "what is received is the update, whole"),
-        (Mistake::PlacedByArrival, NOTHING, "what is received is the update, whole"),
-        (Mistake::CompleteByLast, lossy, "who is said to have it has it"),
-        (Mistake::OldComplete, repeats, "who is said to have it has it"),
-        (Mistake::SilentWithdrawal, withdrawn, "it ends"),
+        (Mistake::NoRepairs, lossy, "only crashed receivers time out"),
+        (Mistake::NoPolls, all_lost, "only crashed receivers time out"),
+        (Mistake::RoundsMixed, repeats, "a received update is complete and correct"),
+        (Mistake::PlacedByArrival, NOTHING, "a received update is complete and correct"),
+        (Mistake::CompleteByLast, lossy, "receivers reported as complete are complete"),
+        (Mistake::OldComplete, repeats, "receivers reported as complete are complete"),
+        (Mistake::SilentWithdrawal, withdrawn, "the multicast ends"),
         (Mistake::HandedOverTwice, early, "each update is received once"),
     ] {
         let (found, _) = broken(System { copies: SWITCH, faults, patience: 30, mistake: Some(mistake) });
@@ -478,7 +478,7 @@ fn each_mistake_is_noticed() {
     }
 }
 
-/// What does not depend on when.
+/// Returns the outcome without its times.
 fn without_times(outcome: Outcome) -> Outcome {
     Outcome { took: Duration::ZERO, passed: Duration::ZERO, times: BTreeMap::new(), ..outcome }
 }

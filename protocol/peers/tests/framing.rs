@@ -1,5 +1,4 @@
-//! Chunks and messages as frames and as packets: what is written is read back by whom it is for, and by
-//! nobody else.
+//! Chunks and messages as frames and as packets: only their receivers read them back.
 #![allow(clippy::unwrap_used)]
 
 use inart_protocol_peers::{
@@ -14,7 +13,7 @@ fn rank(number: u16) -> Rank {
     Rank::try_from(number).unwrap()
 }
 
-/// Peer `me` of 100, each with its rank + 1 as its incarnation.
+/// Returns peer `me` of 100, each with its rank + 1 as its incarnation.
 fn members(me: u16) -> Members {
     Members::new(rank(me), 4.into(), 2.into(), (1..=100).map(Incarnation::new).collect())
 }
@@ -23,7 +22,7 @@ fn writer() -> FrameWriter {
     FrameWriter::new(MacAddr([2, 0, 0, 0, 0, 1]), EVERYBODY, ValuesPerFrame::try_from(32).unwrap())
 }
 
-/// The frames of the last chunk of an update of 40 words, from peer 3 to peers 5, 6 and 80.
+/// Returns the frames of the last chunk of an update of 40 words, from peer 3 to peers 5, 6 and 80.
 fn chunk_frames(is_repair: bool) -> Vec<Vec<u8>> {
     let words: Vec<u32> = (0..40).map(|at| 0xfff0_0000 | at).collect();
     let to: Receivers = [5, 6, 80].map(rank).into_iter().collect();
@@ -79,7 +78,7 @@ fn a_chunk_is_a_frame_per_block_of_receivers() {
 }
 
 #[test]
-fn what_is_not_for_a_member_is_dropped_and_counted() {
+fn arrivals_for_others_are_dropped_and_counted() {
     let frame = &chunk_frames(false)[0];
     let refused = |me: &mut Members, bytes: &[u8]| {
         assert_eq!(read(me, bytes), None);
@@ -97,7 +96,7 @@ fn what_is_not_for_a_member_is_dropped_and_counted() {
     assert_eq!(refused(&mut other_job, frame), [1, 0, 0, 0, 0, 0]);
     let mut other_plan_version = Members::new(rank(5), 4.into(), 3.into(), vec![Incarnation::new(1); 100]);
     assert_eq!(refused(&mut other_plan_version, frame), [0, 1, 0, 0, 0, 0]);
-    // Peer 3 was restarted; peer 3 is not there.
+    // Peer 3 was restarted; peer 3 is absent.
     for incarnation in [Incarnation::new(77), Incarnation::UNKNOWN] {
         let mut restarted = members(5);
         assert!(restarted.set_incarnation(rank(3), incarnation));
@@ -135,7 +134,7 @@ fn messages_reach_the_peer_and_the_incarnation_that_they_are_for() {
     lying[23] = 6;
     let mut me = members(3);
     assert_eq!((read(&mut me, &lying[..len]), me.refused().malformed), (None, 1));
-    // A message as long as a frame, and one that is longer.
+    // A message as long as a frame, and a longer one.
     let most = Message::ranges_within(32) as u32;
     let mut chunks = Ranges::default();
     for (count, fits) in [(most, true), (most + 1, false)] {
@@ -174,7 +173,7 @@ fn packets_are_from_the_peer_at_the_other_end() {
     };
     assert_eq!(read(&mut members(5), 3, &chunk), Some("3 70000 12 [7, 4294967295, 9]".into()));
     let message = message_packet(&members(3), rank(5), &Message::Poll { round: 8 });
-    assert_eq!(read(&mut members(5), 3, &message), Some("3 what does update 8 lack?".into()));
+    assert_eq!(read(&mut members(5), 3, &message), Some("3 poll for update 8".into()));
     let notice = notice_packet(&members(3), &[6, 7]);
     assert_eq!(read(&mut members(5), 3, &notice), Some("3 [6, 7]".into()));
     let mut me = members(5);

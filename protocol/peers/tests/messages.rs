@@ -36,7 +36,7 @@ proptest! {
         let between = envelope(from, to, incarnations[0], incarnations[1]);
         let mut words = message.words(&between);
         prop_assert_eq!(Message::parse(&words), Some((between, message.clone())));
-        // A frame pads with zeros; what is cut off is no message.
+        // A frame pads with zeros; a truncated message is invalid.
         words.extend([0; 5]);
         prop_assert_eq!(Message::parse(&words), Some((between, message.clone())));
         words.truncate(words.len() - 6);
@@ -44,7 +44,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_a_message_or_none(words in proptest::collection::vec(0u32..40, 0..40)) {
+    fn any_words_are_a_message_or_none(words in proptest::collection::vec(0u32..40, 0..40)) {
         if let Some((between, message)) = Message::parse(&words) {
             prop_assert_eq!(Message::parse(&message.words(&between)), Some((between, message)));
         }

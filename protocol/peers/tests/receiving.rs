@@ -1,4 +1,4 @@
-//! What a receiver takes, asks for and drops.
+//! Accepted, requested and dropped chunks of a receiver.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ fn rank(number: u16) -> Rank {
     Rank::try_from(number).unwrap()
 }
 
-/// Peer 2 of 4: updates of 10 words in chunks of 4, so 3 chunks of 4, 4 and 2.
+/// Returns peer 2 of 4: updates of 10 words in chunks of 4, so 3 chunks of 4, 4 and 2.
 fn receiver() -> Receiver {
     let cut = Cut::new(10, 4);
     Receiver::new(vec![cut, cut, None, cut], ReceiverOptions::frames(64))
@@ -66,7 +66,7 @@ proptest! {
 }
 
 #[test]
-fn it_asks_after_the_last_chunk_and_again_when_all_that_it_asked_for_is_here() {
+fn missing_chunks_are_requested_after_the_last_chunk_and_after_the_requested_ones() {
     let options = ReceiverOptions { asks_at_once: 1, ranges_per_ask: 1, ..ReceiverOptions::frames(64) };
     let cut = Cut::new(10, 2);
     let mut receiver = Receiver::new(vec![cut], options);
@@ -78,12 +78,12 @@ fn it_asks_after_the_last_chunk_and_again_when_all_that_it_asked_for_is_here() {
     assert_eq!(receiver.wake_at(), Some(2 * MS));
     receiver.tick(2 * MS);
     assert_eq!(outputs(&mut receiver), [asks(0, 1, Ranges::of(0..1))]);
-    // A second range did not fit: it is asked for as soon as the first is here.
+    // A second range did not fit: it is requested as soon as the first has arrived.
     give(&mut receiver, 0);
     assert_eq!(receiver.wake_at(), Some(2 * MS));
     receiver.tick(2 * MS);
     assert_eq!(outputs(&mut receiver), [asks(0, 1, Ranges::of(2..4))]);
-    // Nothing comes: it asks again, less and less often.
+    // No chunk arrives: the receiver requests again, at growing intervals.
     let mut waits = Vec::new();
     let mut now = 2 * MS;
     for _ in 0..7 {
@@ -104,13 +104,13 @@ fn a_poll_announces_an_update_of_which_nothing_has_come() {
     assert_eq!(outputs(&mut receiver), [asks(1, 3, Ranges::of(0..3))]);
     (0..3).for_each(|chunk| give(&mut receiver, 1, 3, chunk, MS));
     assert_eq!(outputs(&mut receiver), whole(1, 3));
-    // The sender did not hear that.
+    // The sender did not receive the report.
     receiver.message(rank(1), &Message::Poll { round: 3 }, MS);
     assert_eq!(outputs(&mut receiver), whole(1, 3)[1..]);
 }
 
 #[test]
-fn a_newer_round_ends_the_one_before_and_what_is_late_is_dropped() {
+fn a_newer_round_ends_the_previous_one_and_late_chunks_are_dropped() {
     let mut receiver = receiver();
     give(&mut receiver, 1, 5, 0, MS);
     give(&mut receiver, 1, 6, 0, MS);
@@ -123,7 +123,7 @@ fn a_newer_round_ends_the_one_before_and_what_is_late_is_dropped() {
     assert_eq!(outputs(&mut receiver), [ReceiverOutput::Abandoned { from: rank(1), round: 6 }]);
     give(&mut receiver, 1, 6, 1, MS);
     assert_eq!((receiver.counters().late, receiver.wake_at()), (4, None));
-    // Withdrawn before anything came: nothing was begun, and nothing may begin.
+    // Withdrawn before any chunk arrived: nothing was started, and nothing may start.
     receiver.message(rank(1), &Message::Withdrawn { round: 8 }, MS);
     give(&mut receiver, 1, 8, 1, MS);
     assert_eq!((receiver.counters().late, outputs(&mut receiver)), (5, vec![]));
@@ -145,7 +145,7 @@ fn strangers_and_misfits_are_dropped_and_counted() {
 }
 
 #[test]
-fn what_a_gone_sender_sent_is_dropped_until_it_is_back() {
+fn chunks_of_a_failed_sender_are_dropped_until_it_returns() {
     let mut receiver = receiver();
     give(&mut receiver, 1, 70_000, 0, MS);
     receiver.gone(rank(1));
@@ -154,7 +154,7 @@ fn what_a_gone_sender_sent_is_dropped_until_it_is_back() {
     receiver.message(rank(1), &Message::Poll { round: 70_001 }, MS);
     receiver.message(rank(1), &Message::Withdrawn { round: 70_001 }, MS);
     assert_eq!((receiver.counters().late, outputs(&mut receiver)), (3, vec![]));
-    // In its next life it does the round again. Frames have 16 bits of it.
+    // The next incarnation repeats the round. Frames have 16 bits of it.
     receiver.back(rank(1), 70_000);
     let words = update(1, 70_000);
     for chunk in 0..3 {

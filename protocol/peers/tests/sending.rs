@@ -1,4 +1,4 @@
-//! What a sender sends, in which order, how fast, and when it ends.
+//! Chunks of a sender: their order, their rate, and the end of the multicast.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -37,14 +37,15 @@ fn sender(copies: Copies) -> Sender {
     Sender::new(rank(0), 200, SenderOptions::new(copies))
 }
 
-/// Everything that leaves from `from` on until nothing may leave without a message, or `most` chunks have.
+/// Returns everything that leaves from `from` on until nothing may leave without a message, or `most` chunks
+/// have.
 fn drain(sender: &mut Sender, from: Duration, most: usize) -> Vec<(Duration, Transmission)> {
     let (mut now, mut sent) = (from, Vec::new());
     while sent.len() < most {
         match sender.next_transmission(now) {
             Some(transmission) => sent.push((now, transmission)),
             None => match (sender.tick(now), sender.wake_at()).1 {
-                // What is not due soon is a poll, or an end of patience.
+                // An action that is not due soon is a poll, or an end of patience.
                 Some(at) if at <= now + 10 * MS && at > now => now = at,
                 _ => break,
             },
@@ -96,18 +97,19 @@ fn another_rate_holds_from_the_next_frame_on() {
 }
 
 #[test]
-fn whoever_lacks_nothing_has_the_update_as_soon_as_if_nobody_did() {
+fn losses_of_others_do_not_delay_a_receiver() {
     let mut without_repeats = sender(SWITCH);
     let mut lossy = sender(SWITCH);
     without_repeats.begin(&task(1, 100, [1, 2]), Duration::ZERO).unwrap();
     lossy.begin(&task(1, 100, [1, 2]), Duration::ZERO).unwrap();
     let before = drain(&mut lossy, Duration::ZERO, 60);
     let at = before.last().unwrap().0;
-    // It has received nothing at all.
+    // Peer 2 has received nothing at all.
     lossy.message(rank(2), &Message::Missing { round: 1, chunks: Ranges::of(0..100) }, at);
     let all: Vec<_> = before.into_iter().chain(drain(&mut lossy, at, 40)).collect();
     assert_eq!(all, drain(&mut without_repeats, Duration::ZERO, 100));
-    // Then it gets what was sent before it asked; the rest it may still get.
+    // Then it gets the chunks that were sent before its request; the others will still leave for the first
+    // time.
     let repairs = drain(&mut lossy, all[99].0, 1000);
     assert_eq!(repairs.iter().map(|(_, sent)| sent.chunk).collect::<Vec<_>>(), (0..60).collect::<Vec<_>>());
     assert!(repairs.iter().all(|(_, sent)| sent.to == ranks([2]) && sent.is_repair));
@@ -131,13 +133,13 @@ fn repairs_take_turns_and_go_to_all_who_asked_at_once() {
     let (first, rest) = seen.split_at(expected.len());
     assert_eq!(first, expected.map(|(chunk, to)| (chunk, to.to_owned())));
     assert_eq!(rest.iter().map(|at| at.0).collect::<Vec<_>>(), [6, 7]);
-    // At the task's rate, as everything.
+    // At the task's rate, like all chunks.
     let took = repairs.last().unwrap().0 - now;
     assert!((8 * MS..=10 * MS).contains(&took), "{took:?}");
 }
 
 #[test]
-fn it_asks_who_is_silent_less_and_less_often_then_gives_up_and_says_who() {
+fn silent_receivers_are_polled_at_growing_intervals_and_then_time_out() {
     let options = SenderOptions { patience: 700 * MS, ..SenderOptions::new(SWITCH) };
     let mut sender = Sender::new(rank(0), 4, options);
     sender.begin(&task(7, 5, [1, 2, 3]), Duration::ZERO).unwrap();
@@ -147,7 +149,7 @@ fn it_asks_who_is_silent_less_and_less_often_then_gives_up_and_says_who() {
     while outcome.is_none() {
         let now = sender.wake_at().unwrap();
         if now >= last + 100 * MS {
-            // It lives, and lacks nothing that it knows of: too slow is not silent.
+            // Peer 3 is alive, and knows of no missing chunk: slow is not silent.
             sender.message(rank(3), &Message::Missing { round: 7, chunks: chunks([4]) }, now);
             while sender.next_transmission(now).is_some() {}
             complete(&mut sender, 7, 3, now);
@@ -171,7 +173,7 @@ fn it_asks_who_is_silent_less_and_less_often_then_gives_up_and_says_who() {
 }
 
 #[test]
-fn a_limit_ends_it_for_who_is_too_slow() {
+fn a_limit_ends_the_multicast_for_slow_receivers() {
     let options = SenderOptions { limit: Some(300 * MS), ..SenderOptions::new(SWITCH) };
     let mut sender = Sender::new(rank(0), 4, options);
     sender.begin(&task(1, 5, [1]), Duration::ZERO).unwrap();
@@ -184,7 +186,7 @@ fn a_limit_ends_it_for_who_is_too_slow() {
 }
 
 #[test]
-fn who_is_withdrawn_gets_no_more_chunk_and_is_told_so() {
+fn a_withdrawn_receiver_gets_no_more_chunks_and_is_notified() {
     let mut sender = sender(SWITCH);
     sender.begin(&task(1, 10, [1, 2, 3]), Duration::ZERO).unwrap();
     let now = drain(&mut sender, Duration::ZERO, 4).last().unwrap().0;
@@ -195,7 +197,7 @@ fn who_is_withdrawn_gets_no_more_chunk_and_is_told_so() {
     sender.message(rank(2), &Message::Missing { round: 1, chunks: chunks([3]) }, now);
     assert_eq!(reported(&mut sender).0, [(2, Message::Withdrawn { round: 1 })]);
     assert_eq!(sender.counters().late, 1);
-    // Who has all the same is counted so.
+    // A withdrawn receiver that has the update counts as complete.
     complete(&mut sender, 1, 2, now);
     complete(&mut sender, 1, 1, now);
     sender.gone(rank(3), now);
@@ -205,7 +207,7 @@ fn who_is_withdrawn_gets_no_more_chunk_and_is_told_so() {
 }
 
 #[test]
-fn what_is_about_another_round_or_from_nobody_is_dropped_and_counted() {
+fn messages_about_other_rounds_or_from_non_receivers_are_dropped_and_counted() {
     let mut sender = sender(SWITCH);
     sender.begin(&task(5, 10, [1, 2]), Duration::ZERO).unwrap();
     drain(&mut sender, Duration::ZERO, 10);
@@ -242,7 +244,7 @@ fn tasks_that_cannot_be_are_refused_by_name() {
 fn a_slow_connection_holds_up_its_own_receiver_only() {
     let mut sender = sender(Copies::Sender { window: 2, chunk_bytes: 0 });
     sender.begin(&task(1, 20, [1, 2]), Duration::ZERO).unwrap();
-    // Peer 2's connection takes nothing after its window; peer 1's takes everything at once.
+    // Peer 2's connection accepts nothing after its window; peer 1's accepts everything at once.
     let (mut fast, mut slow) = (Vec::new(), Vec::new());
     while let Some(sent) = sender.next_transmission(MS) {
         if sent.to == ranks([1]) {
@@ -255,19 +257,19 @@ fn a_slow_connection_holds_up_its_own_receiver_only() {
     assert_eq!((fast, slow), ((0..20).collect(), vec![0, 1]));
     assert_eq!(sender.chunks_left(), 18);
     complete(&mut sender, 1, 1, MS);
-    // What failed is sent again, after a while.
+    // A failed chunk is retransmitted after a while.
     sender.failed(1, rank(2), 0, MS);
     assert_eq!(sender.next_transmission(MS), None);
     let again = sender.wake_at().unwrap();
     assert_eq!(again, 21 * MS);
     assert_eq!(sender.next_transmission(again).map(|sent| sent.chunk), Some(0));
     assert_eq!((sender.next_transmission(again), sender.counters().failed), (None, 1));
-    // A connection that takes nothing for as long as patience lasts is given up.
+    // A receiver whose connection accepts nothing for as long as the patience lasts times out.
     sender.tick(2600 * MS);
     assert_eq!(reported(&mut sender).1.unwrap().given_up, ranks([2]));
 }
 
-/// When chunks leave to each receiver, if connections take them at once, unless none does before `stall`.
+/// Returns when chunks leave to each receiver, if connections accept them at once, or none before `stall`.
 fn departures(copies: Copies, task: &Task, stall: Duration) -> BTreeMap<u16, Vec<Duration>> {
     let mut sender = sender(copies);
     sender.begin(task, Duration::ZERO).unwrap();
@@ -299,7 +301,7 @@ fn copies_by_the_sender_leave_at_the_tasks_rate_to_each_receiver() {
         for (to, times) in &sent {
             assert_eq!(times.len(), count as usize, "to {to}");
             for (number, at) in times.iter().enumerate() {
-                // The last one has a chunk's time left, less what its turn is behind the first receiver's.
+                // The last one has a chunk's time left, minus its turn's distance from the first receiver's.
                 let (at_s, slack_s) = (at.as_secs_f64(), 20e-6);
                 let place = f64::from(to - 1) / f64::from(receivers);
                 let expected_s = (number as f64 + place) * copy_s;
@@ -313,13 +315,13 @@ fn copies_by_the_sender_leave_at_the_tasks_rate_to_each_receiver() {
 fn copies_that_were_held_up_are_made_good_by_a_window_at_most() {
     let (count, window) = (100, 4);
     let copies = Copies::Sender { window, chunk_bytes: 1000 };
-    // A chunk takes a millisecond; nothing is taken for 50.
+    // A chunk takes a millisecond; no chunk is accepted for 50 ms.
     let sent = departures(copies, &task(1, count, [1]), 50 * MS);
     let times = &sent[&1];
     let within = |from: Duration, to: Duration| times.iter().filter(|&&at| at >= from && at < to).count();
     assert_eq!(within(Duration::ZERO, 50 * MS), window);
     assert!(within(50 * MS, 51 * MS) <= window + 2, "{times:?}");
-    // From then on as before: 96 chunks at a millisecond each, less those that were made good.
+    // From then on as before: 96 chunks at a millisecond each, minus those that were compensated.
     let last = times.last().unwrap().as_secs_f64();
     assert!((0.138..0.147).contains(&last), "{last}");
 }
@@ -338,7 +340,7 @@ fn a_new_rate_holds_for_copies_by_the_sender() {
 }
 
 #[test]
-fn senders_begin_with_different_receivers() {
+fn senders_start_with_different_receivers() {
     for me in 0..4 {
         let options = SenderOptions::new(Copies::Sender { window: 2, chunk_bytes: 1000 });
         let mut sender = Sender::new(rank(me), 4, options);

@@ -1,4 +1,4 @@
-//! Sets of chunk numbers, and how updates are cut.
+//! Sets of chunk numbers, and cuts of updates.
 #![allow(clippy::unwrap_used)]
 
 use inart_protocol_peers::{Cut, Ranges, round_near};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn it_is_a_set(steps in proptest::collection::vec((any::<bool>(), 0u32..40, 0u32..9), 0..60)) {
+    fn ranges_behave_like_a_set(steps in proptest::collection::vec((any::<bool>(), 0u32..40, 0u32..9), 0..60)) {
         let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
         for (inserts, first, count) in steps {
             if inserts {
@@ -30,7 +30,7 @@ proptest! {
 }
 
 #[test]
-fn rounds_are_told_apart_across_the_wrap_of_16_bits() {
+fn rounds_are_distinguished_across_the_wrap_of_16_bits() {
     for (known, seen, is) in
         [(0, 5, 5), (65_535, 0, 65_536), (65_536, 65_535, 65_535), (70_000, 4_400, 69_936)]
     {

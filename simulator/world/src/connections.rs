@@ -1,4 +1,4 @@
-//! Which processes are connected.
+//! Connections between processes.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use inart_connections::PeerNo;
 #[derive(Debug, Clone, Copy)]
 pub struct Up {
     pub number: u64,
-    /// The generations of both ends when it was made.
+    /// Generations of both ends when the connection was made.
     pub generations: [u32; 2],
 }
 
@@ -17,7 +17,7 @@ pub struct Up {
 pub struct Pair {
     ends: [PeerNo; 2],
     pub up: Option<Up>,
-    /// Whether an attempt is under way.
+    /// Whether an attempt is in progress.
     pub is_connecting: bool,
 }
 
@@ -26,13 +26,13 @@ impl Pair {
         self.up.map(|up| up.number)
     }
 
-    /// Whether a connection of these lives is up.
+    /// Returns whether a connection of these generations is up.
     pub fn is_of(&self, generations: [u32; 2]) -> bool {
         self.up.is_some_and(|up| up.generations == generations)
     }
 }
 
-/// All pairs. Each connection has a number of its own: what was sent on one does not arrive on the next.
+/// All pairs. Each connection has a new number: messages of one connection do not arrive on the next.
 #[derive(Debug, Clone)]
 pub struct Connections {
     pairs: Vec<Pair>,
@@ -65,20 +65,20 @@ impl Connections {
         &mut self.pairs[number]
     }
 
-    /// Makes a connection between processes of these lives.
+    /// Makes a connection between processes of these generations.
     pub fn make(&mut self, pair: usize, generations: [u32; 2]) {
         self.made += 1;
         self.pairs[pair].up = Some(Up { number: self.made, generations });
     }
 
-    /// The number of the connection to another process that this generation of a process has.
+    /// Returns the number of the connection to another process that this generation of a process has.
     pub fn number(&self, who: PeerNo, other: PeerNo, generation: u32) -> Option<u64> {
         let pair = &self.pairs[*self.positions.get(&[who, other])?];
         let up = pair.up?;
         (up.generations[usize::from(pair.ends[0] != who)] == generation).then_some(up.number)
     }
 
-    /// Pairs that a process is an end of.
+    /// Returns the pairs of a process.
     pub fn of(&self, who: PeerNo) -> Vec<usize> {
         (0..self.pairs.len()).filter(|pair| self.pairs[*pair].ends.contains(&who)).collect()
     }

@@ -5,12 +5,12 @@ use inart_connections::PeerNo;
 /// A fault, or the end of one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault<C> {
-    /// A process is killed. No peer is notified.
+    /// Crash of a process. No peer is notified.
     Kill(PeerNo),
-    /// A process starts again, unless it runs.
+    /// Start of a process, unless it runs.
     Start(PeerNo),
-    /// All connections of a process end, and are made again.
+    /// End of all connections of a process, which are then made again.
     Disconnect(PeerNo),
-    /// The links change.
+    /// Change of the links.
     Links(C),
 }

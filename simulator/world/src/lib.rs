@@ -1,9 +1,9 @@
-//! Processes in virtual time: machines of any system, on links of any kind, while faults happen.
+//! Processes in virtual time: machines of any system, on links of any kind, with faults.
 //!
 //! A [`World`] runs one [`Machine`](inart_connections::Machine) per process. [`Links`] carry its messages. A
-//! [`Program`] starts processes, hears their news and gives them commands: it plays the training program,
-//! and it audits. Faults come by time: processes are killed and start again, connections end, links change.
-//! No clock and no I/O: equal arguments give equal runs.
+//! [`Program`] starts processes, takes their reports and sends them commands: it acts as the training
+//! program, and audits. Faults occur at given times: processes crash and restart, connections end, links
+//! change. No clock and no I/O: equal arguments give equal runs.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]

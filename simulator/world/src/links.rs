@@ -10,15 +10,15 @@ use crate::later::Later;
 /// A message between two processes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transfer {
-    /// The sender.
+    /// Sender.
     pub from: PeerNo,
-    /// The receiver.
+    /// Receiver.
     pub to: PeerNo,
-    /// The connection's number. No two connections share one.
+    /// Number of the connection. No two connections share one.
     pub connection: u64,
-    /// The sender's number of the message.
+    /// Sender's number of the message.
     pub id: u64,
-    /// The message.
+    /// Message.
     pub data: Bytes,
     /// A transfer of higher priority leaves first.
     pub priority: i32,
@@ -27,7 +27,7 @@ pub struct Transfer {
 /// An event on links.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LinkEvent {
-    /// A transfer is at its receiver.
+    /// A transfer has arrived.
     Arrived {
         /// The transfer.
         transfer: Transfer,
@@ -35,44 +35,44 @@ pub enum LinkEvent {
         /// receiver measures nothing.
         seen: Option<Seen>,
     },
-    /// A frame that switches have copied is at a receiver.
+    /// A frame that switches have copied has arrived.
     Frame {
-        /// The receiver.
+        /// Receiver.
         to: PeerNo,
-        /// The frame.
+        /// Frame.
         frame: Bytes,
     },
     /// A sender learns the end of its message.
     Ended {
-        /// The sender.
+        /// Sender.
         sender: PeerNo,
-        /// The receiver.
+        /// Receiver.
         receiver: PeerNo,
-        /// The connection's number.
+        /// Number of the connection.
         connection: u64,
-        /// The message's number.
+        /// Number of the message.
         id: u64,
-        /// Whether the receiver took the message; else that is not known.
+        /// Whether the receiver took the message; otherwise the outcome is unknown.
         is_taken: bool,
     },
 }
 
 /// Links between processes, in virtual time.
 ///
-/// Events whose time is known go into `later`, each after a time, and come back by [`due`](Self::due). They
-/// share the world's timeline with wakes and faults, so events of one time happen in the order given. Links
-/// whose next event depends on rates, such as fluid ones, have [`next_at`](Self::next_at) and
-/// [`next`](Self::next).
+/// Events whose time is known are put into `later`, each after a time, and are returned by
+/// [`due`](Self::due). They share the world's timeline with wakes and faults, so events of one time occur in
+/// the order given. Links whose next event depends on rates, such as fluid ones, have
+/// [`next_at`](Self::next_at) and [`next`](Self::next).
 pub trait Links {
-    /// A change of the links, such as another rate.
+    /// Change of the links, such as another rate.
     type Change;
-    /// An event on the links that comes at a known time.
+    /// Event on the links at a known time.
     type Event;
 
     /// Takes a transfer that leaves now.
     fn send(&mut self, transfer: Transfer, now: Duration, later: &mut Later<Self::Event>);
 
-    /// Whether messages between two processes count as taken when they leave: no answer follows.
+    /// Returns whether messages between two processes count as taken when they leave, without an answer.
     fn is_sure(&self, from: PeerNo, to: PeerNo) -> bool {
         let _ = (from, to);
         false
@@ -83,10 +83,10 @@ pub trait Links {
         let _ = (from, frame, now, later);
     }
 
-    /// A transfer was taken by its receiver now: the answer begins its way back.
+    /// Takes note that a receiver has taken a transfer: the answer leaves now.
     fn answer(&mut self, transfer: &Transfer, now: Duration, later: &mut Later<Self::Event>);
 
-    /// An event that the links have put into `later` is due.
+    /// Handles an event that the links have put into `later` and that is due.
     fn due(&mut self, event: Self::Event, now: Duration, later: &mut Later<Self::Event>)
     -> Option<LinkEvent>;
 
@@ -101,10 +101,10 @@ pub trait Links {
         None
     }
 
-    /// Forgets what is under way on a connection that has ended.
+    /// Drops transfers in flight on an ended connection.
     fn clear(&mut self, connection: u64, now: Duration);
 
-    /// Whether nothing passes between two processes.
+    /// Returns whether nothing passes between two processes.
     fn is_cut(&self, a: PeerNo, b: PeerNo) -> bool;
 
     /// Changes the links.

@@ -7,18 +7,18 @@ use inart_connections::{Machine, PeerNo};
 use crate::later::Later;
 use crate::links::Transfer;
 
-/// Starts machines, hears their news and calls them: the training program, and the audit.
+/// Starts machines, takes their reports and calls them: the training program, and the audit.
 pub trait Program<M: Machine> {
-    /// Why a run cannot go on.
+    /// Error that ends a run.
     type Error;
 
     /// Returns the machine of a process that starts.
     ///
     /// # Errors
-    /// A process that cannot start.
+    /// The process cannot start.
     fn start(&mut self, who: PeerNo, now: Duration) -> Result<M, Self::Error>;
 
-    /// A process is killed.
+    /// Takes the machine of a crashed process.
     fn killed(&mut self, who: PeerNo, machine: M);
 
     /// Takes note that a connection of a process to another one has ended, before machines do. Each end is
@@ -38,7 +38,8 @@ pub trait Program<M: Machine> {
         let _ = (transfer, machine);
     }
 
-    /// Hears a notice of a process. The process gets commands in `later` after their times, if it lives then.
+    /// Takes a report of a process. The process gets the commands in `later` after their times, if it runs
+    /// then.
     ///
     /// # Errors
     /// A finding of the audit.
@@ -51,6 +52,6 @@ pub trait Program<M: Machine> {
         later: &mut Later<M::Command>,
     ) -> Result<(), Self::Error>;
 
-    /// Whether the run is over; machines are `None` while their processes are dead.
+    /// Returns whether the run is over; machines are `None` while their processes are dead.
     fn is_over(&self, machines: &[Option<M>]) -> bool;
 }

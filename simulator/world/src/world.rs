@@ -12,32 +12,32 @@ use crate::later::Later;
 use crate::links::{LinkEvent, Links, Transfer};
 use crate::program::Program;
 
-/// A process is awake no more often than this, unless something arrives.
+/// Least time between two wakes of a process without an arrival.
 const LEAST_SLEEP: Duration = Duration::from_micros(20);
-/// A machine that wants more than this at one time never has nothing to do.
+/// Outputs of a machine at one time beyond which it is considered stuck in a loop.
 const MOST_OUTPUTS: usize = 1_000_000;
 
 /// Times of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// How long it takes to connect.
+    /// Duration of a connection attempt.
     pub connect: Duration,
-    /// A connection whose other end is silent for this time has ended.
+    /// Silence of the other end after which a connection has ended.
     pub idle: Duration,
-    /// A run without news for this time after the last fault is stuck.
+    /// Time without a report after the last fault after which a run is stuck.
     pub stuck: Duration,
 }
 
 /// A run that does not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Stuck {
-    /// Nothing can happen any more.
+    /// No event remains.
     #[error("no event remains after {:.3} s", .0.as_secs_f64())]
     Over(Duration),
-    /// No process has had news for too long.
+    /// No process has reported for too long.
     #[error("no process has had an event since {:.3} s", .0.as_secs_f64())]
     Silent(Duration),
-    /// A process never has nothing to do.
+    /// A process is never idle.
     #[error("process {} never has nothing to do", .0.0)]
     Busy(PeerNo),
 }
@@ -53,12 +53,12 @@ enum Event<C, F, L> {
 
 #[derive(Clone, Copy, Default)]
 struct Generation {
-    /// How often the process has started or was killed: what belongs to an earlier generation is void.
+    /// Starts and crashes of the process so far: events for an earlier generation are void.
     number: u32,
     wakes_at: Option<Duration>,
 }
 
-/// Messages of a process whose ends it has not learned, by number, with their connections.
+/// Messages of a process without a known end, by number, with their connections.
 type Open = BTreeMap<u64, u64>;
 
 /// Events of a world.
@@ -76,7 +76,7 @@ pub struct World<M: Machine, L: Links, P: Program<M>> {
     timeline: Events<M, L>,
     timing: Timing,
     now: Duration,
-    /// Commands to come: a program that computes is at work.
+    /// Pending commands: a program that computes is active.
     commands: usize,
     news_at: Duration,
     last_fault: Duration,
@@ -87,10 +87,10 @@ where
     P::Error: From<Stuck>,
 {
     /// Creates a world of `count` processes, all of which start at 0; `pairs` connect whenever they can.
-    /// Faults of one time happen in the order given.
+    /// Faults of one time occur in the order given.
     ///
     /// # Errors
-    /// A process that cannot start.
+    /// A process cannot start.
     pub fn new(
         count: u32,
         pairs: impl IntoIterator<Item = [PeerNo; 2]>,
@@ -134,17 +134,17 @@ where
         &self.program
     }
 
-    /// Returns the program, to note what happens now.
+    /// Returns the program, for changes.
     pub fn program_mut(&mut self) -> &mut P {
         &mut self.program
     }
 
-    /// Takes the world apart: links, program, and the machines of processes that live.
+    /// Returns the parts: links, program, and the machines of running processes.
     pub fn into_parts(self) -> (L, P, Vec<Option<M>>) {
         (self.links, self.program, self.machines)
     }
 
-    /// Runs until the program says that the run is over.
+    /// Runs until the program's run is over.
     ///
     /// # Errors
     /// A finding of the audit; a run that does not end.
@@ -155,10 +155,10 @@ where
         Ok(())
     }
 
-    /// Runs until the program says that the run is over, or to a time; events at that time do not happen.
+    /// Runs until the program's run is over, or until a time, without events at that time.
     ///
     /// # Errors
-    /// As of [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn run_until(&mut self, end: Duration) -> Result<(), P::Error> {
         while !self.program.is_over(&self.machines) {
             if self.next_at().is_some_and(|(at, _)| at >= end) {
@@ -170,8 +170,8 @@ where
         Ok(())
     }
 
-    /// The time of the next event. At one time, events of links that are not in the timeline come first:
-    /// `true` for one of these.
+    /// Returns the time of the next event. At one time, events of links outside the timeline come first:
+    /// `true` for these.
     fn next_at(&self) -> Option<(Duration, bool)> {
         match (self.links.next_at(), self.timeline.next_at()) {
             (Some(link), other) if other.is_none_or(|other| link <= other) => Some((link, true)),
@@ -311,7 +311,7 @@ where
         self.machines[who.index()].is_some()
     }
 
-    /// Whether a process is still an end of a connection.
+    /// Returns whether a process is still an end of a connection.
     fn is_reachable(&self, who: PeerNo, other: PeerNo, connection: u64) -> bool {
         let generation = self.generations[who.index()].number;
         self.generations(who) && self.connections.number(who, other, generation) == Some(connection)
@@ -322,7 +322,7 @@ where
         !self.generations(a) || !self.generations(b) || self.links.is_cut(a, b)
     }
 
-    /// Connections whose ends do not hear of each other end after a while.
+    /// Ends connections whose ends cannot reach each other, after a while.
     fn fall_silent(&mut self, pairs: &[usize]) {
         for &pair in pairs {
             if let Some(connection) = self.connections.pair(pair).number()
@@ -333,15 +333,15 @@ where
         }
     }
 
-    /// Begins to connect two processes that live.
+    /// Starts to connect two running processes.
     fn attempt(&mut self, pair: usize) {
         if !self.is_cut(pair) && !std::mem::replace(&mut self.connections.pair(pair).is_connecting, true) {
             self.timeline.at(self.now + self.timing.connect, Event::Connect { pair });
         }
     }
 
-    /// Connects two processes, unless their connection is up. A new process ends the connection of the one
-    /// before.
+    /// Connects two processes, unless their connection is up. A new process ends the connection of the
+    /// previous one.
     fn connect(&mut self, pair: usize) -> Result<(), P::Error> {
         self.connections.pair(pair).is_connecting = false;
         let [a, b] = self.connections.ends(pair);
@@ -355,7 +355,7 @@ where
         self.with(b, |machine, now| machine.up(a, now))
     }
 
-    /// A connection ends, and both processes connect again.
+    /// Ends a connection; both processes connect again.
     fn disconnect(&mut self, pair: usize) -> Result<(), P::Error> {
         self.end(pair)?;
         self.attempt(pair);
@@ -392,7 +392,7 @@ where
         lost
     }
 
-    /// Calls the links, and plans what they put off.
+    /// Calls the links, and schedules their later events.
     fn with_links<T>(&mut self, call: impl FnOnce(&mut L, Duration, &mut Later<L::Event>) -> T) -> T {
         let mut later = Later::new();
         let result = call(&mut self.links, self.now, &mut later);
@@ -400,7 +400,7 @@ where
         result
     }
 
-    /// Calls a process that lives, and does what it then wants.
+    /// Calls a running process, and carries out its outputs.
     fn with(&mut self, who: PeerNo, call: impl FnOnce(&mut M, Duration)) -> Result<(), P::Error> {
         let Some(machine) = &mut self.machines[who.index()] else { return Ok(()) };
         call(machine, self.now);
@@ -439,7 +439,7 @@ where
                 }
                 // Work takes no virtual time.
                 Output::Work(work) => machine.done(work.run(), now),
-                // A process whose part is over stays connected: others may still need its answers.
+                // A process that has ended stays connected: others may still need its answers.
                 Output::Over => {}
                 Output::Report(report) => {
                     *news_at = now;

@@ -1,4 +1,4 @@
-//! A world of two processes that count to each other.
+//! A world of two processes, one of which counts to the other.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use inart_world::{Fault, Later, LinkEvent, Links, Program, Stuck, Timing, Transf
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Sends the numbers that it is given, one by one, until each is taken.
+/// Sends the given numbers, one by one, until each is taken.
 #[derive(Default)]
 struct Sender {
     peer: Option<PeerNo>,
@@ -22,7 +22,7 @@ struct Sender {
     ticks: u32,
     /// A frame that leaves first.
     copy: Option<u8>,
-    /// Messages of which it is not known whether they were taken.
+    /// Messages whose outcome is unknown.
     lost: Vec<u64>,
 }
 
@@ -110,7 +110,7 @@ impl Links for Wire {
         self.events.at(now + SECOND, LinkEvent::Arrived { transfer, seen });
     }
 
-    /// A frame is under way for two seconds.
+    /// A frame takes two seconds.
     fn copy(&mut self, _: PeerNo, frame: Bytes, _: Duration, later: &mut Later<Bytes>) {
         later.push((2 * SECOND, frame));
     }
@@ -148,7 +148,7 @@ impl Links for Wire {
     }
 }
 
-/// Process 0 sends 1 to 5 to process 1, as often as it starts.
+/// Process 0 sends 1 to 5 to process 1 on each start.
 #[derive(Default)]
 struct Count {
     reports: Vec<(u64, u8)>,
@@ -156,7 +156,7 @@ struct Count {
     disconnected: u32,
     wanted: usize,
     is_copying: bool,
-    /// Numbers that do not arrive the next time.
+    /// Numbers that are lost the next time.
     kept_back: Vec<u8>,
     taken: Vec<u8>,
     /// More seconds until the command that follows the last number.
@@ -240,13 +240,13 @@ fn messages_arrive_in_time_and_commands_come_later() {
 }
 
 #[test]
-fn a_killed_process_loses_what_it_was_told_and_its_connection_ends() {
+fn a_crashed_process_loses_its_messages_and_its_connection_ends() {
     let mut world = world(5);
     world.plan(3500 * SECOND / 1000, Fault::Kill(PeerNo(0)));
     world.plan(20 * SECOND, Fault::Start(PeerNo(0)));
     world.plan(21 * SECOND / 2, Fault::Start(PeerNo(1)));
     world.run().unwrap();
-    // A message that was under way arrives; the connection ends at 7.5 s, and 0 begins again at 21 s.
+    // A message in flight arrives; the connection ends at 7.5 s, and 0 restarts at 21 s.
     let reports: Vec<_> = world.program().reports.clone();
     assert_eq!(reports, [(2, 1), (3, 2), (4, 3), (22, 1), (23, 2), (24, 3), (25, 4), (26, 5)]);
     assert_eq!((world.program().starts, world.program().disconnected), ([2, 1], 2));
@@ -258,7 +258,7 @@ fn a_process_that_starts_at_once_ends_the_connection_of_the_one_before() {
     world.plan(3500 * SECOND / 1000, Fault::Kill(PeerNo(1)));
     world.plan(3600 * SECOND / 1000, Fault::Start(PeerNo(1)));
     world.run().unwrap();
-    // What was under way to the old process is lost with it, and sent again.
+    // A transfer in flight to the old process is lost with it, and retransmitted.
     assert_eq!(
         world.program().reports.iter().map(|(_, report)| *report).collect::<Vec<_>>(),
         [1, 2, 3, 4, 5]
@@ -281,7 +281,7 @@ fn a_link_that_is_down_for_longer_than_a_connection_is_silent_ends_it() {
         world.plan(2500 * SECOND / 1000, Fault::Links(true));
         world.plan(until * SECOND, Fault::Links(false));
         let run = world.run();
-        // This wire loses what arrives meanwhile, and only a new connection sends it again.
+        // This wire loses arrivals meanwhile, and only a new connection retransmits them.
         assert_eq!((run.is_ok(), world.program().disconnected), (ended > 0, ended), "{run:?}");
     }
 }
@@ -294,7 +294,7 @@ fn connections_that_a_fault_ends_are_made_again() {
     assert_eq!(world.program().reports, [(2, 1), (4, 2), (5, 3), (6, 4), (7, 5)]);
 }
 
-/// Each message that was sent ends: the one that was under way ends with its connection.
+/// Each sent message ends: the one in flight ends with its connection.
 #[test]
 fn messages_under_way_end_with_their_connection() {
     let mut world = world(5);
@@ -304,7 +304,7 @@ fn messages_under_way_end_with_their_connection() {
     assert_eq!(machines[0].as_ref().unwrap().lost, [2]);
 }
 
-/// A transfer that the program keeps back is neither taken nor answered.
+/// A transfer that the program holds back is neither taken nor answered.
 #[test]
 fn a_program_may_hold_back_transfers() {
     let mut world = world_on(Wire::default(), Count { wanted: 5, kept_back: vec![3], ..Count::default() });
@@ -337,7 +337,7 @@ fn messages_that_count_as_taken_leave_at_once() {
 }
 
 #[test]
-fn a_run_ends_before_what_happens_at_its_end() {
+fn a_run_ends_before_events_at_its_end() {
     let mut world = world(6);
     world.run_until(4 * SECOND).unwrap();
     assert_eq!((world.now(), &world.program().reports[..]), (4 * SECOND, &[(2, 1), (3, 2)][..]));
@@ -345,7 +345,7 @@ fn a_run_ends_before_what_happens_at_its_end() {
     assert_eq!((world.now(), world.program().reports.len()), (10 * SECOND, 6));
 }
 
-/// Without counting commands to come, this run is silent for longer than a stuck one may be.
+/// Without counting pending commands, this run would be silent for longer than allowed.
 #[test]
 fn a_program_that_computes_is_not_stuck() {
     let mut world = world_on(Wire::default(), Count { wanted: 6, more_s: 1000, ..Count::default() });

@@ -43,7 +43,7 @@ impl Pair {
                 match event {
                     LinkEvent::Up => *is_up = true,
                     LinkEvent::Down => *is_up = false,
-                    LinkEvent::Received(_) | LinkEvent::PushOutcome { .. } => {}
+                    LinkEvent::Received(_) | LinkEvent::Taken { .. } => {}
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Frames to and from those who are known by their Ethernet addresses.
+//! Frames to and from processes that are known by their Ethernet addresses.
 
 use std::collections::BTreeMap;
 
@@ -10,36 +10,36 @@ use inart_wire::{
 use crate::error::Error;
 use crate::options::FrameOptions;
 
-/// The plan's number in frames that no plan steers; it is the first plan's.
+/// Plan version in frames that no plan steers; it is the first plan's.
 const PLAN_VERSION: u16 = 1;
 
-/// Why a frame is not taken.
+/// Reason for which a frame is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// Nobody writes that.
+    /// Invalid frame.
     Malformed,
-    /// It is from who is not known here, of another job, or of another worker than its address is.
-    Stranger,
-    /// It is to another host: a switch that does not know that one yet sends it to all.
+    /// Unknown sender, another job, or a worker other than the address's.
+    UnknownSender,
+    /// Frame for another host: a switch that does not know the host yet floods it.
     NotHere,
 }
 
-/// Others by place, and this host.
+/// Addresses of the others, by position, and of this host.
 #[derive(Debug, Clone)]
 pub struct Addresses {
     own: MacAddr,
     job: JobId,
     others: Vec<(MacAddr, BitmapIndex)>,
     places: BTreeMap<MacAddr, usize>,
-    /// The room of the longest frames, and whether all are so long.
+    /// Values of the longest frames, and whether all frames have this length.
     values: ValuesPerFrame,
     is_one_length: bool,
 }
 
-/// Addresses of others, by place.
+/// Returns the addresses of the others, by position.
 ///
 /// # Errors
-/// One of them without an address; an address that is no host's, or two hosts'.
+/// One of them has no address; an address is no host's, or two hosts'.
 pub fn checked(others: &[String], options: &FrameOptions) -> Result<Vec<MacAddr>, Error> {
     let mut places: BTreeMap<MacAddr, &String> = BTreeMap::new();
     let mut all = Vec::new();
@@ -62,7 +62,8 @@ pub fn checked(others: &[String], options: &FrameOptions) -> Result<Vec<MacAddr>
 }
 
 impl Addresses {
-    /// `own`: this interface's; `me`: the place of a worker, none of the server; `others` are checked.
+    /// Creates addresses. `own`: this interface's; `me`: the position of a worker, `None` for the server;
+    /// `others`: checked addresses.
     ///
     /// # Errors
     /// One of the others has this interface's address.
@@ -90,27 +91,27 @@ impl Addresses {
         })
     }
 
-    /// From whom a frame is, and its words.
+    /// Returns the position of a frame's sender, and the frame's words.
     pub fn read(&self, bytes: &[u8]) -> Result<(usize, Vec<u32>), Refused> {
         let frame = Frame::new_checked(bytes).map_err(|_| Refused::Malformed)?;
         let header = HeaderRepr::parse(&frame).map_err(|_| Refused::Malformed)?;
         if frame.destination() != self.own {
             return Err(Refused::NotHere);
         }
-        let place = *self.places.get(&frame.source()).ok_or(Refused::Stranger)?;
+        let place = *self.places.get(&frame.source()).ok_or(Refused::UnknownSender)?;
         let is_bitmap_index =
             self.others.get(place).is_some_and(|(_, bitmap_index)| *bitmap_index == header.worker);
         if header.kind != Kind::Control || header.job != self.job || !is_bitmap_index {
-            return Err(Refused::Stranger);
+            return Err(Refused::UnknownSender);
         }
         Ok((place, frame.values().take(header.length.into()).map(|word| word as u32).collect()))
     }
 
-    /// Writes a frame, as short as one is that has room for its words unless all are of one length; returns
-    /// its length. `words[1]` is the sender's number of the connection.
+    /// Writes a frame, as short as its words allow unless all have one length. Returns the frame's length.
+    /// `words[1]` is the sender's number of the connection.
     ///
     /// # Errors
-    /// There is nobody at that place, or words or buffer are too long or too short.
+    /// No process has that position, or words or buffer are too long or too short.
     pub fn write(&self, to: usize, words: &[u32], buffer: &mut [u8]) -> Result<usize, WireError> {
         let Some(&(destination, worker)) = self.others.get(to) else {
             return Err(WireError::Buffer { seen: 0, needed: 0 });
@@ -179,13 +180,13 @@ mod tests {
             assert_eq!(worker.read(&buffer[..bytes]), Ok((0, words)));
         }
         assert_eq!(server.write(1, &[7; 257], &mut buffer).ok(), None);
-        assert_eq!(server.write(2, &[7; 4], &mut buffer).ok(), None, "there is nobody");
+        assert_eq!(server.write(2, &[7; 4], &mut buffer).ok(), None, "position 2 does not exist");
         let equal = self::server(Some(ValuesPerFrame::N256));
         assert_eq!(equal.write(1, &[7; 4], &mut buffer).unwrap(), 1068);
     }
 
     #[test]
-    fn frames_of_others_are_told_from_what_nobody_writes() {
+    fn frames_of_others_are_distinguished_from_invalid_ones() {
         let (server, worker, mut buffer) = (server(None), second_worker(), [0; 172]);
         worker.write(0, &[34, 7, 0, 0], &mut buffer).unwrap();
         let changed = |at: usize, to: u8| {
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(changed(0, buffer[0]), Ok((1, vec![34, 7, 0, 0])));
         // Its source, its job, its worker; another kind of frame.
         for (at, to) in [(11, 8), (11, 1), (19, 4), (23, 0), (14, 0x34)] {
-            assert_eq!(changed(at, to), Err(Refused::Stranger), "{at} {to}");
+            assert_eq!(changed(at, to), Err(Refused::UnknownSender), "{at} {to}");
         }
         assert_eq!(changed(5, 8), Err(Refused::NotHere));
         for (at, to) in [(12, 8), (14, 0x15), (39, 33), (22, 0xff)] {

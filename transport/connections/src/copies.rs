@@ -1,4 +1,4 @@
-//! Frames on an interface that switches copy, beside QUIC connections.
+//! Frames on an interface that switches copy, next to QUIC connections.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -43,12 +43,12 @@ impl Copies {
         })
     }
 
-    /// Hands over the frames that are there, or many of them.
+    /// Hands over arrived frames; a limited number of them.
     pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), PortError> {
         self.port.receive(take)
     }
 
-    /// Waits for an event, for frames, or until then.
+    /// Waits for an event, for frames, or until that time.
     pub async fn next(&mut self, until: Instant) -> Result<Next, Error> {
         tokio::select! {
             next = self.quic.next_event() => Ok(next),

@@ -15,7 +15,7 @@ use crate::names::Names;
 use crate::sleep::next_look;
 use crate::transport::Transport;
 
-/// Copied frames that are sent before something else gets its turn.
+/// Copied frames that are sent before other work continues.
 const MOST_COPIES: usize = 256;
 
 /// Order of a process's program.
@@ -27,15 +27,15 @@ pub enum Order<C> {
     Stop,
 }
 
-/// A process's own part: its program's ear, its log and its status.
+/// A process's own part: reports to its program, its log and its status.
 pub trait Host<M: Machine> {
-    /// Reason for which the process cannot go on.
+    /// Error that ends the process.
     type Error: From<Error> + Display;
 
-    /// Takes news of the machine.
+    /// Takes a report of the machine.
     ///
     /// # Errors
-    /// The process cannot go on: the machine [stops](Machine::stop).
+    /// The process must end: the machine [stops](Machine::stop).
     fn report(&mut self, report: M::Report, machine: &mut M) -> Result<(), Self::Error>;
 
     /// Takes note that the program has given the machine an order.
@@ -44,7 +44,7 @@ pub trait Host<M: Machine> {
     /// Looks at the machine after every step, and at least twice per second: logs waits, publishes a status.
     ///
     /// # Errors
-    /// As [`tell`](Self::tell).
+    /// As for [`report`](Self::report).
     fn look(&mut self, machine: &mut M, network: &Transport, now: Duration) -> Result<(), Self::Error>;
 }
 
@@ -138,7 +138,7 @@ impl<M: Machine, H: Host<M>> Drive<'_, M, H> {
         }
     }
 
-    /// Ends at once: nothing that the machine would send could arrive, or may.
+    /// Ends at once: no message of the machine could arrive, or may.
     fn end(&mut self, error: Error) {
         self.failed.get_or_insert(error.into());
         self.is_over = true;
@@ -181,7 +181,7 @@ impl<M: Machine, H: Host<M>> Drive<'_, M, H> {
         }
     }
 
-    /// Does what the machine wants. Returns whether it wants more now.
+    /// Carries out the machine's outputs. Returns whether it has more now.
     fn carry_out(&mut self) -> Result<bool, Error> {
         let mut copies = 0;
         while copies < MOST_COPIES && !self.is_over {

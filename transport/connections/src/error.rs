@@ -1,33 +1,33 @@
-//! Reasons for which a process cannot go on.
+//! Errors that end a process.
 
 use inart_ethernet::PortError;
 use inart_quic::OpenError;
 use inart_wire::MacAddr;
 
-/// Reason for which a process cannot go on.
+/// Error that ends a process.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Its address or its certificates.
+    /// Invalid address or certificates.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Another process without an address.
+    /// Process without an address.
     #[error("{name} has no address; give {name}={form}")]
     NoAddress {
-        /// Its name.
+        /// Name of the process.
         name: String,
         /// Form of addresses.
         form: &'static str,
     },
-    /// An interface that cannot be used.
+    /// Unusable interface.
     #[error(transparent)]
     Interface(#[from] PortError),
-    /// An interface that is not Ethernet.
-    #[error("interface {interface}: it has no Ethernet address; name another one")]
+    /// Interface that is not Ethernet.
+    #[error("interface {interface}: no Ethernet address; name another one")]
     NoEthernet {
-        /// Its name.
+        /// Name of the interface.
         interface: String,
     },
-    /// An Ethernet address that no host can have.
+    /// Ethernet address that no host can have.
     #[error("{name} at {address}: not the address of a host; give the address of its interface")]
     NoHost {
         /// Process with that address.
@@ -35,12 +35,12 @@ pub enum Error {
         /// The address.
         address: MacAddr,
     },
-    /// An Ethernet address of two processes.
+    /// Ethernet address of two processes.
     #[error("{name} at {address}: {other} has that address; give each its own")]
     SameAddress {
-        /// One of them.
+        /// One of the processes.
         name: String,
-        /// The other one.
+        /// Other process.
         other: String,
         /// The address.
         address: MacAddr,
@@ -48,27 +48,27 @@ pub enum Error {
     /// More workers than frames can name.
     #[error("the job has more than {most} workers, which frames cannot name; use QUIC")]
     TooMany {
-        /// Most that they can.
+        /// Most workers that frames can name.
         most: u32,
     },
-    /// Another process of its name is connected, and answers.
+    /// Another connected process of the same name.
     #[error("{name}: refused: {reason}")]
     Duplicate {
-        /// Its name.
+        /// Name of the process.
         name: String,
         /// Reason of the other side.
         reason: String,
     },
-    /// A process that was stopped.
+    /// Stopped process.
     #[error("{name} was stopped")]
     Stopped {
-        /// Its name.
+        /// Name of the process.
         name: String,
     },
-    /// No runtime.
+    /// Missing runtime.
     #[error("cannot start the network thread: {0}")]
     Runtime(std::io::Error),
-    /// The network thread has ended.
+    /// End of the network thread.
     #[error("the network thread has ended; see its log")]
     Gone,
 }

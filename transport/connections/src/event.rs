@@ -13,7 +13,7 @@ pub enum Event {
     Down { peer: PeerNo, reason: String },
     /// A message has arrived.
     Received { peer: PeerNo, data: Bytes, seen: Option<Seen> },
-    /// A message has ended: the other side has it, or that is not known.
+    /// A message has ended: the other side has it, or its outcome is unknown.
     Ended { id: u64, is_taken: bool },
 }
 
@@ -22,9 +22,9 @@ pub enum Event {
 pub enum Next {
     /// An event.
     Event(Event),
-    /// Frames that switches have copied are there to be taken.
+    /// Frames that switches have copied have arrived.
     Copies,
-    /// The time that was waited for.
+    /// The requested time.
     Due,
     /// The end of all events.
     Closed,

@@ -16,11 +16,12 @@ use crate::machine::PeerNo;
 use crate::options::FrameOptions;
 use crate::port::{Port, own_address};
 
-/// A connection on which nothing is heard for so long has ended; there are hellos twice a second.
+/// Silence after which a connection has ended; hellos are sent twice per second.
 const SILENCE: Duration = Duration::from_secs(3);
-/// Frames that leave before something else gets its turn.
+/// Frames that leave before other work continues.
 const MOST_FRAMES: usize = 256;
-/// Time for which a process that has heard the last word stays, to confirm it again if the answer is lost.
+/// Time for which a process that has received the last message stays, to acknowledge it again if the answer
+/// is lost.
 const LINGER: Duration = Duration::from_millis(300);
 
 /// Connections to all others.
@@ -28,7 +29,7 @@ pub struct Frames {
     port: Port,
     addresses: Addresses,
     links: Vec<FrameLink>,
-    /// The link whose frame leaves next.
+    /// Link whose frame leaves next.
     turn: usize,
     events: VecDeque<Event>,
     start: Instant,
@@ -38,11 +39,12 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Opens an interface, and begins to say hello to all. `me`: the place of a worker, none of the server.
+    /// Opens an interface, and starts to send hellos to all. `me`: the position of a worker, `None` for the
+    /// server.
     ///
     /// # Errors
-    /// An interface that there is not, that is down, whose MTU is too small, that has no address, or that may
-    /// not be opened; one of the others that has no address, or somebody else's.
+    /// The interface does not exist, is down, has no address or too small an MTU, or may not be opened; one
+    /// of the others has no address, or that of another process.
     pub fn open(
         me: Option<u32>,
         others: &[String],
@@ -88,10 +90,10 @@ impl Frames {
     /// Waits for the next event, until that time.
     ///
     /// # Errors
-    /// The interface cannot be used any more.
+    /// The interface is not usable any more.
     pub async fn next(&mut self, until: Instant) -> Result<Next, Error> {
         loop {
-            // First, since on a busy interface there is always an event.
+            // Checked first, since a busy interface always has an event.
             if Instant::now() >= until {
                 return Ok(Next::Due);
             }
@@ -108,19 +110,19 @@ impl Frames {
         }
     }
 
-    /// Takes the frames that are there, and sends those that may leave; many of them, not all.
+    /// Takes arrived frames, and sends those that may leave; a limited number of them.
     fn exchange(&mut self) -> Result<(), Error> {
         self.take()?;
         let now = self.start.elapsed();
         for (peer, link) in (0..).map(PeerNo).zip(&mut self.links) {
-            // What has come is taken first, so that nobody counts as silent whose frames waited here.
+            // Arrived frames are taken first, so that a link is not silent while its frames wait here.
             link.tick(now);
             while let Some(event) = link.next_event() {
                 self.events.push_back(match event {
                     LinkEvent::Up => Event::Up { peer },
                     LinkEvent::Down => {
                         self.ended += 1;
-                        Event::Down { peer, reason: "it was silent, or it restarted".to_owned() }
+                        Event::Down { peer, reason: "silent or restarted".to_owned() }
                     }
                     LinkEvent::Received(data) => Event::Received { peer, data, seen: None },
                     LinkEvent::Taken { id } => Event::Ended { id, is_taken: true },
@@ -140,9 +142,9 @@ impl Frames {
             }
             Err(Refused::Malformed) => *malformed += 1,
             Err(Refused::NotHere) => {}
-            Err(Refused::Stranger) => {
-                *unknown_senders += 1;
-                if *unknown_senders == 1 {
+            Err(Refused::UnknownSender) => {
+                *strangers += 1;
+                if *strangers == 1 {
                     let from = bytes.get(6..12).and_then(|bytes| bytes.try_into().ok()).map(MacAddr);
                     let from = from.map_or_else(String::new, |from| from.to_string());
                     tracing::warn!("{from} is not in the job, or of another one; its frames are dropped");
@@ -152,7 +154,7 @@ impl Frames {
         Ok(())
     }
 
-    /// Frames of links in turn.
+    /// Sends the links' frames in turn.
     fn give(&mut self) -> Result<(), Error> {
         let Frames { port, addresses, links, turn, start, .. } = self;
         let mut left = MOST_FRAMES;
@@ -174,13 +176,13 @@ impl Frames {
         Ok(())
     }
 
-    /// Says for a while what has arrived; then what was counted.
+    /// Acknowledges arrivals for a while. Returns the counters.
     pub async fn close(mut self) -> Connections {
         let Frames { unknown_senders, malformed, ended, .. } = self;
         let mut counted = Connections { unknown_senders, malformed, ended, ..Connections::default() };
         let until = Instant::now() + LINGER;
         while Instant::now() < until {
-            // What happens now concerns nobody any more; without the interface nobody hears.
+            // Further events have no effect; without the interface no acknowledgement can leave.
             if self.next(until).await.is_err() {
                 break;
             }

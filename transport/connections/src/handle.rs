@@ -14,10 +14,10 @@ use crate::error::Error;
 /// Time between two looks at whether the thread still runs.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Orders `C` to a machine on a thread of its own, and news `N` from there.
+/// Orders `C` to a machine on a thread of its own, and reports `N` from there.
 #[derive(Debug)]
 pub struct Handle<C, N> {
-    /// None once it is dropped, so that the thread ends.
+    /// `None` once dropped, so that the thread ends.
     orders: Option<UnboundedSender<Order<C>>>,
     sender: Sender<N>,
     reports: Receiver<N>,
@@ -51,7 +51,7 @@ impl<C: Send + 'static, N: Send + 'static> Handle<C, N> {
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)
     }
 
-    /// Runs a future on a thread of that name. It gets the orders, and the sender of news.
+    /// Runs a future on a thread of that name, with the orders, and a sender of reports.
     ///
     /// # Errors
     /// The system refuses.
@@ -78,17 +78,17 @@ impl<C: Send + 'static, N: Send + 'static> Handle<C, N> {
         orders.send(Order::Command(command)).map_err(|_| Error::Gone)
     }
 
-    /// Returns what stops the process from another thread.
+    /// Returns a handle that stops the process from another thread.
     pub fn stopper(&self) -> Stopper<C> {
         Stopper(self.orders.as_ref().map(UnboundedSender::downgrade))
     }
 
-    /// Returns a sender of news, besides the thread.
+    /// Returns a sender of reports, next to the thread's.
     pub fn sender(&self) -> Sender<N> {
         self.sender.clone()
     }
 
-    /// Waits for the next news. `others`: whether another sender besides the thread will have some.
+    /// Waits for the next report. `others`: whether another sender next to the thread will send some.
     ///
     /// # Errors
     /// The thread has ended.
@@ -97,13 +97,13 @@ impl<C: Send + 'static, N: Send + 'static> Handle<C, N> {
             match self.reports.recv_timeout(LOOK) {
                 Ok(report) => return Ok(report),
                 Err(_) if others || self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
-                // The last news may have arrived since.
+                // The last report may have arrived since.
                 Err(_) => return self.reports.try_recv().map_err(|_| Error::Gone),
             }
         }
     }
 
-    /// Returns the news that have arrived.
+    /// Returns the reports that have arrived.
     pub fn arrived(&self) -> impl Iterator<Item = N> + '_ {
         self.reports.try_iter()
     }
@@ -119,7 +119,7 @@ impl<C, N> Handle<C, N> {
 }
 
 impl<C, N> Drop for Handle<C, N> {
-    /// Waits until the machine has ended: others learn why, if they must.
+    /// Waits until the machine has ended: other processes receive the reason, if they must.
     fn drop(&mut self) {
         self.orders = None;
         self.join();

@@ -1,4 +1,4 @@
-//! Numbers that tell incarnations of a process apart.
+//! Random incarnation numbers of processes.
 
 use std::hash::{BuildHasher, RandomState};
 

@@ -1,4 +1,4 @@
-//! Messages to one process, in their order: the next one leaves when the one before was taken. Messages on
+//! Messages to one process, in order: the next one leaves when the previous one is acknowledged. Messages on
 //! connections have a stream each, and may overtake each other.
 
 use std::collections::VecDeque;
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-/// Time after which a failed message is sent again.
+/// Time after which a failed message is retransmitted.
 pub const PAUSE: Duration = Duration::from_millis(10);
 
-/// Messages that wait at most, unless set otherwise. No honest process has more answers to take.
+/// Default for the most waiting messages. No honest process has more answers to read.
 const MOST_WAITING: usize = 256;
 
-/// Messages of one connection. One that fails is sent again while the connection exists.
+/// Messages of one connection. One that fails is retransmitted while the connection exists.
 #[derive(Debug, Clone)]
 pub struct Lane {
     waiting: VecDeque<Bytes>,
@@ -37,7 +37,7 @@ impl Lane {
         usize::from(self.under_way.is_some())
     }
 
-    /// Adds a message unless an equal one waits already. Returns whether it waits now: a full lane takes
+    /// Adds a message unless an equal one waits already. Returns whether it waits now: a full lane accepts
     /// none.
     pub fn push(&mut self, data: Bytes) -> bool {
         let is_there = self.waiting.iter().skip(self.begun()).any(|other| *other == data);
@@ -48,7 +48,7 @@ impl Lane {
         is_there || has_room
     }
 
-    /// Adds a message. A full lane drops the oldest one that waits.
+    /// Adds a message. A full lane drops the oldest waiting one.
     pub fn push_newest(&mut self, data: Bytes) {
         if self.waiting.len() >= self.most {
             self.waiting.remove(self.begun());
@@ -61,7 +61,7 @@ impl Lane {
         self.waiting.truncate(self.begun());
     }
 
-    /// Returns the message that leaves now, if one does; its number is `id`.
+    /// Returns the message that leaves now, under the number `id`, if any.
     pub fn next(&mut self, id: u64, now: Duration) -> Option<Bytes> {
         if self.under_way.is_some() || now < self.not_before {
             return None;
@@ -71,7 +71,7 @@ impl Lane {
         Some(data)
     }
 
-    /// Takes note of the end of a message. Returns whether it was one of these.
+    /// Takes note of the end of a message. Returns whether it was one of this lane.
     pub fn ended(&mut self, id: u64, is_taken: bool, now: Duration) -> bool {
         if self.under_way != Some(id) {
             return false;
@@ -84,12 +84,12 @@ impl Lane {
         true
     }
 
-    /// Returns when a message may leave that waits for time.
+    /// Returns when a message that waits for time may leave.
     pub fn wake_at(&self) -> Option<Duration> {
         (self.under_way.is_none() && !self.waiting.is_empty()).then_some(self.not_before)
     }
 
-    /// Whether all messages were taken.
+    /// Returns whether all messages were acknowledged.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -100,14 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_in_order_and_again_what_failed() {
+    fn messages_leave_one_at_a_time_and_failed_ones_are_retransmitted() {
         let (mut lane, now) = (Lane::default(), Duration::ZERO);
         lane.push(Bytes::from_static(b"a"));
         lane.push(Bytes::from_static(b"b"));
         lane.push(Bytes::from_static(b"b"));
         assert_eq!(lane.next(1, now).as_deref(), Some(&b"a"[..]));
-        assert_eq!(lane.next(2, now), None, "the first one is under way");
-        // It may have arrived: the same once more is another message.
+        assert_eq!(lane.next(2, now), None, "the first one is in flight");
+        // The first one may have arrived: an equal message is a new one.
         lane.push(Bytes::from_static(b"a"));
         assert!(lane.ended(1, false, now) && !lane.ended(1, true, now));
         assert_eq!((lane.next(2, now), lane.wake_at()), (None, Some(PAUSE)));
@@ -133,6 +133,6 @@ mod tests {
             left.push(data);
             lane.ended(2, true, now);
         }
-        assert_eq!(left, [7, 8].map(number), "the one under way is not dropped");
+        assert_eq!(left, [7, 8].map(number), "the one in flight is not dropped");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Without the feature `tokio` there is only the trait, for machines and simulators. With it, `drive` runs a
 //! machine on a `Transport`: on QUIC connections, on frames inside one network, or on frames that switches
-//! copy; `Handle` runs that on a thread for a training program.
+//! copy; `Handle` runs a machine on a thread for a training program.
 
 #[cfg(feature = "tokio")]
 mod addresses;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-/// Number of another process. Names exist in certificates, settings and print-outs only; the connection on
-/// which a message arrives decides whose it is.
+/// Number of another process. Names exist in certificates, settings and logs only; the connection on which a
+/// message arrives identifies its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PeerNo(pub u32);
 
@@ -22,7 +22,7 @@ impl PeerNo {
 pub struct Seen {
     /// Bits that arrived.
     pub bits: f64,
-    /// Seconds that they took.
+    /// Seconds from the first bit to the last.
     pub seconds: f64,
 }
 
@@ -38,10 +38,10 @@ pub trait Machine {
     /// Result of [work](Output::Work).
     type Done: Send + 'static;
 
-    /// Takes note of a new connection to another process. One before it has ended.
+    /// Takes note of a new connection to another process. The previous one has ended.
     fn up(&mut self, peer: PeerNo, now: Duration);
 
-    /// Takes note that the connection to another process has ended. Messages under way may have arrived.
+    /// Takes note that the connection to another process has ended. Messages in flight may have arrived.
     fn down(&mut self, peer: PeerNo, now: Duration);
 
     /// Takes note that another process has closed its connection and ended.
@@ -57,7 +57,7 @@ pub trait Machine {
         let _ = (bytes, now);
     }
 
-    /// Takes note of the end of a message: the other process has it, or that is not known.
+    /// Takes note of the end of a message: the other process has it, or its outcome is unknown.
     fn ended(&mut self, id: u64, is_taken: bool, now: Duration);
 
     /// Takes an order of the program.
@@ -76,16 +76,16 @@ pub trait Machine {
     /// Ends early. `why`: for other processes that must know.
     fn stop(&mut self, why: &str, now: Duration);
 
-    /// Takes note of the time.
+    /// Advances the time.
     fn tick(&mut self, now: Duration);
 
     /// Returns when [`tick`](Self::tick) or [`next`](Self::next) is due; `None` if nothing waits for time.
     fn wake_at(&self) -> Option<Duration>;
 
-    /// Returns what the host must do next; `None` until another call changes something or time passes.
+    /// Returns the next output; `None` until another call changes something or time passes.
     fn next(&mut self, now: Duration) -> Option<Output<Self::Report, Self::Done>>;
 
-    /// Whether another process may end without a fault.
+    /// Returns whether another process may end without a fault.
     fn may_end(&self, peer: PeerNo) -> bool;
 }
 
@@ -114,7 +114,7 @@ pub enum Output<N, D = ()> {
 }
 
 impl<N, D> Output<N, D> {
-    /// Returns the report of a [`Report`](Self::Report).
+    /// Returns the report of an [`Output::Report`].
     pub fn report(self) -> Option<N> {
         match self {
             Output::Report(report) => Some(report),
@@ -127,7 +127,7 @@ impl<N, D> Output<N, D> {
 pub struct Work<D>(Box<dyn FnOnce() -> D + Send>);
 
 impl<D> Work<D> {
-    /// Creates it from a function.
+    /// Creates work from a function.
     pub fn new(work: impl FnOnce() -> D + Send + 'static) -> Self {
         Work(Box::new(work))
     }

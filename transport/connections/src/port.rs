@@ -20,18 +20,18 @@ fn refused(name: &str, source: io::Error) -> PortError {
     PortError::System { name: name.to_owned(), source }
 }
 
-/// The most values of a frame that an MTU has room for; the least that there are where it has room for none.
+/// Returns the most values of a frame that an MTU permits; the least supported number if it permits none.
 fn most_values(mtu: usize) -> ValuesPerFrame {
     let fits = |values: &ValuesPerFrame| usize::from(values.mtu()) <= mtu;
     ValuesPerFrame::ALL.into_iter().rev().find(fits).unwrap_or(ValuesPerFrame::N32)
 }
 
 impl Port {
-    /// Opens an interface for frames of so many values, or of as many as its MTU has room for; which that
-    /// is. To be called within a tokio runtime.
+    /// Opens an interface for frames of `values` values, or of as many as its MTU permits. Returns the
+    /// number, too. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// An interface that there is not, that is down, whose MTU is too small, or that may not be opened.
+    /// The interface does not exist, is down, has too small an MTU, or may not be opened.
     pub fn open(name: &str, values: Option<ValuesPerFrame>) -> Result<(Self, ValuesPerFrame), PortError> {
         let port = BatchedPort::open(name)?;
         let values = match values {
@@ -41,10 +41,10 @@ impl Port {
         Ok((Self::prepared(port, values.frame_bytes())?, values))
     }
 
-    /// Opens an interface for frames of at most so many bytes. To be called within a tokio runtime.
+    /// Opens an interface for frames of at most `frame_bytes` bytes. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As for [`open`](Self::open).
     pub fn of_length(name: &str, frame_bytes: usize) -> Result<Self, PortError> {
         Self::prepared(BatchedPort::open(name)?, frame_bytes)
     }
@@ -55,7 +55,7 @@ impl Port {
         Ok(Self { port, watch })
     }
 
-    /// Waits until frames are there.
+    /// Waits until frames have arrived.
     ///
     /// # Errors
     /// The system refuses to wait.
@@ -63,15 +63,15 @@ impl Port {
         self.watch.readable().await.map_err(|source| refused(self.port.name(), source))
     }
 
-    /// Waits until then.
+    /// Waits until a time.
     ///
     /// # Errors
-    /// As [`readable`](Self::readable).
+    /// As for [`readable`](Self::readable).
     pub async fn sleep_until(&self, until: Instant) -> Result<(), PortError> {
         self.watch.sleep_until(until).await.map_err(|source| refused(self.port.name(), source))
     }
 
-    /// Waits until frames are there, or until then.
+    /// Waits until frames have arrived, or until a time.
     ///
     /// # Errors
     /// The system refuses to wait.
@@ -83,24 +83,24 @@ impl Port {
         }
     }
 
-    /// Hands over the frames that are there, or many of them; the next call has the rest.
+    /// Hands over arrived frames; a limited number of them, the others with the next call.
     ///
     /// # Errors
-    /// The interface cannot be used any more.
+    /// The interface is not usable any more.
     pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), PortError> {
         self.watch.take(|| self.port.receive(take))
     }
 
-    /// Sends the frames that are written, until none is.
+    /// Sends the frames that `fill` writes, until it writes none.
     ///
     /// # Errors
-    /// As [`receive`](Self::receive).
+    /// As for [`receive`](Self::receive).
     pub fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), PortError> {
         self.port.transmit(fill)
     }
 }
 
-/// The Ethernet address of an interface in this thread's network namespace, if it has one.
+/// Returns the Ethernet address of an interface in this thread's network namespace, if it has one.
 pub fn own_address(name: &str) -> Option<MacAddr> {
     let all = nix::ifaddrs::getifaddrs().ok()?;
     let mut of_it = all.filter(|address| address.interface_name == name);

@@ -24,7 +24,7 @@ pub struct Quic {
 }
 
 impl Quic {
-    /// Listens, and begins to connect.
+    /// Listens, and starts to connect.
     pub fn open(names: &Names, options: QuicOptions) -> Result<Self, Error> {
         let mut quic = inart_quic::Options::new(options.listen, options.tls, &names.me, options.peers);
         quic.congestion = options.congestion;
@@ -49,7 +49,7 @@ impl Quic {
         tokio::time::timeout_at(until.into(), self.next_event()).await.unwrap_or(Next::Due)
     }
 
-    /// Waits for the next event. None is lost if the wait is given up.
+    /// Waits for the next event. Cancel safe: no event is lost.
     pub async fn next_event(&mut self) -> Next {
         loop {
             let Some(event) = self.events.next().await else { return Next::Closed };
@@ -59,7 +59,7 @@ impl Quic {
         }
     }
 
-    /// The event by numbers, if it concerns a process that has one.
+    /// Returns the event with numbers, if its process has one.
     fn known(&mut self, event: QuicEvent) -> Option<Event> {
         let number = |name: &str| self.numbers.get(name).copied();
         match event {

@@ -1,4 +1,4 @@
-//! How a process reaches others.
+//! Transports of a process.
 
 use std::time::{Duration, Instant};
 
@@ -16,30 +16,31 @@ use crate::names::Names;
 use crate::options::{CopyOptions, FrameOptions, QuicOptions};
 use crate::quic::Quic;
 
-/// How a process reaches others.
+/// Transport of a process.
 pub enum Transport {
     /// QUIC connections, across routed networks.
     Quic(Box<Quic>),
     /// Frames on an interface, inside one network.
     Frames(Box<Frames>),
-    /// QUIC connections, and beside them frames on an interface that switches copy.
+    /// QUIC connections, and next to them frames on an interface that switches copy.
     Copies(Box<Copies>),
 }
 
 impl Transport {
-    /// Opens QUIC connections to those of `names` that have an address. To be called within a tokio runtime.
+    /// Opens QUIC connections to those of `names` that have an address. Must be called within a tokio
+    /// runtime.
     ///
     /// # Errors
-    /// An address that the system refuses; unusable certificates.
+    /// The system refuses an address; certificates are unusable.
     pub fn quic(names: &Names, options: QuicOptions) -> Result<Self, Error> {
         Ok(Transport::Quic(Box::new(Quic::open(names, options)?)))
     }
 
-    /// Opens connections by frames to all of `names`. To be called within a tokio runtime. `place`: that of
-    /// a worker; none of the server. `rates_bps`: by number, the rate of frames in bit/s.
+    /// Opens connections by frames to all of `names`. Must be called within a tokio runtime. `place`: the
+    /// position of a worker; `None` for the server. `rates_bps`: by number, the rate of frames in bit/s.
     ///
     /// # Errors
-    /// An unusable interface; a name without an address; an address that no host can have, or that two have.
+    /// The interface is unusable; a name has no address; an address is no host's, or two hosts'.
     pub fn frames(
         names: &Names,
         place: Option<u32>,
@@ -49,11 +50,11 @@ impl Transport {
         Ok(Transport::Frames(Box::new(Frames::open(place, &names.all, rates_bps, options)?)))
     }
 
-    /// Opens QUIC connections, and beside them an interface for frames that switches copy. To be called
+    /// Opens QUIC connections, and next to them an interface for frames that switches copy. Must be called
     /// within a tokio runtime.
     ///
     /// # Errors
-    /// As [`quic`](Self::quic), and an unusable interface.
+    /// As for [`quic`](Self::quic), and the interface is unusable.
     pub fn copies(names: &Names, options: QuicOptions, copies: &CopyOptions) -> Result<Self, Error> {
         Ok(Transport::Copies(Box::new(Copies::open(Quic::open(names, options)?, copies)?)))
     }
@@ -74,7 +75,7 @@ impl Transport {
         }
     }
 
-    /// Sends the frames that wait.
+    /// Sends the waiting frames.
     pub(crate) fn flush(&mut self) -> Result<(), PortError> {
         match self {
             Transport::Copies(copies) => copies.flush(),
@@ -82,7 +83,7 @@ impl Transport {
         }
     }
 
-    /// Hands over the copied frames that are there, or many of them.
+    /// Hands over arrived copied frames; a limited number of them.
     pub(crate) fn take_copies(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), PortError> {
         match self {
             Transport::Copies(copies) => copies.receive(take),
@@ -90,7 +91,7 @@ impl Transport {
         }
     }
 
-    /// Waits for the next event, until then. An event that was waited for in vain is not lost.
+    /// Waits for the next event, until a time. Cancel safe: no event is lost.
     pub(crate) async fn next(&mut self, until: Instant) -> Result<Next, Error> {
         match self {
             Transport::Quic(quic) => Ok(quic.next(until).await),
@@ -116,18 +117,18 @@ impl Transport {
         }
     }
 
-    /// Returns why there is no connection: the address, and the cause of the last failed attempt. `None`:
-    /// there is a connection, or the cause is not known.
+    /// Returns why there is no connection: the address, and the cause of the last failed attempt. `None`: the
+    /// process is connected, or the cause is not known.
     pub fn trouble(&self, peer: PeerNo) -> Option<Trouble> {
         self.endpoint()?.trouble(peer)
     }
 
-    /// Returns the same in words.
+    /// Returns why there is no connection, in words.
     pub fn why_not(&self, peer: PeerNo) -> String {
         self.trouble(peer).map_or_else(|| "not connected yet".to_owned(), |trouble| trouble.to_string())
     }
 
-    /// Ends all connections. Returns what was counted.
+    /// Closes all connections. Returns the counters.
     pub(crate) async fn close(self) -> Connections {
         match self {
             Transport::Quic(quic) => quic.close().await,

@@ -1,11 +1,11 @@
-//! When a process that waits says for whom: soon, and then every few seconds.
+//! Schedule of reports about a process's waits: soon, and then every few seconds.
 
 use std::time::{Duration, Instant};
 
-/// A process waits for this time before it prints which others are missing, and then again.
+/// Time before a process prints which others are missing, and between repeats.
 const FIRST: Duration = Duration::from_secs(2);
 const MEETING: Duration = Duration::from_secs(5);
-/// In the training, it waits for this time without progress before it prints why, and then again.
+/// Time without progress of the training before a process prints the reason, and between repeats.
 const TRAINING: Duration = Duration::from_secs(10);
 
 /// Decides when a wait is reported: before the training after 2 s and then every 5 s, in it every 10 s.
@@ -28,8 +28,8 @@ impl<W: PartialEq> WaitWatch<W> {
         self.since.elapsed()
     }
 
-    /// Returns for how long the process has waited for the same, if that is to be reported now. `is_meeting`:
-    /// before the training.
+    /// Returns how long the process has waited for the same others, if that is to be reported now.
+    /// `is_meeting`: before the training.
     pub fn due(&mut self, waits: Option<W>, is_meeting: bool) -> Option<Duration> {
         if waits != self.waits {
             *self = WaitWatch { waits, ..WaitWatch::default() };

@@ -1,4 +1,4 @@
-//! Schemes: from a round's problem to receivers.
+//! Schemes: compute receivers from a round's problem.
 
 mod optimal;
 mod optimized;
@@ -20,13 +20,14 @@ pub use selmcast_ssp::{Guard, Reading, Reselected, Setting, Task, reselect};
 
 pub use orpheus::receivers_of;
 
-/// The receivers of a round.
+/// Returns the receivers of a round.
 ///
-/// With [`Scheme::Own`] what is required is chosen, and more of the lightest ports only if that is too few.
-/// `second_pass`: whether `selmcast` adds receivers that cost no time. `random`: what `orpheus` draws from.
+/// With [`Scheme::Own`] the required ones are chosen, and receivers with the lightest ports only where those
+/// are too few. `second_pass`: whether `selmcast` adds receivers that cost no time. `random`: generator for
+/// `orpheus`.
 ///
 /// # Errors
-/// A network that is too large for `optimal`; what the solver says.
+/// The topology is too large for `optimal`; the solver fails.
 pub fn select(
     problem: &Problem,
     scheme: Scheme,
@@ -43,11 +44,11 @@ pub fn select(
     }
 }
 
-/// The receivers of a round by `optimized`, and what no receivers beat, in seconds. The round takes no longer
-/// than one whose receivers `orpheus` draws from `random`.
+/// Returns the receivers of a round by `optimized`, and a lower bound on the time in seconds. The round takes
+/// no longer than one whose receivers `orpheus` draws from `random`.
 ///
 /// # Errors
-/// What the solver says.
+/// The solver fails.
 pub(crate) fn select_with_bound(
     problem: &Problem,
     random: &mut SplitMix64,
@@ -56,11 +57,11 @@ pub(crate) fn select_with_bound(
     optimized::select(problem, &[drawn])
 }
 
-/// A proven lower bound on the time of a round with any receivers, in seconds: with equal updates the least
-/// time.
+/// Returns a proven lower bound on the time of a round with any receivers, in seconds: with equal updates the
+/// least time.
 ///
 /// # Errors
-/// What the solver says.
+/// The solver fails.
 pub fn bound_seconds(problem: &Problem) -> Result<f64, PlanError> {
     match Equal::new(problem) {
         Some(equal) => Ok(equal.least().0),

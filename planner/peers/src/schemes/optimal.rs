@@ -6,17 +6,17 @@ use crate::plan_error::PlanError;
 use crate::problem::Problem;
 use crate::unequal::{self, Effort};
 
-/// Networks of unequal updates that the solver is asked about.
+/// Most peers with unequal updates that the solver handles.
 const MOST_PEERS: usize = 24;
-/// When the search is given up.
+/// Limits of the search.
 const EFFORT: Effort = Effort { sets: 200_000, nodes: 20_000 };
-/// By how much a time may be above the least one, relatively.
+/// Largest relative distance from the least time.
 const GAP: f64 = 1e-9;
 
-/// The selection.
+/// Returns the selection.
 ///
 /// # Errors
-/// Unequal updates of many peers; what the solver says.
+/// The updates are unequal and the peers too many; the solver fails.
 pub(crate) fn select(problem: &Problem, job: &str) -> Result<Pairs, PlanError> {
     match Equal::new(problem) {
         Some(equal) => Ok(by_flows(&equal)),
@@ -24,14 +24,14 @@ pub(crate) fn select(problem: &Problem, job: &str) -> Result<Pairs, PlanError> {
     }
 }
 
-/// Equal updates: bisection over all times at which a port ends, with an integer flow for each.
+/// Handles equal updates: bisection over all times at which a port ends, with an integer flow for each.
 fn by_flows(equal: &Equal<'_>) -> Pairs {
     let times = equal.candidates();
     let least = times.partition_point(|&seconds| equal.within(seconds).is_none());
     let seconds = times[least.min(times.len() - 1)];
     match equal.within(seconds) {
         Some(assignment) => equal.most(assignment, seconds),
-        // All peers to all others fits into the last of the times.
+        // At the last of the times, every peer can send to every other.
         None => unreachable!("every peer can send to every other within the greatest time"),
     }
 }

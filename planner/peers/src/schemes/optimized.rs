@@ -1,6 +1,6 @@
-//! Ours: the least time for equal updates, from cut to cut; for unequal ones the largest first and exchanges,
-//! beside a proven bound, or another scheme's receivers where those take less. Then as many further receivers
-//! as cost no time.
+//! Scheme `optimized`: the least time for equal updates, from cut to cut; for unequal ones the largest first
+//! and exchanges, next to a proven bound, or another scheme's receivers where those take less. Then as many
+//! further receivers as cost no time.
 
 use crate::equal::Equal;
 use crate::pairs::Pairs;
@@ -10,11 +10,11 @@ use crate::unequal;
 
 use super::selmcast;
 
-/// The selection, and the time that no selection beats, in seconds. The round takes no longer than one of
+/// Returns the selection, and a lower bound on the time in seconds. The round takes no longer than one of
 /// `selmcast` or of the `rivals`.
 ///
 /// # Errors
-/// What the solver says.
+/// The solver fails.
 pub(crate) fn select(problem: &Problem, rivals: &[Pairs]) -> Result<(Pairs, f64), PlanError> {
     if let Some(equal) = Equal::new(problem) {
         let (seconds, assignment) = equal.least();

@@ -1,16 +1,16 @@
-//! Ours while multicasts come and go: a multicast that begins takes the receivers with which it delivers most
-//! bits per second, and slows down none that is under way for more receivers than it needs. Nobody who
-//! receives is dropped.
+//! Scheme `optimized` for concurrent multicasts: a new multicast takes the receivers with which it delivers
+//! most bits per second, and slows down no active one for more receivers than it needs. No active receiver is
+//! dropped.
 
 use super::selmcast_ssp::{Setting, Task};
 
-/// The receivers of a peer whose multicast begins, ascending.
+/// Returns the receivers of a peer whose multicast starts, ascending.
 pub fn join(setting: &Setting<'_>, from: usize, under_way: &[Task]) -> Vec<usize> {
     let Setting { ports, receivers, multicast, required, .. } = *setting;
     let n = ports.down_bps.len();
     let mut counts = vec![0usize; n];
     under_way.iter().flat_map(|task| &task.to).for_each(|&to| counts[to] += 1);
-    // How fast each is that is under way, at its slowest receiver.
+    // The rate of each active multicast, at its slowest receiver.
     let rate = |task: &Task| {
         let up = ports.up_bps[task.from] / multicast.copies(task.to.len()).max(1) as f64;
         task.to.iter().map(|&to| ports.down_bps[to] / counts[to] as f64).fold(up, f64::min)

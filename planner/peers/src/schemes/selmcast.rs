@@ -6,10 +6,10 @@
 use crate::pairs::Pairs;
 use crate::problem::Problem;
 
-/// How far a load may be above the time that it is held against, relatively: sums of floats.
+/// Relative tolerance when a load is compared with a time: sums of floats.
 const ROUNDING: f64 = 1e-12;
 
-/// The first pass, basic selection, and with `second_pass` the Pareto improvement.
+/// Runs the first pass, basic selection, and with `second_pass` the Pareto improvement.
 pub(crate) fn select(problem: &Problem, second_pass: bool) -> Pairs {
     let mut chosen = problem.required.clone();
     let mut down = vec![0.0; problem.peers()];
@@ -21,7 +21,8 @@ pub(crate) fn select(problem: &Problem, second_pass: bool) -> Pairs {
     chosen
 }
 
-/// Lines 7 to 14: those with most required receivers first, each takes the receivers of the lightest load.
+/// Lines 7 to 14: senders with most required receivers first; each takes the receivers with the lightest
+/// load.
 fn basic(problem: &Problem, chosen: &mut Pairs, down: &mut [f64]) {
     let mut order: Vec<usize> = (0..problem.peers()).collect();
     order.sort_by_key(|&from| std::cmp::Reverse(problem.required.count(from)));
@@ -39,7 +40,7 @@ fn basic(problem: &Problem, chosen: &mut Pairs, down: &mut [f64]) {
     }
 }
 
-/// Lines 15 to 28: pairs that have waited longest first, whatever fits into the time of the first pass.
+/// Lines 15 to 28: pairs that have waited longest first, as far as they fit into the time of the first pass.
 fn improve(problem: &Problem, chosen: &mut Pairs, down: &mut [f64]) {
     let n = problem.peers();
     let most = problem.seconds(chosen) * (1.0 + ROUNDING);

@@ -1,7 +1,6 @@
-//! SELMCAST, Algorithm 2: receivers anew for all multicasts that are under way, when another one begins.
+//! SELMCAST, Algorithm 2: new receivers for all active multicasts, when another one starts.
 //!
-//! As corrected (docs/explanation/peers.md, "How the SELMCAST paper is read"); the readings beside ours are
-//! options.
+//! As corrected (docs/peers.md, "How the paper is read"); other readings are options.
 
 use std::cmp::Reverse;
 
@@ -9,43 +8,43 @@ use crate::pairs::{Pairs, Waits};
 use crate::problem::Multicast;
 use inart_topologies::peers::Ports;
 
-/// How far a load may be above the time that it is held against, relatively: sums of floats.
+/// Relative tolerance when a load is compared with a time: sums of floats.
 const ROUNDING: f64 = 1e-12;
 
-/// A multicast that is under way, or about to begin.
+/// A multicast that is active or about to start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
-    /// Who sends.
+    /// Sender.
     pub from: usize,
-    /// Who receives so far, ascending: everybody else, of one about to begin.
+    /// Current receivers, ascending: all other peers for one that is about to start.
     pub to: Vec<usize>,
-    /// What is left to send, in bits.
+    /// Bits left to send.
     pub left_bits: f64,
-    /// How long the sender would wait if it had sent it all now, in seconds (τ).
+    /// Time that the sender would wait if it had sent everything now, in seconds (τ).
     pub wait_s: f64,
 }
 
-/// Which deadlines a further receiver has to leave whole.
+/// Deadlines that a further receiver must not violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
-    /// Its own sender's, as printed.
+    /// The deadline of its own sender, as printed.
     Own,
-    /// Those of all multicasts to the same receiver: safer, and with fewer receivers.
+    /// The deadlines of all multicasts to the same receiver: safer, and with fewer receivers.
     All,
 }
 
-/// How Algorithm 2 is read.
+/// Reading of Algorithm 2.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// Those to whom more than the part 1−η has been sent stay receivers: left < η·update.
+    /// Receivers that have more than the part 1−η of an update stay: left < η·update.
     pub eta: f64,
-    /// Whether receivers are added beyond the fewest (lines 29 to 36).
+    /// Whether receivers beyond the fewest are added (lines 29 to 36).
     pub second_pass: bool,
-    /// Which deadlines hold.
+    /// Deadlines to keep.
     pub guard: Guard,
-    /// Line 13: those who would wait least come first (`false`: last, as the text has it).
+    /// Line 13: senders with the shortest wait come first (`false`: last, as in the text).
     pub urgent_first: bool,
-    /// Line 32: loads are those of the new choice (`false`: of the one before, as printed).
+    /// Line 32: loads are those of the new choice (`false`: of the previous one, as printed).
     pub new_loads: bool,
 }
 
@@ -55,33 +54,33 @@ impl Default for Reading {
     }
 }
 
-/// What stays the same while multicasts come and go.
+/// Settings that stay constant over multicasts.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'s> {
-    /// The ports as they are now.
+    /// Ports with their current rates.
     pub ports: &'s Ports,
-    /// The size of each peer's update in bits.
+    /// Size of each peer's update in bits.
     pub bits: &'s [f64],
-    /// The fewest receivers.
+    /// Fewest receivers.
     pub receivers: usize,
-    /// Who makes the copies.
+    /// Maker of the copies.
     pub multicast: Multicast,
-    /// Who has to send to whom.
+    /// Required pairs.
     pub required: &'s Pairs,
-    /// Since when nobody has sent to whom.
+    /// Rounds since the last update of each pair.
     pub waited: &'s Waits,
 }
 
-/// What becomes of the tasks, in their order.
+/// New choices for the tasks, in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reselected {
-    /// The receivers of each from now on: some of those so far, ascending.
+    /// Receivers of each task: a subset of the previous ones, ascending.
     pub to: Vec<Vec<usize>>,
-    /// When each ends with the receivers of the first pass, at the earliest, in seconds from now.
+    /// Earliest end of each task with the receivers of the first pass, in seconds from now.
     pub deadlines_s: Vec<f64>,
 }
 
-/// Chooses the receivers of all tasks anew.
+/// Chooses new receivers for all tasks.
 pub fn reselect(setting: &Setting<'_>, tasks: &[Task], reading: &Reading) -> Reselected {
     let mut work = Work::new(setting, tasks);
     let order = work.basic(reading);
@@ -97,10 +96,10 @@ pub fn reselect(setting: &Setting<'_>, tasks: &[Task], reading: &Reading) -> Res
 struct Work<'w> {
     setting: &'w Setting<'w>,
     tasks: &'w [Task],
-    /// Of each task, who receives (y).
+    /// Receivers by task (y).
     chosen: Vec<Vec<bool>>,
     counts: Vec<usize>,
-    /// To each receiver, in bits.
+    /// Load to each receiver, in bits.
     down: Vec<f64>,
 }
 
@@ -117,7 +116,7 @@ impl<'w> Work<'w> {
         self.down[to] += self.tasks[task].left_bits;
     }
 
-    /// Lines 8 to 20; the order of line 13.
+    /// Lines 8 to 20. Returns the order of line 13.
     fn basic(&mut self, reading: &Reading) -> Vec<usize> {
         let Setting { ports, bits, receivers, required, .. } = *self.setting;
         for (at, task) in self.tasks.iter().enumerate() {
@@ -151,7 +150,7 @@ impl<'w> Work<'w> {
         task.left_bits * copies / self.setting.ports.up_bps[task.from]
     }
 
-    /// Lines 21 to 28: when each multicast ends with the receivers of the first pass, at the earliest.
+    /// Lines 21 to 28: returns the earliest end of each multicast with the receivers of the first pass.
     fn deadlines(&self, order: &[usize]) -> Vec<f64> {
         let mut deadlines = vec![0.0; self.tasks.len()];
         for &at in order {
@@ -163,7 +162,7 @@ impl<'w> Work<'w> {
         deadlines
     }
 
-    /// Lines 29 to 36: pairs that have waited longest first, whatever leaves the deadlines whole.
+    /// Lines 29 to 36: pairs that have waited longest first, as far as they keep the deadlines.
     fn improve(&mut self, reading: &Reading, deadlines: &[f64]) {
         let ports = self.setting.ports;
         let mut before = vec![0.0; self.down.len()];

@@ -1,5 +1,5 @@
-//! Receivers for unequal updates: the largest first, then one update after the other away from the slowest
-//! port.
+//! Receivers for unequal updates: the largest first, then moves updates away from the slowest port one by
+//! one.
 
 use std::cmp::Reverse;
 
@@ -9,16 +9,16 @@ use crate::pairs::Pairs;
 use crate::problem::Problem;
 use inart_virtual::SplitMix64;
 
-/// A step has to gain this much, relatively, or the search ends.
+/// Least relative gain of a step; otherwise the search ends.
 const LEAST_GAIN: f64 = 1e-9;
-/// With how many of the emptiest receivers the slowest one exchanges updates.
+/// Number of emptiest receivers with which the slowest one exchanges updates.
 const PARTNERS: usize = 64;
-/// How many ports are emptied beside the slowest, to start again from.
+/// Number of ports that are emptied next to the slowest, for a new start.
 const SHAKEN: usize = 4;
-/// How far the order of updates then is from the order of sizes, relatively.
+/// Random relative change of sizes for the order of updates then.
 const LUCK: f64 = 0.3;
 
-/// Each update, the largest first, goes to the receivers that it leaves done soonest.
+/// Assigns each update, the largest first, to the receivers that are then done soonest.
 pub(super) fn largest_first(problem: &Problem) -> Loads<'_> {
     let n = problem.peers();
     let mut loads = Loads::required(problem);
@@ -44,8 +44,8 @@ pub(super) fn largest_first(problem: &Problem) -> Loads<'_> {
     loads
 }
 
-/// Moves and exchanges updates until the slowest port is done by `enough_s`, or nothing helps, or so many
-/// steps were made.
+/// Moves and exchanges updates until the slowest port is done by `enough_s`, no step helps, or `steps` steps
+/// were made.
 pub(super) fn improve(loads: &mut Loads<'_>, enough_s: f64, steps: usize) {
     let mut order: Vec<usize> = (0..loads.down.len()).collect();
     for _ in 0..steps {
@@ -71,7 +71,7 @@ pub(super) fn improve(loads: &mut Loads<'_>, enough_s: f64, steps: usize) {
     }
 }
 
-/// The step that leaves the later of both ports done soonest.
+/// Returns the step after which the later of both ports is done soonest.
 fn best_step(loads: &Loads<'_>, slowest: usize, partners: &[usize]) -> Option<Step> {
     let mut best: Option<Step> = None;
     for &with in partners.iter().filter(|&&with| with != slowest) {
@@ -86,8 +86,8 @@ fn best_step(loads: &Loads<'_>, slowest: usize, partners: &[usize]) -> Option<St
     best
 }
 
-/// Empties the slowest port and a few drawn at random, fills them again and improves what comes of it; goes
-/// on from the better one. Ends by `enough_s`, or after so many tries.
+/// Empties the slowest port and a few random ones, fills them again and improves the result; continues from
+/// the better one. Ends by `enough_s`, or after `tries` tries.
 pub(super) fn shake(loads: &mut Loads<'_>, enough_s: f64, tries: usize, random: &mut SplitMix64) {
     let n = loads.down.len();
     let all: Vec<usize> = (0..n).collect();
@@ -108,7 +108,7 @@ pub(super) fn shake(loads: &mut Loads<'_>, enough_s: f64, tries: usize, random: 
     }
 }
 
-/// Takes the updates of these ports and gives each, the largest first but for some luck, to the one of them
+/// Removes the updates of these ports and assigns each, the largest first with some randomness, to the port
 /// that is done soonest with it.
 fn empty_and_fill(loads: &mut Loads<'_>, ports: &[usize], random: &mut SplitMix64) {
     let mut updates = Vec::new();
@@ -128,7 +128,7 @@ fn empty_and_fill(loads: &mut Loads<'_>, ports: &[usize], random: &mut SplitMix6
     }
 }
 
-/// Further receivers within a time: the smallest updates first, for as many as possible.
+/// Returns further receivers within a time: the smallest updates first, for as many as possible.
 pub(crate) fn further(problem: &Problem, chosen: &Pairs, seconds: f64) -> Pairs {
     let n = problem.peers();
     let (mut chosen, bps) = (chosen.clone(), &problem.ports.down_bps);

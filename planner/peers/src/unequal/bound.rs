@@ -1,12 +1,12 @@
-//! What no selection for unequal updates can beat.
+//! Lower bounds for unequal updates.
 
 use crate::problem::Problem;
 
-/// How close bisection comes to the least time, relatively; the bound is what is proven to be too short.
+/// Relative precision of the bisection; the bound is the time that is proven to be too short.
 const PRECISION: f64 = 1e-9;
 
-/// The least time by single ports and single updates: copies on their way up, required pairs on their way
-/// down, and for each update the receivers that it fits best beside what is required of them. In seconds.
+/// Returns the least time by single ports and single updates, in seconds: copies on outgoing ports, required
+/// pairs on incoming ports, and for each update its best receivers next to their required load.
 pub(super) fn floor(problem: &Problem) -> f64 {
     let n = problem.peers();
     let required = required_bits(problem);
@@ -31,19 +31,18 @@ fn required_bits(problem: &Problem) -> Vec<f64> {
     required
 }
 
-/// The time that all ports together need, in seconds: every bit that has to go down over every bit/s there
-/// is.
+/// Returns the time that all ports together need, in seconds: all incoming bits over the sum of all rates.
 pub(super) fn average(problem: &Problem) -> f64 {
     let bits: f64 =
         (0..problem.peers()).map(|from| problem.bits[from] * problem.least_receivers(from) as f64).sum();
     bits / problem.ports.down_bps.iter().sum::<f64>()
 }
 
-/// The least time that cuts prove, in seconds, from `low`, which is proven, up to `high`.
+/// Returns the least time that cuts prove, in seconds, from `low`, which is proven, up to `high`.
 ///
 /// A cut is a set of receivers. Within a time an update cannot go to receivers whose required load leaves no
-/// room for it; what it cannot place outside the cut has to go into it; and that is more than the cut's ports
-/// carry if the time is too short. The cut is chosen greedily: any cut proves what it proves.
+/// room for it; copies that do not fit outside the cut must go into it; the time is too short if that exceeds
+/// the cut's ports. The cut is chosen greedily: any cut gives a valid bound.
 pub(super) fn by_cuts(problem: &Problem, low: f64, high: f64) -> f64 {
     let required = required_bits(problem);
     let is_too_short = |seconds: f64| violates(problem, &required, seconds);
@@ -58,7 +57,7 @@ pub(super) fn by_cuts(problem: &Problem, low: f64, high: f64) -> f64 {
     low
 }
 
-/// Whether a cut shows that this time is too short.
+/// Returns whether a cut shows that this time is too short.
 fn violates(problem: &Problem, required: &[f64], seconds: f64) -> bool {
     let n = problem.peers();
     let room: Vec<f64> = (0..n).map(|to| seconds * problem.ports.down_bps[to] - required[to]).collect();
@@ -73,7 +72,7 @@ fn violates(problem: &Problem, required: &[f64], seconds: f64) -> bool {
     // Receivers with most room leave the cut first.
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_unstable_by(|&a, &b| room[b].total_cmp(&room[a]));
-    // What rounding leaves of sums this large proves nothing.
+    // Rounding errors of sums this large prove nothing.
     let rounding = 1e-9 * (load + carried);
     let is_more = |load: f64, carried: f64| load > carried.max(0.0) + rounding;
     if (0..n).any(|from| (0..n).filter(|&to| may(from, to)).count() < need[from]) || is_more(load, carried) {

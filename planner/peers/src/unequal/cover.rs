@@ -1,6 +1,6 @@
-//! Whether all find receivers within a time, exactly: every port takes one of the sets of updates that it can
-//! carry, and the sets cover what each sender needs. As an integer program this has next to no gap, where the
-//! one by pairs (SELMCAST, (2) to (11)) has a wide one.
+//! Decides exactly whether all find receivers within a time: every port takes one of the sets of updates that
+//! it can carry, and the sets cover each sender's need. As an integer program this has almost no gap, where
+//! the one by pairs (SELMCAST, (2) to (11)) has a wide one.
 
 use highs::{ColProblem, HighsModelStatus, HighsSolutionStatus, Row, Sense};
 
@@ -8,33 +8,33 @@ use super::sets::{Item, maximal};
 use crate::pairs::Pairs;
 use crate::problem::Problem;
 
-/// How far above a time a port's load may be, relatively: sums of floats.
+/// Relative tolerance of a port's load over a time: sums of floats.
 const ROUNDING: f64 = 1e-12;
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
-    /// A selection that takes no longer, with the fewest receivers.
+    /// A selection within the time, with the fewest receivers.
     Within(Pairs),
-    /// There is none: proven.
+    /// Proof that there is none.
     Never,
     /// Too many sets, or too long a search.
     Unknown,
 }
 
-/// How much to try.
+/// Limits of the search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
-    /// Sets of updates, over all ports.
+    /// Most sets of updates, over all ports.
     pub sets: usize,
-    /// Nodes of the search, so that the same inputs give the same plan.
+    /// Most nodes of the search, so that equal inputs give equal plans.
     pub nodes: i32,
 }
 
-/// Whether there is a selection that takes at most so long, which is no less than the floor.
+/// Decides whether there is a selection that takes at most `seconds`, which is at least the floor.
 ///
 /// # Errors
-/// What the solver says.
+/// The solver fails.
 pub(super) fn within(problem: &Problem, seconds: f64, effort: Effort) -> Result<Answer, String> {
     let n = problem.peers();
     let need: Vec<usize> =
@@ -75,7 +75,7 @@ pub(super) fn within(problem: &Problem, seconds: f64, effort: Effort) -> Result<
     Ok(if need.iter().all(|need| *need == 0) { Answer::Within(chosen) } else { Answer::Unknown })
 }
 
-/// The maximal sets of each port; `None` if there are too many.
+/// Returns the maximal sets of each port; `None` if there are too many.
 fn sets(problem: &Problem, need: &[usize], seconds: f64, most: usize) -> Option<Vec<(usize, Vec<usize>)>> {
     let n = problem.peers();
     let mut all = Vec::new();

@@ -2,23 +2,23 @@
 
 use super::loads::Loads;
 
-/// Up to so many updates, all ways to divide them between two ports are tried.
+/// Most updates for which all divisions between two ports are tried.
 const TRIED: usize = 10;
 
-/// A change at the slowest port: updates go to another receiver, and others come back for them.
+/// A change at the slowest port: updates move to another receiver, and others move back.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
-    /// Who sends to the other one from now on.
+    /// Senders that move to the other receiver.
     pub goes: Vec<usize>,
-    /// Who sends to the slowest one from now on.
+    /// Senders that move to the slowest one.
     pub comes: Vec<usize>,
-    /// The other one.
+    /// Other receiver.
     pub with: usize,
-    /// When the later of both ports is done after it, in seconds.
+    /// Time at which the later of both ports is done afterwards, in seconds.
     pub seconds: f64,
 }
 
-/// The best step between two ports.
+/// Returns the best step between two ports.
 pub(super) fn between(loads: &Loads<'_>, slowest: usize, with: usize) -> Option<Step> {
     let going: Vec<usize> = movable(loads, slowest, with);
     let coming: Vec<usize> = movable(loads, with, slowest);
@@ -29,7 +29,7 @@ pub(super) fn between(loads: &Loads<'_>, slowest: usize, with: usize) -> Option<
     }
 }
 
-/// Who sends to one and may send to the other instead, by size, ascending.
+/// Returns the senders of one port that may send to the other instead, by size, ascending.
 fn movable(loads: &Loads<'_>, at: usize, to: usize) -> Vec<usize> {
     loads.senders[at].iter().copied().filter(|&from| loads.is_free(from, to)).collect()
 }
@@ -41,14 +41,14 @@ struct Two<'l> {
 }
 
 impl Two<'_> {
-    /// When the later one is done if so many bits change sides, in seconds.
+    /// Returns when the later port is done if `moved` bits change sides, in seconds.
     fn after(&self, moved: f64) -> f64 {
         let Two { loads, slowest, with } = *self;
         let (from, to) = (loads.down[slowest] - moved, loads.down[with] + moved);
         (from / loads.bps(slowest)).max(to / loads.bps(with))
     }
 
-    /// Every set of updates changes sides once.
+    /// Tries every division of the updates.
     fn all_ways(&self, going: &[usize], coming: &[usize]) -> Option<Step> {
         let all: Vec<f64> = going
             .iter()
@@ -76,9 +76,8 @@ impl Two<'_> {
         (best > 0).then_some(Step { goes, comes, with: self.with, seconds: best_s })
     }
 
-    /// One update, or one for another. What should change sides is the amount that leaves both done at once;
-    /// of all pairs of updates the one whose difference is next to it is found by going through both in
-    /// order.
+    /// Moves one update, or exchanges two. The ideal amount to move leaves both ports done at once; of all
+    /// pairs of updates, the one whose difference is nearest to it is found by a merge of both orders.
     fn one_for_one(&self, going: &[usize], coming: &[usize]) -> Option<Step> {
         let Two { loads, slowest, with } = *self;
         let (from_bps, to_bps) = (loads.bps(slowest), loads.bps(with));

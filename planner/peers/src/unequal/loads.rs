@@ -3,21 +3,21 @@
 use crate::pairs::Pairs;
 use crate::problem::Problem;
 
-/// Who sends to whom, and what each receiver's port carries.
+/// Pairs, and the load of each receiver's port.
 #[derive(Debug, Clone)]
 pub(super) struct Loads<'p> {
     pub problem: &'p Problem,
     pub chosen: Pairs,
-    /// Of each receiver the senders that are not required, by size, ascending.
+    /// By receiver, the senders that are not required, by size, ascending.
     pub senders: Vec<Vec<usize>>,
-    /// To each receiver, in bits.
+    /// Load to each receiver, in bits.
     pub down: Vec<f64>,
-    /// Of that, what is required.
+    /// Required part of the load.
     base: Vec<f64>,
 }
 
 impl<'p> Loads<'p> {
-    /// The required pairs alone.
+    /// Creates loads with the required pairs alone.
     pub fn required(problem: &'p Problem) -> Self {
         let n = problem.peers();
         let mut down = vec![0.0; n];
@@ -35,7 +35,7 @@ impl<'p> Loads<'p> {
         self.problem.bits[from]
     }
 
-    /// What is required to send to a receiver, in bits.
+    /// Returns the required load to a receiver, in bits.
     pub fn base(&self, to: usize) -> f64 {
         self.base[to]
     }
@@ -44,12 +44,12 @@ impl<'p> Loads<'p> {
         self.problem.ports.down_bps[to]
     }
 
-    /// When a receiver's port is done, in seconds.
+    /// Returns when a receiver's port is done, in seconds.
     pub fn seconds(&self, to: usize) -> f64 {
         self.down[to] / self.bps(to)
     }
 
-    /// Whether a sender may be given a receiver.
+    /// Returns whether a sender may get a receiver.
     pub fn is_free(&self, from: usize, to: usize) -> bool {
         from != to && !self.chosen.has(from, to)
     }
@@ -62,14 +62,14 @@ impl<'p> Loads<'p> {
         self.senders[to].insert(place, from);
     }
 
-    /// Adds one that is no larger than those there; [`Loads::sort`] has to follow.
+    /// Adds an update no larger than the receiver's others; [`Loads::sort`] must follow.
     pub fn add_smallest(&mut self, from: usize, to: usize) {
         self.chosen.insert(from, to);
         self.down[to] += self.bits(from);
         self.senders[to].push(from);
     }
 
-    /// Puts the senders of each receiver in order.
+    /// Sorts the senders of each receiver.
     pub fn sort(&mut self) {
         let bits = &self.problem.bits;
         let by_size = |a: &usize, b: &usize| bits[*a].total_cmp(&bits[*b]).then(a.cmp(b));
@@ -79,12 +79,12 @@ impl<'p> Loads<'p> {
     pub fn take(&mut self, from: usize, to: usize) {
         self.chosen.remove(from, to);
         self.senders[to].retain(|&other| other != from);
-        // Anew, so that no rounding is left over.
+        // Summed again, so that no rounding error remains.
         let others = self.senders[to].iter().map(|&other| self.problem.bits[other]);
         self.down[to] = others.fold(self.base[to], |sum, bits| sum + bits);
     }
 
-    /// The receiver whose port is done last.
+    /// Returns the receiver whose port is done last.
     pub fn slowest(&self) -> usize {
         let by_seconds = |a: &usize, b: &usize| self.seconds(*a).total_cmp(&self.seconds(*b));
         (0..self.down.len()).max_by(by_seconds).unwrap_or(0)

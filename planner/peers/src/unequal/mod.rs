@@ -1,5 +1,5 @@
-//! Rounds of unequal updates, in which the least time is hard to find (SELMCAST, Theorem 1): a selection, and
-//! what none can beat.
+//! Rounds of unequal updates, for which the least time is hard to find (SELMCAST, Theorem 1): a selection,
+//! and a lower bound.
 
 mod balance;
 mod bound;
@@ -18,30 +18,30 @@ pub(crate) use balance::further;
 pub(crate) use cover::Effort;
 pub(crate) use most::most_receivers;
 
-/// Whoever is this close to what cannot be beaten does not look further, relatively.
+/// Relative distance from the lower bound at which the search ends.
 const CLOSE: f64 = 0.002;
-/// From this gap on cuts are looked for, and the search starts again from elsewhere.
+/// Gap above which cuts are computed, and the search restarts from random selections.
 const WIDE: f64 = 0.01;
-/// From this gap on the solver is asked, which leaves the second one. Large networks do not need it.
+/// Gap above which the solver runs, which leaves the previous one. Large networks do not need it.
 const VERY_WIDE: f64 = 0.02;
 const LEFT: f64 = 0.015;
 const EFFORT: Effort = Effort { sets: 20_000, nodes: 500 };
 /// Steps of the search per peer.
 const STEPS: usize = 20;
-/// Tries to start again from elsewhere, over all peers; and the fewest.
+/// Restarts of the search, divided by the number of peers; and the fewest.
 const TRIES: usize = 40_000;
 const LEAST_TRIES: usize = 50;
 
-/// A selection with the fewest receivers, and what none can beat, in seconds.
+/// A selection with the fewest receivers, and a lower bound in seconds.
 pub(crate) struct Balanced {
     pub chosen: Pairs,
     pub bound_s: f64,
 }
 
-/// The best selection that is found, and a proven bound.
+/// Returns the best selection found, and a proven bound.
 ///
 /// # Errors
-/// What the solver says.
+/// The solver fails.
 pub(crate) fn balanced(problem: &Problem) -> Result<Balanced, String> {
     let mut bound_s = bound::floor(problem).max(bound::average(problem));
     let mut loads = balance::largest_first(problem);
@@ -62,7 +62,7 @@ pub(crate) fn balanced(problem: &Problem) -> Result<Balanced, String> {
     Ok(best)
 }
 
-/// Asks for selections that are faster by the gap that may be left, until there are none; whether that is
+/// Asks the solver for selections that are faster by `gap`, until there are none. Returns whether that is
 /// proven.
 fn close_in(problem: &Problem, best: &mut Balanced, gap: f64, effort: Effort) -> Result<bool, String> {
     loop {
@@ -80,13 +80,14 @@ fn close_in(problem: &Problem, best: &mut Balanced, gap: f64, effort: Effort) ->
     }
 }
 
-/// The least time but for `gap`, relatively, and a selection that takes it; `None` if the search is given up.
+/// Returns the least time up to `gap`, relatively, and a selection that takes it; `None` if the search
+/// reaches its limit.
 ///
 /// # Errors
-/// What the solver says.
+/// The solver fails.
 pub(crate) fn least(problem: &Problem, gap: f64, effort: Effort) -> Result<Option<Pairs>, String> {
     let mut best = balanced(problem)?;
-    // From coarse to fine: far from the least time selections are found soon.
+    // From coarse to fine: far from the least time, selections are found soon.
     for gap in [1e-2, 1e-3, 1e-4, 1e-5, gap] {
         if !close_in(problem, &mut best, gap, effort)? {
             return Ok(None);

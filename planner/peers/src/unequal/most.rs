@@ -5,16 +5,16 @@ use highs::{ColProblem, HighsModelStatus, HighsSolutionStatus, Row, Sense};
 use crate::pairs::Pairs;
 use crate::problem::Problem;
 
-/// What the solver leaves open, relatively; receivers are whole.
+/// Relative gap of the solver; numbers of receivers are whole.
 const GAP: f64 = 1e-7;
-/// How far above a time a port's load may be, relatively: sums of floats.
+/// Relative tolerance of a port's load over a time: sums of floats.
 const ROUNDING: f64 = 1e-12;
 
-/// The selection of the most receivers within a time, which `start` keeps to; `None` if the search is not
-/// done after so many nodes.
+/// Returns the selection with the most receivers within a time; `start` is a valid one. `None` if the search
+/// exceeds its nodes.
 ///
 /// # Errors
-/// What the solver says.
+/// The solver fails.
 pub(crate) fn most_receivers(
     problem: &Problem,
     seconds: f64,

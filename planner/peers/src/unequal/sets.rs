@@ -1,14 +1,14 @@
-//! Which updates a port can carry together within a time.
+//! Sets of updates that a port can carry together within a time.
 
-/// An update that a port may be given: who sends it, and its size in bits.
+/// An update that a port may get: its sender, and its size in bits.
 pub(super) type Item = (usize, f64);
 
-/// All sets of updates that fit into `room` bits and into which no further one fits, each as its senders;
-/// `None` if there are more than `most`.
+/// Returns all sets of updates that fit into `room` bits and into which no further one fits, each as its
+/// senders; `None` if there are more than `most`.
 pub(super) fn maximal(items: &[Item], room: f64, most: usize) -> Option<Vec<Vec<usize>>> {
     let mut items = items.to_vec();
     items.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    // Of each update, the bits of all after it.
+    // For each update, the bits of all later ones.
     let mut after = vec![0.0; items.len() + 1];
     for at in (0..items.len()).rev() {
         after[at] = after[at + 1] + items[at].1;
@@ -26,11 +26,11 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Decides on the update at a position and all after it; `left_out` is the smallest one left out so far.
-    /// `false` if there are too many sets.
+    /// Decides on the update at a position and all later ones; `left_out` is the smallest one left out so
+    /// far. Returns `false` if there are too many sets.
     fn go(&mut self, at: usize, room: f64, left_out: f64) -> bool {
         if left_out <= room - self.after[at] {
-            // Even with all others the one left out still fits: not maximal.
+            // Even with all later ones, the smallest left-out update still fits: not maximal.
             return true;
         }
         let Some(&(from, bits)) = self.items.get(at) else {

@@ -6,7 +6,7 @@ use std::path::Path;
 use inart_topologies::peers::Mesh;
 use serde_json::Value;
 
-/// The exact values of SELMCAST's selections; `None`, with a message, where they are not beside this
+/// Returns the exact values of SELMCAST's selections; `None`, with a message, where they are not next to this
 /// repository.
 #[allow(clippy::disallowed_methods, clippy::print_stderr)]
 pub fn data() -> Option<Value> {
@@ -28,7 +28,7 @@ pub fn numbers(value: &Value) -> Vec<usize> {
     value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap() as usize).collect()
 }
 
-/// A network as a test describes it: rates in Gbit/s, updates in Gbit, peers p0 to pn.
+/// A topology of a test: rates in Gbit/s, updates in Gbit, peers p0 to pn.
 #[derive(Debug, Clone, Default)]
 pub struct Instance {
     pub up: Vec<f64>,
@@ -40,7 +40,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// An instance of the exact values.
+    /// Creates an instance from the exact values.
     pub fn of(value: &Value) -> Instance {
         let n = value["n"].as_u64().unwrap() as usize;
         let updates = if value["v"].is_null() { vec![1.0; n] } else { floats(&value["v"]) };

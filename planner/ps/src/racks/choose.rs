@@ -1,4 +1,4 @@
-//! How many groups.
+//! Chooses the number of groups.
 
 use inart_topologies::switched::{Job as Planned, Topology};
 
@@ -7,38 +7,38 @@ use super::error::RackError;
 use super::plans::Racks;
 use inart_topologies::ps::Job;
 
-/// How much less a prediction has to be for more groups to be taken: more groups are more stale.
+/// Relative gain of a prediction that justifies more groups: more groups are more stale.
 const GAIN: f64 = 1e-3;
 
-/// A number of groups that was looked at.
+/// A considered number of groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Considered {
-    /// How many groups.
+    /// Number of groups.
     pub groups: usize,
-    /// What an iteration takes, in seconds, if times do not vary.
+    /// Predicted duration of an iteration, in seconds, if times do not vary.
     pub predicted_s: f64,
 }
 
-/// The number of groups that is best, and what it was compared with.
+/// The best number of groups, and the considered ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice<'r> {
     /// The groups.
     pub racks: &'r Racks,
-    /// All numbers that were looked at, as the candidates are.
+    /// All considered numbers, in the order of the candidates.
     pub considered: Vec<Considered>,
 }
 
 /// Plans a job in 1, 2, 3, 4, 6, 9, … groups, in one per rack and in one per worker.
 ///
 /// # Errors
-/// As [`Racks::plan`].
+/// As for [`Racks::plan`].
 pub fn candidate_racks(topology: &Topology, planned: &Planned) -> Result<Vec<Racks>, RackError> {
     let numbers = numbers(racks_of(topology, planned).len(), planned.workers.len());
     numbers.into_iter().map(|groups| Racks::plan(topology, planned, groups)).collect()
 }
 
-/// Of candidates with rising numbers of groups, the one whose iterations are predicted to be the shortest;
-/// of those that are within a thousandth, the one with the least groups. `None` of none.
+/// Returns the candidate with the shortest predicted iterations; of those within a thousandth, the one with
+/// the fewest groups. Candidates must have rising numbers of groups. `None` without candidates.
 pub fn choose_racks<'r>(candidates: &'r [Racks], job: &Job) -> Option<Choice<'r>> {
     let predicted_s = |racks: &Racks| racks.predicted_s(&racks.computes_s(job), job.bits);
     let considered: Vec<_> = candidates
@@ -54,7 +54,7 @@ pub fn choose_racks<'r>(candidates: &'r [Racks], job: &Job) -> Option<Choice<'r>
     best.map(|(_, racks)| Choice { racks, considered })
 }
 
-/// From 1 on, each about half as much again, and the number of racks and of workers.
+/// Returns numbers from 1 on, each about half as much again, and the number of racks and of workers.
 fn numbers(racks: usize, workers: usize) -> Vec<usize> {
     let mut all = vec![racks, workers];
     let mut next = 1;
@@ -69,7 +69,7 @@ fn numbers(racks: usize, workers: usize) -> Vec<usize> {
 }
 
 impl Racks {
-    /// The mean time that each group's slowest worker computes for, in seconds.
+    /// Returns the mean compute time of each group's slowest worker, in seconds.
     pub fn computes_s(&self, job: &Job) -> Vec<f64> {
         let of = |members: &[usize]| {
             let means = members.iter().map(|&at| job.participants[at].compute.mean_s);

@@ -1,9 +1,9 @@
-//! Which workers are a group.
+//! Divides workers into groups.
 
 use inart_topologies::switched::{Job, NodeId, Topology};
 
-/// The job's racks: workers (by position in the job) whose first link leads to the same switch. Racks are in
-/// the order of their switches in the document.
+/// Returns the job's racks: workers (by position in the job) whose first link leads to the same switch. Racks
+/// are in the order of their switches in the topology.
 pub fn racks_of(topology: &Topology, job: &Job) -> Vec<Vec<usize>> {
     let switch_of = |worker: NodeId| topology.neighbours(worker).min_by_key(|(_, link)| *link);
     let mut racks: Vec<(Option<NodeId>, Vec<usize>)> = Vec::new();
@@ -18,8 +18,8 @@ pub fn racks_of(topology: &Topology, job: &Job) -> Vec<Vec<usize>> {
     racks.into_iter().map(|(_, members)| members).collect()
 }
 
-/// So many groups of these racks, at most one per worker. Of fewer groups than racks, the neighbours that are
-/// smallest together are merged, again and again; of more, the largest group is halved.
+/// Divides racks into `groups` groups, at most one per worker. With fewer groups than racks, the smallest
+/// adjacent pair is merged repeatedly; with more, the largest group is halved repeatedly.
 pub fn divide(racks: &[Vec<usize>], groups: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = racks.iter().filter(|rack| !rack.is_empty()).cloned().collect();
     let groups = groups.max(1);

@@ -1,12 +1,12 @@
-//! Why groups have no plan.
+//! Reasons for which groups have no plan.
 
 use inart_planner_aggregation::PlanError;
 use inart_topologies::units::counted;
 
-/// What is wrong.
+/// Reason for which groups have no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum RackError {
-    /// A group has no plan.
+    /// Group without a plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// Too few or too many groups.
@@ -18,12 +18,12 @@ pub enum RackError {
     Groups {
         /// The job.
         job: String,
-        /// How many were asked for.
+        /// Given number of groups.
         groups: usize,
-        /// How many workers it has.
+        /// Number of workers of the job.
         workers: usize,
     },
-    /// Groups do not take exact sums.
+    /// Exact sums, which groups do not support.
     #[error("job {0} has exact sums, which groups cannot use; leave `sum: exact` out")]
     Exact(String),
 }

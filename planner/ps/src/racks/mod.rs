@@ -1,8 +1,8 @@
 //! R²SP between racks, InArt inside them.
 //!
-//! The workers of a job are divided in groups. Inside a group gradients are added up in switches, by a plan
-//! of the group alone, and the group's sum is one update. Groups meet the servers in turn: in its turn a
-//! group pushes its sum, and the model comes back to its workers chunk by chunk, as sums are applied.
+//! The workers of a job are divided into groups. Inside a group switches aggregate gradients, by a plan of
+//! the group alone, and the group's sum is one update. Groups use the servers in turn: in its turn a group
+//! pushes its sum, and the model returns to its workers chunk by chunk, as sums are applied.
 
 mod choose;
 mod divide;

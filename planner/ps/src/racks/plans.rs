@@ -1,4 +1,4 @@
-//! Plans of groups, and how many of them may push at once.
+//! Plans of groups, and the number of groups that may push at once.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +8,44 @@ use inart_topologies::switched::{Job, Topology};
 use super::divide::{divide, racks_of};
 use super::error::RackError;
 
-/// How much more than a capacity counts as the same: rates are computed in floats.
+/// Relative tolerance of a capacity: rates are computed in floats.
 const ROUNDING: f64 = 1e-6;
 
 /// Workers whose gradients are one update.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Positions of its workers in the job.
+    /// Positions of the group's workers in the job.
     pub members: Vec<usize>,
-    /// The plan of the group alone. Results count, so the model comes back at the same rate.
+    /// Plan of the group alone. Results count, so the model returns at the same rate.
     pub plan: Plan,
 }
 
 impl Group {
-    /// How long its turn is with a model of so many bits, in seconds.
+    /// Returns the duration of the group's turn with a model of `bits` bits, in seconds.
     pub fn push_s(&self, bits: f64) -> f64 {
         bits / self.plan.rate_bps
     }
 }
 
-/// A job in groups that meet its servers in turn.
+/// A job in groups that use its servers in turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Racks {
-    /// At least one, in the order of turns.
+    /// Groups in the order of turns; at least one.
     pub groups: Vec<Group>,
-    /// How many groups may push at once, at the rates of their plans: the most of which any so many together
-    /// exceed no capacity.
+    /// Number of groups that may push at once, at the rates of their plans: the greatest for which no
+    /// combination of groups exceeds a capacity.
     pub concurrent_groups: usize,
-    /// What all servers together take in, in bit/s.
+    /// Ingress of all servers together, in bit/s.
     pub servers_bps: f64,
 }
 
 impl Racks {
-    /// Plans a job of the topology in so many groups. A single group has the job's best plan. Several have
-    /// plans with equal shares, as a server's part of the model has to be the same for all of them; their
-    /// bounds are proven for such plans.
+    /// Plans a job of the topology in `groups` groups. A single group has the job's best plan. Several groups
+    /// have plans with equal shares, since a server's part of the model must be the same for all of them;
+    /// their bounds are proven for such plans.
     ///
     /// # Errors
-    /// A number of groups that the job cannot have, an exact job, or a group without a plan.
+    /// The job cannot have this number of groups, has exact sums, or a group has no plan.
     pub fn plan(topology: &Topology, job: &Job, groups: usize) -> Result<Racks, RackError> {
         let workers = job.workers.len();
         if !(1..=workers).contains(&groups) {
@@ -74,27 +74,29 @@ impl Racks {
         })
     }
 
-    /// Proven lower bound on the time of an iteration, in seconds, whose groups compute for so long at least:
-    /// no group is faster than its bound, and every group has at least one sum of its own for the servers.
+    /// Returns a proven lower bound on the time of an iteration, in seconds, whose groups compute for at
+    /// least `computes_s`: no group is faster than its bound, and every group sends the servers at least one
+    /// sum.
     pub fn bound_s(&self, computes_s: &[f64], bits: f64) -> f64 {
         let alone = self.groups.iter().zip(computes_s);
         let alone = alone.map(|(group, compute_s)| compute_s + bits / group.plan.bound_bps());
         alone.fold(self.groups.len() as f64 * bits / self.servers_bps, f64::max)
     }
 
-    /// What an iteration takes if times do not vary, in seconds: the longest of a group alone, or all turns
-    /// one after the other where only one may push at once. With more at once, this is an estimate.
+    /// Returns the predicted duration of an iteration, in seconds, if times do not vary: the longest of a
+    /// group alone, or all turns one after another where only one may push at once. With more at once, this
+    /// is an estimate.
     pub fn predicted_s(&self, computes_s: &[f64], bits: f64) -> f64 {
         let turns: f64 = self.groups.iter().map(|group| group.push_s(bits)).sum();
         let alone = self.groups.iter().zip(computes_s);
         let alone = alone.map(|(group, compute_s)| compute_s + group.push_s(bits));
-        // As many groups as may push at once are no queue.
+        // As many groups as may push at once form no queue.
         let queue_s = if self.groups.len() > 1 { turns / self.concurrent_groups as f64 } else { 0.0 };
         alone.fold(queue_s, f64::max)
     }
 }
 
-/// The greatest k of which the k largest uses of every resource are no more than there is.
+/// Returns the greatest k for which the k largest uses of every resource fit into its capacity.
 fn concurrent_groups(groups: &[Group]) -> usize {
     let mut parts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for load in groups.iter().flat_map(|group| &group.plan.load) {
@@ -112,7 +114,7 @@ fn concurrent_groups(groups: &[Group]) -> usize {
     parts.into_values().map(fits).min().unwrap_or(groups.len()).max(1)
 }
 
-/// What all servers of the job take in: their links, and no more than their ingress.
+/// Returns the ingress of all servers of the job: their links, limited by their ingress capacity.
 fn servers_bps(topology: &Topology, job: &Job) -> f64 {
     let into = |&server: &inart_topologies::switched::NodeId| {
         let into =

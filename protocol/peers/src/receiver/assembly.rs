@@ -1,4 +1,4 @@
-//! An update that is on its way here.
+//! An incoming update.
 
 use std::time::Duration;
 
@@ -11,25 +11,25 @@ pub(super) struct Assembly {
     cut: Cut,
     words: Vec<u32>,
     missing: Ranges,
-    /// What it has asked for and not got.
+    /// Requested chunks that have not arrived.
     asked: Ranges,
-    /// When it asks for what is missing. `None`: not before something arrives.
+    /// Time of the next request for missing chunks. `None`: not before a chunk arrives.
     pub ask_at: Option<Duration>,
-    /// How often it has asked since something arrived.
+    /// Requests since the last arrival.
     asks: u32,
 }
 
-/// What a chunk did.
+/// Result of inserting a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InsertOutcome {
     Repeated,
     Misfit,
     New,
-    /// Nothing is missing any more.
+    /// The update is complete.
     Whole,
 }
 
-/// Asking is put off by doubling so often at most.
+/// Most doublings of the time between requests.
 const MOST_DOUBLINGS: u32 = 5;
 
 impl Assembly {
@@ -59,7 +59,7 @@ impl Assembly {
         if self.missing.is_empty() { InsertOutcome::Whole } else { InsertOutcome::New }
     }
 
-    /// Whether all that it has asked for has come, and something had been asked for.
+    /// Returns whether all requested chunks have arrived, if any were requested.
     pub fn is_answered(&self, chunk: u32, had_asked: bool) -> bool {
         had_asked && self.asked.is_empty() || self.cut.is_last(chunk)
     }
@@ -68,14 +68,14 @@ impl Assembly {
         !self.asked.is_empty()
     }
 
-    /// What it asks for now, in at most `messages` messages of at most `ranges` ranges.
+    /// Returns the chunks to request now, in at most `messages` messages of at most `ranges` ranges.
     pub fn ask(&mut self, messages: usize, ranges: usize) -> Vec<Ranges> {
         let runs: Vec<_> = self.missing.iter().take(messages.saturating_mul(ranges.max(1))).collect();
         self.asked = chunks_of(&runs);
         runs.chunks(ranges.max(1)).map(chunks_of).collect()
     }
 
-    /// Asks again after `quiet`, twice that, and so on, unless something arrives.
+    /// Requests again after `quiet`, twice that, and so on, unless a chunk arrives.
     pub fn put_off(&mut self, quiet: Option<Duration>, now: Duration) {
         self.ask_at = quiet.map(|quiet| now.saturating_add(quiet.saturating_mul(1 << self.asks)));
         self.asks = (self.asks + 1).min(MOST_DOUBLINGS);
@@ -86,7 +86,7 @@ impl Assembly {
     }
 }
 
-/// The chunks of some runs.
+/// Returns the chunks of some ranges.
 fn chunks_of(runs: &[std::ops::Range<u32>]) -> Ranges {
     let mut chunks = Ranges::default();
     for run in runs {

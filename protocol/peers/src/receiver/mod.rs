@@ -1,4 +1,4 @@
-//! The receiver of many senders' updates at once.
+//! The receiver of many senders' concurrent updates.
 
 mod assembly;
 mod options;
@@ -14,42 +14,42 @@ use crate::update::{Cut, round_near};
 use assembly::{Assembly, InsertOutcome};
 pub use options::ReceiverOptions;
 
-/// What the owner has to do.
+/// Action for the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ReceiverOutput {
-    /// Send this message.
+    /// Sends a message.
     Send {
-        /// To whom.
+        /// Receiver of the message.
         to: Rank,
-        /// What.
+        /// Message.
         message: Message,
     },
-    /// An update is here, whole; each is told once.
+    /// Hands over a complete update, once.
     Received {
-        /// Whose.
+        /// Sender.
         from: Rank,
-        /// Of which of its rounds.
+        /// Round of the sender.
         round: u32,
-        /// Its 32-bit words.
+        /// 32-bit words of the update.
         words: Vec<u32>,
     },
-    /// An update that was begun, or announced, will not be whole.
+    /// Reports that an update that was started or announced will not be completed.
     Abandoned {
-        /// Whose.
+        /// Sender.
         from: Rank,
-        /// Of which of its rounds.
+        /// Round of the sender.
         round: u32,
     },
 }
 
-/// What is known of the newest round of one sender.
+/// State of the newest round of one sender.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum NewestRound {
     None,
     Open(Assembly),
     Complete(u32),
     Abandoned(u32),
-    /// The sender is gone: what still comes of it is late.
+    /// The sender has failed: later arrivals of it are late.
     Gone,
 }
 
@@ -63,22 +63,22 @@ impl NewestRound {
     }
 }
 
-/// The state machine of a peer that receives.
+/// State machine of a receiving peer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receiver {
     options: ReceiverOptions,
-    /// How each peer's updates are cut, by rank; `None` for this peer itself.
+    /// Cut of each peer's updates, by rank; `None` for this peer itself.
     cuts: Vec<Option<Cut>>,
     newest: Vec<NewestRound>,
-    /// About which round each peer began, by rank.
+    /// Approximate first round of each peer, by rank.
     first: Vec<u32>,
     counters: ReceiverCounters,
     outputs: VecDeque<ReceiverOutput>,
 }
 
 impl Receiver {
-    /// A receiver that has heard of no update yet. `cuts`: how each peer's updates are cut, by rank; `None`
-    /// for this peer itself.
+    /// Creates a receiver without updates. `cuts`: the cut of each peer's updates, by rank; `None` for this
+    /// peer itself.
     pub fn new(cuts: Vec<Option<Cut>>, options: ReceiverOptions) -> Self {
         Receiver {
             options,
@@ -90,8 +90,8 @@ impl Receiver {
         }
     }
 
-    /// A chunk in a frame, which has the lower 16 bits of its round. Who sent it was checked. `now`: time
-    /// since any fixed moment, the same for all calls.
+    /// Takes a chunk in a frame, which has the lower 16 bits of its round. The sender is verified. `now`:
+    /// time since any fixed moment, the same for all calls.
     pub fn frame(
         &mut self,
         from: Rank,
@@ -105,7 +105,7 @@ impl Receiver {
         self.chunk(from, round_near(known, round), chunk, words, now);
     }
 
-    /// A chunk of an update. Who sent it was checked.
+    /// Takes a chunk of an update. The sender is verified.
     pub fn chunk(
         &mut self,
         from: Rank,
@@ -127,7 +127,7 @@ impl Receiver {
             InsertOutcome::Repeated => self.counters.repeated += 1,
             InsertOutcome::Misfit => self.counters.misfits += 1,
             InsertOutcome::New if assembly.is_answered(chunk, had_asked) => {
-                // All that was to come has come, and something is missing.
+                // All expected chunks have arrived, and some are missing.
                 assembly.ask_at = Some(now.saturating_add(reorder));
             }
             InsertOutcome::New => assembly.put_off(quiet, now),
@@ -141,8 +141,8 @@ impl Receiver {
         cut
     }
 
-    /// The open update of that round; a newer round than is known opens one. `None`, counted, if it is not
-    /// open.
+    /// Returns the open update of that round; a newer round than the known one opens an update. `None`,
+    /// counted, if the round is not open.
     fn assembly_of(&mut self, from: Rank, round: u32, cut: Cut) -> Option<&mut Assembly> {
         let known = self.newest[from.index()].round();
         if self.newest[from.index()] != NewestRound::Gone && known.is_none_or(|known| round > known) {
@@ -175,7 +175,7 @@ impl Receiver {
         self.outputs.push_back(ReceiverOutput::Send { to, message });
     }
 
-    /// What is open of that sender will not be whole.
+    /// Abandons the open update of that sender.
     fn abandon(&mut self, from: Rank) {
         if let NewestRound::Open(Assembly { round, .. }) = self.newest[from.index()] {
             self.newest[from.index()] = NewestRound::Abandoned(round);
@@ -184,7 +184,7 @@ impl Receiver {
         }
     }
 
-    /// A message from a sender. Its envelope was checked.
+    /// Takes a message from a sender. The envelope is verified.
     pub fn message(&mut self, from: Rank, message: &Message, now: Duration) {
         let Some(cut) = self.cut_of(from) else { return };
         let complete = match self.newest[from.index()] {
@@ -204,7 +204,7 @@ impl Receiver {
                 Some(known) if known == round => self.abandon(from),
                 Some(known) if known > round => self.counters.late += 1,
                 None if self.newest[from.index()] == NewestRound::Gone => self.counters.late += 1,
-                // Nothing of it has come, and nothing will.
+                // None of it has arrived, and none will.
                 _ => {
                     self.abandon(from);
                     self.newest[from.index()] = NewestRound::Abandoned(round);
@@ -223,7 +223,7 @@ impl Receiver {
         asks.into_iter().for_each(|chunks| self.send(from, Message::Missing { round, chunks }));
     }
 
-    /// Asks for what is due.
+    /// Sends the requests that are due.
     pub fn tick(&mut self, now: Duration) {
         let is_due = |newest: &NewestRound| match newest {
             NewestRound::Open(assembly) => assembly.ask_at.is_some_and(|at| at <= now),
@@ -233,7 +233,7 @@ impl Receiver {
         due.into_iter().filter_map(|at| Rank::try_from(at).ok()).for_each(|from| self.ask(from, now));
     }
 
-    /// When something is to be asked for. `None`: not before something arrives.
+    /// Returns when a request is due. `None`: not before a chunk arrives.
     pub fn wake_at(&self) -> Option<Duration> {
         let of = |newest: &NewestRound| match newest {
             NewestRound::Open(assembly) => assembly.ask_at,
@@ -242,7 +242,7 @@ impl Receiver {
         self.newest.iter().filter_map(of).min()
     }
 
-    /// A peer is gone: what is open of it will not be whole, and what still comes of it is dropped.
+    /// Handles a failed peer: its open update is abandoned, and later arrivals are dropped.
     pub fn gone(&mut self, from: Rank) {
         if from.index() < self.newest.len() {
             self.abandon(from);
@@ -250,8 +250,8 @@ impl Receiver {
         }
     }
 
-    /// A peer takes part again, in another incarnation, whose first update is of that round or one soon after
-    /// it. Nothing of the incarnation before may be handed over any more.
+    /// Handles a peer that returns in another incarnation, whose first update is of that round or one soon
+    /// after it. Updates of the previous incarnation are not handed over any more.
     pub fn back(&mut self, from: Rank, round: u32) {
         if from.index() < self.newest.len() {
             self.abandon(from);
@@ -260,12 +260,12 @@ impl Receiver {
         }
     }
 
-    /// What is to be done next; `None` until something happens.
+    /// Returns the next action; `None` until something happens.
     pub fn next_output(&mut self) -> Option<ReceiverOutput> {
         self.outputs.pop_front()
     }
 
-    /// What arrived and was dropped so far.
+    /// Returns the counters.
     pub fn counters(&self) -> ReceiverCounters {
         self.counters
     }

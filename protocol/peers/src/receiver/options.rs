@@ -1,27 +1,27 @@
-//! When a receiver asks.
+//! Timing of a receiver's requests.
 
 use std::time::Duration;
 
 use crate::message::Message;
 
-/// A receiver's options.
+/// Options of a receiver.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReceiverOptions {
-    /// When the last chunk of an update is here, or the last one that was asked for, and some are missing, it
-    /// asks after that time: they may have overtaken others.
+    /// Time after the last chunk of an update, or the last requested one, after which missing chunks are
+    /// requested: they may have been overtaken.
     pub reorder: Duration,
-    /// It asks when nothing of an update has arrived for that time; then after twice that time, up to 32
-    /// times. `None`: not on its own account, since chunks come on connections that lose none.
+    /// Time without a chunk of an update after which missing chunks are requested; then twice that time, up
+    /// to 32 times. `None`: never, since connections lose no chunks.
     pub quiet: Option<Duration>,
-    /// Messages in which it asks at once, at most.
+    /// Most messages per request.
     pub asks_at_once: usize,
-    /// Ranges of missing chunks in a message, at most.
+    /// Most ranges of missing chunks per message.
     pub ranges_per_ask: usize,
 }
 
 impl ReceiverOptions {
-    /// For chunks in frames of so many values: asks a millisecond after the last chunk, 50 ms after any
-    /// other, in four messages at once.
+    /// Returns options for chunks in frames: requests a millisecond after the last chunk, 50 ms after any
+    /// other, in up to four messages.
     pub fn frames(values_per_frame: usize) -> Self {
         ReceiverOptions {
             reorder: Duration::from_millis(1),
@@ -31,7 +31,7 @@ impl ReceiverOptions {
         }
     }
 
-    /// For chunks in messages on connections.
+    /// Returns options for chunks in messages on connections.
     pub fn connections() -> Self {
         ReceiverOptions {
             reorder: Duration::from_secs(1),

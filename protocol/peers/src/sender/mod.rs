@@ -1,4 +1,4 @@
-//! The sender of updates, one after the other.
+//! The sender of updates, one after another.
 
 mod multicast;
 mod options;
@@ -17,36 +17,36 @@ use multicast::Multicast;
 pub use options::{Copies, SenderOptions};
 pub use task::{Outcome, Task, TaskError, Transmission};
 
-/// What the owner has to do.
+/// Action for the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SenderOutput {
-    /// Send this message.
+    /// Sends a message.
     Send {
-        /// To whom.
+        /// Receiver of the message.
         to: Rank,
-        /// What.
+        /// Message.
         message: Message,
     },
-    /// The multicast of a round is over.
+    /// Reports the end of a round's multicast.
     Ended(Outcome),
 }
 
-/// The state machine of a peer that sends. Chunks are numbers here; the owner has their values.
+/// State machine of a sending peer. Chunks are numbers here; the owner has their values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Sender {
     me: Rank,
-    /// Peers in the job.
+    /// Number of peers in the job.
     peers: usize,
     options: SenderOptions,
     open: Option<Multicast>,
-    /// The newest round that was begun.
+    /// Newest round that was started.
     newest: Option<u32>,
     counters: SenderCounters,
     outputs: VecDeque<SenderOutput>,
 }
 
 impl Sender {
-    /// A sender in a job of so many peers that has sent nothing yet.
+    /// Creates a sender in a job of `peers` peers.
     pub fn new(me: Rank, peers: usize, options: SenderOptions) -> Self {
         Sender {
             me,
@@ -59,11 +59,11 @@ impl Sender {
         }
     }
 
-    /// Begins the multicast of a round. `now`: time since any fixed moment, the same for all calls.
+    /// Starts the multicast of a round. `now`: time since any fixed moment, the same for all calls.
     ///
     /// # Errors
-    /// Another multicast goes on; the round is not newer; there is no receiver, or one that is not in the job
-    /// or is this peer; no chunk; a rate that is not above 0.
+    /// Another multicast is active; the round is not newer; there are no receivers, or one is this peer or
+    /// not in the job; there are no chunks; the rate is not above 0.
     pub fn begin(&mut self, task: &Task, now: Duration) -> Result<(), TaskError> {
         if let Some(open) = &self.open {
             return Err(TaskError::GoesOn { round: open.round() });
@@ -77,8 +77,8 @@ impl Sender {
         Ok(())
     }
 
-    /// From now on the multicast that goes on is for those receivers only. Who was not a receiver cannot
-    /// become one (SELMCAST, Section III-C); these are returned.
+    /// Restricts the active multicast to those receivers. A peer that was not a receiver cannot become one
+    /// (SELMCAST, Section III-C); returns such peers.
     pub fn retain(&mut self, receivers: &Receivers, now: Duration) -> Receivers {
         let Some(open) = &mut self.open else { return receivers.clone() };
         let added = receivers.iter().filter(|&rank| !open.has(rank)).collect();
@@ -89,7 +89,7 @@ impl Sender {
         added
     }
 
-    /// A peer is gone for good: it is not waited for. Others than receivers do not matter.
+    /// Handles a permanently failed peer: the multicast does not wait for it.
     pub fn gone(&mut self, rank: Rank, now: Duration) {
         self.counters.given_up += u64::from(self.end_for(rank, |open, rank| open.give_up(rank), now));
     }
@@ -105,19 +105,19 @@ impl Sender {
         ended
     }
 
-    /// Goes on at another rate, in bit/s; above 0.
+    /// Continues at another rate, in bit/s; above 0.
     pub fn set_rate(&mut self, rate_bps: f64, now: Duration) {
         if let Some(open) = self.open.as_mut().filter(|_| rate_bps > 0.0) {
             open.set_rate(rate_bps, &self.options, now);
         }
     }
 
-    /// The next chunk that leaves, if one may leave now.
+    /// Returns the next chunk, if one may leave now.
     pub fn next_transmission(&mut self, now: Duration) -> Option<Transmission> {
         self.open.as_mut()?.next(&self.options, &mut self.counters, now)
     }
 
-    /// A message from a receiver. Its envelope was checked.
+    /// Takes a message from a receiver. The envelope is verified.
     pub fn message(&mut self, from: Rank, message: &Message, now: Duration) {
         let round = message.round();
         let is_open = |open: &&mut Multicast| open.round() == round && open.has(from);
@@ -142,7 +142,7 @@ impl Sender {
         self.close(now);
     }
 
-    /// Who asks for what it will not get is told so.
+    /// Notifies a peer that requests chunks which it will not get.
     fn refuse(&mut self, from: Rank, message: &Message) {
         if let Message::Missing { round, .. } = *message {
             let message = Message::Withdrawn { round };
@@ -150,14 +150,14 @@ impl Sender {
         }
     }
 
-    /// A chunk on the connection to a receiver has been delivered.
+    /// Takes note that a chunk on the connection to a receiver has been delivered.
     pub fn delivered(&mut self, round: u32, to: Rank, now: Duration) {
         if let Some(open) = self.open.as_mut().filter(|open| open.round() == round) {
             open.delivered(to, &self.options, now);
         }
     }
 
-    /// A chunk on the connection to a receiver could not be delivered: it is sent again after a while.
+    /// Takes note that a chunk on the connection to a receiver has failed: it is retransmitted after a while.
     pub fn failed(&mut self, round: u32, to: Rank, chunk: u32, now: Duration) {
         self.counters.failed += 1;
         if let Some(open) = self.open.as_mut().filter(|open| open.round() == round) {
@@ -165,7 +165,7 @@ impl Sender {
         }
     }
 
-    /// Does what is due.
+    /// Performs the actions that are due.
     pub fn tick(&mut self, now: Duration) {
         let Some(open) = &mut self.open else { return };
         let round = open.round();
@@ -181,33 +181,33 @@ impl Sender {
         self.close(now);
     }
 
-    /// When something is due next: a chunk, a poll, an end of patience. `None`: nothing until a message
-    /// comes.
+    /// Returns when something is due: a chunk, a poll, an end of patience. `None`: nothing until a message
+    /// arrives.
     pub fn wake_at(&self) -> Option<Duration> {
         self.open.as_ref()?.wake_at(&self.options)
     }
 
-    /// What is to be done next; `None` until something happens.
+    /// Returns the next action; `None` until something happens.
     pub fn next_output(&mut self) -> Option<SenderOutput> {
         self.outputs.pop_front()
     }
 
-    /// The round whose multicast goes on.
+    /// Returns the round of the active multicast.
     pub fn open_round(&self) -> Option<u32> {
         self.open.as_ref().map(Multicast::round)
     }
 
-    /// Who has not said that it has the update; nobody if no multicast goes on.
+    /// Returns the receivers that have not reported completion; empty without an active multicast.
     pub fn waited(&self) -> Receivers {
         self.open.as_ref().map_or_else(Receivers::default, |open| open.waited().clone())
     }
 
-    /// Chunks of the update that goes on which were not yet sent to everybody they are for.
+    /// Returns the chunks of the active update that were not yet sent to all their receivers.
     pub fn chunks_left(&self) -> u32 {
         self.open.as_ref().map_or(0, Multicast::chunks_left)
     }
 
-    /// What was sent and dropped so far.
+    /// Returns the counters.
     pub fn counters(&self) -> SenderCounters {
         self.counters
     }

@@ -1,4 +1,4 @@
-//! One multicast: every chunk once to everybody, then what is missing to those who ask.
+//! One multicast: every chunk once to all receivers, then missing chunks on request.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,19 +18,19 @@ pub(super) struct Multicast {
     round: u32,
     chunks: u32,
     began: Duration,
-    /// When the last chunk left for the first time.
+    /// Time at which the last chunk left for the first time.
     passed: Option<Duration>,
-    /// The next chunk that nobody was sent yet. With copies by the sender there is none: every receiver has
-    /// all chunks pending from the beginning.
+    /// Next chunk that was never sent. Unused with copies by the sender: every receiver then has all chunks
+    /// pending from the start.
     next: u32,
     states: BTreeMap<Rank, ReceiverState>,
-    /// Those whose fate is open.
+    /// Receivers without an outcome.
     waited: Receivers,
-    /// Whose turn it was last.
+    /// Receiver that had the last turn.
     turn: Option<Rank>,
-    /// Where switches make the copies; where the sender does, each receiver has a time of its own.
+    /// Pacer where switches make the copies; where the sender does, each receiver has a time of its own.
     pacer: Option<Pacer>,
-    /// How long a chunk to one receiver takes at the task's rate, where the sender makes the copies.
+    /// Time of a chunk to one receiver at the task's rate, where the sender makes the copies.
     copy: Duration,
 }
 
@@ -83,7 +83,7 @@ impl Multicast {
         self.states.get(&rank).is_some_and(|state| state.phase == ReceiverPhase::Complete)
     }
 
-    /// Whether every chunk was sent once.
+    /// Returns whether every chunk was sent once.
     fn is_passed(&self) -> bool {
         self.next >= self.chunks
     }
@@ -103,8 +103,8 @@ impl Multicast {
         }
     }
 
-    /// The next chunk. All of them once, before any is sent again: so whoever lacks nothing has the update as
-    /// soon as if nobody did.
+    /// Returns the next chunk. All chunks leave once before any is retransmitted: so losses of others do not
+    /// delay a receiver without losses.
     pub fn next(
         &mut self,
         options: &SenderOptions,
@@ -122,7 +122,7 @@ impl Multicast {
             self.next += 1;
             self.passed = self.is_passed().then_some(now);
         }
-        // However many frames carry it: the rate is the update's.
+        // The rate is the update's, however many frames carry the chunk.
         if let Some(pacer) = &mut self.pacer {
             pacer.take(1, now);
         }
@@ -134,7 +134,7 @@ impl Multicast {
             let served = |state: &&mut ReceiverState| state.is_served();
             for rank in to.iter() {
                 if let Some(state) = self.states.get_mut(&rank).filter(served) {
-                    // It had nothing to say before.
+                    // Before this it had no reason to send a message.
                     state.last_heard = state.last_heard.max(now);
                     state.expect(options.poll, now);
                 }
@@ -143,8 +143,8 @@ impl Multicast {
         Some(Transmission { round: self.round, chunk, to, is_repair })
     }
 
-    /// Receivers that lack something take turns. A chunk that several have asked for leaves once for all of
-    /// them, if a switch makes the copies.
+    /// Returns the next pending chunk of the receivers in turn. A chunk that several have requested leaves
+    /// once for all of them, if a switch makes the copies.
     fn next_in_turn(&mut self, options: &SenderOptions, now: Duration) -> Option<(u32, Receivers, bool)> {
         let ready = |state: &ReceiverState| {
             let may = state.under_way < options.window() && state.may_at() <= now;
@@ -171,7 +171,7 @@ impl Multicast {
         Some((chunk, to, true))
     }
 
-    /// It has the update. That counts even if it was not waited for any more.
+    /// Takes a receiver's report of completion, even if the receiver is not awaited any more.
     pub fn complete(&mut self, rank: Rank, now: Duration) {
         if let Some(state) = self.states.get_mut(&rank) {
             state.observe(now);
@@ -182,12 +182,12 @@ impl Multicast {
         }
     }
 
-    /// It asks for chunks; whether all of them exist.
+    /// Takes a receiver's request for chunks. Returns whether all of them exist.
     pub fn lacks(&mut self, rank: Rank, chunks: &Ranges, now: Duration) -> bool {
         let fit = chunks.iter().all(|run| run.end <= self.chunks);
         if let Some(state) = self.states.get_mut(&rank).filter(|_| fit) {
             state.observe(now);
-            // What was not sent at all comes without being asked for.
+            // Chunks that were never sent will leave without a request.
             let sent = |run: std::ops::Range<u32>| run.start..run.end.min(self.next);
             chunks.iter().map(sent).for_each(|run| {
                 state.pending.insert(run);
@@ -238,8 +238,8 @@ impl Multicast {
             .map(|(&rank, at)| (rank, at))
     }
 
-    /// When a receiver is given up unless it is heard of. While every chunk leaves for the first time nobody
-    /// has to say anything, and who is being sent what it lacks waits for the sender.
+    /// Returns when a receiver times out. The time does not run while every chunk leaves for the first time,
+    /// nor while the receiver waits for requested chunks.
     fn patience_ends(&self, state: &ReceiverState, options: &SenderOptions) -> Option<Duration> {
         let silent = state.last_heard.saturating_add(options.patience);
         let owes = match options.copies {
@@ -250,13 +250,13 @@ impl Multicast {
         Some(silent).filter(|_| owes).into_iter().chain(limit).min()
     }
 
-    /// Who is to be given up now.
+    /// Returns the receivers that time out now.
     pub fn too_late(&self, options: &SenderOptions, now: Duration) -> Vec<Rank> {
         let late = |state: &ReceiverState| self.patience_ends(state, options).is_some_and(|end| end <= now);
         self.awaited_states().filter(|(_, state)| late(state)).map(|(rank, _)| rank).collect()
     }
 
-    /// Who is to be asked now.
+    /// Returns the receivers to poll now.
     pub fn due_polls(&mut self, options: &SenderOptions, now: Duration) -> Vec<Rank> {
         let passed = self.is_passed();
         let mut due = Vec::new();
@@ -306,7 +306,7 @@ impl Multicast {
     }
 }
 
-/// Receivers, those after a peer first: so that not all peers begin with the same ones.
+/// Returns the receivers, starting after a peer: so peers start with different ones.
 fn first_after(me: Rank, receivers: &Receivers) -> Vec<Rank> {
     let (after, before): (Vec<Rank>, Vec<Rank>) = receivers.iter().partition(|&rank| rank > me);
     after.into_iter().chain(before).collect()

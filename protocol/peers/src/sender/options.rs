@@ -1,14 +1,14 @@
-//! How a sender sends, and when it gives up.
+//! Timing of a sender, and its timeouts.
 
 use std::time::Duration;
 
 use crate::pacer::time_of;
 
-/// What makes the copies of a chunk.
+/// Maker of a chunk's copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Copies {
-    /// Switches: a chunk leaves once for all its receivers in one block of 64, in frames of so many bytes, at
-    /// the task's rate.
+    /// Switches: a chunk leaves once for all its receivers in one block of 64, as a frame, at the task's
+    /// rate.
     Switch {
         /// Bytes of a frame, Ethernet header included.
         frame_bytes: usize,
@@ -16,25 +16,25 @@ pub enum Copies {
     /// The sender: a chunk leaves once per receiver, on a connection that loses nothing while it is up, at
     /// the task's rate to each of them.
     Sender {
-        /// Chunks per receiver that are under way at most; at least 1.
+        /// Most chunks in flight per receiver; at least 1.
         window: usize,
         /// Bytes of a chunk's values.
         chunk_bytes: usize,
     },
 }
 
-/// A sender's options.
+/// Options of a sender.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SenderOptions {
-    /// What makes the copies.
+    /// Maker of the copies.
     pub copies: Copies,
-    /// A receiver that has been sent everything is asked what it lacks after that time; then after twice that
-    /// time, up to eight times. A few round-trip times.
+    /// Time after which a receiver that was sent all chunks is polled; then twice that time, up to eight
+    /// times. A few round-trip times.
     pub poll: Duration,
-    /// A receiver that has been sent everything and of which nothing is heard for that time is given up.
+    /// Time without a message after which a receiver that was sent all chunks times out.
     pub patience: Duration,
-    /// A receiver that lacks something that long after the multicast began is given up. `None`: as long as it
-    /// is heard of, it is waited for.
+    /// Time after the start of the multicast after which an incomplete receiver is abandoned. `None`: the
+    /// sender waits as long as the receiver sends messages.
     pub limit: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ impl SenderOptions {
         }
     }
 
-    /// How long a chunk takes to one receiver at a rate in bit/s, where the sender makes the copies.
+    /// Returns how long a chunk takes to one receiver at a rate in bit/s, where the sender makes the copies.
     pub(super) fn time_of_copy(&self, rate_bps: f64) -> Duration {
         match self.copies {
             Copies::Switch { .. } => Duration::ZERO,
@@ -57,7 +57,7 @@ impl SenderOptions {
         }
     }
 
-    /// Chunks that may be under way to one receiver.
+    /// Returns the most chunks in flight to one receiver.
     pub(super) fn window(&self) -> usize {
         match self.copies {
             Copies::Switch { .. } => usize::MAX,

@@ -1,44 +1,44 @@
-//! What is known of one receiver.
+//! A sender's state of one receiver.
 
 use std::time::Duration;
 
 use crate::ranges::Ranges;
 
-/// How it ends for a receiver.
+/// Phase of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ReceiverPhase {
-    /// It has not said that it has the update.
+    /// No completion reported yet.
     Waited,
-    /// It said that it has.
+    /// Completion reported.
     Complete,
-    /// It is not to have it any more.
+    /// Withdrawn by the sender.
     Withdrawn,
-    /// Nothing was heard of it for too long, or it was too slow.
+    /// Timed out, or too slow.
     GivenUp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct ReceiverState {
     pub phase: ReceiverPhase,
-    /// What it asked for and was not sent since; with copies by the sender, everything that is not sent.
+    /// Requested chunks that were not sent since; with copies by the sender, all unsent chunks.
     pub pending: Ranges,
-    /// When something was heard of it last, or could first be.
+    /// Time of the last message, or of the first possible one.
     pub last_heard: Duration,
-    /// When it is asked what it lacks.
+    /// Time of the next poll.
     pub poll_at: Duration,
-    /// How often it was asked since it was heard of.
+    /// Polls since the last message.
     pub polls: u32,
-    /// Chunks on its connection.
+    /// Chunks in flight on the receiver's connection.
     pub under_way: usize,
-    /// Nothing is sent to it before: its connection has just failed.
+    /// Earliest time of the next chunk after a failure of the connection.
     pub not_before: Duration,
-    /// When it said that it has the update.
+    /// Time at which the receiver reported completion.
     pub completed: Option<Duration>,
-    /// When the next chunk to it may leave by the task's rate; with copies by a switch, any time.
+    /// Time at which the task's rate permits the next chunk; with copies by a switch, any time.
     pub due: Duration,
 }
 
-/// Polls are put off by doubling so often at most.
+/// Most doublings of the time between polls.
 const MOST_DOUBLINGS: u32 = 3;
 
 impl ReceiverState {
@@ -56,30 +56,30 @@ impl ReceiverState {
         }
     }
 
-    /// When the next chunk may leave.
+    /// Returns when the next chunk may leave.
     pub fn may_at(&self) -> Duration {
         self.not_before.max(self.due)
     }
 
-    /// A chunk leaves, which takes that long at the task's rate. What was held up is made good, as far as a
-    /// window of chunks goes: its connection keeps it from flooding anybody.
+    /// Takes note of a leaving chunk, which takes `copy` at the task's rate. A delay is compensated for up to
+    /// a window of chunks: the connection prevents floods.
     pub fn take_turn(&mut self, copy: Duration, window: usize, now: Duration) {
         let credit = copy.saturating_mul(window.try_into().unwrap_or(u32::MAX));
         self.due = self.due.max(now.saturating_sub(credit)).saturating_add(copy);
     }
 
-    /// Whether it was sent all that it is known to lack.
+    /// Returns whether all chunks known to be missing were sent.
     pub fn is_served(&self) -> bool {
         self.pending.is_empty() && self.under_way == 0
     }
 
-    /// Something was heard of it.
+    /// Takes note of a message from the receiver.
     pub fn observe(&mut self, now: Duration) {
         self.last_heard = self.last_heard.max(now);
         self.polls = 0;
     }
 
-    /// Everything was sent to it, or it was asked: it has that long to answer.
+    /// Schedules the next poll after all chunks were sent, or after a poll.
     pub fn expect(&mut self, poll: Duration, now: Duration) {
         self.poll_at = now.saturating_add(poll.saturating_mul(1 << self.polls.min(MOST_DOUBLINGS)));
     }

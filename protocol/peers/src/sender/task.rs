@@ -1,4 +1,4 @@
-//! What a sender is told to do, and what it says of it.
+//! Tasks of a sender, and their outcomes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,64 +11,64 @@ use crate::receivers::Receivers;
 /// The multicast of one update.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
-    /// The sender's round; higher than that of the task before.
+    /// Round of the sender; higher than that of the previous task.
     pub round: u32,
-    /// Chunks of the update, at least 1.
+    /// Number of chunks of the update, at least 1.
     pub chunks: u32,
-    /// For whom; at least one.
+    /// Receivers; at least one.
     pub receivers: Receivers,
-    /// How fast the update leaves, in bit/s of frames, each chunk counted once although receivers in several
-    /// blocks of 64 make several frames; with copies by the sender, values to each receiver. Above 0.
+    /// Rate of the update, in bit/s of frames, each chunk counted once although receivers in several blocks
+    /// of 64 make several frames; with copies by the sender, of values to each receiver. Above 0.
     pub rate_bps: f64,
 }
 
-/// Why a task is refused.
+/// Reason for which a task is refused.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TaskError {
-    /// There is one at a time.
+    /// Another multicast is active.
     #[error("the multicast of round {round} is active; start the next one when it has ended")]
     GoesOn {
-        /// Of which round.
+        /// Round of the active multicast.
         round: u32,
     },
-    /// Rounds count up.
+    /// The round is not newer.
     #[error("round {asked} is not after round {newest}, which was begun before it")]
     Round {
-        /// Of the task.
+        /// Round of the task.
         asked: u32,
-        /// The newest that was begun.
+        /// Newest started round.
         newest: u32,
     },
-    /// An update is for somebody.
+    /// No receivers.
     #[error("the update of round {round} has no receiver; choose at least one")]
     Nobody {
-        /// Of the task.
+        /// Round of the task.
         round: u32,
     },
-    /// Nobody sends to himself.
+    /// The sender is a receiver.
     #[error("peer {rank} is the sender; it cannot be a receiver of its own update")]
     Oneself {
         /// The sender.
         rank: Rank,
     },
-    /// Receivers are in the job.
+    /// A receiver is outside the job.
     #[error("receiver {rank} is not in the job, whose ranks are 0 to {last}")]
     Stranger {
-        /// Who.
+        /// Rank of the receiver.
         rank: Rank,
         /// The highest rank.
         last: usize,
     },
-    /// An update has values.
+    /// No chunks.
     #[error("the update of round {round} has no chunk")]
     Empty {
-        /// Of the task.
+        /// Round of the task.
         round: u32,
     },
-    /// Frames have to leave.
+    /// Rate not above 0.
     #[error("{rate_bps} bit/s is not a rate; give one above 0")]
     Rate {
-        /// In bit/s.
+        /// Rate of the task in bit/s.
         rate_bps: f64,
     },
 }
@@ -95,34 +95,34 @@ impl Task {
     }
 }
 
-/// A chunk that leaves.
+/// A leaving chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Transmission {
-    /// Of which round.
+    /// Round of the update.
     pub round: u32,
-    /// Which.
+    /// Number of the chunk.
     pub chunk: u32,
-    /// For whom: one frame per block of 64, or a message on one connection.
+    /// Receivers: one frame per block of 64, or a message on one connection.
     pub to: Receivers,
-    /// Whether they asked for it: it was sent to them before.
+    /// Whether the chunk is a requested retransmission.
     pub is_repair: bool,
 }
 
-/// How a multicast ended: each of its receivers is in one of the three.
+/// Outcome of a multicast: each of its receivers is in one of three sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Outcome {
-    /// Of which round.
+    /// Round of the update.
     pub round: u32,
-    /// Who said that it has the update, whole.
+    /// Receivers that reported completion.
     pub complete: Receivers,
-    /// From whom it was withdrawn: they may have it or not, and have not said so.
+    /// Receivers that were withdrawn: they may have the update, and have not reported it.
     pub withdrawn: Receivers,
-    /// Who was given up: the same.
+    /// Receivers that timed out: they may have the update, and have not reported it.
     pub given_up: Receivers,
-    /// How long it took until every chunk had left once; with copies by the sender, `took`.
+    /// Time until every chunk had left once; with copies by the sender, `took`.
     pub passed: Duration,
-    /// How long it took.
+    /// Duration of the multicast.
     pub took: Duration,
-    /// How long it took until each of `complete` had said so.
+    /// Time until each of `complete` had reported.
     pub times: BTreeMap<Rank, Duration>,
 }

@@ -167,11 +167,11 @@ fn run_work(
         print_event(&Line::Listening)?;
     }
     let mut printed = Ok(());
-    let ending = server.run(&mut |event, version| {
+    let ending = server.run(&mut |turn, version| {
         if printed.is_ok() {
             printed = match json {
-                true => print_event(&event(event, version)),
-                false => sentence(event).map_or(Ok(()), |sentence| print_line(&sentence)),
+                true => print_event(&event(turn, version)),
+                false => sentence(turn).map_or(Ok(()), |sentence| print_line(&sentence)),
             };
         }
     })?;

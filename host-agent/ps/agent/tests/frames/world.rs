@@ -341,7 +341,7 @@ impl World<'_> {
                         LinkEvent::Up => own.agent.up(who, now),
                         LinkEvent::Down => own.agent.down(who, now),
                         LinkEvent::Received(data) => own.agent.received(who, &data, None, now),
-                        LinkEvent::PushOutcome { id } => own.agent.ended(id, true, now),
+                        LinkEvent::Taken { id } => own.agent.ended(id, true, now),
                     }
                 }
             }
@@ -359,7 +359,7 @@ impl World<'_> {
                         own.agent.down(SERVER, now);
                     }
                     LinkEvent::Received(data) => own.agent.received(SERVER, &data, None, now),
-                    LinkEvent::PushOutcome { id } => own.agent.ended(id, true, now),
+                    LinkEvent::Taken { id } => own.agent.ended(id, true, now),
                 }
             }
         }
