@@ -9,18 +9,18 @@ use inart_peers_agent::{CoordinatorProcess, CoordinatorReport, PeerProcess, Peer
 /// A process.
 #[derive(Debug)]
 pub(crate) enum Agent {
-    /// Of a peer.
+    /// Process of a peer.
     Peer(Box<PeerProcess>),
-    /// Of the coordinator.
+    /// Process of the coordinator.
     Coordinator(Box<CoordinatorProcess<Schemes>>),
 }
 
-/// News of a process.
+/// Report of a process.
 #[derive(Debug)]
 pub(crate) enum Report {
-    /// Of a peer.
+    /// Report of a peer.
     Peer(PeerReport),
-    /// Of the coordinator.
+    /// Report of the coordinator.
     Coordinator(CoordinatorReport),
 }
 
@@ -64,7 +64,7 @@ impl Machine for Agent {
         }
     }
 
-    /// Only peers compute.
+    /// Takes an update of a peer; the coordinator has no program.
     fn command(&mut self, update: Vec<f32>, now: Duration) {
         if let Agent::Peer(peer) = self {
             peer.command(update, now);
@@ -107,7 +107,7 @@ impl Machine for Agent {
     }
 }
 
-/// Names the process whose news an output is.
+/// Wraps the reports in an output.
 fn with_report<N>(output: Output<N>, wrap: fn(N) -> Report) -> Output<Report> {
     match output {
         Output::Send { to, id, data, priority } => Output::Send { to, id, data, priority },

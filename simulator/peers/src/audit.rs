@@ -1,4 +1,4 @@
-//! What has to hold, checked whenever something is told.
+//! Invariants, checked with every report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,21 +7,21 @@ use inart_peers_agent::{Average, Received};
 use inart_protocol_peers::Outcome;
 use inart_virtual::SplitMix64;
 
-/// Rounds of a sender whose updates are kept. One that arrives later counts as a defect: no multicast begins
-/// before the one before it has ended.
+/// Rounds of a sender whose updates are kept. A later arrival counts as a defect: no multicast starts before
+/// the previous one has ended.
 const KEPT: u32 = 64;
 
-/// Whose fault it is, in which round, and what it is.
+/// Peer at fault, round, and problem.
 pub(crate) type Wrong = (usize, u32, String);
 
-/// What is true.
+/// Ground truth.
 pub(crate) struct Audit {
     is_bsp: bool,
-    /// By sender: what it sent in its last rounds.
+    /// By sender: the updates of its last rounds.
     sent: Vec<BTreeMap<u32, Arc<[f32]>>>,
-    /// By receiver and sender: the round of the last update that is there; 0 before any.
+    /// By receiver and sender: the round of the last update that has arrived; 0 before any.
     last: Vec<Vec<u32>>,
-    /// By receiver and BSP round: who has said that it has the update of whom.
+    /// By receiver and BSP round: the senders that reported its update as complete.
     complete: BTreeMap<(usize, u32), BTreeSet<usize>>,
     pub updates: u64,
     pub averages: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Audit {
     pub withdrawn: u64,
 }
 
-/// A model: multiples of 2⁻¹⁶ below 2⁷, so that sums of them are exact in any order.
+/// Returns a model: multiples of 2⁻¹⁶ below 2⁷, so that their sums are exact in any order.
 pub(crate) fn model(values: usize, draws: &mut SplitMix64) -> Vec<f32> {
     let value = |bits: u64| (bits as u32 as i32 >> 8) as f32 / UNIT as f32;
     (0..values).map(|_| value(draws.next_u64())).collect()
@@ -59,7 +59,7 @@ impl Audit {
         }
     }
 
-    /// Word for word what was sent, and for the first time.
+    /// Checks that an update equals the sent one, word for word, and is received once.
     pub fn receives(&mut self, at: usize, update: &Received) -> Result<(), Wrong> {
         let (from, round) = (update.from.index(), update.round);
         let wrong = |what: &str| Err((from, round, format!("at receiver {at}: {what}")));
@@ -76,12 +76,16 @@ impl Audit {
         Ok(())
     }
 
-    /// Who is said to have it has it, and every receiver is named once.
+    /// Checks that receivers reported as complete have the update, and that every receiver is named once.
     pub fn ends(&mut self, from: usize, outcome: &Outcome) -> Result<(), Wrong> {
         let Outcome { round, complete, withdrawn, given_up, .. } = outcome;
         for to in complete.iter() {
             if self.last[to.index()][from] != *round {
-                return Err((from, *round, format!("receiver {to} is said to have the update and has not")));
+                return Err((
+                    from,
+                    *round,
+                    format!("receiver {to} is reported to have the update and has not"),
+                ));
             }
             if self.is_bsp {
                 self.complete.entry((to.index(), *round)).or_default().insert(from);
@@ -96,8 +100,8 @@ impl Audit {
         Ok(())
     }
 
-    /// The average is that of the updates that it names, which are there; in bulk synchronous rounds all of
-    /// that round that are complete here.
+    /// Checks that the average is the one of the updates that it names, which have arrived; in bulk
+    /// synchronous rounds, of all that are complete here.
     pub fn averages(&mut self, at: usize, own: &[f32], round: u32, average: &Average) -> Result<(), Wrong> {
         let wrong = |what: String| Err((at, round, what));
         let Average { values, of, not_finite, other_length, without_own } = average;
@@ -142,7 +146,7 @@ mod tests {
         Rank::try_from(number).expect("there are few")
     }
 
-    /// Peer 0 has sent its first update, and peer 1 its own.
+    /// Returns an audit in which peers 0 and 1 have sent their first updates.
     fn audit() -> (Audit, [Vec<f32>; 2]) {
         let mut draws = SplitMix64::new(1);
         let models = [0, 1].map(|_| model(5, &mut draws));
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_that_differs_comes_twice_or_was_never_sent_is_noticed() {
+    fn different_duplicate_and_unsent_updates_are_detected() {
         let (mut audit, [model, _]) = audit();
         assert!(audit.sends(0, 1, &model).is_err(), "two of one round");
         let mut other = model.clone();
@@ -173,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_said_to_have_an_update_and_has_not_is_noticed() {
+    fn a_false_report_of_completion_is_detected() {
         let (mut audit, [model, _]) = audit();
         let to = Receivers::one(rank(1));
         let outcome = Outcome { round: 1, complete: to.clone(), ..Outcome::default() };
@@ -188,16 +192,16 @@ mod tests {
         let (mut audit, [model, own]) = audit();
         let mean: Vec<f32> = model.iter().zip(&own).map(|(a, b)| f32::midpoint(*a, *b)).collect();
         let average = Average { values: mean, of: vec![(rank(0), 1)], ..Average::default() };
-        assert!(audit.averages(1, &own, 1, &average).is_err(), "it is not there");
+        assert!(audit.averages(1, &own, 1, &average).is_err(), "the update has not arrived");
         audit.receives(1, &received(&model, 1)).expect("as it was sent");
         let alone = Average { values: own.clone(), ..Average::default() };
         let complete = Outcome { round: 1, complete: Receivers::one(rank(1)), ..Outcome::default() };
-        audit.ends(0, &complete).expect("it is there");
+        audit.ends(0, &complete).expect("the update has arrived");
         let mut off = average.clone();
         off.values[2] = f32::from_bits(off.values[2].to_bits() + 1);
         assert!(audit.averages(1, &own, 1, &off).is_err(), "the last bit differs");
         assert_eq!(audit.averages(1, &own, 1, &average), Ok(()));
-        audit.ends(0, &complete).expect("it is there");
+        audit.ends(0, &complete).expect("the update has arrived");
         assert!(audit.averages(1, &own, 1, &alone).is_err(), "one is left out");
     }
 }

@@ -1,12 +1,12 @@
-//! Why a run ends without figures.
+//! Errors that end a run.
 
 use inart_peers_agent::SetupError;
 use inart_world::Stuck as NoEnd;
 
-/// Why a run ends without figures.
+/// Error that ends a run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SimulationError {
-    /// An update that processes could not average.
+    /// Updates of different lengths, which processes could not average.
     #[error(
         "job {job}: the update of {peer} has another length than that of {first}; peers average one model, so \
          leave out `updates`"
@@ -14,12 +14,12 @@ pub enum SimulationError {
     Lengths {
         /// The job.
         job: String,
-        /// Whose update.
+        /// Sender of the update.
         peer: String,
         /// The first peer.
         first: String,
     },
-    /// What is about one round.
+    /// Settings for one round only.
     #[error(
         "job {job}: `required_pairs` and `rounds_since_contact` are about one round, which `inart plan` plans; leave \
          them out for a training"
@@ -28,69 +28,69 @@ pub enum SimulationError {
         /// The job.
         job: String,
     },
-    /// A scheme that has no answer while multicasts come and go.
+    /// Scheme without an answer for concurrent multicasts.
     #[error("scheme optimal plans whole rounds; with ssp run selmcast, orpheus or optimized")]
     RoundsOnly,
-    /// A training whose peers compute for nobody knows how long.
+    /// Job without compute times.
     #[error("job {job} has no compute time; add `compute: {{mean: 1 s, cv: 0.57}}`")]
     NoCompute {
         /// The job.
         job: String,
     },
-    /// No chunks, no rounds, no time.
+    /// Zero chunks, rounds or time.
     #[error("{what} must be above 0")]
     Nothing {
-        /// What is 0.
+        /// Setting that is 0.
         what: &'static str,
     },
-    /// More rounds than anybody waits for.
+    /// More rounds than the limit.
     #[error("{rounds:.0} rounds of job {job} fit into the duration, and {most} are run; give a shorter one")]
     TooLong {
         /// The job.
         job: String,
-        /// How many rounds of the peer that computes shortest.
+        /// Rounds of the fastest peer.
         rounds: f64,
-        /// How many are run.
+        /// Most rounds that are run.
         most: u32,
     },
-    /// An update of fewer values than it has chunks, or ranks that frames have no room for.
+    /// Update with fewer values than chunks, or more ranks than frames can name.
     #[error("job {job}: {problem}")]
     Job {
         /// The job.
         job: String,
-        /// What is wrong, and the fix.
+        /// Problem and fix.
         problem: String,
     },
-    /// A peer cannot be.
+    /// Invalid setup of a peer.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// No receivers.
     #[error("no receivers were chosen: {why}")]
     NotChosen {
-        /// Why.
+        /// Reason.
         why: String,
     },
-    /// Peers and coordinator do not do what they are for. A defect of this program.
+    /// Wrong behavior of peers or coordinator, which is a defect of this program.
     #[error("peer {peer}, round {round}: {what}; please report this defect with the command")]
     Wrong {
-        /// Whose update, or whose average.
+        /// Sender of the update, or owner of the average.
         peer: String,
-        /// Of which round.
+        /// Round of the peer.
         round: u32,
-        /// What is wrong.
+        /// Problem.
         what: String,
     },
-    /// Nothing happens any more, or not before the end of all times.
+    /// No further event, or none before the end of the run.
     #[error("after {seconds} s of virtual time no peer has ended: {waits}")]
     Stuck {
-        /// The time.
+        /// Time in seconds.
         seconds: f64,
-        /// Where a peer is.
+        /// State of a peer.
         waits: String,
     },
 }
 
-/// Where a peer is, the run adds.
+/// Converts to an error whose peer the run adds.
 impl From<NoEnd> for SimulationError {
     fn from(_: NoEnd) -> Self {
         SimulationError::Stuck { seconds: 0.0, waits: String::new() }

@@ -1,35 +1,34 @@
-//! The ports, and the switches between them, which do not block.
+//! The ports, and the nonblocking switches between them.
 
 use inart_topologies::peers::{Mesh, PeerJob};
 use inart_virtual::SplitMix64;
 
 use crate::port::{Port, ns};
 
-/// What would wait for longer at a port to a peer is lost, where switches copy frames.
+/// Longest queue at a port to a peer, where switches copy frames; later frames are lost.
 const QUEUE_NS: u64 = 200_000_000;
 
 /// All ports of a job.
 pub(crate) struct Fabric {
     up: Vec<Port>,
     down: Vec<Port>,
-    /// Of each peer's link.
+    /// Delay of each peer's link.
     delays_ns: Vec<u64>,
-    /// The part that passes of what each peer's link carries.
+    /// Part of the traffic that passes each peer's link.
     passes: Vec<f64>,
-    /// The switch of each peer.
+    /// Switch of each peer.
     switches: Vec<usize>,
-    /// Between two switches: delay, and the part that passes.
+    /// Delay, and the part that passes, between two switches.
     between: Vec<Vec<(u64, f64)>>,
     draws: SplitMix64,
-    /// How long a chunk of every sender takes at each port to a peer, which a queue has room for beside
+    /// Time that a chunk of every sender takes at each port to a peer. A queue has room for it next to
     /// `QUEUE_NS`: chunks are longer than frames.
     room_ns: u64,
     pub lost: u64,
     pub overflowed: u64,
 }
 
-/// For each pair of switches the delay of the way between them, and the part that passes. They are linked as
-/// a tree.
+/// Returns the delay and the part that passes for each pair of switches, which are linked as a tree.
 fn between(mesh: &Mesh) -> Vec<Vec<(u64, f64)>> {
     let count = mesh.switches().len();
     let from = |start: usize| {
@@ -71,32 +70,32 @@ impl Fabric {
         }
     }
 
-    /// The least rate of any port at any time, in bit/s.
+    /// Returns the least rate of any port at any time, in bit/s.
     pub fn least_bps(&self) -> f64 {
         self.up.iter().chain(&self.down).map(Port::least_bps).fold(f64::INFINITY, f64::min)
     }
 
     fn passes(&mut self, part: f64) -> bool {
-        // Nothing is drawn on links that lose nothing.
+        // Links without losses draw no random numbers.
         let passes = part >= 1.0 || self.draws.fraction() < part;
         self.lost += u64::from(!passes);
         passes
     }
 
-    /// How long a bit is under way between two peers.
+    /// Returns the delay between two peers.
     pub fn delay_ns(&self, from: usize, to: usize) -> u64 {
         let (between_ns, _) = self.between[self.switches[from]][self.switches[to]];
         self.delays_ns[from].saturating_add(between_ns).saturating_add(self.delays_ns[to])
     }
 
-    /// A chunk leaves a peer: when it is at the switch, and whether.
+    /// Sends a chunk from a peer. Returns when it is at the switch, and whether it passes.
     pub fn chunk_up(&mut self, from: usize, now_ns: u64, bits: f64) -> (u64, bool) {
         let sent_ns = self.up[from].chunk(now_ns, bits);
         (sent_ns.saturating_add(self.delays_ns[from]), self.passes(self.passes[from]))
     }
 
-    /// A chunk is at the switch of its sender: when it is at its receiver, and whether. `is_dropped`: if
-    /// the queue is full.
+    /// Sends a chunk from its sender's switch. Returns when it is at its receiver, and whether it passes.
+    /// `is_dropped`: whether a full queue drops it.
     pub fn chunk_down(
         &mut self,
         [from, to]: [usize; 2],
@@ -114,13 +113,14 @@ impl Fabric {
         (sent_ns.saturating_add(self.delays_ns[to]), self.passes(part * self.passes[to]))
     }
 
-    /// A message leaves a peer once, for one or several: when it is at the switch, and whether.
+    /// Sends a message from a peer once, for one or several receivers. Returns when it is at the switch, and
+    /// whether it passes.
     pub fn message_up(&mut self, from: usize, now_ns: u64, bits: f64) -> (u64, bool) {
         let sent_ns = self.up[from].message(now_ns, bits);
         (sent_ns.saturating_add(self.delays_ns[from]), self.passes(self.passes[from]))
     }
 
-    /// A message is at the switch of its sender: when it is at its receiver, and whether.
+    /// Sends a message from its sender's switch. Returns when it is at its receiver, and whether it passes.
     pub fn message_down(&mut self, [from, to]: [usize; 2], now_ns: u64, bits: f64) -> (u64, bool) {
         let (between_ns, part) = self.between[self.switches[from]][self.switches[to]];
         let sent_ns = self.down[to].message(now_ns.saturating_add(between_ns), bits);

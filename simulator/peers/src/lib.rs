@@ -1,9 +1,9 @@
-//! Peers and their coordinator in virtual time: what `inart peer` and `inart coordinator` run, on ports with
-//! rates that follow their traces, delays and losses. Every update is compared word for word at every
-//! receiver, and every average with one computed in another way. [`ideal`] predicts trainings without
-//! processes.
+//! Peers and their coordinator in virtual time: the state machines of `inart peer` and `inart coordinator`,
+//! on ports with rates that follow their traces, with delays and losses. Every update is compared word for
+//! word at every receiver, and every average with one computed in another way. [`ideal`] predicts trainings
+//! without processes.
 //!
-//! No clock, no I/O: the same arguments give the same run.
+//! No clock, no I/O: equal arguments give equal runs.
 
 mod agent;
 mod audit;

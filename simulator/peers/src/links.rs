@@ -1,5 +1,5 @@
-//! Links between peers: ports that chunks share, switches that copy frames, and connections that send again
-//! what they lose. Peers and their coordinator have links of their own.
+//! Links between peers: ports that chunks share, switches that copy frames, and connections that retransmit
+//! losses. Peers and their coordinator have links of their own.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -13,20 +13,20 @@ use inart_world::{Later, LinkEvent, Links, Transfer};
 use crate::fabric::Fabric;
 use crate::setup::{MESSAGE_FRAME, Setting};
 
-/// Between a peer and its coordinator.
+/// Delay between a peer and its coordinator.
 const WORD: Duration = Duration::from_micros(500);
 /// Bytes around a short message on a connection: QUIC, UDP, IP and Ethernet.
 const HEADER_BYTES: usize = 80;
-/// QUIC takes a packet for lost after that many round-trip times (RFC 9002, section 6.1.2), and a millisecond
-/// at least.
+/// Round-trip times after which QUIC takes a packet for lost (RFC 9002, section 6.1.2), with a millisecond as
+/// the minimum.
 const LOST_AFTER: f64 = 9.0 / 8.0;
 const LEAST_NS: u64 = 1_000_000;
 /// Chunks leave after messages.
 const URGENT: i32 = i32::MAX;
-/// The sequence of a frame of kind update that is a notice (docs/protocol/peers.md, "Multicast").
+/// Sequence of a frame of kind update that is a notice (docs/protocol/peers.md, "Multicast").
 const NOTICE: u32 = u32::MAX;
 
-/// The Ethernet address of a peer.
+/// Returns the Ethernet address of a peer.
 pub(crate) fn address(rank: usize) -> MacAddr {
     let [.., high, low] = (rank as u32).to_be_bytes();
     MacAddr([2, 0, 0, 1, high, low])
@@ -36,9 +36,9 @@ pub(crate) fn address(rank: usize) -> MacAddr {
 #[derive(Debug, Clone)]
 pub(crate) struct Load {
     transfer: Transfer,
-    /// Receivers of a frame that switches copy; one receiver, the transfer's, without.
+    /// Receivers of a frame that switches copy; `None` for one receiver, the transfer's.
     block: Option<Contributors>,
-    /// On the wire.
+    /// Bits on the wire.
     bits: f64,
     is_chunk: bool,
 }
@@ -46,15 +46,15 @@ pub(crate) struct Load {
 /// An event on the links.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A message was lost on a connection, and leaves again.
+    /// A message that was lost on a connection leaves again.
     Again(Load),
-    /// A load is at its sender's switch.
+    /// A load has arrived at its sender's switch.
     Switch(Load),
-    /// A load is at its receiver.
+    /// A load has arrived at its receiver.
     Here(Load),
-    /// A sender hears that a chunk was taken.
+    /// A sender receives the acknowledgement of a chunk.
     Taken(Transfer),
-    /// A message from or to the coordinator is at its receiver.
+    /// A message from or to the coordinator has arrived at its receiver.
     Word(Transfer),
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct PeerLinks {
     peers: usize,
     by_switch: bool,
     chunk_bits: f64,
-    /// Messages that connections have sent again.
+    /// Messages that connections have retransmitted.
     pub again: u64,
 }
 
@@ -72,7 +72,7 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The time from now to a time in nanoseconds.
+/// Returns the duration from now to a time in nanoseconds.
 fn until(at_ns: u64, now: Duration) -> Duration {
     Duration::from_nanos(at_ns.saturating_sub(nanos(now)))
 }
@@ -83,7 +83,7 @@ impl PeerLinks {
         PeerLinks { fabric, peers, by_switch: setting.by_switch, chunk_bits, again: 0 }
     }
 
-    /// Frames, or chunks on connections, that were lost, and frames that found a full queue.
+    /// Returns the frames, or chunks on connections, that were lost, and frames that found a full queue.
     pub fn dropped(&self) -> (u64, u64) {
         (self.fabric.lost, self.fabric.overflowed)
     }
@@ -101,7 +101,7 @@ impl PeerLinks {
         }
     }
 
-    /// A load is at its sender's switch: it goes on to each receiver.
+    /// Forwards a load from its sender's switch to each receiver.
     fn forward(&mut self, load: &Load, now: Duration, later: &mut Later<Event>) {
         let from = load.transfer.from.index();
         let receivers = match load.block {
@@ -123,7 +123,7 @@ impl PeerLinks {
         }
     }
 
-    /// A connection sends again what it has lost; a frame is lost.
+    /// Handles a loss: a connection retransmits, a frame is lost.
     fn lose(&mut self, load: Load, at_ns: u64, now: Duration, later: &mut Later<Event>) {
         if self.by_switch {
             return;
@@ -151,12 +151,12 @@ impl Links for PeerLinks {
         self.leave(Load { transfer, block: None, bits, is_chunk }, now, later);
     }
 
-    /// Messages from and to the coordinator are not lost.
+    /// Returns whether the coordinator is an end: its messages are not lost.
     fn is_sure(&self, from: PeerNo, to: PeerNo) -> bool {
         from.index().max(to.index()) >= self.peers
     }
 
-    /// A frame leaves, for a block of receivers or for one: as switches read its header.
+    /// Sends a frame for a block of receivers or for one, as switches read its header.
     fn copy(&mut self, from: PeerNo, bytes: Bytes, now: Duration, later: &mut Later<Event>) {
         let frame = Frame::new_checked(&bytes[..]).expect("peers write whole frames");
         let header = HeaderRepr::parse(&frame).expect("peers write headers");
@@ -205,7 +205,7 @@ impl Links for PeerLinks {
         }
     }
 
-    /// Connections stay.
+    /// Does nothing: connections stay.
     fn clear(&mut self, _connection: u64, _now: Duration) {}
 
     fn is_cut(&self, _a: PeerNo, _b: PeerNo) -> bool {

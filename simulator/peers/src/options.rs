@@ -1,39 +1,39 @@
-//! What is run.
+//! Options of a run.
 
 use std::sync::Arc;
 
 use inart_peers_agent::Sync;
 use inart_planner_peers::{Multicast, Pairs, Reading, Scheme};
 
-/// When a run ends.
+/// End of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Until {
-    /// After so many rounds of every peer; at least 1.
+    /// After this many rounds of every peer; at least 1.
     Rounds(u32),
-    /// After so long, in seconds.
+    /// After this time, in seconds.
     Seconds(f64),
 }
 
-/// How a job is run.
+/// Options of a job's run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// How receivers are chosen.
+    /// Scheme of choosing receivers.
     pub scheme: Scheme,
-    /// With the scheme `own`: the receivers that a user has chosen, by rank.
+    /// With the scheme `own`: user-defined receivers, by rank.
     pub given: Option<Arc<Pairs>>,
-    /// How Algorithm 2 is read.
+    /// Reading of Algorithm 2.
     pub reading: Reading,
-    /// Who makes the copies.
+    /// Maker of the copies.
     pub multicast: Multicast,
-    /// When peers go on.
+    /// Rule by which peers start their next round.
     pub sync: Sync,
-    /// The rule of k.
+    /// Fairness bound k.
     pub force_after: Option<u32>,
-    /// When it ends.
+    /// End of the run.
     pub until: Until,
-    /// Chunks of an update, at least 1: each stands for as many bytes of it. More of them are nearer to
-    /// frames, and take longer to compute.
+    /// Chunks of an update, at least 1; each stands for an equal part of it. More chunks are closer to
+    /// frames, and take longer to simulate.
     pub chunks: u32,
-    /// Of every draw.
+    /// Seed of all draws.
     pub seed: u64,
 }

@@ -1,32 +1,32 @@
-//! What a run comes to.
+//! Outcome of a run.
 
 use serde::Serialize;
 
-/// What a run comes to.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
-    /// The scheme's name.
+    /// Name of the scheme.
     pub scheme: &'static str,
-    /// Who makes the copies.
+    /// Maker of the copies.
     pub multicast: &'static str,
-    /// The figures.
+    /// Statistics.
     #[serde(flatten)]
     pub figures: Figures,
     /// Virtual time at the end, in seconds.
     pub virtual_s: f64,
-    /// Updates that arrived whole; each was compared word for word.
+    /// Complete updates; each was compared word for word.
     pub updates_compared: u64,
     /// Averages that were compared with one computed in another way.
     pub averages_compared: u64,
-    /// Receivers that were given up.
+    /// Receivers that timed out.
     pub given_up: u64,
     /// Receivers from which an update was withdrawn.
     pub withdrawn: u64,
-    /// Times that a peer was taken for gone.
+    /// Times that a peer was declared failed.
     pub gone: u64,
-    /// Rounds whose receivers were the last ones, because no choice came.
+    /// Rounds that used the previous receivers because no choice arrived.
     pub rounds_with_previous_receivers: u64,
-    /// Chunks that were sent again.
+    /// Chunks that were retransmitted.
     pub repairs: u64,
     /// Frames, or chunks on connections, that were lost on links.
     pub lost: u64,
@@ -34,7 +34,7 @@ pub struct Outcome {
     pub overflowed: u64,
 }
 
-/// Figures by the way of synchronisation.
+/// Statistics by synchronization.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Figures {
@@ -44,31 +44,31 @@ pub enum Figures {
     Stale(Stale),
 }
 
-/// Of bulk synchronous rounds.
+/// Statistics of bulk synchronous rounds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rounds {
-    /// Mean time of a round's longest multicast, from its first chunk to the last receiver's word, in
+    /// Mean time of a round's longest multicast, from its first chunk to the last receiver's report, in
     /// seconds.
     pub seconds: f64,
-    /// Mean of what the coordinator planned for it, in seconds.
+    /// Mean of the coordinator's plan for this time, in seconds.
     pub planned_s: f64,
-    /// Mean time from the end of one round to that of the next, with what peers compute, in seconds.
+    /// Mean time between the ends of rounds, including computation, in seconds.
     pub round_s: f64,
     /// Mean number of peers that have an update.
     pub receivers_mean: f64,
-    /// How many rounds there were.
+    /// Number of rounds.
     pub rounds: u32,
 }
 
-/// Of stale synchronous training.
+/// Statistics of stale synchronous training.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stale {
     /// Mean share of the time in which peers compute.
     pub utilisation: f64,
     /// Mean number of peers that have an update, over the number of peers.
     pub scale: f64,
-    /// Multicasts that have ended.
+    /// Ended multicasts.
     pub rounds: u64,
-    /// By how many rounds the first peer is ahead of the last at the end.
+    /// Rounds by which the fastest peer is ahead of the slowest at the end.
     pub max_gap: u64,
 }

@@ -1,5 +1,4 @@
-//! One direction of a peer's port: chunks follow each other; messages, which are short, pass between their
-//! frames.
+//! One direction of a peer's port: chunks queue; messages, which are short, pass between their frames.
 
 use inart_topologies::Trace;
 
@@ -8,11 +7,11 @@ use inart_topologies::Trace;
 pub(crate) struct Port {
     bps: f64,
     trace: Option<Trace>,
-    /// When all that was given has passed.
+    /// Time at which the queue is empty.
     busy_ns: u64,
 }
 
-/// Seconds as nanoseconds; more than there are is the most.
+/// Returns seconds as nanoseconds, saturating.
 pub(crate) fn ns(seconds: f64) -> u64 {
     (seconds * 1e9).ceil() as u64
 }
@@ -22,24 +21,25 @@ impl Port {
         Port { bps, trace, busy_ns: 0 }
     }
 
-    /// The least of its rates at any time, in bit/s.
+    /// Returns the least of its rates at any time, in bit/s.
     pub fn least_bps(&self) -> f64 {
         let traced = self.trace.iter().flat_map(|trace| &trace.rates_bps).copied();
         if self.trace.is_some() { traced.fold(f64::INFINITY, f64::min) } else { self.bps }
     }
 
-    /// How long what was given last still waits, at a time.
+    /// Returns the queue's delay at a time.
     pub fn queue_ns(&self, now_ns: u64) -> u64 {
         self.busy_ns.saturating_sub(now_ns)
     }
 
-    /// A chunk that is here at a time: when it has passed.
+    /// Adds a chunk that arrives at a time. Returns when it has passed.
     pub fn chunk(&mut self, now_ns: u64, bits: f64) -> u64 {
         self.busy_ns = self.end_ns(self.busy_ns.max(now_ns), bits);
         self.busy_ns
     }
 
-    /// A message that is here at a time: when it has passed. Chunks behind it are that much later.
+    /// Adds a message that arrives at a time. Returns when it has passed. Chunks behind it are delayed by as
+    /// much.
     pub fn message(&mut self, now_ns: u64, bits: f64) -> u64 {
         let end_ns = self.end_ns(now_ns, bits);
         let takes_ns = end_ns.saturating_sub(now_ns);
@@ -71,13 +71,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_under_way_goes_on_at_the_rate_that_holds_then() {
+    fn chunks_in_flight_continue_at_the_current_rate() {
         let trace = Trace { every_seconds: 1.0, rates_bps: vec![10.0, 2.0, 4.0] };
         let mut port = Port::new(10.0, Some(trace));
         // 5 bits until 1 s, 2 until 2 s, and 5 at 4 bit/s.
         assert_eq!(port.chunk(500_000_000, 12.0), 3_250_000_000);
         assert_eq!(port.queue_ns(3_000_000_000), 250_000_000);
-        // A message does not wait, and puts off what does.
+        // A message does not wait, and delays chunks.
         assert_eq!(port.message(3_000_000_000, 1.0), 3_250_000_000);
         assert_eq!(port.chunk(3_000_000_000, 4.0), 4_500_000_000);
         assert!((port.least_bps() - 2.0).abs() < 1e-12);

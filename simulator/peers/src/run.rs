@@ -17,14 +17,14 @@ use crate::outcome::Outcome;
 use crate::setup::Setting;
 use crate::training::Training;
 
-/// Connections are there from the start, and do not end.
+/// Connections exist from the start, and do not end.
 const CONNECT: Duration = Duration::ZERO;
 const IDLE: Duration = Duration::MAX;
 
-/// Runs a job's peers and their coordinator, all of which begin at 0.
+/// Runs a job's peers and their coordinator, all of which start at 0.
 ///
 /// # Errors
-/// What cannot be run, by name; an update or an average that is not what it has to be, which is a defect.
+/// The options are invalid; an update or an average is wrong, which is a defect.
 pub fn simulate(mesh: &Mesh, job: &PeerJob, options: &Options) -> Result<Outcome, SimulationError> {
     let setting = Setting::new(mesh, job, options)?;
     let fabric = Fabric::new(mesh, job, setting.chunk_bits(), SplitMix64::stream(options.seed, 0));

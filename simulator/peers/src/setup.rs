@@ -1,4 +1,4 @@
-//! What peers and their coordinator are told.
+//! Settings of peers and their coordinator.
 
 use std::time::Duration;
 
@@ -13,29 +13,29 @@ use crate::options::{Options, Until};
 
 /// Words that stand for a chunk's values.
 pub(crate) const WORDS: usize = 8;
-/// Frames that have room for them, and for messages.
+/// Frames that hold these words, and messages.
 pub(crate) const FRAME: ValuesPerFrame = ValuesPerFrame::N32;
-/// What a message takes on the wire where switches make the copies: frames have one length, the default of
+/// Length of a message on the wire where switches make the copies: frames have one length, the default of
 /// `inart peer --values`.
 pub(crate) const MESSAGE_FRAME: ValuesPerFrame = ValuesPerFrame::N256;
-/// Chunks under way to one receiver, as `inart peer` has them.
+/// Chunks in flight to one receiver, as in `inart peer`.
 const WINDOW: usize = 16;
-/// More rounds than anybody waits for.
+/// Most rounds of a run.
 const MOST_ROUNDS: u32 = 1_000_000;
-/// What `inart peer` waits for, unless chunks are so long that it would give up because of that.
+/// Patience for the coordinator's choice of `inart peer`, a lower limit for slow chunks.
 const CHOICE_PATIENCE: Duration = Duration::from_secs(2);
 const PEER_TIMEOUT_S: f64 = 5.0;
 const QUIET_S: f64 = 0.05;
-/// A peer is gone, or asks, only after that many times as long as a chunk of every peer takes at the slowest
-/// port.
+/// A peer times out, or requests chunks, only after this many times the duration of a chunk of every peer at
+/// the slowest port.
 const CROWDS: f64 = 4.0;
-/// As in `inart peer`: who takes nothing for so many timeouts is given up.
+/// Timeouts after which a receiver that accepts nothing is abandoned, as in `inart peer`.
 const TIMEOUTS: u32 = 4;
-/// Nobody waits for longer, in seconds.
+/// Longest timeout, in seconds.
 const LONGEST_S: f64 = 1e9;
-/// No update and no average for this time at least, in seconds, and nothing will come of a run.
+/// Least time without an update or an average after which a run is stuck, in seconds.
 const IDLE_S: f64 = 600.0;
-/// Nor for that many times as long as a port takes for updates of all peers, or a peer may be silent.
+/// Least time, as a multiple of the duration of all peers' updates at a port, and of the peer timeout.
 const IDLE_TIMES: f64 = 10.0;
 
 /// A job as it is run.
@@ -47,7 +47,7 @@ pub(crate) struct Setting {
     /// Bytes of the update that a chunk stands for.
     pub chunk_bytes: usize,
     pub rounds: u32,
-    /// When it ends at the latest, in nanoseconds.
+    /// Latest end, in nanoseconds.
     pub end_ns: u64,
     receivers: usize,
     sync: Sync,
@@ -86,7 +86,7 @@ impl Setting {
         })
     }
 
-    /// Words of an update.
+    /// Returns the words of an update.
     pub fn values(&self) -> usize {
         self.chunks as usize * WORDS
     }
@@ -95,25 +95,25 @@ impl Setting {
         8.0 * self.chunk_bytes as f64
     }
 
-    /// An update on its way once, in bits.
+    /// Returns the bits of one update on the wire.
     pub fn update_bits(&self) -> f64 {
         self.chunk_bits() * f64::from(self.chunks)
     }
 
-    /// How long `times` chunks of every peer take at a port of this rate, in seconds.
+    /// Returns how long `times` chunks of every peer take at a port of this rate, in seconds.
     fn crowd_s(&self, times: f64, least_bps: f64) -> f64 {
         times * self.ranks.len() as f64 * self.chunk_bits() / least_bps
     }
 
-    /// The longest time without news of any peer while none computes, in a run that ends. `least_bps`: the
-    /// slowest port's rate.
+    /// Returns the longest time without a report of any peer while none computes, in a run that ends.
+    /// `least_bps`: the slowest port's rate.
     pub fn longest_silence(&self, least_bps: f64) -> Duration {
         let timeout_s = self.crowd_s(CROWDS, least_bps).max(PEER_TIMEOUT_S);
         let longest_s = IDLE_TIMES * self.crowd_s(f64::from(self.chunks), least_bps).max(timeout_s);
         Duration::from_secs_f64(longest_s.clamp(IDLE_S, LONGEST_S))
     }
 
-    /// Settings of a peer. `least_bps`: the slowest port's rate.
+    /// Returns the settings of a peer. `least_bps`: the slowest port's rate.
     pub fn peer(&self, rank: usize, least_bps: f64) -> Setup {
         let crowd_s = self.crowd_s(CROWDS, least_bps);
         let seconds = |least: f64| Duration::from_secs_f64(least.max(crowd_s).min(LONGEST_S));

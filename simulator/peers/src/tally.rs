@@ -1,4 +1,4 @@
-//! What is measured.
+//! Measurements of a run.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use inart_protocol_peers::Outcome;
 
 use crate::outcome::{Figures, Rounds, Stale};
 
-/// What is measured.
+/// Measurements of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     rounds: BTreeMap<u32, Round>,
@@ -49,7 +49,7 @@ impl Tally {
                 max_gap: u64::from(most(u32::max) - most(u32::min)),
             });
         }
-        // The last choice may be for a round that nobody ends.
+        // The last choice may be for a round that no peer ends.
         let rounds: Vec<&Round> = self.rounds.values().filter(|round| round.ended_ns > 0).collect();
         let count = rounds.len().max(1) as f64;
         let mean = |of: fn(&Round) -> f64| rounds.iter().map(|round| of(round)).sum::<f64>() / count;

@@ -36,7 +36,7 @@ pub(crate) struct Training {
     pub setting: Setting,
     names: Vec<String>,
     hosts: Vec<Host>,
-    /// Of the slowest port, in bit/s.
+    /// Rate of the slowest port, in bit/s.
     least_bps: f64,
     schemes: Option<Schemes>,
     pub audit: Audit,
@@ -65,7 +65,7 @@ impl Training {
         }
     }
 
-    /// The first peer that has not finished.
+    /// Returns the first peer that has not finished.
     pub fn unfinished(&self) -> Option<usize> {
         self.hosts.iter().position(|host| !host.has_finished)
     }
@@ -84,7 +84,7 @@ impl Training {
         self.check(found)
     }
 
-    /// Computes an update, which is there after a time.
+    /// Computes an update, which is ready after the compute time.
     fn compute(
         &mut self,
         at: usize,
@@ -146,7 +146,7 @@ impl Training {
         }
     }
 
-    /// A peer as its host runs it.
+    /// Creates a peer as its host runs it.
     fn peer(&self, rank: usize) -> Result<PeerProcess, SimulationError> {
         let setup = self.setting.peer(rank, self.least_bps);
         let (me, peers) = (setup.me, self.hosts.len());
@@ -162,7 +162,7 @@ impl Training {
 impl Program<Agent> for Training {
     type Error = SimulationError;
 
-    /// Peers by rank; the coordinator follows.
+    /// Starts peers by rank, then the coordinator.
     fn start(&mut self, who: PeerNo, _now: Duration) -> Result<Agent, SimulationError> {
         if who.index() < self.hosts.len() {
             return Ok(Agent::Peer(Box::new(self.peer(who.index())?)));
@@ -172,7 +172,7 @@ impl Program<Agent> for Training {
         Ok(Agent::Coordinator(Box::new(CoordinatorProcess::new(coordinator))))
     }
 
-    /// No process is killed.
+    /// Does nothing: no process is killed.
     fn killed(&mut self, _who: PeerNo, _machine: Agent) {}
 
     fn report(

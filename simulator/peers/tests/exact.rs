@@ -1,4 +1,4 @@
-//! Predicted rounds and trainings beside exact values of a reference computation.
+//! Predicted rounds and trainings compared with exact values of a reference computation.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_peers::{Multicast, Options, Reading, Scheme, Sharing, plan};
@@ -40,7 +40,7 @@ fn rounds_of_unequal_updates_with_forced_pairs() {
         let planned =
             |scheme| plan(&mesh, &mesh.jobs()[0], &Options::new(scheme, multicast)).unwrap().seconds;
         let (ours, optimal) = (planned(Scheme::Optimized), planned(Scheme::Optimal));
-        // Paced, a round takes as long as planned, which max-min shares alone do not reach.
+        // With pacing, a round takes as long as planned, which max-min shares alone do not reach.
         let paced = simulated(&mesh, &Options::new(Scheme::Optimized, multicast));
         assert!((paced - ours).abs() <= 1e-9 * paced, "{paced} {ours}");
         assert!(simulated(&mesh, &Options::new(Scheme::Optimal, multicast)) > 1.05 * optimal);

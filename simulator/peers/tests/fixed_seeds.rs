@@ -1,5 +1,5 @@
 //! Runs of fixed seeds end as they did before peers ran on `inart_world::World`: `data/fixed-seeds.txt` was
-//! recorded with the event loop that this crate had until then.
+//! recorded with this crate's previous event loop.
 #![allow(clippy::unwrap_used)]
 
 use inart_peers_agent::Sync;
@@ -9,7 +9,7 @@ use inart_topologies::peers::Mesh;
 
 const RECORDED: &str = include_str!("data/fixed-seeds.txt");
 
-/// Losses and delays; a trace; equal ports and times, so that many events have one time; no times to compute,
+/// Losses and delays; a trace; equal ports and times, so that many events have one time; no compute times,
 /// and delays as long as a report takes.
 const NETWORKS: [(&str, &str); 4] = [
     ("lossy", include_str!("data/lossy.yaml")),

@@ -1,5 +1,5 @@
-//! Peers and their coordinator in virtual time, beside the fluid model of rounds and of stale synchronous
-//! training, which knows no chunks, no messages and no coordinator.
+//! Peers and their coordinator in virtual time, compared with the fluid model of rounds and of stale
+//! synchronous training, which has no chunks, no messages and no coordinator.
 #![allow(clippy::unwrap_used)]
 
 use inart_peers_agent::Sync;
@@ -8,7 +8,7 @@ use inart_simulator_peers::ideal::{Draw, SspOptions, run_rounds, run_ssp};
 use inart_simulator_peers::{Figures, Options, Outcome, Rounds, SimulationError, Stale, Until, simulate};
 use inart_topologies::peers::Mesh;
 
-/// Ports of 60 to 139 Mbit/s; updates of 1.5 MB: 100 chunks of 15 kB.
+/// Returns ports of 60 to 139 Mbit/s; updates of 1.5 MB: 100 chunks of 15 kB.
 fn document(peers: usize, receivers: usize, link: &str, more: &str) -> String {
     let each = |of: &dyn Fn(usize) -> String| (1..=peers).map(of).collect::<String>();
     let rate = |at: usize| (60 + 17 * at % 80, 60 + 29 * at % 80);
@@ -89,10 +89,10 @@ fn equal_updates_take_as_long_as_in_the_fluid_model() {
             assert_eq!(ours.rounds, 6, "{case}");
             assert!((0.98..1.10).contains(&(ours.seconds / ours.planned_s)), "{case}");
             if matches!(scheme, Scheme::Optimized | Scheme::Optimal) {
-                // Orpheus draws others, and Algorithm 1 breaks ties by what was waited for.
+                // Orpheus draws others, and Algorithm 1 breaks ties by waits.
                 assert!((ours.planned_s / fluid.seconds - 1.0).abs() < 1e-6, "{case}");
             }
-            // Every update of every round came to all that it was for, and was compared there.
+            // Every update of every round reached all its receivers, and was compared there.
             let reached = ours.receivers_mean * 12.0 * 6.0;
             assert!((outcome.updates_compared as f64 - reached).abs() < 1e-6 && ours.receivers_mean >= 4.0);
             assert_eq!(outcome.averages_compared, 12 * 6, "{case}");
@@ -139,7 +139,7 @@ fn stale_synchronous_training_comes_near_to_the_fluid_model() {
     }
 }
 
-/// More than sixty-four peers: a chunk leaves in several frames.
+/// With more than 64 peers a chunk leaves in several frames.
 #[test]
 fn many_peers_are_all_reached() {
     let mesh = mesh(100, 10);
@@ -153,7 +153,7 @@ fn many_peers_are_all_reached() {
 }
 
 #[test]
-fn what_is_lost_is_sent_again_and_the_same_words_arrive() {
+fn losses_are_retransmitted_and_equal_words_arrive() {
     let mesh = Mesh::from_yaml(&document(8, 3, ", loss: 2%, delay: 2 ms", "")).unwrap();
     for multicast in [Multicast::Switch, Multicast::Hosts] {
         for options in [bsp(Scheme::Optimized, multicast, 5), ssp(Scheme::Selmcast, multicast, 6.0)] {
@@ -168,8 +168,9 @@ fn what_is_lost_is_sent_again_and_the_same_words_arrive() {
     }
 }
 
-/// A port down falls to a seventh after two seconds. An update alone takes 0.6 s on it, so a round would if
-/// the coordinator went on as the document says; it finds out by the updates, and sends there less.
+/// A port's incoming rate falls to a seventh after two seconds. An update alone takes 0.6 s on it, and so
+/// would a round if the coordinator used the topology's rate; it detects the drop by the updates, and sends
+/// less to that port.
 #[test]
 fn the_coordinator_follows_a_port_that_others_use() {
     let trace = "traces:\n  - {link: [s1, p3], every: 2 s, rates: [147 Mbps, 20 Mbps]}\n";
@@ -192,7 +193,7 @@ fn the_same_seed_gives_the_same_run_and_another_one_does_not() {
 }
 
 #[test]
-fn what_cannot_be_run_is_named() {
+fn invalid_runs_are_named() {
     let mesh = mesh(4, 1);
     let refused = |options: &Options| simulate(&mesh, &mesh.jobs()[0], options).unwrap_err().to_string();
     let good = bsp(Scheme::Optimized, Multicast::Hosts, 1);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::Instance;
 
-/// Three peers at one switch; p1's port down is slow.
+/// Returns three peers at one switch; p1's incoming port is slow.
 fn mesh() -> Mesh {
     Instance {
         up: vec![1.0, 1.0, 1.0],
@@ -50,7 +50,7 @@ fn rounds_have_the_receivers_of_the_plan() {
         duration_s: 100.0,
     };
     let run = run_ssp(&mesh, job, &ssp).unwrap();
-    assert!(run.rounds > 10 && run.longest_wait > 3, "p0 hears nothing of p2: {run:?}");
+    assert!(run.rounds > 10 && run.longest_wait > 3, "p0 gets no update of p2: {run:?}");
     let none = Options::new(Scheme::Own, Multicast::Hosts);
     assert!(run_ssp(&mesh, job, &SspOptions { plan: none, ..ssp }).is_err());
 }
@@ -79,7 +79,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// With equal updates and max-min shares a round ends when its fullest port does; ours, paced, with any.
+    /// With equal updates and max-min shares a round ends when its fullest port does; with `optimized`, which
+    /// paces, for any updates.
     #[test]
     fn rounds_take_as_long_as_planned(instance in instances(7)) {
         let mesh = instance.mesh();
@@ -113,7 +114,7 @@ fn twelve() -> Instance {
     }
 }
 
-/// No peer waits for more rounds than the rule says, whichever scheme chooses.
+/// No peer waits for more rounds than the fairness bound k, in all schemes.
 #[test]
 fn receivers_that_have_waited_are_forced() {
     let mut instance = twelve();

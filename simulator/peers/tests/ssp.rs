@@ -1,4 +1,4 @@
-//! Stale synchronous training in virtual time: what holds whoever chooses receivers.
+//! Stale synchronous training in virtual time: properties of all schemes.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_peers::{Multicast, Options, PlanError, Reading, Scheme, Sharing};
@@ -128,7 +128,7 @@ jobs: [{name: j, receivers: 1, update: 50 MB, compute: {default: {mean: 0.4 s},
 }
 
 #[test]
-fn what_cannot_be_run_is_refused() {
+fn invalid_runs_are_refused() {
     let mesh = mesh(0.3, 1);
     let optimal = run_ssp(&mesh, &mesh.jobs()[0], &options(Scheme::Optimal, Multicast::Switch)).unwrap_err();
     assert!(matches!(optimal, PlanError::RoundsOnly { .. }) && optimal.to_string().contains("selmcast"));

@@ -1,9 +1,9 @@
 //! Jobs at a parameter server in virtual time (R²SP and FL-R²SP).
 //!
-//! [`run_workers`], [`run_clients`] and [`run_racks`] predict: the state machines of `order` exchange whole
-//! models, and nothing is lost. A transfer is fluid, and each direction of a port is by itself: a flow has
-//! the lesser of its participant's rate and the server's over the number of flows. [`run_agents`] runs the
-//! agents that hosts run, chunk by chunk, while the faults of a schedule happen. No clock and no I/O.
+//! [`run_workers`], [`run_clients`] and [`run_racks`] predict: the state machines of `inart-protocol-ps`
+//! exchange whole models, without losses. A transfer is fluid, and the directions of a port are independent:
+//! a flow has the lesser of its participant's rate and the server's over the number of flows. [`run_agents`]
+//! runs the agents that hosts run, chunk by chunk, with the faults of a schedule. No clock and no I/O.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]

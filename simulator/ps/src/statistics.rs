@@ -1,11 +1,11 @@
 //! Means and quantiles.
 
-/// The mean; 0 of nothing.
+/// Returns the mean; 0 without values.
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// The least value that at least this part of all do not exceed; 0 of nothing.
+/// Returns the least value that at least this part of all do not exceed; 0 without values.
 pub fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(place.saturating_sub(1)).copied().unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! Agents without faults against the prediction, and against values computed by hand.
+//! Agents without faults compared with the prediction, and with values computed by hand.
 #![allow(clippy::unwrap_used)]
 
 use inart_protocol_ps::{Applied, Blocking, SyncModel};
@@ -9,7 +9,7 @@ use inart_topologies::faults::{Faults, Schedule};
 use inart_topologies::ps::{Cluster, Job};
 use inart_topologies::switched::Topology;
 
-/// Four workers whose links are as fast as the server's: 100 Mbit/s, and 1 MB take 80 ms alone.
+/// Returns four workers whose links are as fast as the server's: 100 Mbit/s, on which 1 MB alone takes 80 ms.
 fn document(delay_ms: u32, cv: f64) -> String {
     let node = |worker: u32| format!("{{name: w{worker}, kind: worker}}");
     let link = |worker: u32| format!("{{ends: [w{worker}, v1], rate: 100 Mbps, delay: {delay_ms} ms}}");
@@ -38,7 +38,7 @@ fn predicted_s(text: &str, sync_model: SyncModel, iterations: u32) -> f64 {
 
 #[test]
 fn an_iteration_takes_what_is_computed_by_hand() {
-    // All pull at once and push at once: 4 models of 80 ms each way, and a second between.
+    // All pull at once and push at once: 4 models of 80 ms in each direction, and a second between.
     let run = run(&document(0, 0.0), Sync::Order(SyncModel::bsp()), 6, "").unwrap();
     assert!((run.iteration_s - 1.64).abs() < 1e-3, "{run:?}");
     assert_eq!((run.updates, run.versions, run.staleness_most), (24, 6, 0));
@@ -86,7 +86,7 @@ fn a_link_at_half_its_rate_takes_twice_as_long() {
 }
 
 #[test]
-fn what_stands_still_goes_on_where_it_was() {
+fn stopped_transfers_resume_where_they_were() {
     let alone = document(0, 0.0).replace("workers: [w1, w2, w3, w4]", "workers: [w1]");
     let sync = Sync::Order(SyncModel::bsp());
     let own = run(&alone, sync, 6, "").unwrap();
@@ -94,8 +94,8 @@ fn what_stands_still_goes_on_where_it_was() {
     let down = run(&alone, sync, 6, "events: [{at: 1250 ms, link_down: [w1, v1], duration: 3 s}]").unwrap();
     assert_eq!(down.disconnected, 0);
     assert!((down.seconds - own.seconds - 3.0).abs() < 0.1, "{} and {}", down.seconds, own.seconds);
-    // Longer: the connection ends, and what was there is not sent again.
-    let cut = run(&alone, sync, 6, "events: [{at: 1250 ms, link_down: [w1, v1], duration: 7 s}]").unwrap();
+    // Longer: the connection ends, and arrived chunks are not sent again.
+    let cut = run(&alone, sync, 6, "events: [{at: 1250 ms, link_down: [w1, v1], for: 7 s}]").unwrap();
     assert_eq!((cut.disconnected, cut.given_up), (1, 0));
     assert!((cut.seconds - own.seconds - 7.0).abs() < 0.3, "{} and {}", cut.seconds, own.seconds);
 }
@@ -123,7 +123,7 @@ fn faults_that_are_not_simulated_are_refused_by_name() {
 }
 
 #[test]
-fn a_training_that_cannot_go_on_says_for_whom_it_waits() {
+fn a_stuck_training_names_the_awaited_workers() {
     let error =
         run(&document(0, 0.0), Sync::Order(SyncModel::bsp()), 3, "links: [{link: [w1, v1], drop: 100%}]");
     let error = error.unwrap_err().to_string();

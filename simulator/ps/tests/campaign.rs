@@ -1,5 +1,5 @@
-//! The fault campaign of parameter servers: `CAMPAIGN_TIMES=50` runs fifty times as many trials. And
-//! mistakes that the oracle has to find.
+//! The fault campaign of parameter servers: `CAMPAIGN_TIMES=50` runs fifty times as many trials. Also
+//! mistakes that the oracle must find.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use inart_simulator_ps::{AgentRun, Trial};
@@ -10,7 +10,7 @@ fn times() -> u64 {
     std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
-/// Every kind of fault has happened.
+/// Counts of faults, all above 0.
 #[derive(Debug, Default)]
 struct Seen([(&'static str, u64); 9]);
 
@@ -18,9 +18,9 @@ impl Seen {
     fn add(&mut self, run: &AgentRun) {
         let own = [
             ("an update applied", run.updates),
-            ("an update in vain", run.wasted_updates),
+            ("a wasted update", run.wasted_updates),
             ("an update lost with its server", run.lost_updates),
-            ("a worker given up", run.given_up),
+            ("a worker timed out", run.given_up),
             ("a process killed", run.kills),
             ("a connection ended", run.disconnected),
             ("a message lost", run.lost_messages),
@@ -34,7 +34,7 @@ impl Seen {
 
     fn check(&self) {
         eprintln!("{self:?}");
-        self.0.iter().for_each(|(what, count)| assert!(*count > 0, "{what} never happened"));
+        self.0.iter().for_each(|(what, count)| assert!(*count > 0, "{what} never occurred"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs against what is computed by hand: the R²SP paper's Table I, calibrated, and Table III.
+//! Runs compared with values computed by hand: the R²SP paper's Table I, calibrated, and Table III.
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
@@ -6,8 +6,8 @@ use inart_protocol_ps::{Applied, BatchRule, Blocking, SyncModel};
 use inart_simulator_ps::{WorkerEvent, WorkerOptions, run_workers, run_workers_watched};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
-/// Of a model: time to compute, seconds that it takes to pass the servers' port, and their closed forms for
-/// 16 workers: BSP's iteration, and what no R²SP's is below (`table1_calibration`).
+/// By model: compute time, seconds to pass the servers' port, and closed forms for 16 workers: BSP's
+/// iteration, and a lower bound for R²SP (`table1_calibration`).
 const MODELS: [(&str, f64, f64, f64, f64); 4] = [
     ("ResNet32", 0.12, 0.0034375, 0.23, 0.1475),
     ("AlexNet", 0.5, 0.0903125, 3.39, 1.445),
@@ -15,7 +15,7 @@ const MODELS: [(&str, f64, f64, f64, f64); 4] = [
     ("Inception", 0.7, 0.0396875, 1.97, 1.0175),
 ];
 
-/// Workers whose port is a quarter of the server's, which takes one model a second.
+/// Returns workers whose port is a quarter of the server's, which takes one model per second.
 fn job(workers: usize, compute: Time, size_s: f64) -> Job {
     let participant = |at: usize| Participant {
         name: format!("w{}", at + 1),
@@ -58,7 +58,7 @@ fn bsp_is_its_closed_form() {
     }
 }
 
-/// Asynchronous workers that begin together stay together, unless noise parts them.
+/// Asynchronous workers that start together stay together, unless noise parts them.
 #[test]
 fn asp_stays_in_lockstep_without_noise() {
     let options = WorkerOptions::new(SyncModel::asp(), 30);
@@ -74,7 +74,7 @@ fn r2sp_comes_near_its_bound_and_not_below() {
         let job = job(16, exactly(compute_s), size_s);
         let run = run_workers(&job, &WorkerOptions::new(r2sp(1.0), 120)).unwrap();
         println!("{model}: {} s, BSP {bsp_s} s, bound {bound_s} s", run.iteration_s);
-        // Of a part of a run: what was queued at its start may be gone at its end.
+        // For a part of a run: the queue at its start may be empty at its end.
         assert!(run.iteration_s >= bound_s * (1.0 - 1e-3), "{model}: {}", run.iteration_s);
         assert!(near(run.iteration_s, bound_s, 0.05), "{model}: {}", run.iteration_s);
         assert!(run.staleness.max <= 15 && run.bunched_arrivals == 0.0, "{run:?}");
@@ -105,7 +105,8 @@ fn no_sync_model_is_faster_than_the_port_or_a_worker_alone() {
     }
 }
 
-/// Two, two and four workers whose iterations take as much less as Table III says fast ones are blocked.
+/// Returns two, two and four workers; fast ones have shorter iterations by the time that they are blocked
+/// (Table III).
 fn table_iii() -> Job {
     let mut job = job(8, exactly(2.0), 0.0);
     job.bits = 1e-9;

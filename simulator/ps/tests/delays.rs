@@ -1,4 +1,4 @@
-//! Links with a delay: an update and a model arrive so much later, and so does each message between them.
+//! Links with a delay: an update, a model and each message between them arrive that much later.
 #![allow(clippy::unwrap_used)]
 
 use inart_protocol_ps::{Applied, SyncModel};
@@ -6,7 +6,7 @@ use inart_simulator_ps::{Absence, ClientOptions, WorkerOptions, run_clients, run
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
 const COMPUTE_S: f64 = 0.7;
-/// A model passes a worker's port in so long.
+/// Time that a model takes to pass a worker's port.
 const MODEL_S: f64 = 0.2;
 
 fn job(kind: Kind, delays_s: &[f64]) -> Job {
@@ -30,8 +30,8 @@ fn job(kind: Kind, delays_s: &[f64]) -> Job {
     }
 }
 
-/// The model, the update, the server's word on it, the request, the permission and the wish to pull: six
-/// times the delay. All together wait for the one that is farthest.
+/// The model, the update, the server's answer, the request, the permission and the pull request: six times
+/// the delay. In bulk synchronous rounds all wait for the farthest worker.
 #[test]
 fn an_iteration_is_longer_by_six_delays() {
     for (sync_model, delays_s) in [
@@ -47,9 +47,9 @@ fn an_iteration_is_longer_by_six_delays() {
     }
 }
 
-/// Who dies while messages are under way begins anew with its own.
+/// A process that crashes with messages in flight restarts with its own.
 #[test]
-fn what_is_under_way_to_a_process_that_dies_is_void() {
+fn transfers_to_a_crashed_process_are_void() {
     for from_s in [3.0, 3.31, 3.34, 3.37, 3.41, 3.6, 4.3] {
         let absence = Absence { participant: 0, from_s, until_s: Some(from_s + 0.05), is_noticed: false };
         let options = WorkerOptions { absences: vec![absence], ..WorkerOptions::new(SyncModel::bsp(), 9) };
@@ -58,7 +58,7 @@ fn what_is_under_way_to_a_process_that_dies_is_void() {
     }
 }
 
-/// The model, the update, the permission and the wish to pull: four times.
+/// The model, the update, the permission and the pull request: four times.
 #[test]
 fn a_round_is_longer_by_four_delays() {
     let options = ClientOptions {

@@ -1,12 +1,11 @@
-//! Runs of clients whose models somebody computes beside them: who pulls which version, whose update is in
-//! which, and who is left out.
+//! Runs of clients whose models the test computes: pulled versions, updates in each version, and exclusions.
 #![allow(clippy::unwrap_used)]
 
 use inart_protocol_ps::{Arrival, GroupError, OutlierRule};
 use inart_simulator_ps::{ClientEvent, ClientOptions, RunError, run_clients_judged};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
-/// Eight clients, some slower than others.
+/// Returns eight clients, some slower than others.
 fn job() -> Job {
     let nic = Nic { out_bps: 1.0, in_bps: 1.0 };
     let participant = |at: usize| Participant {
@@ -40,7 +39,7 @@ fn options(groups: usize) -> ClientOptions {
     }
 }
 
-/// All events of a run in which the clients of `odd` go another way than the others.
+/// Returns all events of a run in which the clients of `odd` are outliers.
 fn events(groups: usize, rule: Option<OutlierRule>, odd: &[usize]) -> Vec<ClientEvent> {
     let mut events = Vec::new();
     run_clients_judged(&job(), &options(groups), rule, &mut |_, event| {
@@ -52,10 +51,10 @@ fn events(groups: usize, rule: Option<OutlierRule>, odd: &[usize]) -> Vec<Client
     events
 }
 
-/// Versions count up by one, and a client pulls the one that there is. Whose push was collected is in the
+/// Versions count up by one, and a client pulls the current one. A client whose push was collected is in the
 /// next version of its group, and has pulled since its last one.
 #[test]
-fn versions_are_told_in_order() {
+fn versions_are_reported_in_order() {
     for groups in [1, 2, 4] {
         let (mut version, mut collected, mut pulled) = (0, Vec::new(), vec![Some(0); 8]);
         for event in events(groups, None, &[]) {
@@ -88,8 +87,8 @@ fn versions_are_told_in_order() {
     }
 }
 
-/// Who goes another way in three rounds of its group is left out, is in no version after that, and its pushes
-/// are turned away; the group goes on without it.
+/// An outlier in three rounds of its group is excluded: it is in no later version, and its pushes are
+/// refused; the group continues without it.
 #[test]
 fn outliers_are_left_out_of_all_that_follows() {
     let all = events(2, Some(OutlierRule::default()), &[1, 4]);
@@ -113,10 +112,10 @@ fn outliers_are_left_out_of_all_that_follows() {
     }
     out.sort_unstable();
     assert_eq!(out, [1, 4]);
-    // Without a rule nobody is.
+    // Without a rule no client is excluded.
     let without = events(2, None, &[1, 4]);
     assert!(!without.iter().any(|event| matches!(event, ClientEvent::LeftOut { .. })));
-    // Cosines do not change what nobody is left out for.
+    // Without a rule cosines have no effect.
     assert_eq!(without, events(2, None, &[]));
 }
 

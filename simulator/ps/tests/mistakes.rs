@@ -1,4 +1,4 @@
-//! Mistakes of a server that the oracle has to find, each by trials that are sound without it.
+//! Mistakes of a server that the oracle must find, each in trials that pass without it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::VecDeque;
@@ -12,15 +12,15 @@ use inart_simulator_ps::{AgentError, MODEL, Sync, Trial, TrialError, server_opti
 enum Mistake {
     /// An update counts for two versions.
     Twice,
-    /// An update is taken and forgotten.
+    /// An update is accepted and forgotten.
     Forgotten,
     /// A bit of an update changes before it is added.
     Bit,
-    /// Workers pull the model that was there at the start.
+    /// Workers pull the first model.
     OldModel,
-    /// What is kept is a version behind.
+    /// The checkpoint is a version behind.
     KeptLate,
-    /// The server follows another order than the one that was asked for.
+    /// The server uses another synchronization than the requested one.
     OtherOrder,
 }
 
@@ -109,7 +109,7 @@ impl Sequencer for Mistaken {
     }
 }
 
-/// The oracle's finding in a trial with a mistake; none if it finds nothing.
+/// Returns the oracle's finding in a trial with a mistake; `None` without one.
 fn found(trial: &Trial, mistake: Mistake) -> Option<String> {
     let Sync::Order(sync_model) = trial.options.sync else { return None };
     let sync_model = if mistake == Mistake::OtherOrder { SyncModel::asp() } else { sync_model };
@@ -127,7 +127,7 @@ fn found(trial: &Trial, mistake: Mistake) -> Option<String> {
     }
 }
 
-/// Trials in which a mistake is found, and the first word on it.
+/// Returns the trials in which a mistake is found, and the first finding.
 fn trials(mistake: Mistake, of: impl Fn(&Trial) -> bool) -> (usize, usize, String) {
     let all: Vec<Trial> = (1..=120).map(|seed| Trial::random(seed).unwrap()).filter(of).take(20).collect();
     let errors: Vec<String> = all.iter().filter_map(|trial| found(trial, mistake)).collect();
@@ -149,7 +149,7 @@ fn updates_that_are_forgotten_are_found() {
 }
 
 #[test]
-fn a_bit_that_changes_is_found() {
+fn a_changed_bit_is_found() {
     let (found, all, first) = trials(Mistake::Bit, |_| true);
     assert!(found * 10 >= all * 8 && first.contains("and not"), "{first}");
 }

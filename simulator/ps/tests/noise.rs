@@ -1,4 +1,4 @@
-//! Whatever the noise, and whoever vanishes: no update is lost or applied twice, and turns are kept.
+//! With any noise and absences, no update is lost or applied twice, and turns are kept.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,10 +44,10 @@ fn sync_model() -> impl Strategy<Value = SyncModel> {
     ]
 }
 
-/// What is true of every run, seen from outside of the machines.
+/// Invariants of every run, observed from outside of the machines.
 #[derive(Default)]
 struct Watch {
-    /// Pushes that were taken and not applied yet, by worker: how many versions there were when it pulled.
+    /// By worker, accepted pushes that are not applied yet: the version at the pull.
     held: BTreeMap<usize, (u64, u64)>,
     pulled: BTreeMap<usize, u64>,
     applied: BTreeSet<(usize, u64)>,
@@ -87,7 +87,7 @@ impl Watch {
                         self.wrong = Some(format!("{update:?} was {expected:?}"));
                     }
                     if !self.applied.insert((worker, update.iteration)) {
-                        self.wrong = Some(format!("{update:?} comes twice"));
+                        self.wrong = Some(format!("{update:?} is a duplicate"));
                     }
                     self.order.push(worker);
                 }
@@ -97,7 +97,7 @@ impl Watch {
     }
 }
 
-/// The same cases in every run; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=5000` draws others.
+/// Runs fixed cases; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=5000` draws others.
 fn config() -> ProptestConfig {
     let given = ProptestConfig::default();
     let set = |variable: &str| std::env::var_os(variable).is_some();
@@ -145,7 +145,7 @@ proptest! {
         prop_assert_eq!(run.pushes, (watch.applied.len() + watch.held.len()) as u64);
     }
 
-    /// Without anybody gone: strictly one after the other, and never staler than the others are many.
+    /// Without absences: strictly one after another, and never staler than the number of others.
     #[test]
     fn r2sp_applies_in_turn(
         means in prop::collection::vec(0.05f64..4.0, 1..8),
@@ -225,7 +225,7 @@ proptest! {
     }
 }
 
-/// Whom nobody finds out to be gone everybody waits for: an error that names it, not a run without an end.
+/// Workers that all others wait for, and that never time out, end the run with an error that names them.
 #[test]
 fn a_worker_that_vanishes_unnoticed_needs_a_patience() {
     let gone = Absence { participant: 1, from_s: 3.0, until_s: None, is_noticed: false };
@@ -242,7 +242,7 @@ fn a_worker_that_vanishes_unnoticed_needs_a_patience() {
 }
 
 /// The second absence ends while the first permission after the first one is on its way. The worker starts
-/// once; a process that runs does not start again, and its pull would be refused for ever.
+/// once; a running process does not start again, and its pull would be refused forever.
 #[test]
 fn a_worker_whose_absences_overlap_starts_once() {
     let sync_model = SyncModel::r2sp(0.2, Applied::InTurn).unwrap();
@@ -283,7 +283,7 @@ fn runs_that_cannot_be_are_refused() {
         let wrong = ClientOptions { groups, fraction, relaxation, ..options.clone() };
         assert!(run_clients(&clients, &wrong).is_err(), "{groups} {fraction} {relaxation}");
     }
-    // One worker alone: nothing to wait for, nothing is stale.
+    // One worker alone: no waits, no staleness.
     let alone = job(Kind::Workers, &[1.0], 0.0, 0.0);
     let run =
         run_workers(&alone, &WorkerOptions::new(SyncModel::r2sp(1.0, Applied::InTurn).unwrap(), 9)).unwrap();

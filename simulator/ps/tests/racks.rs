@@ -1,4 +1,4 @@
-//! Groups in turn: closed forms, staleness, and what is refused.
+//! Groups in turn: closed forms, staleness, and refusals.
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
@@ -30,7 +30,7 @@ fn tree(workers: usize, seed: u64) -> Topology {
     fat_tree(6, &equipment).unwrap()
 }
 
-/// A job of the topology's workers: so many bits, and seconds to compute.
+/// Returns a job of the topology's workers with a model of `bits` bits and these compute times.
 fn job(topology: &Topology, bits: f64, compute: Time) -> Job {
     let nic = Nic { out_bps: 1.0, in_bps: 1.0 };
     let participant = |&id| Participant {
@@ -65,7 +65,7 @@ fn in_groups(topology: &Topology, groups: usize) -> Racks {
 fn one_group_takes_its_time_to_compute_and_its_push() {
     let topology = fig1();
     let racks = in_groups(&topology, 1);
-    assert!((racks.groups[0].plan.rate_bps - 2.5e9).abs() < 1.0, "what `inart plan` says of Fig. 1");
+    assert!((racks.groups[0].plan.rate_bps - 2.5e9).abs() < 1.0, "the rate of `inart plan` for Fig. 1");
     let run = run_racks(&job(&topology, 1e9, exactly(0.3)), &racks, &RackOptions { iterations: 9, seed: 1 });
     let run = run.unwrap();
     assert!((run.iteration_s - 0.7).abs() < 1e-6 && run.staleness.max == 0, "{run:?}");
@@ -109,7 +109,7 @@ fn turns_take_what_the_closed_form_says() {
     }
 }
 
-/// With times that vary, a group waits for its own workers, and sums are still applied in turn.
+/// With varying times, a group waits for its own workers, and sums are still applied in turn.
 #[test]
 fn noise_keeps_turns_and_the_bound_of_staleness() {
     let topology = tree(50, 1);
@@ -128,7 +128,7 @@ fn noise_keeps_turns_and_the_bound_of_staleness() {
     assert!(run.iteration_s != other.iteration_s, "a seed decides the times");
 }
 
-/// The rule takes more groups where computing leaves the network idle, and one where nothing is computed.
+/// The rule takes more groups where computing leaves the network idle, and one without computation.
 #[test]
 fn the_rule_takes_the_number_that_is_predicted_best() {
     let topology = fig1();

@@ -1,6 +1,6 @@
-//! Runs against an independent computation of the same models (another language, another author): means over
-//! three seeds. Without noise the pushes of both come within a nanosecond; with noise a rounding may swap two
-//! draws.
+//! Runs compared with an independent computation of the same models (another language, another author): means
+//! over three seeds. Without noise the pushes of both agree within a nanosecond; with noise a rounding may
+//! swap two draws.
 #![allow(clippy::unwrap_used)]
 
 use inart_protocol_ps::{Applied, SyncModel};
@@ -20,8 +20,8 @@ fn job(kind: Kind, count: usize, compute: Time, nic: Nic) -> Job {
     }
 }
 
-/// Model, coefficient of variation, policy, r; iteration time, part of gaps that is zero, mean staleness,
-/// blocking.
+/// Model, coefficient of variation, synchronization model, r; iteration time, part of gaps that is zero, mean
+/// staleness, blocking.
 type Row = (&'static str, f64, &'static str, f64, [f64; 4]);
 
 /// 16 workers, 200 iterations.
@@ -83,7 +83,7 @@ fn workers() {
             let values = [run.iteration_s, run.bunched_arrivals, run.staleness.mean, run.blocking_s];
             ours.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / 3.0);
         }
-        // Of three seeds, about three times what they vary.
+        // About three times the variation over three seeds.
         let near = [0.015 * wanted[0], 0.012, 0.12, 0.01 + 0.03 * wanted[3]];
         let is_near = (0..4).all(|at| (ours[at] - wanted[at]).abs() <= near[at]);
         assert!(is_near, "{model}, cv {cv}, {sync} {r}: {ours:?}, the other computation has {wanted:?}");

@@ -10,30 +10,30 @@ use serde::Serialize;
 
 use super::draw::Draw;
 
-/// Whoever has less left than this part of its update is done: rounding.
+/// A multicast with less left than this part of its update is done: rounding.
 const DONE: f64 = 1e-9;
 
-/// Figures of rounds.
+/// Statistics of rounds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rounds {
-    /// The scheme's name.
+    /// Name of the scheme.
     pub scheme: &'static str,
-    /// Who makes the copies.
+    /// Maker of the copies.
     pub multicast: &'static str,
     /// Mean time of a round's communication, in seconds.
     pub seconds: f64,
     /// Mean number of receivers of an update.
     pub receivers_mean: f64,
-    /// How many rounds there were.
+    /// Number of rounds.
     pub rounds: u32,
-    /// The longest that a receiver waited for a sender, in rounds.
+    /// Longest wait of a receiver for a sender, in rounds.
     pub longest_wait: u32,
 }
 
-/// Plays rounds, whose receivers are chosen before each by the rates that hold then.
+/// Runs rounds, whose receivers are chosen before each by the current rates.
 ///
 /// # Errors
-/// No plan.
+/// There is no plan.
 pub fn run_rounds(
     mesh: &Mesh,
     job: &PeerJob,
@@ -58,8 +58,8 @@ pub fn run_rounds(
         options.require_given(&mut required)?;
         (problem.required, problem.waited) = (required, waited.clone());
         let chosen = select(&problem, options.scheme, options.second_pass, &mut random, &job.name)?;
-        // Ours paces each update so that all end when the fullest port is done; then no port is idle while
-        // another waits for it.
+        // Scheme `optimized` paces each update so that all end when the fullest port is done; then no port is
+        // idle while another waits for it.
         let is_paced = matches!(options.scheme, Scheme::Optimized | Scheme::Own);
         let pace_s = is_paced.then(|| problem.seconds(&chosen));
         let played = Played { bits: &problem.bits, chosen: &chosen, multicast: options.multicast, pace_s };
@@ -87,11 +87,11 @@ fn end_round(waited: &mut Waits, chosen: &Pairs) {
 
 /// A round.
 struct Played<'p> {
-    /// The size of each peer's update in bits.
+    /// Size of each peer's update in bits.
     bits: &'p [f64],
     chosen: &'p Pairs,
     multicast: Multicast,
-    /// The time over which updates are paced, if they are, in seconds.
+    /// Time over which updates are paced, in seconds; `None` without pacing.
     pace_s: Option<f64>,
 }
 
@@ -112,8 +112,8 @@ impl Played<'_> {
         }
     }
 
-    /// The time until the last copy has arrived, in seconds. `change` says when ports have other rates after
-    /// a time, and which.
+    /// Returns the time until the last copy has arrived, in seconds. `change` returns when rates of ports
+    /// change next, and the new rates.
     fn seconds(
         &self,
         mut ports: Ports,
@@ -134,7 +134,7 @@ impl Played<'_> {
                 _ => ends,
             };
             now_s += step_s;
-            // Whoever ends first has nothing left, however small its update is.
+            // The first to end has nothing left, however small its update is.
             let after = |bits: f64, bps: f64| if bits / bps <= step_s { 0.0 } else { bits - bps * step_s };
             left.iter_mut().zip(&rates).for_each(|(bits, bps)| *bits = after(*bits, *bps));
             if let Some((_, after)) = next.take_if(|(at, _)| *at <= now_s) {

@@ -1,10 +1,10 @@
-//! How receivers are drawn in trainings.
+//! Random receivers in trainings.
 
-/// How `orpheus` draws receivers.
+/// Policy of `orpheus`' draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draw {
-    /// Anew for each update.
+    /// A new draw for each update.
     Random,
-    /// Once; these stay.
+    /// One draw for all updates.
     Fixed,
 }

@@ -10,52 +10,53 @@ use serde::Serialize;
 
 use super::draw::Draw;
 
-/// Whoever has less left than this part of its update is done: rounding.
+/// A multicast with less left than this part of its update is done: rounding.
 const DONE: f64 = 1e-9;
 
-/// More rounds of a peer than anybody waits for.
+/// Most rounds of a peer in a run.
 const MOST_ROUNDS: f64 = 1e6;
 
-/// How a training goes on.
+/// Options of a training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SspOptions {
-    /// How receivers are chosen; `force_after` is the rule of k.
+    /// Options of the scheme; `force_after` is the fairness bound k.
     pub plan: Options,
-    /// How Algorithm 2 is read.
+    /// Reading of Algorithm 2.
     pub reading: Reading,
-    /// How `orpheus` draws.
+    /// Policy of `orpheus`' draws.
     pub draw: Draw,
-    /// By how many rounds a peer may be ahead of the last when it begins one; `None`: by any number.
+    /// Lead bound: rounds that a peer may be ahead of the slowest at the start of a round; `None` for no
+    /// bound.
     pub staleness: Option<u64>,
-    /// How ports are shared.
+    /// Rule of sharing ports.
     pub sharing: Sharing,
-    /// How long, in seconds.
+    /// Duration in seconds.
     pub duration_s: f64,
 }
 
-/// A training's figures.
+/// Statistics of a training.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ssp {
-    /// The scheme's name.
+    /// Name of the scheme.
     pub scheme: &'static str,
-    /// Who makes the copies.
+    /// Maker of the copies.
     pub multicast: &'static str,
     /// Mean share of the time in which peers compute.
     pub utilisation: f64,
     /// Mean number of receivers of an ended multicast, over the number of peers.
     pub scale: f64,
-    /// Multicasts that have ended.
+    /// Ended multicasts.
     pub rounds: u64,
-    /// By how many rounds the first peer is ahead of the last at the end.
+    /// Rounds by which the fastest peer is ahead of the slowest at the end.
     pub max_gap: u64,
-    /// The most rounds since a peer last sent to another, of all pairs at all times.
+    /// Most rounds since a peer last sent to another, of all pairs at all times.
     pub longest_wait: u32,
 }
 
-/// What a peer does.
+/// Phase of a peer.
 #[derive(Debug, Clone, PartialEq)]
 enum Phase {
-    /// Until then, in seconds.
+    /// Computing until this time, in seconds.
     Computing(f64),
     Sending {
         to: Vec<usize>,
@@ -74,7 +75,7 @@ struct Training<'t> {
     phases: Vec<Phase>,
     gate: Gate,
     waited: Waits,
-    /// Times to compute, and receivers of `orpheus`, in the order of events.
+    /// Compute times, and receivers of `orpheus`, in the order of events.
     random: SplitMix64,
     fixed: Vec<Option<Vec<usize>>>,
     now_s: f64,
@@ -84,11 +85,10 @@ struct Training<'t> {
     longest_wait: u32,
 }
 
-/// Runs a job's peers, all of which begin to compute at 0.
+/// Runs a job's peers, all of which start to compute at 0.
 ///
 /// # Errors
-/// A scheme that plans whole rounds only; a job that does not say how long peers compute, or a duration that
-/// is too long for it.
+/// The scheme plans whole rounds only; the job has no compute times; the duration is too long for them.
 pub fn run_ssp(mesh: &Mesh, job: &PeerJob, options: &SspOptions) -> Result<Ssp, PlanError> {
     let scheme = options.plan.scheme;
     if scheme == Scheme::Optimal {
@@ -142,7 +142,7 @@ impl<'t> Training<'t> {
         training
     }
 
-    /// A peer computes; what of it lies within the duration counts.
+    /// Starts a peer's computation; the part within the duration counts.
     fn begin(&mut self, peer: usize) {
         let Compute { mean_seconds, cv } = self.computes[peer];
         let until_s = self.now_s + self.random.log_normal(mean_seconds, cv);
@@ -203,7 +203,7 @@ impl<'t> Training<'t> {
         (senders, rates)
     }
 
-    /// Ends what is sent, or would be before time can be told apart.
+    /// Ends multicasts that are done, or would be before the time's resolution.
     fn end_multicasts(&mut self, senders: &[usize], rates: &[f64]) {
         for (&peer, bps) in senders.iter().zip(rates) {
             let Phase::Sending { to, left_bits } = &self.phases[peer] else { continue };
@@ -221,7 +221,7 @@ impl<'t> Training<'t> {
         }
     }
 
-    /// Whoever waits and may go on computes again.
+    /// Lets peers that may start their next round compute.
     fn open(&mut self) {
         for peer in 0..self.phases.len() {
             if self.phases[peer] == Phase::Waiting && self.gate.is_open(peer) {
@@ -230,7 +230,7 @@ impl<'t> Training<'t> {
         }
     }
 
-    /// A peer has computed: it sends, to receivers that are chosen now.
+    /// Sends a peer's update to receivers that are chosen now.
     fn send(&mut self, peer: usize) {
         let n = self.phases.len();
         let force_after = self.options.plan.force_after;
@@ -261,7 +261,7 @@ impl<'t> Training<'t> {
         join(&self.setting(&self.required_of(peer, force_after)), peer, &self.tasks())
     }
 
-    /// The receivers that a user has chosen, and those that are required.
+    /// Returns the user-defined receivers, and required ones.
     fn given(&self, peer: usize, force_after: Option<u32>) -> Vec<usize> {
         let mut chosen = self.required_of(peer, force_after);
         let given = self.options.plan.given.iter().flat_map(|given| given.receivers(peer));
@@ -286,7 +286,7 @@ impl<'t> Training<'t> {
         }
     }
 
-    /// The multicasts that are under way.
+    /// Returns the active multicasts.
     fn tasks(&self) -> Vec<Task> {
         let straggler_s = self.straggler_s();
         let task = |(from, phase): (usize, &Phase)| {
@@ -302,7 +302,7 @@ impl<'t> Training<'t> {
         self.waited.is_forced(from, to, force_after) || (is_first && self.job.required.contains(&(from, to)))
     }
 
-    /// Algorithm 2 over all multicasts that are under way.
+    /// Runs Algorithm 2 over all active multicasts.
     fn reselect(&mut self, force_after: Option<u32>) {
         let tasks = self.tasks();
         let pairs = tasks.iter().flat_map(|task| task.to.iter().map(|&to| (task.from, to)));
@@ -316,7 +316,8 @@ impl<'t> Training<'t> {
         }
     }
 
-    /// The longest that one of the last peers still computes, or sends at its own port's rate, in seconds.
+    /// Returns the longest time, in seconds, that one of the slowest peers still computes, or sends at its
+    /// own port's rate.
     fn straggler_s(&self) -> f64 {
         let left = |peer: usize| match &self.phases[peer] {
             Phase::Computing(until_s) => until_s - self.now_s,

@@ -1,24 +1,24 @@
-//! The links of one place, and what a fault schedule makes of them.
+//! Access links of participants and servers, and the effects of a fault schedule on them.
 
 use inart_topologies::faults::LinkFaults;
 use inart_topologies::switched::{LinkId, NodeId, Topology};
 use inart_virtual::SplitMix64;
 
-/// Whose links.
+/// Owner of access links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Endpoint {
-    /// Those of a participant, by position.
+    /// A participant, by position.
     Participant(usize),
-    /// Those of all servers.
+    /// All servers.
     Server,
 }
 
-/// Another part of a place's rates is left.
+/// Change of an endpoint's rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Whose links.
+    /// Owner of the links.
     pub place: Endpoint,
-    /// From 0, where nothing passes, on.
+    /// Remaining part of the rates, from 0, at which nothing passes.
     pub part: f64,
 }
 
@@ -26,12 +26,12 @@ pub struct Change {
 #[derive(Debug, Clone, Default)]
 pub struct Random {
     loss: f64,
-    /// Part, and the longest time in seconds.
+    /// Part of the messages, and the longest delay in seconds.
     late: [(f64, f64); 2],
 }
 
 impl Random {
-    /// Returns what several links do together.
+    /// Returns the combined effects of several links.
     pub fn of<'f>(faults: impl Iterator<Item = &'f LinkFaults>) -> Self {
         let mut all = Random::default();
         for link in faults {
@@ -47,7 +47,8 @@ impl Random {
         all
     }
 
-    /// By how much a message is late, in seconds; `None` if it is lost. Nothing is drawn for sound links.
+    /// Returns a message's delay in seconds; `None` if it is lost. Links without faults draw no random
+    /// numbers.
     pub fn draw(&self, draws: &mut SplitMix64) -> Option<f64> {
         if self.loss > 0.0 && draws.fraction() < self.loss {
             return None;
@@ -62,63 +63,63 @@ impl Random {
     }
 }
 
-/// The links of one place.
+/// Access links of one endpoint.
 #[derive(Debug, Clone)]
 pub struct AccessLink {
-    /// Towards the server, and away from it, in bit/s.
+    /// Rates towards the server, and away from it, in bit/s.
     pub rates_bps: [f64; 2],
-    /// To the server, in seconds; 0 of the server itself.
+    /// Delay to the server, in seconds; 0 for the server itself.
     pub delay_s: f64,
-    /// Of both directions.
+    /// Faults of both directions.
     pub faults: [Random; 2],
-    /// The part of the rates that is left.
+    /// Remaining part of the rates.
     pub part: f64,
 }
 
 impl AccessLink {
-    /// Whether anything passes.
+    /// Returns whether anything passes.
     pub fn passes(&self) -> bool {
         self.part > 0.0
     }
 
-    /// The rate of a direction now, in bit/s.
+    /// Returns the current rate of a direction, in bit/s.
     pub fn bps(&self, direction: usize) -> f64 {
         self.rates_bps[direction] * self.part
     }
 }
 
-/// The links of all places while a schedule changes them.
+/// The links of all endpoints while a schedule changes them.
 pub struct Access<'t> {
     topology: &'t Topology,
-    /// Places with their hosts.
+    /// Endpoints with their hosts.
     places: Vec<(Endpoint, Vec<NodeId>)>,
-    /// By link: how many faults have it down, and the rate that it is slowed to.
+    /// By link: the number of faults that have it down, and the rate that it is slowed to.
     down: Vec<u32>,
     slow_bps: Vec<Option<f64>>,
 }
 
 impl<'t> Access<'t> {
-    /// Creates the links of these places as the topology has them.
+    /// Creates the links of these endpoints as the topology has them.
     pub fn new(topology: &'t Topology, places: Vec<(Endpoint, Vec<NodeId>)>) -> Self {
         let links = topology.links().len();
         Access { topology, places, down: vec![0; links], slow_bps: vec![None; links] }
     }
 
-    /// Returns the places that a link belongs to.
+    /// Returns the endpoints of a link.
     pub fn places_of(&self, link: LinkId) -> Vec<Endpoint> {
         let ends = self.topology.link(link).ends;
         let has_end = |hosts: &[NodeId]| hosts.iter().any(|host| ends.contains(host));
         self.places.iter().filter(|(_, hosts)| has_end(hosts)).map(|(place, _)| *place).collect()
     }
 
-    /// A link goes down, or comes up.
+    /// Takes a link down, or up again.
     pub fn set_down(&mut self, link: LinkId, is_down: bool) -> Vec<Change> {
         let down = &mut self.down[link.index()];
         *down = if is_down { *down + 1 } else { down.saturating_sub(1) };
         self.changes(link)
     }
 
-    /// A link has another rate, in bit/s, or its own again.
+    /// Sets a link's rate, in bit/s; `None` restores its own.
     pub fn set_rate(&mut self, link: LinkId, bps: Option<f64>) -> Vec<Change> {
         self.slow_bps[link.index()] = bps;
         self.changes(link)
@@ -128,7 +129,7 @@ impl<'t> Access<'t> {
         self.places_of(link).into_iter().map(|place| Change { place, part: self.part(place) }).collect()
     }
 
-    /// The part that is left of the rates of a place's links.
+    /// Returns the remaining part of an endpoint's rates.
     fn part(&self, place: Endpoint) -> f64 {
         let hosts = self.places.iter().find(|(known, _)| *known == place);
         let (mut now, mut all) = (0.0, 0.0);

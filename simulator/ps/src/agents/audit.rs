@@ -1,4 +1,4 @@
-//! The oracle: what was computed, the model that follows from what was applied, and the order. It shares no
+//! The oracle: computed updates, the model that follows from the applied ones, and their order. It shares no
 //! code with the agents; values are added in double precision and rounded once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -7,22 +7,22 @@ use inart_protocol_ps::{Applied as When, Blocking, SyncModel, Update};
 use inart_ps_agent::{Kept, Start};
 use inart_topologies::units::counted;
 
-/// A finding: whose, and what is wrong.
+/// A finding: the participant, and the problem.
 pub type Wrong = (usize, String);
 type Found = Result<(), Wrong>;
 
-/// Who decides, for the oracle.
+/// Synchronization, for the oracle.
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
-    /// Workers one by one, or all together.
+    /// Workers by a synchronization model.
     Order(SyncModel),
-    /// Clients in that many groups.
+    /// Clients in this number of groups.
     Groups(usize),
 }
 
 impl Rule {
-    /// The most versions between an update's pull and its application, with so many workers. With restarts
-    /// of the server the bound of ssp does not hold: workers come back with their own counts.
+    /// Returns the most versions between an update's pull and its application, with this number of workers.
+    /// With restarts of the server the bound of ssp does not hold: workers rejoin with their own counts.
     pub fn staleness(self, workers: usize, restarts: bool) -> Option<u64> {
         let others = workers as u64 - 1;
         match self {
@@ -33,7 +33,7 @@ impl Rule {
                 Blocking::AfterPush => Some((2 * ssp.bound + 1) * others),
                 Blocking::BeforeCommit => Some(2 * ssp.bound * others),
             },
-            // A version ends while somebody lags so far behind; then it is waited for.
+            // A version ends while a worker lags this far behind; then it is awaited.
             Rule::Order(SyncModel::Safa(safa)) => Some(safa.lag + 1),
             Rule::Order(SyncModel::R2sp(r2sp)) => match r2sp.applied {
                 When::InTurn => Some(others),
@@ -42,7 +42,7 @@ impl Rule {
         }
     }
 
-    /// Whether updates are applied round by round, one of each worker.
+    /// Returns whether updates are applied round by round, one per worker.
     fn is_in_turn(self) -> bool {
         matches!(self, Rule::Order(SyncModel::R2sp(r2sp)) if r2sp.applied == When::InTurn)
     }
@@ -68,14 +68,14 @@ struct Held {
     batch: u32,
 }
 
-/// Truth that runs are compared with.
+/// Ground truth of a run.
 pub struct Audit {
     rule: Rule,
     /// By participant: samples of its first batch.
     first_batches: Vec<u32>,
     most_staleness: Option<u64>,
     computed: BTreeMap<Vec<u32>, Computed>,
-    /// By version, of the server's incarnation and those before it.
+    /// Models by version, of all incarnations of the server.
     models: BTreeMap<u64, Vec<f32>>,
     version: u64,
     held: BTreeMap<usize, Held>,
@@ -83,7 +83,7 @@ pub struct Audit {
     /// By participant: updates that have not arrived, and events that excuse one.
     missing: Vec<u64>,
     excuses: Vec<u64>,
-    /// Who was applied last, since participants or the server came and went.
+    /// Order of applied updates since the last change of participants or the server.
     turns: VecDeque<usize>,
     members: BTreeSet<usize>,
     is_closing: bool,
@@ -91,13 +91,13 @@ pub struct Audit {
     pub values: u64,
     pub versions: u64,
     pub wasted_updates: u64,
-    /// Held updates that a killed server had taken.
+    /// Held updates that a crashed server had accepted.
     pub lost: u64,
     pub stalenesses: Vec<u64>,
 }
 
 impl Audit {
-    /// Creates the oracle of a training that begins with a model.
+    /// Creates the oracle of a training that starts with a model.
     pub fn new(rule: Rule, first_batches: Vec<u32>, restarts: bool, model: Vec<f32>) -> Self {
         let workers = first_batches.len();
         Audit {
@@ -123,7 +123,7 @@ impl Audit {
         }
     }
 
-    /// A server goes on from what the one before has kept.
+    /// Checks that a server resumes from its predecessor's checkpoint.
     pub fn restarted(&mut self, kept: &Kept) -> Found {
         let model = self.models.get(&kept.version);
         if model.map(|model| bits(model)) != Some(bits(&kept.values)) {
@@ -142,30 +142,30 @@ impl Audit {
         Ok(())
     }
 
-    /// A participant was killed: its update may be computed in vain.
+    /// Takes note of a participant's crash: its update may be lost.
     pub fn killed(&mut self, worker: usize) {
         self.excuses[worker] += 1;
         self.turns.clear();
     }
 
-    /// A participant takes part, or another incarnation of it.
+    /// Takes note that a participant, or another incarnation of it, has joined.
     pub fn joined(&mut self, worker: usize) {
         self.members.insert(worker);
         self.turns.clear();
     }
 
-    /// A participant takes no part any more: the server has given it up.
+    /// Takes note that the server has removed a participant.
     pub fn gone(&mut self, worker: usize) {
         self.members.remove(&worker);
         self.killed(worker);
     }
 
-    /// The training ends: only those that compute still have a turn.
+    /// Takes note of the training's end: only those that compute still have a turn.
     pub fn closes(&mut self) {
         self.is_closing = true;
     }
 
-    /// The model that a participant has pulled is that version.
+    /// Checks that a pulled model is the version that it claims to be.
     pub fn pulled(&mut self, worker: usize, start: &Start) -> Found {
         let wrong = |what: &str| Err((worker, format!("the model {what} version {}", start.version)));
         let Some(model) = self.models.get(&start.version) else { return wrong("is of an unknown") };
@@ -173,7 +173,7 @@ impl Audit {
         if bits(model) == bits(&start.model) { Ok(()) } else { wrong("that it pulled is not") }
     }
 
-    /// A participant has computed an update; whether no other is equal.
+    /// Takes an update that a participant has computed. Returns whether no other is equal.
     pub fn computed(&mut self, worker: usize, start: &Start, values: &[f32]) -> bool {
         let new = Computed { worker, base: start.version, batch: start.batch, has_arrived: false };
         let key = bits(values);
@@ -186,7 +186,7 @@ impl Audit {
         true
     }
 
-    /// An update is at the server, whole: as computed, and for the first time.
+    /// Checks a complete update at the server: as computed, and received once.
     pub fn arrived(&mut self, worker: usize, iteration: u64, base: u64, values: &[f32]) -> Found {
         let wrong = |what: String| Err((worker, format!("update {iteration} {what}")));
         let Some(computed) = self.computed.get_mut(&bits(values)) else {
@@ -209,7 +209,7 @@ impl Audit {
         self.complete(worker)
     }
 
-    /// No more updates of a worker are missing than faults explain. Clients' may come after their round.
+    /// Checks that faults explain all missing updates of a worker. Clients' may arrive after their round.
     fn complete(&self, worker: usize) -> Found {
         let (missing, excuses) = (self.missing[worker], self.excuses[worker]);
         if missing > excuses && matches!(self.rule, Rule::Order(_)) {
@@ -221,7 +221,7 @@ impl Audit {
         Ok(())
     }
 
-    /// The server has applied updates; with the model that it has then, if that is not of a later version.
+    /// Checks applied updates; with the server's model, unless that is of a later version.
     pub fn applied(&mut self, version: u64, updates: &[Update], model: Option<&[f32]>) -> Found {
         let first = updates.first().map_or(0, |update| update.worker.index());
         if version != self.version + 1 {
@@ -257,7 +257,7 @@ impl Audit {
         updates.iter().try_for_each(|update| self.in_turn(update.worker.index()))
     }
 
-    /// An update of the batch that its participant was given counts for so much of its first batch.
+    /// Adds an update, weighted by the samples of its iteration over those of its first batch.
     fn add(&self, model: &mut [f32], worker: usize, held: &Held) {
         let scale = (f64::from(held.batch) / f64::from(self.first_batches[worker])) as f32;
         for (sum, value) in model.iter_mut().zip(&held.values) {
@@ -266,7 +266,8 @@ impl Audit {
         }
     }
 
-    /// The update that is applied: it is there, is of a later iteration than the last one, and not too stale.
+    /// Removes an applied update: it must have arrived, be of a later iteration than the last one, and not be
+    /// too stale.
     fn release(&mut self, update: &Update) -> Result<Held, Wrong> {
         let (worker, iteration) = (update.worker.index(), update.iteration);
         let wrong = |what: String| (worker, format!("update {iteration} {what}"));
@@ -297,14 +298,15 @@ impl Audit {
         Ok(held)
     }
 
-    /// While nobody comes and goes, a round is one update of each, in the order of the round before.
+    /// Checks that a round is one update of each participant, in the order of the previous round, while no
+    /// participant joins or leaves.
     fn in_turn(&mut self, worker: usize) -> Found {
         let members = self.members.len();
         if members == 0 || self.is_closing || !self.rule.is_in_turn() {
             return Ok(());
         }
         self.turns.push_back(worker);
-        // Turns that had begun before may still be of those that have gone.
+        // Open turns may still belong to removed participants.
         if self.turns.len() > 3 * members {
             self.turns.pop_front();
             let last = self.turns.len() - 1;
@@ -319,8 +321,8 @@ impl Audit {
         Ok(())
     }
 
-    /// The training is over: what was taken is applied, and the server, if one incarnations, has the model
-    /// that follows.
+    /// Checks the end of the training: accepted updates are applied, and the server, if one runs, has the
+    /// model that follows.
     pub fn ended(&self, model: Option<&[f32]>) -> Found {
         if model.is_some_and(|model| bits(model) != bits(&self.models[&self.version])) {
             return Err((0, format!("version {} has other values at the end", self.version)));
@@ -332,7 +334,7 @@ impl Audit {
     }
 }
 
-/// A group's mean takes 1/M of the model (R²SP, Algorithm 2, line 16), in double precision.
+/// Merges a group's mean into the model with weight 1/M (R²SP, Algorithm 2, line 16), in double precision.
 fn merge(model: &mut [f32], of_group: &[Vec<f32>], groups: usize) {
     let part = 1.0 / groups as f64;
     for (at, value) in model.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
-//! Why a run of agents has no result.
+//! Errors that end a run of agents.
 
 use inart_protocol_ps::{GroupError, SyncModelError};
 use inart_world::Stuck;
 
-/// What is wrong.
+/// Error that ends a run of agents.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AgentError {
     /// Participants of another kind.
@@ -11,58 +11,58 @@ pub enum AgentError {
     Kind {
         /// The job.
         job: String,
-        /// Its participants.
+        /// Kind of the job's participants.
         has: &'static str,
-        /// The order.
+        /// Name of the synchronization.
         sync: &'static str,
-        /// Whom the order is for.
+        /// Kind of participants that the synchronization needs.
         wanted: &'static str,
     },
-    /// A number that is too small.
+    /// Number that is too small.
     #[error("{what} {given}: give at least {least}")]
     Few {
-        /// Of what.
+        /// Setting.
         what: &'static str,
-        /// How many were given.
+        /// Given number.
         given: u32,
-        /// The least.
+        /// Least number.
         least: u32,
     },
-    /// More processes than have numbers.
+    /// More participants than process numbers.
     #[error("job {job} has {participants} participants; at most {most} run as processes")]
     Many {
         /// The job.
         job: String,
-        /// How many it has.
+        /// Number of participants.
         participants: usize,
-        /// How many can run.
+        /// Most participants.
         most: usize,
     },
-    /// A fault that is not simulated.
+    /// Fault that is not simulated.
     #[error("{what}: {why}; {fix}")]
     Fault {
-        /// The step of the schedule.
+        /// Step of the schedule.
         what: String,
-        /// Why not.
+        /// Reason.
         why: &'static str,
         /// Correction.
         fix: &'static str,
     },
-    /// A policy's numbers are wrong.
+    /// Invalid synchronization model.
     #[error(transparent)]
     SyncModel(#[from] SyncModelError),
-    /// Groups are wrong.
+    /// Invalid groups.
     #[error(transparent)]
     Groups(#[from] GroupError),
-    /// The oracle has found a difference.
+    /// Difference that the oracle has found.
     #[error("{who}: {what}; this is a defect")]
     Wrong {
-        /// Whose update or model.
+        /// Participant of the update or model.
         who: String,
         /// Problem.
         what: String,
     },
-    /// A run that does not end.
+    /// Run that does not end.
     #[error("the training does not end: {0}; {1}")]
     Stuck(Stuck, String),
 }

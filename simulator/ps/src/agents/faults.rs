@@ -28,11 +28,11 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     frame_bytes: 64..=9000,
 };
 
-/// A job on its network, with what happens there.
+/// A job on its network, with its faults.
 pub struct Planning<'t> {
     pub topology: &'t Topology,
     pub job: &'t Job,
-    /// The job's hosts in the topology.
+    /// Hosts of the job in the topology.
     pub participants: Vec<NodeId>,
     pub servers: Vec<NodeId>,
 }
@@ -40,9 +40,9 @@ pub struct Planning<'t> {
 /// Events of a run.
 pub struct Plan {
     pub faults: Vec<(Duration, Fault<Change>, String)>,
-    /// Participants whose processes end and do not start again.
+    /// Participants whose processes end and do not restart.
     pub gone: BTreeSet<usize>,
-    /// Whether the server starts again.
+    /// Whether the server restarts.
     pub restarts: bool,
     pub access_links: Vec<AccessLink>,
     pub server: AccessLink,
@@ -100,14 +100,14 @@ impl<'t> Planning<'t> {
         self.participants.iter().zip(&self.job.participants).map(link).collect()
     }
 
-    /// Effects of links on messages to and from these hosts.
+    /// Returns the effects of links on messages to and from these hosts.
     fn random(&self, schedule: &Schedule, hosts: &[NodeId]) -> [Random; 2] {
         let towards = |is_to: bool| {
             let links = hosts
                 .iter()
                 .flat_map(|host| self.topology.neighbours(*host).map(move |(_, link)| (*host, link)));
             let access_links = links.map(|(host, link): (NodeId, LinkId)| {
-                // The first direction of a link begins at its first end.
+                // The first direction of a link starts at its first end.
                 let from_host = usize::from(self.topology.link(link).ends[0] != host);
                 &schedule.links[link.index()][if is_to { 1 - from_host } else { from_host }]
             });
@@ -150,13 +150,12 @@ impl<'t> Planning<'t> {
             Step::InterfaceDown(host) | Step::InterfaceUp(host) => {
                 let is_down = matches!(step, Step::InterfaceDown(_));
                 let links: Vec<LinkId> = self.topology.neighbours(host).map(|(_, link)| link).collect();
-                self.process(host)
-                    .ok_or_else(|| wrong("it is not a host of the job", "name one of its hosts"))?;
+                self.process(host).ok_or_else(|| wrong("not a host of the job", "name one of its hosts"))?;
                 links.into_iter().flat_map(|id| changes(access.set_down(id, is_down))).collect()
             }
             Step::Kill(Victim::Host(host)) | Step::Start(Victim::Host(host)) | Step::Disconnect(host) => {
                 let who = self.process(host);
-                let who = who.ok_or_else(|| wrong("it is not a host of the job", "name one of its hosts"))?;
+                let who = who.ok_or_else(|| wrong("not a host of the job", "name one of its hosts"))?;
                 let worker = who.index().checked_sub(1);
                 match step {
                     Step::Disconnect(_) => vec![Fault::Disconnect(who)],
@@ -182,7 +181,7 @@ impl<'t> Planning<'t> {
         })
     }
 
-    /// The process of a host: all servers of a job are one.
+    /// Returns the process of a host: all servers of a job are one.
     fn process(&self, host: NodeId) -> Option<PeerNo> {
         let worker = self.participants.iter().position(|own| *own == host);
         worker.map(peer).or_else(|| self.servers.contains(&host).then_some(SERVER))
@@ -192,7 +191,7 @@ impl<'t> Planning<'t> {
         if schedule.links.as_flattened().iter().any(|link| link.duplicate.get() > 0.0) {
             return Err(AgentError::Fault {
                 what: "links: duplicate".to_owned(),
-                why: "connections drop what arrives twice",
+                why: "connections drop duplicates",
                 fix: "leave it out",
             });
         }
@@ -206,7 +205,7 @@ impl<'t> Planning<'t> {
         Ok(())
     }
 
-    /// Nobody trains without a server.
+    /// Checks that the server restarts: no worker trains without one.
     fn check_server(&self, schedule: &Schedule) -> Result<(), AgentError> {
         let of_server = |(_, step): &&(Span, Step)| match step {
             Step::Kill(Victim::Host(host)) | Step::Start(Victim::Host(host)) => self.servers.contains(host),
@@ -215,8 +214,8 @@ impl<'t> Planning<'t> {
         match schedule.steps.iter().rfind(of_server) {
             Some((_, step @ Step::Kill(_))) => Err(AgentError::Fault {
                 what: step.describe(self.topology),
-                why: "the server does not start again, and no worker trains without it",
-                fix: "give its duration, like `duration: 3 s`",
+                why: "the server does not restart, and no worker trains without it",
+                fix: "give its duration, like `for: 3 s`",
             }),
             _ => Ok(()),
         }

@@ -1,5 +1,5 @@
-//! The agents that hosts run, as machines of one world: in a world all processes have numbers of their own,
-//! and an agent numbers only those that it is connected to.
+//! The agents that hosts run, as machines of one world: in a world every process has its own number, and an
+//! agent numbers only its connections.
 
 use std::time::Duration;
 
@@ -13,27 +13,27 @@ pub const SERVER: PeerNo = PeerNo(0);
 /// An agent.
 #[derive(Debug, Clone)]
 pub enum Agent<S> {
-    /// The server's.
+    /// Agent of the server.
     Server(Box<ServerAgent<S>>),
-    /// A participant's.
+    /// Agent of a participant.
     Worker(Box<WorkerAgent>),
 }
 
-/// A notice of an agent.
+/// Report of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Report {
-    /// Of the server's.
+    /// Report of the server.
     Server(ServerReport),
-    /// Of a participant's.
+    /// Report of a participant.
     Worker(WorkerReport),
 }
 
-/// The process of a participant.
+/// Returns the process of a participant.
 pub fn peer(worker: usize) -> PeerNo {
     PeerNo(worker as u32 + 1)
 }
 
-/// The participant of a process.
+/// Returns the participant of a process.
 pub fn worker(peer: PeerNo) -> PeerNo {
     PeerNo(peer.0.saturating_sub(1))
 }

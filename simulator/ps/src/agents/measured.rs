@@ -65,7 +65,8 @@ pub fn run<B>(
     }
 }
 
-/// The mean over all of the mean time between own events, from the `first` on, in seconds.
+/// Returns the mean over all participants of the mean time between own events, from the `first` on, in
+/// seconds.
 fn between(events: impl Iterator<Item = (usize, Duration)>, count: usize, first: usize) -> f64 {
     let mut own: BTreeMap<usize, Vec<Duration>> = (0..count).map(|who| (who, Vec::new())).collect();
     events.for_each(|(who, at)| own.entry(who).or_default().push(at));

@@ -1,6 +1,6 @@
 //! The agents that hosts run, in virtual time: `inart_ps_agent`'s server and workers on links around a
-//! server, with losses, killed processes, connections that end and rates that change. An oracle compares
-//! every update and every version of the model, and checks order and staleness.
+//! server, with losses, crashed processes, broken connections and changing rates. An oracle compares every
+//! update and every version of the model, and checks order and staleness.
 
 mod access_links;
 mod audit;

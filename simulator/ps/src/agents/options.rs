@@ -1,20 +1,20 @@
-//! How a job's agents are run.
+//! Options of a run of a job's agents.
 
 use std::time::Duration;
 
 use inart_protocol_ps::{BatchRule, SyncModel};
 
-/// The fingerprint of the model, which all processes share.
+/// Fingerprint of the model, which all processes share.
 pub const MODEL: u64 = 77;
 
-/// Who decides.
+/// Synchronization.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sync {
-    /// Workers one by one, or all together.
+    /// Workers by a synchronization model.
     Order(SyncModel),
     /// Clients in groups (FL-R²SP).
     Groups {
-        /// M.
+        /// M, the number of groups.
         groups: usize,
         /// C, above 0 and at most 1.
         fraction: f64,
@@ -24,7 +24,7 @@ pub enum Sync {
 }
 
 impl Sync {
-    /// Returns the order's name.
+    /// Returns the name of the synchronization.
     pub fn name(&self) -> &'static str {
         match self {
             Sync::Order(sync_model) => sync_model.name(),
@@ -33,29 +33,29 @@ impl Sync {
     }
 }
 
-/// How a job's agents are run. Times that are not given are those of `inart order-server`.
+/// Options of a run of a job's agents. Unlisted timeouts are those of `inart order-server`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentOptions {
-    /// Who decides.
+    /// Synchronization.
     pub sync: Sync,
-    /// Whether and how batches are tuned.
+    /// Rule of batch tuning; `None` for fixed batches.
     pub tuning: Option<BatchRule>,
     /// Iterations of each worker, or rounds of each group; at least 2.
     pub iterations: u32,
-    /// Decides the times to compute, the updates, and what is lost.
+    /// Seed of compute times, updates and losses.
     pub seed: u64,
     /// Chunks of the model and of an update; at least 1.
     pub chunks: u32,
-    /// How long the server waits for an update before it gives its worker up.
+    /// Longest wait of the server for an update before its worker times out.
     pub patience: Duration,
-    /// How long a worker may be without a connection before the server gives it up.
+    /// Longest time of a worker without a connection before it times out.
     pub absence: Duration,
-    /// How long a server that starts waits for all workers before it begins.
+    /// Longest wait of a starting server for all workers.
     pub gather: Duration,
 }
 
 impl AgentOptions {
-    /// Returns options for that many iterations: seed 1, 32 chunks, batches that stay.
+    /// Returns options for that many iterations: seed 1, 32 chunks, fixed batches.
     pub fn new(sync: Sync, iterations: u32) -> Self {
         AgentOptions {
             sync,

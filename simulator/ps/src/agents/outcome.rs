@@ -2,24 +2,24 @@
 
 use serde::Serialize;
 
-/// A fault that has happened.
+/// A fault that has occurred.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FaultRecord {
-    /// When, in seconds.
+    /// Time in seconds.
     pub at_s: f64,
-    /// What, in words.
+    /// Description.
     pub fault: String,
 }
 
 /// A run of agents. Every number is in virtual time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentRun {
-    /// The order.
+    /// Name of the synchronization.
     pub sync: &'static str,
     /// Mean time between a worker's updates, or between a group's aggregations, in seconds. The first third,
     /// or the first three rounds of each group, are not counted.
     pub iteration_s: f64,
-    /// The run's length, in seconds.
+    /// Length of the run, in seconds.
     pub seconds: f64,
     /// Versions of the model, each summed again.
     pub versions: u64,
@@ -31,13 +31,13 @@ pub struct AgentRun {
     pub staleness: f64,
     /// The greatest staleness.
     pub staleness_most: u64,
-    /// The bound that was checked; none for orders without one.
+    /// Checked bound on staleness; `None` for a synchronization without one.
     pub staleness_bound: Option<u64>,
-    /// Updates that were computed and never arrived, as a fault explains each.
+    /// Updates that were computed and never arrived, each explained by a fault.
     pub wasted_updates: u64,
-    /// Updates that a killed server had and had not applied.
+    /// Updates that a crashed server had and had not applied.
     pub lost_updates: u64,
-    /// Workers that the server gave up.
+    /// Workers that timed out.
     pub given_up: u64,
     /// Processes that were killed.
     pub kills: u64,
@@ -45,11 +45,11 @@ pub struct AgentRun {
     pub disconnected: u64,
     /// Messages and answers that were lost.
     pub lost_messages: u64,
-    /// Chunks that were sent again by workers.
+    /// Chunks that workers retransmitted.
     pub sent_again: u64,
-    /// Chunks and messages that arrived twice, or belonged to another incarnation or permission, and were
+    /// Chunks and messages that were duplicates, or belonged to another incarnation or permission, and were
     /// dropped.
     pub dropped: u64,
-    /// Faults that have happened.
+    /// Faults that have occurred.
     pub faults: Vec<FaultRecord>,
 }

@@ -21,18 +21,18 @@ use super::sequencer::Either;
 use super::star::Star;
 use super::training::{CHUNK_VALUES, Trainer};
 
-/// How long it takes to connect, and how long a silent connection lasts, as hosts' QUIC has them.
+/// Duration of a connection attempt, and of a silent connection, as in hosts' QUIC.
 const CONNECT: Duration = Duration::from_millis(100);
 const IDLE: Duration = Duration::from_secs(5);
-/// A run whose processes have no news for so long while none computes is stuck.
+/// Time without a report while no process computes after which a run is stuck.
 const STUCK: Duration = Duration::from_secs(3600);
-/// Participants that have numbers as processes.
+/// Most participants with process numbers.
 const MOST: usize = 1 << 14;
 
-/// Runs a job's agents while the schedule's faults happen.
+/// Runs a job's agents with the schedule's faults.
 ///
 /// # Errors
-/// Options or faults that cannot be run; a finding of the oracle, which is a defect; a run that does not end.
+/// The options or faults are invalid; the oracle has a finding, which is a defect; the run does not end.
 pub fn run_agents(
     topology: &Topology,
     job: &Job,
@@ -43,10 +43,10 @@ pub fn run_agents(
     run_sequencer(topology, job, options, schedule, build)
 }
 
-/// Runs a job's agents around a sequencer that `build` makes of what a server has kept.
+/// Runs a job's agents around a sequencer that `build` creates from a server's checkpoint.
 ///
 /// # Errors
-/// As [`run_agents`].
+/// As for [`run_agents`].
 pub fn run_sequencer<S: Sequencer>(
     topology: &Topology,
     job: &Job,
@@ -107,7 +107,7 @@ pub fn run_sequencer<S: Sequencer>(
     ))
 }
 
-/// A chunk's packet stands for its part of the model.
+/// Returns the bits on the wire per byte of a chunk's packet, which stands for its part of the model.
 fn bits_per_byte(job: &Job, options: &AgentOptions) -> f64 {
     let tag = Tag { worker_incarnation: 1, server_incarnation: 1, ticket: 1, version: 1 };
     let packet = chunk_packet(&tag, 0, &[0.0; CHUNK_VALUES], Precision::Single);

@@ -1,4 +1,4 @@
-//! Sequencers: orders of workers one by one, or of clients in groups.
+//! Sequencers: workers by a synchronization model, or clients in groups.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use inart_topologies::ps::Job;
 use super::error::AgentError;
 use super::options::{AgentOptions, Sync};
 
-/// Either of both.
+/// One of the two sequencers.
 #[derive(Debug, Clone)]
 pub enum Either {
-    /// Workers one by one, or all together.
+    /// Workers by a synchronization model.
     Order(Box<InOrder<SyncModel>>),
     /// Clients in groups.
     Groups(Box<InGroups>),
 }
 
 impl Either {
-    /// Creates the sequencer of a server that begins with what was kept.
+    /// Creates the sequencer of a server that starts from a checkpoint.
     ///
     /// # Errors
-    /// Groups that cannot be.
+    /// The groups are invalid.
     pub fn new(job: &Job, options: &AgentOptions, model: u64, kept: Kept) -> Result<Either, AgentError> {
         let patience = Some(options.patience);
         Ok(match options.sync {
@@ -61,7 +61,7 @@ impl Either {
     }
 }
 
-/// Returns how a server of these workers runs.
+/// Returns the settings of a server for these workers.
 pub fn server_options(job: &Job, options: &AgentOptions) -> Options {
     let batches = job.participants.iter().map(|one| Batch::new(one.batch, one.speed)).collect();
     Options { batches, tuning: options.tuning, patience: Some(options.patience) }

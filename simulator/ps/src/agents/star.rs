@@ -1,8 +1,8 @@
-//! The links of a parameter server's job: each participant's own, the server's, and nothing between that
-//! blocks.
+//! The links of a parameter server's job: each participant's own, and the server's; the network between them
+//! is nonblocking.
 //!
 //! Chunks of each direction share the server's port as flows of `inart_virtual::Port`, one chunk of each
-//! participant at a time. Messages that overtake chunks are short: they take the delay and no room.
+//! participant at a time. Messages, which overtake chunks, are short: they take the delay and no capacity.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,17 +16,17 @@ use inart_world::{Later, LinkEvent, Links, Transfer};
 use super::access_links::{AccessLink, Change, Endpoint};
 use super::machine::SERVER;
 
-/// A connection counts a message as lost after this many round-trip times (RFC 9002, section 6.1.2), and not
-/// before the least.
+/// Round-trip times after which a connection counts a message as lost (RFC 9002, section 6.1.2), with a
+/// minimum.
 const LOST_AFTER: f64 = 9.0 / 8.0;
 const LEAST: Duration = Duration::from_millis(1);
 
-/// A transfer that leaves, chunk by chunk one per participant and direction.
+/// A leaving transfer: one chunk at a time per participant and direction.
 struct Leaving {
     transfer: Transfer,
     bits: f64,
     began: Duration,
-    /// None while nothing passes.
+    /// `None` while nothing passes.
     flow: Option<FlowId>,
 }
 
@@ -42,13 +42,13 @@ struct Queue {
 pub struct Star {
     /// By participant, both directions: to the server, and back.
     queues: Vec<[Queue; 2]>,
-    /// By participant, and of the server.
+    /// Links by participant, and of the server.
     access_links: Vec<AccessLink>,
     server: AccessLink,
-    /// Into the server, and out of it.
+    /// Port into the server, and out of it.
     ports: [Port<usize>; 2],
     arrivals: Timeline<LinkEvent>,
-    /// By participant: what waits until something passes again.
+    /// By participant: events that wait for the link to recover.
     stopped: Vec<Vec<LinkEvent>>,
     bits_per_byte: f64,
     given: u64,
@@ -57,14 +57,14 @@ pub struct Star {
     pub lost: u64,
 }
 
-/// Seconds as machines take times. What ends within a nanosecond ends at its end.
+/// Converts seconds to a machine's time, rounded up to the next nanosecond.
 fn time(seconds: f64) -> Duration {
     Duration::from_nanos((seconds * 1e9).ceil() as u64)
 }
 
 impl Star {
-    /// Creates idle links: of participants, of the server, and how many bits on the wire a byte of a chunk's
-    /// packet stands for.
+    /// Creates idle links of participants and of the server. `bits_per_byte`: bits on the wire per byte of a
+    /// chunk's packet.
     pub fn new(
         access_links: Vec<AccessLink>,
         server: AccessLink,
@@ -86,7 +86,8 @@ impl Star {
         }
     }
 
-    /// The participant of two ends, and the direction from the first of them: 0 to the server, 1 back.
+    /// Returns the participant of two ends, and the direction from the first of them: 0 to the server, 1
+    /// back.
     fn place(from: PeerNo, to: PeerNo) -> (usize, usize) {
         match from == SERVER {
             true => (to.index() - 1, 1),
@@ -98,7 +99,7 @@ impl Star {
         self.access_links[participant].passes() && self.server.passes()
     }
 
-    /// Begins the next chunk, or the one that was stopped.
+    /// Starts the next chunk, or resumes the stopped one.
     fn feed(&mut self, participant: usize, direction: usize, now: Duration) {
         if !self.passes(participant) {
             return;
@@ -117,7 +118,7 @@ impl Star {
         }
     }
 
-    /// Takes a chunk off the port; what is left of it stays with it.
+    /// Takes a chunk off the port; the rest of it waits.
     fn stop(&mut self, participant: usize, direction: usize, now: Duration) {
         let Some(leaving) = &mut self.queues[participant][direction].leaving else { return };
         if let Some(flow) = leaving.flow.take()
@@ -127,7 +128,7 @@ impl Star {
         }
     }
 
-    /// The next chunk has left its sender.
+    /// Handles a chunk that has left its sender.
     fn has_left(&mut self, direction: usize, now: Duration) {
         let Some((_, participant)) = self.ports[direction].end() else { return };
         if let Some(Leaving { transfer, began, .. }) = self.queues[participant][direction].leaving.take() {
@@ -136,7 +137,7 @@ impl Star {
         self.feed(participant, direction, now);
     }
 
-    /// A transfer has left: it arrives, or its sender learns that it is lost.
+    /// Sends a transfer that has left: it arrives, or its sender learns of the loss.
     fn travel(&mut self, transfer: Transfer, seconds: f64, now: Duration) {
         let (participant, direction) = Self::place(transfer.from, transfer.to);
         match self.fate(participant, direction) {
@@ -148,7 +149,7 @@ impl Star {
         }
     }
 
-    /// How long something is under way, unless it is lost.
+    /// Returns a message's delay, unless it is lost.
     fn fate(&mut self, participant: usize, direction: usize) -> Option<Duration> {
         let mut more_s = 0.0;
         for link in [&self.access_links[participant], &self.server] {
@@ -165,7 +166,7 @@ impl Star {
         self.arrivals.at(now + after, LinkEvent::Ended { sender, receiver, connection, id, is_taken: false });
     }
 
-    /// Rates have changed: chunks that leave go on at the new ones.
+    /// Applies changed rates to leaving chunks.
     fn follow(&mut self, participants: std::ops::Range<usize>, now: Duration) {
         for participant in participants {
             for direction in 0..2 {

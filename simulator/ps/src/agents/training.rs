@@ -1,4 +1,4 @@
-//! The training program of all processes, and what a server keeps in its file.
+//! The training program of all processes, and the server's checkpoint.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,14 +22,14 @@ use inart_topologies::ps::Job;
 
 /// Values of a chunk.
 pub const CHUNK_VALUES: usize = 4;
-/// Chunks under way at most, as hosts have them.
+/// Most chunks in flight, as in hosts.
 const WINDOW: usize = 16;
-/// The number of the training, which nothing else has here.
+/// Number of the training, used for nothing else here.
 const TRAINING: u64 = 78;
-/// A worker waits for its server as long as the world runs.
+/// Patience of a worker, which exceeds the length of any run.
 const FOR_EVER: Duration = Duration::from_secs(1 << 32);
 
-/// The file of a server.
+/// The checkpoint of a server.
 #[derive(Debug)]
 struct Memory(Mutex<Kept>);
 
@@ -46,11 +46,11 @@ impl Keeper for Memory {
     }
 }
 
-/// A version that is applied, for who measures.
+/// An applied version, for measurements.
 pub struct Applied {
-    /// When.
+    /// Time of the application.
     pub at: Duration,
-    /// Whose updates, and of which iterations.
+    /// Workers and iterations of the updates.
     pub updates: Vec<(usize, u64)>,
 }
 
@@ -58,24 +58,24 @@ pub struct Applied {
 pub struct Trainer<'r, B> {
     job: &'r Job,
     options: &'r AgentOptions,
-    /// Makes the sequencer of a server that starts.
+    /// Creates the sequencer of a starting server.
     build: B,
-    /// What the server that runs, or the one before, has kept.
+    /// Checkpoint of the current server, or of the previous one.
     kept: Arc<Memory>,
-    /// By process, how often it has started.
+    /// By process, the number of its starts.
     starts: Vec<u32>,
-    /// Times to compute, in the order in which participants begin to.
+    /// Compute times, in the order in which participants start to compute.
     computes: SplitMix64,
     updates: SplitMix64,
-    /// Participants whose processes do not start again.
+    /// Participants whose processes do not restart.
     pub gone: BTreeSet<usize>,
     pub audit: Audit,
     pub applied: Vec<Applied>,
-    /// When a worker's updates arrived: when, whose.
+    /// Times and workers of arrived updates.
     pub arrived: Vec<(Duration, usize)>,
     pub given_up: u64,
     pub disconnected: u64,
-    /// Of processes that are over.
+    /// Counters of ended processes.
     pub server: ServerCounters,
     pub workers: WorkerCounters,
     pub kills: u64,
@@ -86,7 +86,7 @@ where
     S: Sequencer,
     B: FnMut(Kept) -> Result<S, AgentError>,
 {
-    /// Creates the training of a job, from its first model on.
+    /// Creates the training of a job with its first model.
     pub fn new(job: &'r Job, options: &'r AgentOptions, rule: Rule, restarts: bool, build: B) -> Self {
         let mut updates = SplitMix64::stream(options.seed, 2);
         let values = options.chunks as usize * CHUNK_VALUES;
@@ -126,7 +126,7 @@ where
         }
     }
 
-    /// A finding of the oracle, by name.
+    /// Returns a finding of the oracle with the participant's name.
     pub fn wrong(&self, (worker, what): Wrong) -> AgentError {
         AgentError::Wrong { who: self.job.participants[worker].name.clone(), what }
     }
@@ -175,7 +175,7 @@ where
                 if agent.is_closing() {
                     self.audit.closes();
                 }
-                // Several versions may come at once: the last one is what the server has.
+                // Several versions may be applied at once: the last one is the server's.
                 let is_last = agent.sequencer().version() == applied.version;
                 let model = is_last.then(|| agent.model());
                 let model = model.as_ref().map(|all| &***all);
@@ -200,12 +200,12 @@ where
             ServerReport::Discarded { worker: WorkerNo(worker), iteration, refusal } => {
                 Err((worker as usize, format!("update {iteration} is discarded: {refusal}")))
             }
-            ServerReport::LeftOut { worker } => Err((worker.index(), "it is left out".to_owned())),
+            ServerReport::LeftOut { worker } => Err((worker.index(), "the client is excluded".to_owned())),
             ServerReport::Overflow { overflow, .. } => Err((overflow.worker.index(), overflow.to_string())),
         }
     }
 
-    /// A participant computes: the oracle has its update at once, the agent after a time.
+    /// Computes a participant's update: the oracle has it at once, the agent after the compute time.
     fn computes(&mut self, worker: usize, start: &Start) -> Result<(Duration, Computed), Wrong> {
         self.audit.pulled(worker, start)?;
         let participant = &self.job.participants[worker];
@@ -238,7 +238,7 @@ where
                 Ok(())
             }
             WorkerReport::Failed(WorkerError::NoServer(_)) => {
-                Err((worker, "it waits without end".to_owned()))
+                Err((worker, "the worker waits without end".to_owned()))
             }
             WorkerReport::Failed(error) => Err((worker, error.to_string())),
             WorkerReport::LeftOut { why } => Err((worker, why)),
@@ -246,7 +246,7 @@ where
         }
     }
 
-    /// Adds what a process has dropped. What it could not read is a defect.
+    /// Adds the drop counters of a process. Malformed messages are a defect.
     pub fn count(&mut self, who: PeerNo, agent: &Agent<S>) -> Result<(), AgentError> {
         let malformed = match agent {
             Agent::Server(agent) => {
@@ -269,11 +269,11 @@ where
         if malformed == 0 {
             return Ok(());
         }
-        let what = format!("it was sent {malformed} messages that it cannot read");
+        let what = format!("received {malformed} unreadable messages");
         Err(AgentError::Wrong { who: self.name(who).to_owned(), what })
     }
 
-    /// For whom the server waits, or that no server runs.
+    /// Returns the workers that the server waits for, or that no server runs.
     pub fn waits(&self, server: Option<&Agent<S>>, now: Duration) -> String {
         let Some(Agent::Server(agent)) = server else { return "no server runs".to_owned() };
         let one = |(worker, awaited): (WorkerNo, _)| {
@@ -311,7 +311,7 @@ where
 
     fn killed(&mut self, who: PeerNo, machine: Agent<S>) {
         self.kills += 1;
-        // A killed process cannot say what it could not read; those that end do.
+        // A killed process cannot report malformed messages; those that end do.
         let _ = self.count(who, &machine);
         if who != SERVER {
             self.audit.killed(who.index() - 1);
@@ -338,7 +338,7 @@ where
         found.map_err(|wrong| self.wrong(wrong))
     }
 
-    /// The server has ended, all that live know, and all others are gone for good.
+    /// Returns whether the server has ended, all live workers know, and all others have failed permanently.
     fn is_over(&self, machines: &[Option<Agent<S>>]) -> bool {
         let is_over = |(at, machine): (usize, &Option<Agent<S>>)| match machine {
             Some(Agent::Server(agent)) => agent.is_closing() && agent.is_idle(),

@@ -18,16 +18,16 @@ use super::outcome::AgentRun;
 use super::run::run_sequencer;
 use super::sequencer::Either;
 
-/// Why a trial has no result.
+/// Error that ends a trial.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// A network that cannot be read.
+    /// Unreadable network.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// A schedule that does not fit.
+    /// Schedule that does not fit.
     #[error(transparent)]
     Faults(#[from] FaultsError),
-    /// A run that failed.
+    /// Run that failed.
     #[error(transparent)]
     Run(#[from] AgentError),
 }
@@ -35,11 +35,11 @@ pub enum TrialError {
 /// One trial.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// The network's document.
+    /// Document of the network.
     pub network: String,
     /// Fault schedule.
     pub faults: Faults,
-    /// How its job is run.
+    /// Options of the job's run.
     pub options: AgentOptions,
 }
 
@@ -73,10 +73,10 @@ impl Draws {
 }
 
 impl Trial {
-    /// Returns the trial of workers that a seed names.
+    /// Returns the trial of workers for a seed.
     ///
     /// # Errors
-    /// None that a test has seen: policies whose numbers are wrong.
+    /// A synchronization model is invalid, which no test has seen.
     pub fn random(seed: u64) -> Result<Trial, TrialError> {
         let mut draws = Draws(SplitMix64::stream(seed, 0));
         let workers = draws.whole(1, 7) as usize;
@@ -84,10 +84,10 @@ impl Trial {
         Self::of(seed, workers, sync, &mut draws)
     }
 
-    /// Returns the trial of clients in groups that a seed names.
+    /// Returns the trial of clients in groups for a seed.
     ///
     /// # Errors
-    /// As [`Trial::random`].
+    /// As for [`Trial::random`].
     pub fn of_groups(seed: u64) -> Result<Trial, TrialError> {
         let mut draws = Draws(SplitMix64::stream(seed, 1));
         let clients = draws.whole(2, 8) as usize;
@@ -120,7 +120,7 @@ impl Trial {
     /// Runs the trial.
     ///
     /// # Errors
-    /// An unusable trial; a finding.
+    /// The trial is unusable; a finding.
     pub fn run(&self) -> Result<AgentRun, TrialError> {
         self.run_with(|job, kept| Either::new(job, &self.options, MODEL, kept))
     }
@@ -128,7 +128,7 @@ impl Trial {
     /// Runs the trial around another sequencer.
     ///
     /// # Errors
-    /// As [`Trial::run`].
+    /// As for [`Trial::run`].
     pub fn run_with<S: Sequencer>(
         &self,
         mut build: impl FnMut(&Job, Kept) -> Result<S, AgentError>,
@@ -163,7 +163,8 @@ fn network(count: usize, compute_ms: u64, of_clients: bool, draws: &mut Draws) -
     )
 }
 
-/// Returns the faults of a job's hosts that a seed names, up to a time in seconds. Some participant stays.
+/// Returns random faults of a job's hosts for a seed, up to a time in seconds. At least one participant
+/// stays.
 pub fn random_faults(topology: &Topology, job: &str, horizon_s: f64, seed: u64) -> Faults {
     let mut draws = Draws(SplitMix64::stream(seed, 3));
     let mut faults = Faults::default();

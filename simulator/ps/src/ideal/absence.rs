@@ -4,16 +4,16 @@ use inart_topologies::faults::quantity::Span;
 use inart_topologies::faults::{Step, Victim};
 use inart_topologies::switched::NodeId;
 
-/// A participant is gone for a while: what it computes and transfers is lost.
+/// Temporary absence of a participant: its computations and transfers are lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Absence {
-    /// Its position among the job's participants.
+    /// Position among the job's participants.
     pub participant: usize,
-    /// From when, in seconds.
+    /// Start, in seconds.
     pub from_s: f64,
-    /// Until when, in seconds; for good unless told.
+    /// End, in seconds; `None` for a permanent absence.
     pub until_s: Option<f64>,
-    /// Whether the server is told when it goes, as by a connection that breaks; else it has to find out.
+    /// Whether the server is notified at the start, as by a broken connection; otherwise it must time out.
     pub is_noticed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What came out of a run of clients.
+//! Report of a run of clients.
 
 use inart_protocol_ps::GroupCounters;
 use serde::Serialize;
@@ -21,36 +21,36 @@ pub struct ClientRun {
     pub pull_s: f64,
     /// Mean time from the arrival of a push to the pull, in seconds.
     pub wait_s: f64,
-    /// The part of the rate out of the server that was used.
+    /// Utilization of the rate out of the server, from 0 to 1.
     pub utilisation_out: f64,
-    /// The run's length in virtual time, in seconds.
+    /// Length of the run in virtual time, in seconds.
     pub seconds: f64,
-    /// Aggregations in all.
+    /// Number of aggregations.
     pub rounds: u64,
     /// Updates that were aggregated.
     pub aggregated: u64,
-    /// Pushes that came after their round.
+    /// Pushes that arrived after their round.
     pub late: u64,
-    /// Clients that the server gave up.
+    /// Clients that timed out.
     pub given_up: u64,
     /// Rates at the server's port over time, in bit/s: into it and out of it; empty unless asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub usage_bps: Vec<[f64; 2]>,
 }
 
-/// When a client began what it does, in seconds.
+/// Start of a client's activities, in seconds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
     push: Option<f64>,
-    /// Since its push arrived.
+    /// Arrival of its push.
     wait: Option<f64>,
     pull: Option<f64>,
 }
 
-/// What is noted while a run goes on.
+/// Notes during a run.
 pub struct Record {
     clients: Vec<Times>,
-    /// By group: aggregations, and when the last one was.
+    /// By group: aggregations, and the time of the last one.
     groups: Vec<(u64, f64)>,
     rounds_s: Vec<f64>,
     pushes_s: Vec<f64>,
@@ -78,7 +78,7 @@ impl Record {
         (*count, *last_s) = (*count + 1, now_s);
     }
 
-    /// What ends now counts if its group has had its first rounds.
+    /// Returns whether an event counts: its group has had its first rounds.
     fn counts(&self, group: usize) -> bool {
         self.groups[group].0 >= DROPPED
     }

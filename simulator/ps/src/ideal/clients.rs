@@ -1,4 +1,4 @@
-//! Clients that meet the server in groups.
+//! Clients that use the server in groups.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,24 +16,24 @@ use super::clock::{duration, seconds};
 use super::error::RunError;
 use super::usage::Usage;
 
-/// How a job of clients is run.
+/// Options of a job of clients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClientOptions {
-    /// M.
+    /// M, the number of groups.
     pub groups: usize,
     /// C, above 0 and at most 1.
     pub fraction: f64,
     /// r, from 0 to 1.
     pub relaxation: f64,
-    /// The run ends when every group was aggregated so often.
+    /// Aggregations of every group after which the run ends.
     pub rounds: u32,
-    /// Names the draws.
+    /// Seed of the draws.
     pub seed: u64,
-    /// How long the server waits for a client before it gives it up, in seconds; for ever unless told.
+    /// Longest wait of the server for a client before it times out, in seconds; `None` for no limit.
     pub patience_s: Option<f64>,
-    /// Who is gone when.
+    /// Absences of clients.
     pub absences: Vec<Absence>,
-    /// Over windows of how many seconds the use of the server's port is noted; not at all unless told.
+    /// Length of the windows in which the server's port utilization is noted, in seconds; `None` for none.
     pub usage_s: Option<f64>,
 }
 
@@ -52,44 +52,44 @@ impl ClientOptions {
     }
 }
 
-/// What happens, for who watches.
+/// Event for observers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientEvent {
-    /// A client begins to pull a version of the model. All begin with version 0, which nobody pulls.
+    /// A client starts to pull a version of the model. All start with version 0, which is not pulled.
     Pull {
-        /// The client's position.
+        /// Position of the client.
         client: usize,
-        /// Which version.
+        /// Version.
         version: u64,
     },
-    /// A push has arrived whole.
+    /// A complete push has arrived.
     Push {
-        /// The client's position.
+        /// Position of the client.
         client: usize,
-        /// The round that it is of.
+        /// Round of the push.
         round: u64,
-        /// What became of it.
+        /// Outcome of the push.
         arrival: Arrival,
     },
     /// A group is aggregated.
     Aggregate {
-        /// The group's number.
+        /// Number of the group.
         group: usize,
-        /// Its round.
+        /// Round of the group.
         round: u64,
-        /// The version that the model has then.
+        /// Version of the model afterwards.
         version: u64,
         /// Positions of the clients whose updates are in it.
         clients: Vec<usize>,
     },
-    /// The server leaves a client out for its data from now on.
+    /// The server excludes a client for its data from now on.
     LeftOut {
-        /// The client's position.
+        /// Position of the client.
         client: usize,
     },
-    /// The server has given a client up.
+    /// The server has removed a client that timed out.
     Gone {
-        /// The client's position.
+        /// Position of the client.
         client: usize,
     },
 }
@@ -97,15 +97,15 @@ pub enum ClientEvent {
 /// Runs a job of clients.
 ///
 /// # Errors
-/// A job of workers, options that do not hold together, or a run that does not end.
+/// The job has workers, the options contradict each other, or the run does not end.
 pub fn run_clients(job: &Job, options: &ClientOptions) -> Result<ClientRun, RunError> {
     run_clients_watched(job, options, &mut |_, _| ())
 }
 
-/// Runs a job of clients, and tells everything that happens with its time in seconds.
+/// Runs a job of clients, and reports each event with its time in seconds.
 ///
 /// # Errors
-/// As [`run_clients`].
+/// As for [`run_clients`].
 pub fn run_clients_watched(
     job: &Job,
     options: &ClientOptions,
@@ -117,12 +117,12 @@ pub fn run_clients_watched(
     })
 }
 
-/// Runs a job of clients whose models somebody computes beside it, so that clients may be left out for their
-/// data. `judge` is told everything that happens; it answers an aggregation with how alike each client's
-/// update was to the reference (positions and cosines). Its other answers are not looked at.
+/// Runs a job of clients whose models the caller computes, so that clients may be excluded for their data.
+/// `judge` receives each event; it answers an aggregation with the similarity of each client's update to the
+/// reference (positions and cosines). Its other answers are ignored.
 ///
 /// # Errors
-/// As [`run_clients`]; a rule that cannot be.
+/// As for [`run_clients`]; the rule is invalid.
 pub fn run_clients_judged(
     job: &Job,
     options: &ClientOptions,
@@ -144,7 +144,7 @@ pub fn run_clients_judged(
     Ok(world.report())
 }
 
-/// Who is told what happens, and when in seconds.
+/// Receives each event with its time in seconds.
 pub type Judge<'j> = dyn FnMut(f64, ClientEvent) -> Vec<(usize, f64)> + 'j;
 
 #[derive(Debug, Clone, Copy)]
@@ -161,13 +161,13 @@ enum Event {
         client: usize,
         incarnation: u32,
     },
-    /// The server's permission, at the client.
+    /// Arrival of the server's permission at the client.
     Answer {
         client: usize,
         incarnation: u32,
         round: u64,
     },
-    /// The client's wish to pull, at the server.
+    /// Arrival of the client's pull request at the server.
     Pull {
         client: usize,
         incarnation: u32,
@@ -183,10 +183,10 @@ enum Event {
 /// A client's process.
 struct Actor {
     machine: Client,
-    /// How often it has been started: what earlier incarnations began is void.
+    /// Number of starts: events of earlier incarnations are void.
     incarnation: u32,
     is_away: bool,
-    /// Into the server, or out of it.
+    /// Flow into the server, or out of it.
     flow: Option<(bool, FlowId)>,
     round: u64,
 }
@@ -200,7 +200,7 @@ struct World<'r> {
     out: Port<(usize, u32)>,
     timers: Timeline<Event, Seconds>,
     steps: VecDeque<(usize, ClientStep)>,
-    /// Times are drawn in the order in which clients begin to compute.
+    /// Random numbers for times, in the order in which clients start to compute.
     random: SplitMix64,
     now_s: f64,
     record: Record,
@@ -249,7 +249,7 @@ impl<'r> World<'r> {
         for client in 0..self.actors.len() {
             self.server.join(number(client), Duration::ZERO);
         }
-        // All begin with the model.
+        // All start with the model.
         while self.server.next_output().is_some() {}
         for client in 0..self.actors.len() {
             let step = self.actors[client].machine.start_with(0);
@@ -258,7 +258,7 @@ impl<'r> World<'r> {
         self.settle();
     }
 
-    /// Whether every group that has clients, now or later, has done its rounds.
+    /// Returns whether every group with present or returning clients has done its rounds.
     fn is_over(&self) -> bool {
         let rounds = u64::from(self.options.rounds);
         let is_empty = |group: usize| {
@@ -272,7 +272,7 @@ impl<'r> World<'r> {
         groups.all(|group| self.server.round(group).is_some_and(|round| round >= rounds) || is_empty(group))
     }
 
-    /// The next event.
+    /// Handles the next event.
     fn step(&mut self) -> Result<(), RunError> {
         let wake_s = self.server.wake_at().map(seconds);
         let ends =
@@ -301,7 +301,7 @@ impl<'r> World<'r> {
         Ok(())
     }
 
-    /// A transfer's last bit has left its sender.
+    /// Handles the end of a transfer at its sender.
     fn ended(&mut self, is_push: bool) {
         let port = if is_push { &mut self.into } else { &mut self.out };
         let Some((_, (client, incarnation))) = port.end() else { return };
@@ -313,7 +313,7 @@ impl<'r> World<'r> {
         self.delayed(client, event);
     }
 
-    /// It has left one end of the client's link; without a delay it is at the other one.
+    /// Delays an event by the client's link; without a delay it occurs at once.
     fn delayed(&mut self, client: usize, event: Event) {
         match self.job.participants[client].delay_s {
             0.0 => self.happen(event),
@@ -338,7 +338,7 @@ impl<'r> World<'r> {
                 let arrival = self.server.push(number(client), round, Ok(()), self.now());
                 (self.judge)(self.now_s, ClientEvent::Push { client, round, arrival });
                 if arrival == Arrival::Barred {
-                    // It was given up while it computed.
+                    // The client timed out while it computed.
                     let step = self.actors[client].machine.start();
                     self.steps.push_back((client, step));
                 }
@@ -352,7 +352,7 @@ impl<'r> World<'r> {
             Event::Pull { client, incarnation } if self.actors[client].incarnation == incarnation => {
                 self.pull(client)
             }
-            // What an earlier incarnation began is void.
+            // Events of an earlier incarnation are void.
             Event::PullArrived { .. } | Event::Computed { .. } | Event::PushArrived { .. } => {}
             Event::Answer { .. } | Event::Pull { .. } => {}
             Event::Leaves { absence } => self.leaves(self.options.absences[absence]),
@@ -382,7 +382,7 @@ impl<'r> World<'r> {
         }
     }
 
-    /// Does what the machines say, until they say nothing more.
+    /// Carries out the machines' outputs until there are none.
     fn settle(&mut self) {
         loop {
             if let Some(output) = self.server.next_output() {
@@ -411,7 +411,7 @@ impl<'r> World<'r> {
             }
             GroupOutput::Answer { client, round } => {
                 let client = client.index();
-                // Nobody hears what is said to one that is gone.
+                // Messages to an absent client are lost.
                 if !self.actors[client].is_away {
                     let incarnation = self.actors[client].incarnation;
                     self.delayed(client, Event::Answer { client, incarnation, round });

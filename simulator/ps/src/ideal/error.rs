@@ -1,52 +1,49 @@
-//! Why a run has no result.
+//! Errors that end a run.
 
 use inart_protocol_ps::{GroupError, SyncModelError};
 use inart_topologies::units::counted;
 
-/// What is wrong with a run.
+/// Error that ends a run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RunError {
-    /// The job's participants meet the server otherwise.
+    /// Participants of the wrong kind for the synchronization.
     #[error("job {job} has {has}, and this order is for {wanted}: name them `{wanted}` in the document")]
     Kind {
         /// The job.
         job: String,
-        /// What it has.
+        /// Kind of the job's participants.
         has: &'static str,
-        /// What is wanted.
+        /// Kind of participants that the synchronization needs.
         wanted: &'static str,
     },
-    /// Nothing can be said of so few.
-    #[error("{}: give at least 2, of which the first third is not counted", counted(*.0, "iteration"))]
+    /// Too few iterations for statistics.
+    #[error("{0} iterations: give at least 2, of which the first third is not counted")]
     Iterations(u32),
-    /// Nothing can be said of so few.
-    #[error(
-        "{} of each group: give at least 4, of which the first three are not counted",
-        counted(*.0, "round")
-    )]
+    /// Too few rounds for statistics.
+    #[error("{0} rounds of each group: give at least 4, of which the first three are not counted")]
     Rounds(u32),
-    /// A policy's numbers are wrong.
+    /// Invalid synchronization model.
     #[error(transparent)]
     SyncModel(#[from] SyncModelError),
-    /// Groups are wrong.
+    /// Invalid groups.
     #[error(transparent)]
     Groups(#[from] GroupError),
-    /// The run would not end in time.
+    /// Run that would not end in time.
     #[error("after {pushes} pushes {waited_for} has not pushed: compute times differ too much")]
     TooLong {
-        /// How many pushes there were.
+        /// Number of pushes.
         pushes: u64,
-        /// Who is last.
+        /// Slowest participant.
         waited_for: String,
     },
-    /// Everybody waits for somebody who is gone.
+    /// Deadlock: all participants wait for absent ones.
     #[error(
         "deadlock at {at_s:.3} s: all others wait for {waited_for}, which has failed; give the server a patience"
     )]
     Stalled {
-        /// When the last thing happened.
+        /// Time of the last event.
         at_s: f64,
-        /// Who is gone.
+        /// Absent participants.
         waited_for: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What passes the server's port over time.
+//! Utilization of the server's port over time.
 
 use inart_virtual::Port;
 
@@ -11,12 +11,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Windows of so many seconds.
+    /// Creates windows of `every_s` seconds.
     pub fn new(every_s: f64) -> Self {
         Usage { every_s, before: [0.0; 2], rates_bps: Vec::new() }
     }
 
-    /// Time goes on to `now_s`: windows that end by then are over.
+    /// Advances the time to `now_s`: ends the windows until then.
     pub fn until<T>(&mut self, now_s: f64, into: &mut Port<T>, out: &mut Port<T>) {
         loop {
             let end_s = (self.rates_bps.len() + 1) as f64 * self.every_s;
@@ -30,7 +30,7 @@ impl Usage {
         }
     }
 
-    /// The rates, window after window, in bit/s: into the server, and out of it.
+    /// Returns the rates, window after window, in bit/s: into the server, and out of it.
     pub fn into_rates(self) -> Vec<[f64; 2]> {
         self.rates_bps
     }

@@ -1,4 +1,4 @@
-//! What came out of a run of workers.
+//! Report of a run of workers.
 
 use std::collections::BTreeMap;
 
@@ -9,78 +9,78 @@ use serde::Serialize;
 use super::clock::seconds;
 use crate::statistics::{mean, quantile};
 
-/// A gap counts as none below this part of the even one.
+/// A gap below this part of the even one counts as zero.
 const ZERO_GAP: f64 = 0.1;
 
-/// Quantiles that are told, by name.
+/// Reported quantiles, by name.
 const QUANTILES: [(&str, f64); 5] =
     [("0.05", 0.05), ("0.25", 0.25), ("0.5", 0.5), ("0.75", 0.75), ("0.95", 0.95)];
 
-/// How stale updates were.
+/// Staleness of updates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Staleness {
-    /// Over the updates that count: versions of the model between pull and application.
+    /// Mean over the updates that count: versions of the model between pull and application.
     pub mean: f64,
-    /// Over all updates.
+    /// Maximum over all updates.
     pub max: u64,
     /// Updates by staleness, over those that count.
     pub counts: BTreeMap<u64, u64>,
 }
 
-/// A run of workers. Its first third is not counted, but for `blocking_s` and the greatest staleness.
+/// A run of workers. Its first third is not counted, except for `blocking_s` and the greatest staleness.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkerRun {
-    /// The policy.
+    /// Name of the synchronization model.
     pub sync: &'static str,
     /// Mean over workers of the time between arrivals of their own pushes, in seconds.
     pub iteration_s: f64,
-    /// The part of the gaps between pushes that is below a tenth of iteration / workers.
+    /// Part of the gaps between pushes that is below a tenth of iteration / workers.
     pub bunched_arrivals: f64,
     /// Quantiles of the gaps between arrivals of pushes at the server, in seconds.
     pub gap_quantiles_s: BTreeMap<&'static str, f64>,
-    /// How stale updates were.
+    /// Staleness of updates.
     pub staleness: Staleness,
-    /// What a worker waited per iteration, from the arrival of its push to its pull, in seconds.
+    /// Mean wait of a worker per iteration, from the arrival of its push to its pull, in seconds.
     pub blocking_s: f64,
-    /// The same by worker.
+    /// Mean wait per iteration by worker, in seconds.
     pub blockings_s: BTreeMap<String, f64>,
-    /// The batch that each worker was given last.
+    /// Last batch of each worker.
     pub batches: BTreeMap<String, u32>,
-    /// r as it was at the end; 0 of policies without gaps.
+    /// r at the end; 0 for synchronization models without gaps.
     pub relaxation: f64,
     /// Mean time of a push, in seconds.
     pub push_s: f64,
     /// Mean time of a pull, in seconds.
     pub pull_s: f64,
-    /// The part of the server's rate that was used: into it.
+    /// Utilization of the rate into the server, from 0 to 1.
     pub utilisation_in: f64,
-    /// The same out of it.
+    /// Utilization of the rate out of the server, from 0 to 1.
     pub utilisation_out: f64,
-    /// The run's length in virtual time, in seconds.
+    /// Length of the run in virtual time, in seconds.
     pub seconds: f64,
-    /// Pushes that were taken.
+    /// Pushes that were accepted.
     pub pushes: u64,
-    /// Samples that were computed in all updates that were applied.
+    /// Samples of all applied updates.
     pub samples: u64,
-    /// Workers that the server gave up.
+    /// Workers that timed out.
     pub given_up: u64,
     /// Rates at the server's port over time, in bit/s: into it and out of it; empty unless asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub usage_bps: Vec<[f64; 2]>,
 }
 
-/// What is noted while a run goes on. The first third of each worker's iterations is not counted.
+/// Notes during a run. The first third of each worker's iterations is not counted.
 pub struct Record {
     iterations: u64,
-    /// Arrivals: when, whose, and its how manieth.
+    /// Arrivals: time, worker, and the number of the worker's push.
     pushes: Vec<(f64, usize, u64)>,
     by_worker: Vec<u64>,
-    /// Of which iteration an update was, and how stale.
+    /// Iteration and staleness of each update.
     staleness: Vec<(u64, u64)>,
     samples: u64,
-    /// By worker: when its transfer began.
+    /// By worker: start of its transfer.
     begun_s: Vec<f64>,
-    /// Of pushes and of pulls that arrived: how long they took.
+    /// Durations of pushes and of pulls that arrived.
     took_s: [Vec<f64>; 2],
 }
 
@@ -97,7 +97,7 @@ impl Record {
         }
     }
 
-    /// Whether a worker's so manieth iteration counts.
+    /// Returns whether a worker's iteration counts.
     fn counts(&self, iteration: u64) -> bool {
         iteration >= self.iterations / 3
     }
@@ -112,12 +112,12 @@ impl Record {
         self.samples += u64::from(update.batch);
     }
 
-    /// A worker's transfer begins.
+    /// Takes note of the start of a worker's transfer.
     pub fn begins(&mut self, worker: usize, now_s: f64) {
         self.begun_s[worker] = now_s;
     }
 
-    /// A worker's transfer has arrived.
+    /// Takes note of the arrival of a worker's transfer.
     pub fn arrived(&mut self, worker: usize, is_push: bool, now_s: f64) {
         if self.counts(self.by_worker[worker]) {
             self.took_s[usize::from(!is_push)].push(now_s - self.begun_s[worker]);
@@ -175,7 +175,7 @@ impl Record {
         }
     }
 
-    /// Mean over workers of the mean time between own pushes, of those that count.
+    /// Returns the mean over workers of the mean time between own pushes that count.
     fn iteration_s(&self) -> f64 {
         let mut ends: Vec<Option<(f64, f64, u64)>> = vec![None; self.by_worker.len()];
         for &(at_s, worker, iteration) in self.pushes.iter().filter(|push| self.counts(push.2)) {
@@ -197,7 +197,8 @@ impl Record {
     }
 }
 
-/// Of updates by iteration and staleness, those whose iteration counts; the greatest of all.
+/// Returns the staleness of updates whose iteration counts, and the maximum of all. `all`: iterations and
+/// stalenesses.
 pub fn staleness_of(all: &[(u64, u64)], counts_at: impl Fn(u64) -> bool) -> Staleness {
     let counted = || all.iter().filter(|(at, _)| counts_at(*at)).map(|(_, stale)| *stale);
     let mut counts = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Workers that meet the server one by one, or all together: whatever the policy says.
+//! Workers that use the server by any synchronization model.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,65 +15,65 @@ use super::error::RunError;
 use super::usage::Usage;
 use super::worker_report::{Record, WorkerRun};
 
-/// More pushes than anybody waits for.
+/// Most pushes of a run.
 const MOST_PUSHES: u64 = 20_000_000;
 
-/// How a job of workers is run.
+/// Options of a job of workers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerOptions {
-    /// The server's order.
+    /// Synchronization model of the server.
     pub sync_model: SyncModel,
-    /// Whether and how batches are tuned.
+    /// Rule of batch tuning; `None` for fixed batches.
     pub tuning: Option<BatchRule>,
-    /// The run ends when every worker has done so many iterations.
+    /// Iterations of every worker after which the run ends.
     pub iterations: u32,
-    /// Names the draws.
+    /// Seed of the draws.
     pub seed: u64,
-    /// How long the server waits for a worker before it gives it up, in seconds; for ever unless told.
+    /// Longest wait of the server for a worker before it times out, in seconds; `None` for no limit.
     pub patience_s: Option<f64>,
-    /// Who is gone when.
+    /// Absences of workers.
     pub absences: Vec<Absence>,
-    /// Over windows of how many seconds the use of the server's port is noted; not at all unless told.
+    /// Length of the windows in which the server's port utilization is noted, in seconds; `None` for none.
     pub usage_s: Option<f64>,
 }
 
 impl WorkerOptions {
-    /// A policy for so many iterations: seed 1, batches that stay, nobody gone.
+    /// Returns options for a number of iterations: seed 1, fixed batches, no absences.
     pub fn new(sync_model: SyncModel, iterations: u32) -> Self {
         let (tuning, patience_s, usage_s) = (None, None, None);
         WorkerOptions { sync_model, tuning, iterations, seed: 1, patience_s, absences: Vec::new(), usage_s }
     }
 }
 
-/// What happens, for who watches.
+/// Event for observers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkerEvent {
-    /// A worker begins to pull a version of the model.
+    /// A worker starts to pull a version of the model.
     Pull {
-        /// Its position.
+        /// Position of the worker.
         worker: usize,
-        /// Which version.
+        /// Version.
         version: u64,
     },
-    /// A push has arrived whole.
+    /// A complete push has arrived.
     Push {
-        /// Its position.
+        /// Position of the worker.
         worker: usize,
-        /// Of which iteration.
+        /// Iteration of the push.
         iteration: u64,
-        /// What became of it.
+        /// Outcome of the push.
         taken: PushOutcome,
     },
     /// Updates are applied together.
     Apply {
-        /// The version that the model has then.
+        /// Version of the model afterwards.
         version: u64,
-        /// Which.
+        /// Updates.
         updates: Vec<Update>,
     },
-    /// The server has given a worker up.
+    /// The server has removed a worker that timed out.
     Gone {
-        /// Its position.
+        /// Position of the worker.
         worker: usize,
     },
 }
@@ -81,15 +81,15 @@ pub enum WorkerEvent {
 /// Runs a job of workers.
 ///
 /// # Errors
-/// A job of clients, too few iterations, or a run that does not end.
+/// The job has clients, too few iterations, or the run does not end.
 pub fn run_workers(job: &Job, options: &WorkerOptions) -> Result<WorkerRun, RunError> {
     run_workers_watched(job, options, &mut |_, _| ())
 }
 
-/// Runs a job of workers, and tells everything that happens with its time in seconds.
+/// Runs a job of workers, and reports each event with its time in seconds.
 ///
 /// # Errors
-/// As [`run_workers`].
+/// As for [`run_workers`].
 pub fn run_workers_watched(
     job: &Job,
     options: &WorkerOptions,
@@ -112,7 +112,7 @@ pub fn run_workers_watched(
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    /// Of a worker in one of its incarnations.
+    /// Event of a worker in one of its incarnations.
     Of {
         worker: usize,
         incarnation: u32,
@@ -126,29 +126,29 @@ enum Event {
     },
 }
 
-/// What has come over the link, or is computed. Messages take the link's delay, transfers so much longer.
+/// Event at a worker or the server. Messages take the link's delay, transfers that much longer.
 #[derive(Debug, Clone, Copy)]
 enum EventKind {
     PullArrived,
     Computed,
     PushArrived,
-    /// The server's word on a push, at the worker.
+    /// Arrival of the server's answer to a push at the worker.
     Answer {
         iteration: u64,
         taken: PushOutcome,
     },
-    /// The worker's request, at the server.
+    /// Arrival of the worker's request at the server.
     Request,
-    /// The server's permission, at the worker.
+    /// Arrival of the server's permission at the worker.
     Permit {
         iteration: u64,
         batch: u32,
     },
-    /// The worker's wish to pull, at the server.
+    /// Arrival of the worker's pull request at the server.
     Pull {
         iteration: u64,
     },
-    /// The server's refusal of a pull, at the worker.
+    /// Arrival of the server's refusal of a pull at the worker.
     NotPermitted {
         iteration: u64,
     },
@@ -157,10 +157,10 @@ enum EventKind {
 /// A worker's process.
 struct Actor {
     machine: Worker,
-    /// How often it has been started: what earlier incarnations began is void.
+    /// Number of starts: events of earlier incarnations are void.
     incarnation: u32,
     is_away: bool,
-    /// Into the server, or out of it.
+    /// Flow into the server, or out of it.
     flow: Option<(bool, FlowId)>,
     iteration: u64,
 }
@@ -174,7 +174,7 @@ struct World<'r> {
     out: Port<(usize, u32)>,
     timers: Timeline<Event, Seconds>,
     steps: VecDeque<(usize, Step)>,
-    /// Times are drawn in the order in which workers begin to compute.
+    /// Random numbers for times, in the order in which workers start to compute.
     random: SplitMix64,
     now_s: f64,
     record: Record,
@@ -220,7 +220,7 @@ impl<'r> World<'r> {
                 self.timers.at(Seconds(until_s), Event::Returns { absence: at });
             }
         }
-        // All are there before the first one may pull.
+        // All have joined before the first one may pull.
         let all: Vec<_> = self.actors.iter_mut().map(|actor| actor.machine.start()).collect();
         for step in [0, 1] {
             self.steps.extend(all.iter().enumerate().map(|(worker, steps)| (worker, steps[step])));
@@ -228,7 +228,7 @@ impl<'r> World<'r> {
         self.settle();
     }
 
-    /// Whether every worker that is there, or comes back, has done its iterations.
+    /// Returns whether every present or returning worker has done its iterations.
     fn is_over(&self) -> bool {
         let is_gone = |worker: &usize| {
             let for_good = |absence: &&Absence| absence.participant == *worker && absence.until_s.is_none();
@@ -237,7 +237,7 @@ impl<'r> World<'r> {
         (0..self.actors.len()).all(|worker| self.record.is_done(worker) || is_gone(&worker))
     }
 
-    /// The next event.
+    /// Handles the next event.
     fn step(&mut self) -> Result<(), RunError> {
         let wake_s = self.server.wake_at().map(seconds);
         let ends =
@@ -274,7 +274,7 @@ impl<'r> World<'r> {
         self.job.participants[away.unwrap_or(0)].name.clone()
     }
 
-    /// A transfer's last bit has left its sender.
+    /// Handles the end of a transfer at its sender.
     fn ended(&mut self, is_push: bool) {
         let port = if is_push { &mut self.into } else { &mut self.out };
         let Some((_, (worker, incarnation))) = port.end() else { return };
@@ -283,7 +283,7 @@ impl<'r> World<'r> {
         self.delayed(worker, incarnation, what);
     }
 
-    /// It has left one end of the worker's link; without a delay it is at the other one.
+    /// Delays an event by the worker's link; without a delay it occurs at once.
     fn delayed(&mut self, worker: usize, incarnation: u32, what: EventKind) {
         let event = Event::Of { worker, incarnation, what };
         match self.job.participants[worker].delay_s {
@@ -294,7 +294,7 @@ impl<'r> World<'r> {
 
     fn happen(&mut self, event: Event) {
         match event {
-            // What an earlier incarnation began is void.
+            // Events of an earlier incarnation are void.
             Event::Of { worker, incarnation, .. } if self.actors[worker].incarnation != incarnation => {}
             Event::Of { worker, what, .. } => self.happen_to(worker, what),
             Event::Leaves { absence } => self.leaves(self.options.absences[absence]),
@@ -331,7 +331,7 @@ impl<'r> World<'r> {
     fn request(&mut self, worker: usize) {
         let now = self.now();
         if self.server.request(number(worker), now).is_err() {
-            // It was given up while it computed.
+            // The worker timed out while it computed.
             self.server.join(number(worker), now).expect("the job has this worker");
             self.steps.push_back((worker, Step::Request));
         }
@@ -379,7 +379,7 @@ impl<'r> World<'r> {
         self.delayed(worker, self.actors[worker].incarnation, EventKind::Answer { iteration, taken });
     }
 
-    /// Does what the machines say, until they say nothing more.
+    /// Carries out the machines' outputs until there are none.
     fn settle(&mut self) {
         loop {
             if let Some(output) = self.server.next_output() {
@@ -398,7 +398,7 @@ impl<'r> World<'r> {
         match output {
             Output::Permit { worker, iteration, batch } => {
                 let worker = worker.index();
-                // Nobody hears what is said to one that is gone.
+                // Messages to an absent worker are lost.
                 if !self.actors[worker].is_away {
                     self.delayed(
                         worker,

@@ -1,17 +1,17 @@
-//! Why a run of groups has no result.
+//! Errors that end a run of groups.
 
 use inart_planner_ps::RackError;
 use inart_protocol_ps::TurnError;
 
 use crate::ideal::RunError;
 
-/// What is wrong.
+/// Error that ends a run of groups.
 #[derive(Debug, thiserror::Error)]
 pub enum RackRunError {
-    /// The run cannot be.
+    /// Invalid run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Turns that cannot be: groups are made by hand.
+    /// Invalid turns of user-defined groups.
     #[error(transparent)]
     Turns(#[from] TurnError),
     /// Groups that the job cannot have.

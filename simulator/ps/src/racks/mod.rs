@@ -1,4 +1,4 @@
-//! R²SP between groups of workers, InArt inside them, in virtual time: groups meet the servers in turn.
+//! R²SP between groups of workers, InArt inside them, in virtual time: groups use the servers in turn.
 
 mod error;
 mod report;

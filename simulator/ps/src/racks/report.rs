@@ -1,4 +1,4 @@
-//! What came out of a run of groups.
+//! Report of a run of groups.
 
 use inart_planner_ps::{Group, Racks};
 use inart_topologies::ps::Job;
@@ -9,51 +9,52 @@ use crate::ideal::{Staleness, staleness_of};
 /// A group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupRun {
-    /// Its workers.
+    /// Names of the group's workers.
     pub workers: Vec<String>,
-    /// The rate of its plan, in bit/s.
+    /// Rate of the group's plan, in bit/s.
     pub rate_bps: f64,
-    /// What no plan of it with equal shares exceeds, in bit/s.
+    /// Upper bound on the rate of any plan of the group with equal shares, in bit/s.
     pub bound_bps: f64,
-    /// The length of its turn, in seconds.
+    /// Length of the group's turn, in seconds.
     pub push_s: f64,
 }
 
-/// A run of groups in turn. The first third of each group's iterations is not counted, but for the greatest
-/// staleness.
+/// A run of groups in turn. The first third of each group's iterations is not counted, except for the
+/// greatest staleness.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RackRun {
-    /// The policy between groups.
+    /// Synchronization between groups.
     pub sync: &'static str,
-    /// In the order of turns.
+    /// Groups in the order of turns.
     pub groups: Vec<GroupRun>,
-    /// How many groups may push at once.
+    /// Number of groups that may push at once.
     pub concurrent_groups: usize,
     /// Mean over groups of the time between arrivals of their own sums, in seconds.
     pub iteration_s: f64,
-    /// The same without groups: all workers' gradients in one sum, which waits for all of them (InArt alone).
+    /// Mean time without groups: all workers' gradients in one sum, which waits for all of them (InArt
+    /// alone).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub single_group_s: Option<f64>,
-    /// What no iteration of these groups is shorter than, in seconds, if times to compute do not vary.
+    /// Lower bound on the time of an iteration of these groups, in seconds, if compute times do not vary.
     pub bound_s: f64,
-    /// How stale sums were.
+    /// Staleness of sums.
     pub staleness: Staleness,
-    /// What a group waited for its turn per iteration, after its last worker had computed, in seconds.
+    /// Mean wait of a group for its turn per iteration, after its last worker had computed, in seconds.
     pub waiting_s: f64,
-    /// The part of the time in which somebody pushed.
+    /// Part of the time in which at least one group pushed.
     pub busy: f64,
-    /// The run's length in virtual time, in seconds.
+    /// Length of the run in virtual time, in seconds.
     pub seconds: f64,
     /// Sums that arrived.
     pub pushes: u64,
 }
 
-/// What is noted while a run goes on.
+/// Notes during a run.
 pub(super) struct Record {
     iterations: u64,
-    /// By group: when its sums arrived.
+    /// By group: arrival times of its sums.
     arrivals_s: Vec<Vec<f64>>,
-    /// Of which iteration a sum was, and how stale.
+    /// Iteration and staleness of each sum.
     staleness: Vec<(u64, u64)>,
     waited_s: f64,
     waits: u64,
@@ -86,7 +87,7 @@ impl Record {
         self.staleness.push((iteration, staleness));
     }
 
-    /// Somebody pushed for so long.
+    /// Adds time in which a group pushed.
     pub fn was_busy(&mut self, for_s: f64) {
         self.busy_s += for_s;
     }

@@ -11,40 +11,40 @@ use super::error::RackRunError;
 use super::report::{RackRun, Record};
 use crate::ideal::{RunError, duration};
 
-/// How groups are run.
+/// Options of a run of groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RackOptions {
-    /// The run ends when every group has done so many iterations; at least 2.
+    /// Iterations of every group after which the run ends; at least 2.
     pub iterations: u32,
-    /// Names the draws of times to compute.
+    /// Seed of the compute times.
     pub seed: u64,
 }
 
-/// What happens, for who watches.
+/// Event for observers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RackEvent {
     /// A group has the model of this version.
     Pull {
-        /// Its position.
+        /// Position of the group.
         group: usize,
-        /// Which version.
+        /// Version.
         version: u64,
     },
-    /// A group's turn begins: its sum goes to the servers.
+    /// A group's turn starts: its sum goes to the servers.
     Push {
-        /// Its position.
+        /// Position of the group.
         group: usize,
     },
-    /// A group's sum has arrived whole.
+    /// A group's complete sum has arrived.
     Arrived {
-        /// Its position.
+        /// Position of the group.
         group: usize,
     },
     /// A group's sum is applied.
     Apply {
-        /// The version that the model has then.
+        /// Version of the model afterwards.
         version: u64,
-        /// Which; the worker is the group.
+        /// Updates; the worker is the group.
         updates: Vec<Update>,
     },
 }
@@ -52,15 +52,15 @@ pub enum RackEvent {
 /// Runs a job in groups.
 ///
 /// # Errors
-/// A job of clients, too few iterations, or groups of another job.
+/// The job has clients or too few iterations, or the groups are another job's.
 pub fn run_racks(job: &Job, racks: &Racks, options: &RackOptions) -> Result<RackRun, RackRunError> {
     run_racks_watched(job, racks, options, &mut |_, _| ())
 }
 
-/// Runs a job in groups, and tells everything that happens with its time in seconds.
+/// Runs a job in groups, and reports each event with its time in seconds.
 ///
 /// # Errors
-/// As [`run_racks`].
+/// As for [`run_racks`].
 pub fn run_racks_watched(
     job: &Job,
     racks: &Racks,
@@ -106,10 +106,10 @@ struct World<'r> {
     timers: Timeline<Event, Seconds>,
     random: SplitMix64,
     now_s: f64,
-    /// By group: since when its sum waits for its turn.
+    /// By group: start of its sum's wait for the turn.
     ready_s: Vec<Option<f64>>,
     iteration: Vec<u64>,
-    /// A group's sum is one chunk.
+    /// Turns in which a group's sum is one chunk.
     turns: Turns,
     record: Record,
     watch: &'r mut dyn FnMut(f64, RackEvent),
@@ -140,7 +140,7 @@ impl<'r> World<'r> {
         }
     }
 
-    /// All groups have the first model, and compute.
+    /// Starts the computation of all groups with the first model.
     fn start(&mut self) {
         for group in 0..self.racks.groups.len() {
             self.server.join(number(group), duration(0.0)).expect("there is a worker state for every group");
@@ -178,7 +178,8 @@ impl<'r> World<'r> {
         self.server.request(number(group), duration(self.now_s)).expect("every group takes part");
     }
 
-    /// Does what the server says: a group that may pull has the model at once, as it came back with its sum.
+    /// Carries out the server's outputs: a group that may pull has the model at once, since it returned with
+    /// its sum.
     fn settle(&mut self) {
         while let Some(output) = self.server.next_output() {
             match output {
@@ -193,7 +194,8 @@ impl<'r> World<'r> {
     }
 
     fn computes(&mut self, group: usize, iteration: u64) {
-        let version = self.server.pull(number(group), duration(self.now_s)).expect("it was permitted");
+        let version =
+            self.server.pull(number(group), duration(self.now_s)).expect("the group has a permission");
         (self.watch)(self.now_s, RackEvent::Pull { group, version });
         self.iteration[group] = iteration;
         let participants = self.racks.groups[group].members.iter().map(|&at| &self.job.participants[at]);
@@ -203,7 +205,7 @@ impl<'r> World<'r> {
         self.timers.at(Seconds(self.now_s + longest_s), Event::Computed(group));
     }
 
-    /// Turns begin in order, and no more at once than all capacities carry.
+    /// Starts turns in order, as many at once as all capacities permit.
     fn begin(&mut self) {
         while let Some(output) = self.turns.next_output() {
             // The server applies whole sums, in the same order.
