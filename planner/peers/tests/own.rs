@@ -51,7 +51,7 @@ fn derived_fields_are_derived_again() {
 }
 
 #[test]
-fn without_receivers_the_scheme_has_none_to_choose() {
+fn scheme_own_needs_receivers() {
     let mesh = mesh();
     let none = Options::new(Scheme::Own, Multicast::Hosts);
     let refused = plan(&mesh, &mesh.jobs()[0], &none).unwrap_err().to_string();

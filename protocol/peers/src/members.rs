@@ -81,8 +81,8 @@ impl Members {
     }
 
     /// Counts an arrival with a wrong sender.
-    pub(crate) fn refuse_stranger(&mut self) {
-        self.refused.unknown_senders += 1;
+    pub(crate) fn refuse_unknown_sender(&mut self) {
+        self.refused.strangers += 1;
     }
 
     /// Counts an arrival for other peers.

@@ -135,7 +135,7 @@ fn admit<'a>(
     let sender = |members: &mut Members, from: u16, incarnation: u32| {
         let from = Rank::try_from(from).ok().filter(|&from| from == connected);
         if from.is_none() {
-            members.refuse_stranger();
+            members.refuse_unknown_sender();
         }
         from.filter(|&from| members.admits(from, Incarnation::new(incarnation)))
     };
@@ -150,7 +150,7 @@ fn admit<'a>(
         }
         Parsed::Message(between, message) => {
             if between.from != connected {
-                members.refuse_stranger();
+                members.refuse_unknown_sender();
                 return None;
             }
             let from = between.from;

@@ -345,7 +345,7 @@ impl Model for System {
             }
             Action::SenderGone(at) => {
                 state.unnotified.retain(|&unnotified| unnotified != at);
-                state.receivers[usize::from(at)].as_mut()?.gone(rank(0));
+                state.receivers[usize::from(at)].as_mut()?.peer_failed(rank(0));
             }
             Action::Withdrawn(at) => {
                 state.withdrawals -= 1;

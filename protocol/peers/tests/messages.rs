@@ -52,7 +52,7 @@ proptest! {
 }
 
 #[test]
-fn ranges_that_are_empty_or_too_far_are_none() {
+fn empty_or_too_high_ranges_are_ignored() {
     let between = envelope(1, 2, 3, 4);
     let words = Message::Missing { round: 7, chunks: Ranges::of(3..5) }.words(&between);
     for (at, word) in [(7, 0), (6, u32::MAX), (7, 1 << 31), (5, 0), (5, 2), (0, 99), (2, 1 << 30)] {

@@ -45,7 +45,7 @@ fn asks(from: u16, round: u32, chunks: Ranges) -> ReceiverOutput {
 
 proptest! {
     #[test]
-    fn updates_of_many_senders_are_whole_whatever_the_order(
+    fn updates_of_many_senders_are_complete_in_any_order(
         order in Just([0u16, 1, 3].iter().flat_map(|&from| (0..3u32).map(move |chunk| (from, chunk)))
             .cycle().take(18).collect::<Vec<_>>()).prop_shuffle()
     ) {
@@ -148,14 +148,14 @@ fn strangers_and_misfits_are_dropped_and_counted() {
 fn chunks_of_a_failed_sender_are_dropped_until_it_returns() {
     let mut receiver = receiver();
     give(&mut receiver, 1, 70_000, 0, MS);
-    receiver.gone(rank(1));
+    receiver.peer_failed(rank(1));
     assert_eq!(outputs(&mut receiver), [ReceiverOutput::Abandoned { from: rank(1), round: 70_000 }]);
     give(&mut receiver, 1, 70_001, 0, MS);
     receiver.message(rank(1), &Message::Poll { round: 70_001 }, MS);
     receiver.message(rank(1), &Message::Withdrawn { round: 70_001 }, MS);
     assert_eq!((receiver.counters().late, outputs(&mut receiver)), (3, vec![]));
     // The next incarnation repeats the round. Frames have 16 bits of it.
-    receiver.back(rank(1), 70_000);
+    receiver.peer_returned(rank(1), 70_000);
     let words = update(1, 70_000);
     for chunk in 0..3 {
         let words = words[Cut::new(10, 4).unwrap().range(chunk)].iter().copied();

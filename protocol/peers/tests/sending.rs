@@ -200,7 +200,7 @@ fn a_withdrawn_receiver_gets_no_more_chunks_and_is_notified() {
     // A withdrawn receiver that has the update counts as complete.
     complete(&mut sender, 1, 2, now);
     complete(&mut sender, 1, 1, now);
-    sender.gone(rank(3), now);
+    sender.peer_failed(rank(3), now);
     let outcome = reported(&mut sender).1.unwrap();
     assert_eq!((outcome.complete, outcome.given_up), (ranks([1, 2]), ranks([3])));
     assert!(outcome.withdrawn.is_empty());
@@ -235,7 +235,7 @@ fn tasks_that_cannot_be_are_refused_by_name() {
     assert!(refused(Task { rate_bps: f64::NAN, ..task(3, 5, [1]) }).contains("NaN bit/s is not a rate"));
     sender.begin(&task(3, 5, [1]), MS).unwrap();
     assert_eq!(sender.begin(&task(4, 5, [1]), MS), Err(TaskError::GoesOn { round: 3 }));
-    sender.gone(rank(1), MS);
+    sender.peer_failed(rank(1), MS);
     assert_eq!(sender.begin(&task(3, 5, [1]), MS), Err(TaskError::Round { asked: 3, newest: 3 }));
     sender.begin(&task(4, 5, [1]), MS).unwrap();
 }

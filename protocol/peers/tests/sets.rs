@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn ranges_behave_like_a_set(steps in proptest::collection::vec((any::<bool>(), 0u32..40, 0u32..9), 0..60)) {
+    fn ranges_are_sets(steps in proptest::collection::vec((any::<bool>(), 0u32..40, 0u32..9), 0..60)) {
         let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
         for (inserts, first, count) in steps {
             if inserts {

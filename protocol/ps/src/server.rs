@@ -161,7 +161,7 @@ impl<O: Order> Server<O> {
             WorkerPhase::Waiting => {}
             WorkerPhase::Permitted | WorkerPhase::Working => {
                 self.counters.said_again += 1;
-                self.say_permit(worker);
+                self.repeat_permit(worker);
             }
         }
         self.settle(now);
@@ -319,7 +319,7 @@ impl<O: Order> Server<O> {
             self.worker_states.permit(worker);
             let batch = self.batch_for(worker);
             self.timings[worker.index()].permitted(batch, now);
-            self.say_permit(worker);
+            self.repeat_permit(worker);
         }
     }
 
@@ -367,7 +367,7 @@ impl<O: Order> Server<O> {
         self.last_permission.map(|last| last + gap)
     }
 
-    fn say_permit(&mut self, worker: WorkerNo) {
+    fn repeat_permit(&mut self, worker: WorkerNo) {
         let iteration = self.worker_states.worker_state(worker).done();
         self.outputs.push_back(Output::Permit { worker, iteration, batch: self.batch(worker) });
     }

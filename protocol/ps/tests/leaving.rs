@@ -258,13 +258,13 @@ fn restarts(sync_models: impl IntoIterator<Item = SyncModel>) {
 
 /// Counts of workers differ afterwards.
 #[test]
-fn a_worker_leaves_and_the_server_starts_again() {
+fn a_worker_leaves_and_the_server_restarts() {
     restarts([SyncModel::bsp(), SyncModel::r2sp(1.0, Applied::InTurn).unwrap()]);
 }
 
 #[test]
 #[ignore = "soak: about 30 s"]
-fn a_worker_leaves_and_the_server_starts_again_under_each_sync_model() {
+fn a_worker_leaves_and_the_server_restarts_under_each_sync_model() {
     restarts(sync_models());
 }
 

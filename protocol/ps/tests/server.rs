@@ -56,7 +56,7 @@ fn push(server: &mut Server<SyncModel>, worker: u32, iteration: u64) -> PushOutc
 }
 
 #[test]
-fn sync_models_whose_numbers_are_wrong_are_refused() {
+fn sync_models_with_wrong_numbers_are_refused() {
     let message = |error: SyncModelError| error.to_string();
     for r in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
         assert!(message(SyncModel::r2sp(r, Applied::InTurn).unwrap_err()).contains("from 0 to 1"));
@@ -254,7 +254,7 @@ fn a_store_follows_the_server() {
 
 /// Both machines together, with lost messages: both make progress.
 #[test]
-fn a_worker_asks_again_when_its_connection_was_lost() {
+fn a_worker_requests_again_after_a_lost_connection() {
     let mut server = server(1, r2sp());
     let mut worker = Worker::new();
     assert_eq!(worker.start(), [Step::Join, Step::Request]);
@@ -315,7 +315,7 @@ fn finite_updates_do_not_make_the_model_infinite() {
 
 /// A worker that timed out pulls with a void permission, and gets the same iteration again.
 #[test]
-fn a_worker_whose_pull_is_refused_asks_again() {
+fn a_worker_with_a_refused_pull_requests_again() {
     let mut server = server(1, r2sp());
     let mut worker = Worker::new();
     worker.start();

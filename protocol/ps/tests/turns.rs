@@ -323,7 +323,7 @@ fn broken<M: Machine>(groups: usize, concurrent_groups: usize) -> Vec<&'static s
 }
 
 #[test]
-fn turns_are_in_order_at_all_servers_whatever_arrives_when() {
+fn turns_are_in_order_at_all_servers_in_any_order_of_arrival() {
     for (groups, concurrent_groups, iterations) in [(1, 1, 3), (2, 1, 3), (2, 2, 3), (3, 1, 2), (3, 2, 2)] {
         let checker =
             job::<Turns>(groups, concurrent_groups, iterations).checker().threads(2).spawn_bfs().join();

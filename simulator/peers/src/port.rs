@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_is_next_to_none_takes_for_ever_and_no_longer() {
+    fn a_tiny_rate_saturates() {
         assert_eq!(Port::new(1e-320, None).chunk(5, 1e9), u64::MAX);
     }
 }

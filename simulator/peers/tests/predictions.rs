@@ -32,7 +32,7 @@ fn own(document: &Value) -> OwnPlan {
     serde_json::from_value(document.clone()).unwrap()
 }
 
-/// Every round has the receivers of the plan, and lasts as long as the plan says.
+/// Every round has the receivers of the plan, and lasts as long as planned.
 #[test]
 fn rounds_have_the_receivers_of_the_plan() {
     let mesh = mesh();

@@ -37,7 +37,7 @@ fn predicted_s(text: &str, sync_model: SyncModel, iterations: u32) -> f64 {
 }
 
 #[test]
-fn an_iteration_takes_what_is_computed_by_hand() {
+fn iterations_match_values_computed_by_hand() {
     // All pull at once and push at once: 4 models of 80 ms in each direction, and a second between.
     let run = run(&document(0, 0.0), Sync::Order(SyncModel::bsp()), 6, "").unwrap();
     assert!((run.iteration_s - 1.64).abs() < 1e-3, "{run:?}");

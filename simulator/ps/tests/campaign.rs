@@ -54,7 +54,7 @@ fn workers_lose_no_update_and_keep_their_order_under_faults() {
 }
 
 #[test]
-fn clients_in_groups_lose_no_update_either() {
+fn clients_in_groups_lose_no_update() {
     let mut seen = Seen::default();
     for seed in 1..=TRIALS / 2 * times() {
         seen.add(&run(seed, &Trial::of_groups(seed).unwrap()));

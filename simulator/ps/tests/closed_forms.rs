@@ -69,7 +69,7 @@ fn asp_stays_in_lockstep_without_noise() {
 }
 
 #[test]
-fn r2sp_comes_near_its_bound_and_not_below() {
+fn r2sp_is_near_its_bound_and_not_below() {
     for (model, compute_s, size_s, bsp_s, bound_s) in MODELS {
         let job = job(16, exactly(compute_s), size_s);
         let run = run_workers(&job, &WorkerOptions::new(r2sp(1.0), 120)).unwrap();

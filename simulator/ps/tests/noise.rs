@@ -58,7 +58,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn see(&mut self, at_s: f64, event: WorkerEvent) {
+    fn observe(&mut self, at_s: f64, event: WorkerEvent) {
         if at_s < self.last_s {
             self.wrong = Some(format!("time goes back at {at_s}"));
         }
@@ -140,7 +140,7 @@ proptest! {
             ..WorkerOptions::new(sync_model, 12)
         };
         let mut watch = Watch::default();
-        let run = run_workers_watched(&job, &options, &mut |at_s, event| watch.see(at_s, event)).unwrap();
+        let run = run_workers_watched(&job, &options, &mut |at_s, event| watch.observe(at_s, event)).unwrap();
         prop_assert!(watch.wrong.is_none(), "{:?}", watch.wrong);
         prop_assert_eq!(run.pushes, (watch.applied.len() + watch.held.len()) as u64);
     }
@@ -157,7 +157,7 @@ proptest! {
         let options = WorkerOptions { seed, ..WorkerOptions::new(sync_model, 15) };
         let mut watch = Watch::default();
         let run = run_workers_watched(&job(Kind::Workers, &means, cv, 0.0), &options, &mut |at_s, event| {
-            watch.see(at_s, event);
+            watch.observe(at_s, event);
         })
         .unwrap();
         prop_assert!(watch.wrong.is_none(), "{:?}", watch.wrong);

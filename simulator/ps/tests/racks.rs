@@ -62,7 +62,7 @@ fn in_groups(topology: &Topology, groups: usize) -> Racks {
 
 /// One group is InArt alone: compute, then push and pull in one.
 #[test]
-fn one_group_takes_its_time_to_compute_and_its_push() {
+fn one_group_takes_its_compute_time_and_its_push() {
     let topology = fig1();
     let racks = in_groups(&topology, 1);
     assert!((racks.groups[0].plan.rate_bps - 2.5e9).abs() < 1.0, "the rate of `inart plan` for Fig. 1");
@@ -74,7 +74,7 @@ fn one_group_takes_its_time_to_compute_and_its_push() {
 /// Where one group pushes at a time and times do not vary, an iteration is the longest of a group alone, or
 /// all turns; no sum is staler than groups - 1, and every sum is applied once.
 #[test]
-fn turns_take_what_the_closed_form_says() {
+fn turns_match_the_closed_form() {
     for (topology, groups) in
         [(fig1(), 2), (fig1(), 3), (tree(50, 1), 2), (tree(50, 1), 6), (tree(50, 2), 18)]
     {

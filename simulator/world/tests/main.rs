@@ -253,7 +253,7 @@ fn a_crashed_process_loses_its_messages_and_its_connection_ends() {
 }
 
 #[test]
-fn a_process_that_starts_at_once_ends_the_connection_of_the_one_before() {
+fn an_immediate_restart_ends_the_previous_connection() {
     let mut world = world(5);
     world.plan(3500 * SECOND / 1000, Fault::Kill(PeerNo(1)));
     world.plan(3600 * SECOND / 1000, Fault::Start(PeerNo(1)));
@@ -296,7 +296,7 @@ fn connections_that_a_fault_ends_are_made_again() {
 
 /// Each sent message ends: the one in flight ends with its connection.
 #[test]
-fn messages_under_way_end_with_their_connection() {
+fn messages_in_flight_end_with_their_connection() {
     let mut world = world(5);
     world.plan(2500 * SECOND / 1000, Fault::Disconnect(PeerNo(1)));
     world.run().unwrap();
@@ -322,7 +322,7 @@ fn a_run_that_cannot_end_is_stuck() {
 
 /// Frames need no connection: one leaves at 0, before processes are connected.
 #[test]
-fn frames_arrive_when_links_have_said() {
+fn frames_arrive_when_links_deliver_them() {
     let mut world = world_on(Wire::default(), Count { wanted: 2, is_copying: true, ..Count::default() });
     world.run().unwrap();
     assert_eq!(world.program().reports, [(2, 1), (2, 77)]);

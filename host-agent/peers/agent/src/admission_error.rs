@@ -13,7 +13,7 @@ pub enum AdmissionError {
         "no coordinator has admitted peer {rank} within {waited:?}; start one, or, if all others have ended, restart \
          all of them"
     )]
-    Nobody {
+    NoCoordinator {
         /// The peer.
         rank: Rank,
         /// How long it has waited.

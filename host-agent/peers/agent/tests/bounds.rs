@@ -259,7 +259,7 @@ fn updates_that_do_not_come_whole_are_named_up_to_a_number() {
 }
 
 #[test]
-fn a_peer_whose_program_hangs_is_named_and_not_waited_for_without_end() {
+fn a_peer_with_a_hanging_program_is_named_and_times_out() {
     let mut peer = peer(0, Sync::Bsp);
     let term = Some(Term { number: 1, holder: 1 });
     let choice = Choice { term, serial: 1, round: 1, receivers: Vec::new(), rate_bps: 1e9 };

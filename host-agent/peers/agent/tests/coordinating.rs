@@ -52,7 +52,7 @@ impl Test {
     fn hello(&mut self, from: usize, incarnation: u32, term: Option<Term>, now: Duration) {
         let job = setup(self.sync).fingerprint();
         let hello = Hello { incarnation, term, ended: 0, waits: vec![0; N], job, ..Hello::default() };
-        self.say(from, Body::Hello(hello), now);
+        self.send(from, Body::Hello(hello), now);
     }
 
     fn all(sync: Sync, scheme: Scheme) -> Self {
@@ -61,7 +61,7 @@ impl Test {
         test
     }
 
-    fn say(&mut self, from: usize, body: Body, now: Duration) {
+    fn send(&mut self, from: usize, body: Body, now: Duration) {
         self.coordinator.message(rank(from), encode(body), now);
     }
 
@@ -108,12 +108,12 @@ fn all_are_chosen_for_once_all_have_ended_the_round_before() {
     let late = choices.iter().map(|(_, choice)| choice.rate_bps).fold(f64::INFINITY, f64::min);
     assert!((late - 1000.0).abs() < 1e-9, "{late}");
     for from in 0..N - 1 {
-        test.say(from, ended(1, vec![0]), SECOND);
+        test.send(from, ended(1, vec![0]), SECOND);
         assert_eq!(test.sent(), [], "peer {} has not ended the round", N - 1);
     }
-    test.say(0, ended(1, vec![1]), SECOND);
+    test.send(0, ended(1, vec![1]), SECOND);
     assert_eq!(test.coordinator.counters().late, 1);
-    test.say(N - 1, ended(1, vec![0]), SECOND);
+    test.send(N - 1, ended(1, vec![0]), SECOND);
     assert!(test.choices().iter().all(|(_, choice)| choice.round == 2));
 }
 
@@ -148,7 +148,7 @@ fn a_full_port_is_believed_and_an_idle_one_is_tried() {
     test.sent();
     let mut sample = |bits: f64, is_full: bool| {
         let sample = Sample { is_up: false, bits, seconds: 0.5, is_full };
-        test.say(1, Body::Seen(Seen { samples: vec![sample], gone: vec![] }), SECOND);
+        test.send(1, Body::Seen(Seen { samples: vec![sample], gone: vec![] }), SECOND);
         test.coordinator.ports().down_bps[1]
     };
     // 400 bit/s of the capacity of 1000 pass, and the port is full.
@@ -167,7 +167,7 @@ fn a_full_port_is_believed_and_an_idle_one_is_tried() {
     assert_eq!(sample(1e-3, true), 10.0);
     for (bits, seconds) in [(0.0, 1.0), (1.0, 0.0), (f64::NAN, 1.0), (1.0, -1.0)] {
         let sample = Sample { is_up: true, bits, seconds, is_full: true };
-        test.say(1, Body::Seen(Seen { samples: vec![sample], gone: vec![] }), SECOND);
+        test.send(1, Body::Seen(Seen { samples: vec![sample], gone: vec![] }), SECOND);
     }
     assert_eq!((test.coordinator.ports().up_bps[1], test.coordinator.counters().useless), (4000.0, 4));
 }
@@ -176,18 +176,18 @@ fn a_full_port_is_believed_and_an_idle_one_is_tried() {
 fn a_ready_peer_gets_a_choice_at_once_and_others_yield() {
     let mut test = Test::all(Sync::Ssp { staleness: 2 }, Scheme::Selmcast);
     assert!(test.choices().is_empty());
-    test.say(1, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
+    test.send(1, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
     let first = test.choices();
     let [(1, choice)] = &first[..] else { panic!("{first:?}") };
     assert_eq!((choice.round, choice.receivers.contains(&0)), (1, true));
     // 90 % of the same update are left when others are ready.
-    test.say(1, Body::Remaining(Remaining { round: 1, part: 0.9 }), SECOND);
-    test.say(1, Body::Remaining(Remaining { round: 9, part: 0.9 }), SECOND);
+    test.send(1, Body::Remaining(Remaining { round: 1, part: 0.9 }), SECOND);
+    test.send(1, Body::Remaining(Remaining { round: 9, part: 0.9 }), SECOND);
     assert_eq!(test.coordinator.counters().late, 1);
     let mut receivers = choice.receivers.clone();
     let mut withdrawn = 0;
     for from in [2, 3, 0] {
-        test.say(from, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
+        test.send(from, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
         for (to, choice) in test.choices() {
             assert!(!choice.receivers.is_empty() && !choice.receivers.contains(&(to as u32)));
             if to == 1 {
@@ -200,9 +200,9 @@ fn a_ready_peer_gets_a_choice_at_once_and_others_yield() {
     }
     eprintln!("{withdrawn} withdrawn");
     // When one has ended, the others may send faster.
-    test.say(2, ended(1, vec![0]), SECOND);
+    test.send(2, ended(1, vec![0]), SECOND);
     assert!(test.choices().iter().all(|(to, _)| *to != 2));
-    test.say(2, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
+    test.send(2, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
     assert_eq!(test.coordinator.counters().late, 2);
 }
 
@@ -210,7 +210,7 @@ fn a_ready_peer_gets_a_choice_at_once_and_others_yield() {
 fn optimal_plans_whole_rounds_only_and_says_so() {
     let mut test = Test::all(Sync::Ssp { staleness: 2 }, Scheme::Optimal);
     test.sent();
-    test.say(1, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
+    test.send(1, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
     let Some(CoordinatorOutput::NotChosen { why }) = test.coordinator.next_output() else { panic!() };
     assert_eq!(
         (why.as_str(), test.coordinator.counters().failed),
@@ -223,10 +223,10 @@ fn a_peer_is_left_out_when_its_connection_has_ended_and_others_miss_it() {
     let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     test.choices();
     test.coordinator.down(rank(3), SECOND);
-    (0..3).for_each(|from| test.say(from, ended(1, vec![0]), SECOND));
+    (0..3).for_each(|from| test.send(from, ended(1, vec![0]), SECOND));
     // The peer may be alive, and the others wait for it.
     assert_eq!(test.choices(), []);
-    test.say(0, Body::Seen(Seen { samples: vec![], gone: vec![3] }), SECOND);
+    test.send(0, Body::Seen(Seen { samples: vec![], gone: vec![3] }), SECOND);
     let choices = test.choices();
     assert_eq!(
         choices.iter().map(|(to, choice)| (*to, choice.round)).collect::<Vec<_>>(),
@@ -249,12 +249,12 @@ fn the_newer_of_two_is_in_charge_and_the_older_stops() {
     test.hello(1, 2, Some(Term { number: 5, holder: 1 }), SECOND);
     assert_eq!(test.coordinator.term(), Some(Term { number: 6, holder: 7 }));
     test.sent();
-    test.say(1, Body::Refused(Term { number: 4, holder: 9 }), SECOND);
+    test.send(1, Body::Refused(Term { number: 4, holder: 9 }), SECOND);
     assert_eq!(test.sent(), []);
     let by = Term { number: 6, holder: 8 };
-    test.say(1, Body::Refused(by), SECOND);
+    test.send(1, Body::Refused(by), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::Superseded { by }));
-    (0..N).for_each(|from| test.say(from, ended(1, vec![0]), SECOND));
+    (0..N).for_each(|from| test.send(from, ended(1, vec![0]), SECOND));
     test.coordinator.tick(9 * SECOND);
     assert_eq!((test.sent(), test.coordinator.wake_at()), (vec![], None));
 }
@@ -264,15 +264,15 @@ fn invalid_messages_and_peers_of_another_job_are_refused_by_name() {
     let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     test.sent();
     test.coordinator.message(rank(1), Bytes::from_static(b"\xff\xff"), SECOND);
-    test.say(9, ended(1, vec![]), SECOND);
-    test.say(1, ended(1, vec![4]), SECOND);
-    test.say(1, Body::Choice(Choice::default()), SECOND);
+    test.send(9, ended(1, vec![]), SECOND);
+    test.send(1, ended(1, vec![4]), SECOND);
+    test.send(1, Body::Choice(Choice::default()), SECOND);
     assert_eq!(test.coordinator.counters().malformed, 4);
     test.hello(1, 2, None, SECOND);
     test.sent();
     let hello =
         Hello { incarnation: 5, term: None, ended: 0, waits: vec![0; N], job: 12345, ..Hello::default() };
-    test.say(1, Body::Hello(hello.clone()), SECOND);
+    test.send(1, Body::Hello(hello.clone()), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
     assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
     let of = setup(test.sync);
@@ -290,15 +290,15 @@ fn invalid_messages_and_peers_of_another_job_are_refused_by_name() {
         CoordinatorSetup { update_values: vec![99; N], ..of.clone() },
     ];
     for other in others {
-        test.say(1, Body::Hello(Hello { job: other.fingerprint(), ..hello.clone() }), SECOND);
+        test.send(1, Body::Hello(Hello { job: other.fingerprint(), ..hello.clone() }), SECOND);
         assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
         assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]), "{other:?}");
     }
-    test.say(1, Body::Hello(Hello { job: of.fingerprint(), ..hello }), SECOND);
+    test.send(1, Body::Hello(Hello { job: of.fingerprint(), ..hello }), SECOND);
     assert!(!matches!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { .. })));
 }
 
-/// Of two peers that have ended no round, one computes its first and one has just started.
+/// Two peers have ended no round: one computes its first and one has just started.
 #[test]
 fn a_peer_in_its_first_round_does_not_count_as_restarted() {
     let mut test = Test::new(Sync::Ssp { staleness: 2 }, Scheme::Optimized);
@@ -314,7 +314,7 @@ fn a_peer_in_its_first_round_does_not_count_as_restarted() {
             takes_part,
             ..Hello::default()
         };
-        test.say(from, Body::Hello(hello), Duration::ZERO);
+        test.send(from, Body::Hello(hello), Duration::ZERO);
     }
     let rosters = test.rosters();
     assert_eq!(rosters.len(), N);
@@ -339,7 +339,7 @@ fn round_on(test: &mut Test, choices: &mut Vec<(usize, Choice)>, real: &Ports) -
         longest = seconds.iter().map(|seconds| seconds / planned_s).fold(longest, f64::max);
         let (withdrawn, given_up, round) = (vec![], vec![], choice.round);
         let complete = choice.receivers;
-        test.say(from, Body::Ended(Ended { round, complete, withdrawn, given_up, seconds }), SECOND);
+        test.send(from, Body::Ended(Ended { round, complete, withdrawn, given_up, seconds }), SECOND);
     }
     *choices = test.choices();
     longest
@@ -365,7 +365,7 @@ fn estimates_from_copy_times_track_a_port_that_others_use() {
             let incarnation = from as u32 + 1;
             let hello =
                 Hello { incarnation, term: None, ended: 0, waits: vec![0; N], job, ..Hello::default() };
-            test.say(from, Body::Hello(hello), Duration::ZERO);
+            test.send(from, Body::Hello(hello), Duration::ZERO);
         }
         let mut choices = test.choices();
         // No port is full beyond its plan: estimates equal capacities.

@@ -205,12 +205,16 @@ fn peers_leave_once_others_have_heard_of_their_end() {
     assert_eq!(world.left.len(), PEERS, "both leave");
     let waits = world.left.iter().map(|(at, left)| *left - world.finished[at]);
     assert!(waits.max().unwrap() < Duration::from_secs(5), "{:?} {:?}", world.finished, world.left);
-    let in_charge = world.coordinator_reports.iter().any(
-        |report| matches!(report, CoordinatorReport::InCharge { peers, .. } if *peers == [rank(0), rank(1)]),
-    );
-    let chosen = world.coordinator_reports.iter().filter(
-        |report| matches!(report, CoordinatorReport::Chosen { from, to, .. } if to[..] != [*from] && to.len() == 1),
-    );
+    let has_both = |report: &CoordinatorReport| match report {
+        CoordinatorReport::InCharge { peers, .. } => *peers == [rank(0), rank(1)],
+        _ => false,
+    };
+    let has_one_receiver = |report: &&CoordinatorReport| match report {
+        CoordinatorReport::Chosen { from, to, .. } => to[..] != [*from] && to.len() == 1,
+        _ => false,
+    };
+    let in_charge = world.coordinator_reports.iter().any(has_both);
+    let chosen = world.coordinator_reports.iter().filter(has_one_receiver);
     assert!(in_charge && chosen.count() >= PEERS * ROUNDS as usize, "{:?}", world.coordinator_reports);
     assert!(world.coordinator.is_none(), "the coordinator ends with the last round");
 }

@@ -95,7 +95,7 @@ fn a_failed_peer_is_named_and_the_others_train_on() {
 }
 
 #[test]
-fn a_peer_that_was_restarted_takes_part_again() {
+fn a_restarted_peer_takes_part_again() {
     let rounds = 60;
     let world = World::new(4, 3, 2000, schedule(Sync::Bsp, None, rounds)).with_short_timeouts();
     let world = world.slow("p1", Duration::from_millis(60));
@@ -148,9 +148,9 @@ fn strangers_are_turned_away() {
     let _coordinator = world.coordinator("c1");
     // One probe has a certificate of the same authority and is not in the job; one has p1's name and a
     // certificate of another authority. The lesser name connects.
-    let (unknown, forged) = (world.stranger("o1", "p4"), world.forger("p1", "p4"));
+    let (unknown, forged) = (world.unknown_probe("o1", "p4"), world.forged_probe("p1", "p4"));
     // The probes run while all train, and no peer ends before them: the others wait for p2.
-    let (say, said) = std::sync::mpsc::channel();
+    let (say, error) = std::sync::mpsc::channel();
     let probe = move || {
         let unknown = std::thread::spawn(|| unknown.was_let_in());
         say.send([forged.was_let_in(), unknown.join().unwrap()]).unwrap();
@@ -158,8 +158,8 @@ fn strangers_are_turned_away() {
     let peers = all(world.at_round("p2", 3, Box::new(probe)).run_all());
     support::check(&peers, Some(Sync::Bsp));
     let connections = peers[3].ending.unwrap().connections;
-    assert!(connections.unknown_senders > 0 && connections.refused > 0, "{connections:?}");
-    assert_eq!(said.recv().unwrap(), [false, false]);
+    assert!(connections.strangers > 0 && connections.refused > 0, "{connections:?}");
+    assert_eq!(error.recv().unwrap(), [false, false]);
 }
 
 #[test]
@@ -168,11 +168,14 @@ fn a_peer_that_cannot_take_part_reports_why() {
     let mut world = World::new(3, 1, 100, schedule(Sync::Bsp, None, 3)).with_short_timeouts();
     world.patience.meeting = Duration::from_secs(2);
     let error = world.run_one("p1").unwrap_err();
-    assert!(matches!(&error, HostError::Rejected { error: AdmissionError::Nobody { .. }, .. }), "{error}");
+    assert!(
+        matches!(&error, HostError::Rejected { error: AdmissionError::NoCoordinator { .. }, .. }),
+        "{error}"
+    );
     assert!(error.to_string().starts_with("peer p1: no coordinator has admitted peer 0 within"), "{error}");
     // The coordinator has another number of rounds.
     world.patience.meeting = Duration::from_secs(60);
-    let other = world.like(schedule(Sync::Bsp, Some(2), 3));
+    let other = world.with_schedule(schedule(Sync::Bsp, Some(2), 3));
     let _coordinator = other.coordinator("c1");
     let error = world.run_one("p1").unwrap_err();
     assert!(matches!(&error, HostError::Rejected { error: AdmissionError::OtherJob { .. }, .. }), "{error}");
@@ -194,7 +197,7 @@ fn an_unusable_update_ends_its_peer_by_name() {
 #[test]
 fn addresses_have_to_be_those_of_the_job() {
     let world = World::new(3, 1, 100, schedule(Sync::Bsp, None, 1));
-    let said = |change: &dyn Fn(&mut inart_peers_host::HostOptions)| {
+    let error = |change: &dyn Fn(&mut inart_peers_host::HostOptions)| {
         let mut options = world.options("p1");
         change(&mut options);
         let setup = world.job.setup("p1", &world.patience).unwrap();
@@ -202,18 +205,18 @@ fn addresses_have_to_be_those_of_the_job() {
     };
     let nowhere = "127.0.0.1:9".parse().unwrap();
     assert_eq!(
-        said(&|options| _ = options.peers.remove("p2")),
+        error(&|options| _ = options.peers.remove("p2")),
         "peer p2 has no address at p1; give p2=HOST:PORT"
     );
     assert_eq!(
-        said(&|options| _ = options.peers.insert("p7".into(), nowhere)),
+        error(&|options| _ = options.peers.insert("p7".into(), nowhere)),
         "p7 is not another peer of job job; name one of p2, p3"
     );
     assert_eq!(
-        said(&|options| _ = options.coordinators.insert("p3".into(), nowhere)),
+        error(&|options| _ = options.coordinators.insert("p3".into(), nowhere)),
         "coordinator p3 has the name of a peer; give it another one"
     );
-    let wrong = said(&|options| options.tls = world.identity("p2"));
+    let wrong = error(&|options| options.tls = world.identity("p2"));
     assert!(wrong.contains("the certificate is not for p1 but for p2"), "{wrong}");
     assert!(
         world.job.setup("p9", &world.patience).unwrap_err().to_string().contains("p9 is not a peer of job")

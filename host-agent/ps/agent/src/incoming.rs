@@ -86,7 +86,7 @@ mod tests {
     const TAG: Tag = Tag { worker_incarnation: 1, server_incarnation: 1, ticket: 1, version: 0 };
 
     #[test]
-    fn chunks_come_in_any_order_and_once() {
+    fn chunks_arrive_in_any_order_and_once() {
         let mut incoming = Incoming::new(TAG, 5, 2);
         assert_eq!(incoming.missing(), [Span { first: 0, count: 3 }]);
         assert_eq!(incoming.take(2, &[5.0]), InsertOutcome::New);

@@ -1,10 +1,10 @@
-//! Push and pull between a parameter server and workers that meet it in an order: what both sides say on
-//! connections, as state machines without I/O and without a clock (docs/protocol/ps.md, "Push and pull").
+//! Push and pull between a parameter server and its workers: messages on connections, as state machines
+//! without I/O and without a clock (docs/protocol/ps.md, "Push and pull").
 //!
-//! A [`ServerAgent`] drives a [`Sequencer`], which decides who pulls when and what is applied; a
-//! [`WorkerAgent`] drives `inart_protocol_ps::Worker`. Values travel in chunks, each of which is taken or
-//! fails, in any order. What was under way when a connection ended goes on where it was. What is of another
-//! incarnation of either side, or of another permission, is dropped and counted.
+//! A [`ServerAgent`] drives a [`Sequencer`], which decides which worker pulls when and which updates are
+//! applied; a [`WorkerAgent`] drives `inart_protocol_ps::Worker`. Values travel in chunks, each of which is
+//! delivered or fails, in any order. A transfer that an ended connection interrupts resumes where it was.
+//! Packets of another incarnation of either side, or of another permission, are dropped and counted.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]

@@ -135,7 +135,7 @@ pub enum Arrived {
     Void = 0,
     /// Valid; chunks of its update are missing.
     Open = 1,
-    /// Its update has arrived completely.
+    /// Completed by an update that has arrived.
     Whole = 2,
 }
 

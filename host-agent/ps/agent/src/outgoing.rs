@@ -47,7 +47,7 @@ impl Outgoing {
     }
 
     /// Resumes on a new connection, with these chunks missing at the other side and none in flight.
-    pub fn go_on(&mut self, missing: &[Span]) {
+    pub fn resume(&mut self, missing: &[Span]) {
         self.waiting = numbers(missing, self.chunks).collect();
         self.under_way.clear();
     }
@@ -169,7 +169,7 @@ mod tests {
         while out.next(out.under_way.len() as u64, now).is_some() {}
         out.stop();
         assert_eq!(out.waiting.len(), 4);
-        out.go_on(&[Span { first: 1, count: 1 }, Span { first: 3, count: u32::MAX }]);
+        out.resume(&[Span { first: 1, count: 1 }, Span { first: 3, count: u32::MAX }]);
         assert_eq!(out.waiting.iter().copied().collect::<Vec<_>>(), [1, 3]);
     }
 }

@@ -16,7 +16,7 @@ pub enum Packet {
         tag: Tag,
         /// Number of the chunk, from 0.
         number: u32,
-        /// Its values.
+        /// Values of the chunk.
         values: Vec<f32>,
     },
     /// A message.

@@ -382,7 +382,7 @@ fn waiting_workers_learn_the_awaited_ones_and_all_learn_why_a_server_ends() {
     both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
     both.worker_reports.clear();
-    both.server.say_waiting("w1: has been computing for 30 s\u{7}");
+    both.server.notify_waiting("w1: has been computing for 30 s\u{7}");
     both.settle(ZERO);
     let why = "w1: has been computing for 30 s\\u{7}".to_owned();
     assert_eq!(both.worker_reports, [WorkerReport::Waiting { why }]);

@@ -85,7 +85,7 @@ impl RackServer {
             let shape = Shape::new(&assignment, model.len(), number)?;
             let server = own.server.clone();
             match &part {
-                Some((_, first, job)) if !first.is_cut_like(&shape, shard) => {
+                Some((_, first, job)) if !first.has_same_frames(&shape, shard) => {
                     let (job, first) = (assignment.name.clone(), job.clone());
                     return Err(RackError::OtherPart { job, server, first });
                 }
@@ -203,7 +203,7 @@ impl RackServer {
                 Ok((group, event)) => self.handle(group, event, on_event),
                 Err(RecvTimeoutError::Timeout) => {
                     self.look();
-                    self.say_waits();
+                    self.log_waits();
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -256,7 +256,7 @@ impl RackServer {
     }
 
     /// Logs the groups that the turns wait for, and ends the training if a group stays without workers.
-    fn say_waits(&mut self) {
+    fn log_waits(&mut self) {
         if self.error.is_some() {
             return;
         }

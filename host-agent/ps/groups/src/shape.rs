@@ -76,7 +76,7 @@ impl Shape {
 
     /// Returns whether another group has the same frames at a server, with the same values. The frames of
     /// exact sums depend on the number of workers.
-    pub fn is_cut_like(&self, other: &Self, shard: ShardId) -> bool {
+    pub fn has_same_frames(&self, other: &Self, shard: ShardId) -> bool {
         self.ready == other.ready
             && self.part(shard) == other.part(shard)
             && self.frames(shard) == other.frames(shard)

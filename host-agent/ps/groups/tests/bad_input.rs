@@ -53,7 +53,7 @@ fn frames_that_fit_no_turn_are_named() {
 }
 
 #[test]
-fn a_model_that_is_no_numbers_ends_it() {
+fn a_model_that_is_not_finite_ends_the_training() {
     let mut part = part(1);
     part.take(0, sum(0, &[], false)).unwrap();
     let mut huge = [0.0; 64];

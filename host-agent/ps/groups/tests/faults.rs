@@ -68,7 +68,7 @@ impl Transport for Faulty {
 }
 
 #[test]
-fn turns_go_on_whatever_frames_meet() {
+fn turns_continue_under_frame_faults() {
     check_training(faulty, &[2, 1], 1, 4);
     check_training(faulty, &[1, 2, 1], 2, 3);
 }

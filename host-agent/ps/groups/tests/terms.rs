@@ -58,7 +58,7 @@ fn run(orders: [&[usize]; 2], first: [f32; 3], steps: [&str; 2]) -> Vec<Result<f
 const SAME: [&[usize]; 2] = [&[0, 1], &[0, 1]];
 
 #[test]
-fn those_that_share_all_train() {
+fn processes_that_share_all_settings_train() {
     // Six updates of 0.25; the first group lacks the second one's last.
     assert_eq!(run(SAME, [1.0; 3], ["0.3"; 2]), [2.5, 2.5, 2.25, 2.5].map(Ok));
 }
@@ -72,7 +72,7 @@ fn other_first_weights_at_a_group_are_named_at_all() {
 }
 
 #[test]
-fn another_step_of_a_group_is_named_though_servers_have_none() {
+fn another_learning_rate_of_a_group_is_named_though_servers_have_none() {
     for ended in run(SAME, [1.0; 3], ["0.3", "0.05"]) {
         let error = ended.unwrap_err();
         assert!(error.contains("same step"), "{error}");
@@ -92,7 +92,7 @@ fn groups_in_another_order_at_one_server_end_by_name() {
 }
 
 #[test]
-fn one_worker_of_many_that_differs_is_found_in_the_mean() {
+fn one_different_worker_of_many_changes_the_mean() {
     let own = |step: &str| {
         let mut agreed = Agreed::new(2, &[0.0; 9], None);
         agreed.add("step", Some(step.to_owned()));

@@ -209,7 +209,7 @@ impl<S: Sequencer, F: FnMut(ServerEvent)> Host<ServerAgent<S>> for Serving<'_, F
         }
         if let Some(waits) = watch.due(server, now, network) {
             tracing::warn!("waiting: {waits}");
-            server.say_waiting(&waits);
+            server.notify_waiting(&waits);
         }
         Ok(())
     }

@@ -83,7 +83,7 @@ fn reported_versions_are_stored() {
 }
 
 #[test]
-fn the_file_of_another_training_of_the_same_job_is_refused_by_what_differs() {
+fn the_file_of_another_training_of_the_job_is_refused_with_the_difference() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     let of = |step: &str| {

@@ -65,7 +65,7 @@ fn serve(job: &Job, options: HostOptions) -> Vec<ServerEvent> {
 }
 
 #[test]
-fn two_hundred_clients_meet_one_server_in_groups() {
+fn two_hundred_clients_use_one_server_in_groups() {
     let identities = Identities::new();
     let names: Vec<String> = (0..CLIENTS).map(|client| format!("c{client}")).collect();
     let job = Job { name: "j".into(), server: "s".into(), workers: names.clone(), values: VALUES };

@@ -33,8 +33,8 @@ pub fn join(setting: &Setting<'_>, from: usize, under_way: &[Task]) -> Vec<usize
     };
     let (mut best, mut taken) = (delivered(chosen.len(), down), 0);
     let (mut slowest, fewest) = (down, chosen.len());
-    let slows_nobody = further.into_iter().filter(|&to| share(to) >= fastest[to]);
-    for to in slows_nobody {
+    let harmless = further.into_iter().filter(|&to| share(to) >= fastest[to]);
+    for to in harmless {
         chosen.push(to);
         slowest = slowest.min(share(to));
         let bps = delivered(chosen.len(), slowest);

@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-12;
 pub(super) enum Answer {
     /// A selection within the time, with the fewest receivers.
     Within(Pairs),
-    /// Proof that there is none.
+    /// Proof that no such selection exists.
     Never,
     /// Too many sets, or too long a search.
     Unknown,
@@ -50,11 +50,11 @@ pub(super) fn within(problem: &Problem, seconds: f64, effort: Effort) -> Result<
         let rows = set.iter().map(|&from| covered[from]).chain([taken[*to]]);
         program.add_integer_column(0.0, 0.0..=1.0, rows.map(|row| (row, 1.0)));
     }
-    let mut model = program.try_optimise(Sense::Minimise).map_err(said)?;
+    let mut model = program.try_optimise(Sense::Minimise).map_err(error_text)?;
     model.make_quiet();
     model.set_threads(std::num::NonZeroU32::MIN);
-    model.try_set_option("mip_max_nodes", effort.nodes).map_err(said)?;
-    let solved = model.try_solve().map_err(said)?;
+    model.try_set_option("mip_max_nodes", effort.nodes).map_err(error_text)?;
+    let solved = model.try_solve().map_err(error_text)?;
     if solved.status() == HighsModelStatus::Infeasible {
         return Ok(Answer::Never);
     }
@@ -91,6 +91,6 @@ fn sets(problem: &Problem, need: &[usize], seconds: f64, most: usize) -> Option<
     Some(all)
 }
 
-fn said(status: impl std::fmt::Debug) -> String {
+fn error_text(status: impl std::fmt::Debug) -> String {
     format!("{status:?}")
 }

@@ -50,14 +50,14 @@ pub(crate) fn most_receivers(
     if pairs.is_empty() {
         return Ok(Some(start.clone()));
     }
-    let mut model = program.try_optimise(Sense::Maximise).map_err(said)?;
+    let mut model = program.try_optimise(Sense::Maximise).map_err(error_text)?;
     model.make_quiet();
     model.set_threads(std::num::NonZeroU32::MIN);
-    model.try_set_option("mip_rel_gap", GAP).map_err(said)?;
-    model.try_set_option("mip_max_nodes", nodes).map_err(said)?;
+    model.try_set_option("mip_rel_gap", GAP).map_err(error_text)?;
+    model.try_set_option("mip_max_nodes", nodes).map_err(error_text)?;
     let values: Vec<f64> = pairs.iter().map(|&(from, to)| f64::from(u8::from(start.has(from, to)))).collect();
-    model.try_set_solution(Some(&values), None, None, None).map_err(said)?;
-    let solved = model.try_solve().map_err(said)?;
+    model.try_set_solution(Some(&values), None, None, None).map_err(error_text)?;
+    let solved = model.try_solve().map_err(error_text)?;
     let is_done = solved.status() == HighsModelStatus::Optimal;
     if !is_done || solved.primal_solution_status() != HighsSolutionStatus::Feasible {
         return Ok(None);
@@ -70,6 +70,6 @@ pub(crate) fn most_receivers(
     Ok(Some(if problem.seconds(&all) <= seconds * (1.0 + 1e-9) { all } else { start.clone() }))
 }
 
-fn said(status: impl std::fmt::Debug) -> String {
+fn error_text(status: impl std::fmt::Debug) -> String {
     format!("{status:?}")
 }

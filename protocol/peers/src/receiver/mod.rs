@@ -243,7 +243,7 @@ impl Receiver {
     }
 
     /// Handles a failed peer: its open update is abandoned, and later arrivals are dropped.
-    pub fn gone(&mut self, from: Rank) {
+    pub fn peer_failed(&mut self, from: Rank) {
         if from.index() < self.newest.len() {
             self.abandon(from);
             self.newest[from.index()] = NewestRound::Gone;
@@ -252,7 +252,7 @@ impl Receiver {
 
     /// Handles a peer that returns in another incarnation, whose first update is of that round or one soon
     /// after it. Updates of the previous incarnation are not handed over any more.
-    pub fn back(&mut self, from: Rank, round: u32) {
+    pub fn peer_returned(&mut self, from: Rank, round: u32) {
         if from.index() < self.newest.len() {
             self.abandon(from);
             self.newest[from.index()] = NewestRound::None;

@@ -90,7 +90,7 @@ impl Sender {
     }
 
     /// Handles a permanently failed peer: the multicast does not wait for it.
-    pub fn gone(&mut self, rank: Rank, now: Duration) {
+    pub fn peer_failed(&mut self, rank: Rank, now: Duration) {
         self.counters.given_up += u64::from(self.end_for(rank, |open, rank| open.give_up(rank), now));
     }
 

@@ -41,7 +41,7 @@ pub enum TaskError {
     },
     /// No receivers.
     #[error("the update of round {round} has no receiver; choose at least one")]
-    Nobody {
+    NoReceivers {
         /// Round of the task.
         round: u32,
     },
@@ -77,7 +77,7 @@ impl Task {
     pub(super) fn check(&self, me: Rank, peers: usize) -> Result<(), TaskError> {
         let round = self.round;
         if self.receivers.is_empty() {
-            return Err(TaskError::Nobody { round });
+            return Err(TaskError::NoReceivers { round });
         }
         if self.receivers.contains(me) {
             return Err(TaskError::Oneself { rank: me });

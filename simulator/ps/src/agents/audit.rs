@@ -155,7 +155,7 @@ impl Audit {
     }
 
     /// Takes note that the server has removed a participant.
-    pub fn gone(&mut self, worker: usize) {
+    pub fn removed(&mut self, worker: usize) {
         self.members.remove(&worker);
         self.killed(worker);
     }
@@ -215,7 +215,7 @@ impl Audit {
         if missing > excuses && matches!(self.rule, Rule::Order(_)) {
             return Err((
                 worker,
-                format!("{missing} of its updates never came, and faults explain {excuses}"),
+                format!("{missing} of its updates never arrived, and faults explain {excuses}"),
             ));
         }
         Ok(())

@@ -190,7 +190,7 @@ where
             }
             ServerReport::Gone { worker } => {
                 self.given_up += 1;
-                self.audit.gone(worker.index());
+                self.audit.removed(worker.index());
                 Ok(())
             }
             ServerReport::Pulls { .. } => Ok(()),

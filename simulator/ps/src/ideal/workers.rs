@@ -244,7 +244,7 @@ impl<'r> World<'r> {
             [self.into.next_end_s(), self.out.next_end_s(), self.timers.next_at().map(|at| at.0), wake_s];
         let next = ends.iter().enumerate().filter_map(|(which, at_s)| Some((which, (*at_s)?)));
         let Some((which, at_s)) = next.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))) else {
-            return Err(RunError::Stalled { at_s: self.now_s, waited_for: self.gone() });
+            return Err(RunError::Stalled { at_s: self.now_s, waited_for: self.absent() });
         };
         if self.record.pushes() > MOST_PUSHES {
             let last = (0..self.actors.len()).find(|worker| !self.record.is_done(*worker)).unwrap_or(0);
@@ -269,7 +269,7 @@ impl<'r> World<'r> {
         Ok(())
     }
 
-    fn gone(&self) -> String {
+    fn absent(&self) -> String {
         let away = self.actors.iter().position(|actor| actor.is_away);
         self.job.participants[away.unwrap_or(0)].name.clone()
     }

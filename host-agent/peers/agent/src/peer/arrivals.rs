@@ -24,7 +24,7 @@ impl Peer {
             Some(FrameContent::Notice { from, words }) => self.notice(from, words, now),
             None => {}
         }
-        self.go_on(now);
+        self.proceed(now);
     }
 
     /// Takes a packet on the connection of a peer.
@@ -40,7 +40,7 @@ impl Peer {
             Some(PacketContent::Notice { from, words }) => self.notice(from, words, now),
             None => {}
         }
-        self.go_on(now);
+        self.proceed(now);
     }
 
     /// Returns the length of a frame on the wire by the setup: in virtual time a frame stands for more bytes.
@@ -72,7 +72,7 @@ impl Peer {
         };
         if self.liveness.is_gone(from) {
             self.counters.back += 1;
-            self.win(from, notice.ended, now);
+            self.add_peer(from, notice.ended, now);
         }
         self.liveness.observe(from, now);
         self.gate.reach(from.index(), notice.ended.into());
@@ -88,7 +88,7 @@ impl Peer {
             Ok(Body::OtherJob(other)) => self.other_job(one_line(&other.why)),
             _ => self.counters.malformed += 1,
         }
-        self.go_on(now);
+        self.proceed(now);
     }
 
     /// Takes the members from the coordinator.
@@ -110,8 +110,8 @@ impl Peer {
                 continue;
             }
             // The previous incarnation of that rank has ended.
-            self.lose(rank, now);
-            self.win(rank, ended(at), now);
+            self.remove_peer(rank, now);
+            self.add_peer(rank, ended(at), now);
         }
         if self.phase == Phase::Meeting
             && roster.incarnations[self.setup.me.index()] == self.setup.incarnation.get()

@@ -44,14 +44,14 @@ impl Liveness {
     }
 
     /// Shortens the time of a peer whose connection has ended to the grace period.
-    pub fn doubt(&mut self, rank: Rank, now: Duration) {
+    pub fn suspect(&mut self, rank: Rank, now: Duration) {
         if let Some(until) = &mut self.until[rank.index()] {
             *until = now.saturating_add(RECONNECTION).min(*until);
         }
     }
 
     /// Declares silent peers failed, and returns them.
-    pub fn find(&mut self, now: Duration) -> Vec<Rank> {
+    pub fn expire(&mut self, now: Duration) -> Vec<Rank> {
         let late = |until: &Option<Duration>| until.is_some_and(|until| now >= until);
         let ranks = (0..self.until.len()).filter(|&at| late(&self.until[at]));
         let found: Vec<Rank> = ranks.filter_map(|at| Rank::try_from(at).ok()).collect();
@@ -67,12 +67,12 @@ impl Liveness {
     }
 
     /// Returns the peers that this one has declared failed, ascending.
-    pub fn gone(&self) -> Vec<u32> {
+    pub fn failed(&self) -> Vec<u32> {
         self.gone.iter().map(|rank| rank.get().into()).collect()
     }
 
     /// Sends a notice at once, and repeats it.
-    pub fn speak(&mut self, now: Duration) {
+    pub fn notify_soon(&mut self, now: Duration) {
         (self.notice_at, self.gap) = (Some(now), SHORTEST);
     }
 

@@ -11,7 +11,7 @@ impl Peer {
         let since = *self.meeting_since.get_or_insert(now);
         let waited = now.saturating_sub(since);
         if waited >= self.setup.meeting_patience {
-            self.stay_out(AdmissionError::Nobody { rank: self.setup.me, waited });
+            self.reject(AdmissionError::NoCoordinator { rank: self.setup.me, waited });
         }
     }
 
@@ -24,11 +24,11 @@ impl Peer {
     pub(super) fn other_job(&mut self, why: String) {
         self.counters.other_job += 1;
         if self.phase == Phase::Meeting {
-            self.stay_out(AdmissionError::OtherJob { rank: self.setup.me, why });
+            self.reject(AdmissionError::OtherJob { rank: self.setup.me, why });
         }
     }
 
-    fn stay_out(&mut self, why: AdmissionError) {
+    fn reject(&mut self, why: AdmissionError) {
         self.phase = Phase::Outside;
         self.outputs.push_back(Output::Rejected(why));
     }

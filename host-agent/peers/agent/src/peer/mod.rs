@@ -202,7 +202,7 @@ impl Peer {
         (self.model, self.words) = (model, words);
         self.phase = Phase::Choosing { since: now };
         self.say_ready(now.saturating_sub(since));
-        self.go_on(now);
+        self.proceed(now);
         Ok(())
     }
 
@@ -228,20 +228,20 @@ impl Peer {
         if let Phase::Choosing { since } = self.phase {
             self.say_ready(now.saturating_sub(since));
         }
-        self.go_on(now);
+        self.proceed(now);
     }
 
     /// Handles the end of the connection to the coordinator: the last receivers stay.
     pub fn coordinator_down(&mut self, now: Duration) {
         self.has_coordinator = false;
-        self.go_on(now);
+        self.proceed(now);
     }
 
     /// Advances the time.
     pub fn tick(&mut self, now: Duration) {
         self.sender.tick(now);
         self.receiver.tick(now);
-        self.find_gone(now);
+        self.remove_failed(now);
         if self.phase == Phase::Sending && now >= self.left_at {
             self.left_at = now + LEFT_EVERY;
             let part = f64::from(self.sender.chunks_left()) / f64::from(self.cut.chunks());
@@ -249,12 +249,12 @@ impl Peer {
         }
         if self.has_coordinator && now >= self.seen_at {
             self.seen_at = now + SEEN_EVERY;
-            let (samples, gone) = (self.meter.take(), self.liveness.gone());
+            let (samples, gone) = (self.meter.take(), self.liveness.failed());
             if !samples.is_empty() || !gone.is_empty() {
                 self.report(Body::Seen(Seen { samples, gone }));
             }
         }
-        self.go_on(now);
+        self.proceed(now);
     }
 
     /// Returns when [`tick`](Self::tick), or the next chunk, is due.
@@ -279,13 +279,13 @@ impl Peer {
     /// Takes note that a connection delivered a chunk, where the sender makes the copies.
     pub fn delivered(&mut self, round: u32, to: Rank, now: Duration) {
         self.sender.delivered(round, to, now);
-        self.go_on(now);
+        self.proceed(now);
     }
 
     /// Takes note that a connection failed to deliver a chunk.
     pub fn failed(&mut self, round: u32, to: Rank, chunk: u32, now: Duration) {
         self.sender.failed(round, to, chunk, now);
-        self.go_on(now);
+        self.proceed(now);
     }
 
     /// Returns the words of the current round's update, and their cut into chunks.
@@ -337,7 +337,7 @@ impl Peer {
             self.phase,
             self.gate.least(),
             self.sender.waited(),
-            self.liveness.gone(),
+            self.liveness.failed(),
             self.counters,
             self.members.refused(),
         )
@@ -350,7 +350,7 @@ impl Peer {
     }
 
     /// Performs all steps that have become possible.
-    fn go_on(&mut self, now: Duration) {
+    fn proceed(&mut self, now: Duration) {
         if self.phase == Phase::Meeting {
             self.wait_for_word(now);
         }

@@ -9,31 +9,31 @@ use super::{Output, Peer, Phase};
 use crate::notice::Notice;
 
 impl Peer {
-    pub(super) fn find_gone(&mut self, now: Duration) {
-        for rank in self.liveness.find(now) {
+    pub(super) fn remove_failed(&mut self, now: Duration) {
+        for rank in self.liveness.expire(now) {
             self.counters.gone += 1;
-            self.lose(rank, now);
+            self.remove_peer(rank, now);
         }
     }
 
     /// Handles the end of a peer's connection. Without a sign of life soon, the peer counts as failed.
     pub fn broken(&mut self, rank: Rank, now: Duration) {
         if rank.index() < self.setup.peers() {
-            self.liveness.doubt(rank, now);
+            self.liveness.suspect(rank, now);
         }
     }
 
     /// Stops waiting for a peer.
-    pub(super) fn lose(&mut self, rank: Rank, now: Duration) {
+    pub(super) fn remove_peer(&mut self, rank: Rank, now: Duration) {
         self.gate.leave(rank.index());
-        self.sender.gone(rank, now);
-        self.receiver.gone(rank);
+        self.sender.peer_failed(rank, now);
+        self.receiver.peer_failed(rank);
     }
 
     /// Adds a peer that has ended `ended` rounds.
-    pub(super) fn win(&mut self, rank: Rank, ended: u32, now: Duration) {
+    pub(super) fn add_peer(&mut self, rank: Rank, ended: u32, now: Duration) {
         self.gate.join(rank.index(), ended.into());
-        self.receiver.back(rank, ended.saturating_add(1));
+        self.receiver.peer_returned(rank, ended.saturating_add(1));
         self.liveness.join(rank, now);
     }
 

@@ -35,7 +35,7 @@ impl Peer {
     }
 
     /// Takes a step once others permit the next round. Returns whether it did.
-    pub(super) fn go_on_as_newcomer(&mut self, now: Duration) -> bool {
+    pub(super) fn proceed_as_newcomer(&mut self, now: Duration) -> bool {
         let received = self.take_inbox();
         let adopted = average_of_others(self.setup.me, self.cut.values(), &received);
         let Some(newcomer) = self.newcomer.filter(|_| adopted.is_none()) else {

@@ -76,7 +76,7 @@ impl Peer {
             given_up: ranks(&outcome.given_up),
             seconds: self.times_of(outcome),
         }));
-        self.liveness.speak(now);
+        self.liveness.notify_soon(now);
     }
 
     /// Returns the duration of each copy, where the sender makes them: from the times of all peers, the
@@ -113,7 +113,7 @@ impl Peer {
             return false;
         }
         if self.newcomer.is_some() {
-            return self.go_on_as_newcomer(now);
+            return self.proceed_as_newcomer(now);
         }
         let received = self.take_inbox();
         let averaged = average(self.setup.me, &self.model, &received);
@@ -146,7 +146,7 @@ impl Peer {
     pub(super) fn begin_round(&mut self, average: Option<Average>, now: Duration) {
         let lacking = std::mem::take(&mut self.lacking);
         let start = Start { round: self.round(), average, lacking };
-        self.liveness.speak(now);
+        self.liveness.notify_soon(now);
         if self.ended >= self.setup.rounds {
             self.phase = Phase::Finished;
             self.outputs.push_back(Output::Finished(start));

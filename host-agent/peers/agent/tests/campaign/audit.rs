@@ -250,7 +250,7 @@ impl Audit {
             let of: BTreeSet<usize> = of.iter().map(|(rank, _)| rank.index()).collect();
             assert!(
                 !self.is_fault_free() || of == complete,
-                "{at:?}: {of:?}, and {complete:?} say it has theirs"
+                "{at:?}: {of:?}, and {complete:?} reported completion"
             );
         }
     }

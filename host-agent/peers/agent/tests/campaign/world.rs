@@ -130,7 +130,7 @@ impl World {
             audit: Audit::new(&trial),
             trial,
         };
-        world.coordinator_begins();
+        world.start_coordinator();
         for peer in 0..n {
             let at = world.draws.random_range(0.0..0.2);
             world.at(at, Event::Start(peer));

@@ -90,7 +90,7 @@ impl World {
     }
 
     /// Returns the same peers and addresses with another schedule.
-    pub fn like(&self, schedule: Schedule) -> Self {
+    pub fn with_schedule(&self, schedule: Schedule) -> Self {
         World {
             job: job(&self.document, schedule),
             patience: self.patience,
@@ -230,12 +230,12 @@ impl World {
     }
 
     /// Returns a probe with a certificate for a name outside the job.
-    pub fn stranger(&self, name: &str, to: &str) -> ConnectionProbe {
+    pub fn unknown_probe(&self, name: &str, to: &str) -> ConnectionProbe {
         self.probe(self.authority.identify(name), name, to)
     }
 
     /// Returns a probe with a certificate of another authority, which trusts this one's.
-    pub fn forger(&self, name: &str, to: &str) -> ConnectionProbe {
+    pub fn forged_probe(&self, name: &str, to: &str) -> ConnectionProbe {
         self.probe(self.authority.forge(name), name, to)
     }
 

@@ -21,7 +21,7 @@ impl<S: Sequencer> ServerAgent<S> {
             || server_incarnation != self.setup.incarnation
         {
             self.counters.stale_incarnation += 1;
-            return self.say(worker, worker_incarnation, Body::Unknown(Unknown {}));
+            return self.send(worker, worker_incarnation, Body::Unknown(Unknown {}));
         }
         match body {
             Some(Body::Request(_)) => self.request(worker, now),
@@ -65,7 +65,7 @@ impl<S: Sequencer> ServerAgent<S> {
             missing,
             training: self.training.number,
         };
-        self.say(worker, incarnation, Body::Welcome(welcome));
+        self.send(worker, incarnation, Body::Welcome(welcome));
     }
 
     /// Returns the state of the permission in a hello.
@@ -104,7 +104,7 @@ impl<S: Sequencer> ServerAgent<S> {
         let ticket = pull.ticket;
         if link.ticket.is_none_or(|own| own.number != ticket) {
             self.counters.not_permitted += 1;
-            return self.say(worker, incarnation, Body::NotPermitted(NotPermitted { ticket }));
+            return self.send(worker, incarnation, Body::NotPermitted(NotPermitted { ticket }));
         }
         if pull.attempt <= link.attempt {
             self.counters.pulls_repeated += 1;
@@ -119,11 +119,11 @@ impl<S: Sequencer> ServerAgent<S> {
                 return;
             }
             let all = [Span { first: 0, count: u32::MAX }];
-            return outgoing.go_on(if pull.resumes { &pull.missing } else { &all });
+            return outgoing.resume(if pull.resumes { &pull.missing } else { &all });
         }
         let Some(version) = self.sequencer.pull(worker, now) else {
             self.counters.not_permitted += 1;
-            return self.say(worker, incarnation, Body::NotPermitted(NotPermitted { ticket }));
+            return self.send(worker, incarnation, Body::NotPermitted(NotPermitted { ticket }));
         };
         let tag = Tag {
             worker_incarnation: incarnation,

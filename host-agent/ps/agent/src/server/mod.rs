@@ -154,7 +154,7 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    fn say(&mut self, worker: WorkerNo, incarnation: u32, body: Body) {
+    fn send(&mut self, worker: WorkerNo, incarnation: u32, body: Body) {
         let link = &mut self.links[worker.index()];
         if link.is_up {
             let is_waiting = link.lane.push(message_packet(incarnation, self.setup.incarnation, body));

@@ -18,7 +18,7 @@ impl<S: Sequencer> ServerAgent<S> {
             || tag.server_incarnation != self.setup.incarnation
         {
             self.counters.stale_incarnation += 1;
-            return self.say(worker, tag.worker_incarnation, Body::Unknown(Unknown {}));
+            return self.send(worker, tag.worker_incarnation, Body::Unknown(Unknown {}));
         }
         if link.ticket.is_none_or(|own| own.number != tag.ticket) || link.attempt == 0 {
             let is_taken = link.arrived == Some(tag.ticket);
@@ -27,7 +27,7 @@ impl<S: Sequencer> ServerAgent<S> {
                 false => self.counters.unasked += 1,
             }
             let pushed = Pushed { ticket: tag.ticket, is_taken, refusal: String::new() };
-            return self.say(worker, tag.worker_incarnation, Body::Pushed(pushed));
+            return self.send(worker, tag.worker_incarnation, Body::Pushed(pushed));
         }
         if tag.version != link.base {
             self.counters.malformed += 1;
@@ -62,6 +62,6 @@ impl<S: Sequencer> ServerAgent<S> {
         }
         let refusal = refusal.map_or(String::new(), |refusal| refusal.to_string());
         let pushed = Pushed { ticket: ticket.number, is_taken: verdict.is_taken, refusal };
-        self.say(worker, tag.worker_incarnation, Body::Pushed(pushed));
+        self.send(worker, tag.worker_incarnation, Body::Pushed(pushed));
     }
 }

@@ -51,7 +51,7 @@ impl<S: Sequencer> ServerAgent<S> {
     pub(super) fn refuse(&mut self, worker: WorkerNo, incarnation: u32, why: String) {
         self.counters.other_model += 1;
         self.outputs.push_back(ServerReport::Rejected { worker, why: why.clone() });
-        self.say(worker, incarnation, Body::Refused(Refused { why }));
+        self.send(worker, incarnation, Body::Refused(Refused { why }));
     }
 
     /// Notifies an excluded client, now and whenever it joins again.
@@ -59,7 +59,7 @@ impl<S: Sequencer> ServerAgent<S> {
         let link = &mut self.links[worker.index()];
         link.forget();
         if let Some(incarnation) = link.incarnation {
-            self.say(worker, incarnation, Body::LeftOut(LeftOut { why: OUTLIER.to_owned() }));
+            self.send(worker, incarnation, Body::LeftOut(LeftOut { why: OUTLIER.to_owned() }));
         }
     }
 
@@ -72,7 +72,7 @@ impl<S: Sequencer> ServerAgent<S> {
             link.forget();
             link.lane.clear_waiting();
             if let Some(incarnation) = link.incarnation {
-                self.say(worker, incarnation, Body::Stopped(Stopped { why: why.to_owned() }));
+                self.send(worker, incarnation, Body::Stopped(Stopped { why: why.to_owned() }));
             }
         }
     }
@@ -90,17 +90,17 @@ impl<S: Sequencer> ServerAgent<S> {
     pub(super) fn answer_stopped(&mut self, worker: WorkerNo, data: &Bytes) {
         let (Ok(Packet::Message(message)), Some(why)) = (decode(data), self.stopped.clone()) else { return };
         if let Some(Body::Hello(_)) = message.body {
-            self.say(worker, message.worker_incarnation, Body::Stopped(Stopped { why }));
+            self.send(worker, message.worker_incarnation, Body::Stopped(Stopped { why }));
         }
     }
 
     /// Notifies waiting workers of the parties that the server waits for.
-    pub fn say_waiting(&mut self, why: &str) {
+    pub fn notify_waiting(&mut self, why: &str) {
         for worker in self.workers() {
             let link = &self.links[worker.index()];
             if let (true, None, Some(incarnation)) = (link.is_met, link.ticket, link.incarnation) {
                 let why = why.to_owned();
-                self.say(worker, incarnation, Body::Waiting(crate::message::Waiting { why }));
+                self.send(worker, incarnation, Body::Waiting(crate::message::Waiting { why }));
             }
         }
     }

@@ -76,7 +76,7 @@ impl<S: Sequencer> ServerAgent<S> {
         let pulling = link.ticket.filter(|_| is_pulling).zip(link.incarnation);
         link.forget();
         if let Some((ticket, incarnation)) = pulling {
-            self.say(worker, incarnation, Body::NotPermitted(NotPermitted { ticket: ticket.number }));
+            self.send(worker, incarnation, Body::NotPermitted(NotPermitted { ticket: ticket.number }));
         }
     }
 
@@ -88,7 +88,7 @@ impl<S: Sequencer> ServerAgent<S> {
             self.next_ticket += 1;
         }
         let (Some(ticket), Some(incarnation)) = (link.ticket, link.incarnation) else { return };
-        self.say(worker, incarnation, Body::Permit(Permit { ticket: ticket.number, iteration, batch }));
+        self.send(worker, incarnation, Body::Permit(Permit { ticket: ticket.number, iteration, batch }));
     }
 
     /// When all have done their iterations: accepts and applies updates in flight, and permits no more pulls.
@@ -109,7 +109,7 @@ impl<S: Sequencer> ServerAgent<S> {
             }
             if let (false, true, Some(incarnation)) = (link.is_notified, link.is_met, link.incarnation) {
                 link.is_notified = true;
-                self.say(worker, incarnation, Body::Over(Over { version: self.sequencer.version() }));
+                self.send(worker, incarnation, Body::Over(Over { version: self.sequencer.version() }));
             }
         }
         self.decisions();

@@ -10,7 +10,7 @@ use crate::message::{
 };
 
 impl WorkerAgent {
-    pub(super) fn say(&mut self, body: Body) {
+    pub(super) fn send(&mut self, body: Body) {
         let server_incarnation = self.server.map_or(0, |server| server.incarnation);
         self.lane.push(message_packet(self.setup.incarnation, server_incarnation, body));
     }
@@ -97,7 +97,7 @@ impl WorkerAgent {
         (self.is_welcome, self.alone_since) = (true, None);
         let arrived = Arrived::try_from(welcome.arrived).unwrap_or(Arrived::Void);
         match (self.current, arrived) {
-            (Some(_), Arrived::Open) => self.go_on(&welcome.missing),
+            (Some(_), Arrived::Open) => self.resume(&welcome.missing),
             (Some(current), Arrived::Whole) => {
                 let taken = Pushed { ticket: current.ticket, is_taken: true, refusal: String::new() };
                 self.pushed(taken);
@@ -107,10 +107,10 @@ impl WorkerAgent {
     }
 
     /// Resumes on a new connection with a valid permission.
-    fn go_on(&mut self, missing: &[Span]) {
+    fn resume(&mut self, missing: &[Span]) {
         match (self.machine.reconnected(), &mut self.outgoing) {
             (Step::Pull { .. }, _) => self.pull(),
-            (Step::Push { .. }, Some(outgoing)) => outgoing.go_on(missing),
+            (Step::Push { .. }, Some(outgoing)) => outgoing.resume(missing),
             // The worker computes.
             _ => {}
         }
@@ -120,7 +120,7 @@ impl WorkerAgent {
     fn start_again(&mut self) {
         self.machine.start();
         (self.current, self.incoming, self.outgoing) = (None, None, None);
-        self.say(Body::Request(Request {}));
+        self.send(Body::Request(Request {}));
     }
 
     fn permit(&mut self, server_incarnation: u32, permit: &Permit) {

@@ -18,7 +18,7 @@ impl WorkerAgent {
         if let Some(incoming) = &self.incoming {
             (pull.resumes, pull.missing) = (true, incoming.missing());
         }
-        self.say(Body::Pull(pull));
+        self.send(Body::Pull(pull));
     }
 
     pub(super) fn chunk(&mut self, tag: Tag, number: u32, values: &[f32]) {
@@ -83,7 +83,7 @@ impl WorkerAgent {
         (self.current, self.outgoing) = (None, None);
         let taken = if pushed.is_taken { PushOutcome::Held } else { PushOutcome::Unasked };
         if self.machine.pushed(iteration, taken).is_some() {
-            self.say(Body::Request(Request {}));
+            self.send(Body::Request(Request {}));
         }
     }
 }

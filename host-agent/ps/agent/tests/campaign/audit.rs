@@ -177,7 +177,7 @@ impl Audit {
     pub fn arrived(&mut self, worker: usize, iteration: u64, base: u64, values: &[f32], seed: u64) {
         self.seen.arrived += 1;
         let computed = self.computed.get_mut(&bits(values)).unwrap_or_else(|| {
-            panic!("seed {seed}: an update arrived that nobody has computed");
+            panic!("seed {seed}: an update arrived that no worker computed");
         });
         assert_eq!((computed.worker, computed.base), (worker, base), "seed {seed}");
         assert!(!computed.has_arrived, "seed {seed}: an update arrived twice");

@@ -35,7 +35,7 @@ fn no_update_is_lost_or_applied_twice_under_faults() {
 }
 
 #[test]
-fn clients_in_groups_lose_no_update_either() {
+fn clients_in_groups_lose_no_update() {
     let mut seen = Seen::default();
     for seed in 1..=TRIALS * times() {
         seen.add(&world::run(&Trial::of_groups(seed).with_odd()));
@@ -48,7 +48,7 @@ fn clients_in_groups_lose_no_update_either() {
 }
 
 #[test]
-fn a_seed_whose_worker_said_hello_late_on_the_connection_before() {
+fn a_seed_with_a_late_hello_of_the_previous_connection() {
     // The notice of the end arrived before the answer to the second hello, and the worker waited forever.
     world::run(&Trial::random(3993));
 }
@@ -60,7 +60,7 @@ fn a_seed_whose_worker_timed_out_while_it_pulled() {
 }
 
 #[test]
-fn a_seed_whose_client_started_again_within_its_round() {
+fn a_seed_whose_client_restarted_within_its_round() {
     // The round took the model that the client had pushed before, and answered only clients that waited; a
     // client that requested again after a lost answer counted as waiting.
     world::run(&Trial::of_groups(301));

@@ -36,7 +36,7 @@ pub enum Mistake {
     /// A refused update is not held until its turn: it is applied as nothing.
     RefusedIsNothing,
     /// A worker that does not reconnect does not leave.
-    NobodyLeaves,
+    NeverLeaves,
     /// A worker that may not pull is not notified.
     NotNotPermitted,
     /// A restarted server loses the version number of its model.

@@ -238,7 +238,7 @@ fn mistakes() -> Vec<(&'static str, Mistake, World)> {
         ("U5a", Mistake::EarlierAnswers, short),
         ("U6", Mistake::AnyValues, asp(NOT_FINITE)),
         ("U6", Mistake::RefusedIsNothing, asp(NOT_FINITE)),
-        ("U7", Mistake::NobodyLeaves, bsp(GONE)),
+        ("U7", Mistake::NeverLeaves, bsp(GONE)),
         ("U7", Mistake::NotNotPermitted, World { is_patient: true, ..alone(long) }),
         ("U8", Mistake::Version, alone(SERVER)),
         ("U8", Mistake::Done, alone(SERVER)),
@@ -308,6 +308,6 @@ fn three_clients_one_of_which_restarts() {
 }
 
 #[test]
-fn an_update_that_is_taken_again_is_noticed() {
+fn an_update_that_is_accepted_twice_is_detected() {
     assert_detected(vec![("U10a", Mistake::PushedAgain, three_clients())]);
 }

@@ -55,7 +55,7 @@ impl Sequencer for Mistaken {
     }
 
     fn leave(&mut self, who: WorkerNo, now: Duration) {
-        if self.mistake != Mistake::NobodyLeaves {
+        if self.mistake != Mistake::NeverLeaves {
             self.own.leave(who, now);
         }
     }

@@ -29,7 +29,7 @@ fn incarnation_of(ticket: u64) -> u64 {
 
 impl Wire {
     /// Returns what leaves for a message of the server; `None` for nothing.
-    pub fn server_says(&mut self, data: Bytes, mistake: Mistake, newest: &[f32]) -> Option<Bytes> {
+    pub fn server_sends(&mut self, data: Bytes, mistake: Mistake, newest: &[f32]) -> Option<Bytes> {
         match decode(&data).unwrap() {
             Packet::Message(message) => self.message_of_server(message, mistake),
             Packet::Chunk { tag, number, values } => {
@@ -74,7 +74,7 @@ impl Wire {
     }
 
     /// Returns what leaves for a message of the worker.
-    pub fn worker_says(&mut self, data: Bytes, mistake: Mistake) -> Bytes {
+    pub fn worker_sends(&mut self, data: Bytes, mistake: Mistake) -> Bytes {
         match decode(&data).unwrap() {
             Packet::Message(Message { worker_incarnation, body: Some(Body::Hello(mut hello)), .. }) => {
                 (self.incarnation, self.hello) = (worker_incarnation, hello.number);

@@ -214,7 +214,7 @@ impl State {
         match output {
             Output::Send { to, id, data, .. } => {
                 let newest = self.server.sequencer().values();
-                match self.hosts[to.index()].wire.server_says(data, world.mistake, newest) {
+                match self.hosts[to.index()].wire.server_sends(data, world.mistake, newest) {
                     Some(data) => self.send(world, false, to.index(), id, data),
                     None => self.server.ended(id, true, self.now),
                 }
@@ -254,7 +254,7 @@ impl State {
     ) -> Result<(), String> {
         match output {
             Output::Send { id, data, .. } => {
-                let data = self.hosts[worker].wire.worker_says(data, world.mistake);
+                let data = self.hosts[worker].wire.worker_sends(data, world.mistake);
                 self.send(world, true, worker, id, data);
                 Ok(())
             }

@@ -325,7 +325,8 @@ impl World<'_> {
         let mut is_quiet = false;
         while !is_quiet {
             // Each of them in every pass.
-            is_quiet = ![self.deliver_link_events(), self.server_says(), self.workers_say()].contains(&true);
+            is_quiet =
+                ![self.deliver_link_events(), self.server_sends(), self.workers_send()].contains(&true);
         }
         self.frames_leave();
     }
@@ -366,7 +367,7 @@ impl World<'_> {
         any
     }
 
-    fn server_says(&mut self) -> bool {
+    fn server_sends(&mut self) -> bool {
         let (now, seed, mut any) = (self.now, self.trial.seed, false);
         while let Some(own) = &mut self.server
             && let Some(output) = own.agent.next(now)
@@ -405,7 +406,7 @@ impl World<'_> {
         any
     }
 
-    fn workers_say(&mut self) -> bool {
+    fn workers_send(&mut self) -> bool {
         let (trial, now, mut any) = (self.trial, self.now, false);
         let arriving = |values: &[f32]| as_received(values, trial.chunk_values, trial.precision);
         for worker in 0..trial.workers {

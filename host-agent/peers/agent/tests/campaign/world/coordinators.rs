@@ -27,7 +27,7 @@ impl World {
                 }
             }
             Fault::CoordinatorBegins => {
-                self.coordinator_begins();
+                self.start_coordinator();
                 (0..self.trial.peers).for_each(|peer| self.with(peer, |peer, now| peer.coordinator_up(now)));
             }
             Fault::Cut { peer, seconds } => self.fabric.cut[peer] = self.now + (seconds * 1e9) as u64,
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    pub(super) fn coordinator_begins(&mut self) {
+    pub(super) fn start_coordinator(&mut self) {
         let trial = &self.trial;
         let n = trial.peers;
         let chunks = trial.chunks as f64;

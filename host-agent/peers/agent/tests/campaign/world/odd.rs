@@ -113,7 +113,7 @@ impl World {
                 self.audit.seen.ended_by_name += 1;
                 self.end_process(at);
             }
-            (_, AdmissionError::Nobody { .. }) => self.stays_out(at),
+            (_, AdmissionError::NoCoordinator { .. }) => self.rejected(at),
             (odd, why) => panic!("peer {at}: {why}; {odd:?}"),
         }
     }

@@ -68,7 +68,7 @@ impl World {
     }
 
     /// Ends a process without other peers, or without a coordinator.
-    pub(super) fn stays_out(&mut self, at: usize) {
+    pub(super) fn rejected(&mut self, at: usize) {
         self.audit.seen.rejected += 1;
         self.done[at] = true;
         let others = self.hosts.iter().zip(&self.done).any(|(host, done)| host.is_some() && !done);
