@@ -2,7 +2,7 @@
 //! had, and the model is summed again from them. A restarted server resumes from a version that is summed
 //! again as well; [`Ledger`](super::ledger::Ledger) lists the updates that may be lost.
 
-use inart_ps_agent::Kept;
+use inart_ps_agent::Checkpoint;
 use inart_report::{AppliedUpdate, digest};
 use inart_training::{Config, Evaluation, Stepper};
 
@@ -151,7 +151,7 @@ impl<'a> Audit<'a> {
     }
 
     /// A server that was killed between keeping and telling has applied one more update of some workers.
-    fn unreported(&mut self, kept: &Kept, at_ns: u64) -> Result<(), Error> {
+    fn untold(&mut self, kept: &Checkpoint, at_ns: u64) -> Result<(), Error> {
         let mut updates = Vec::new();
         for worker in 0..self.next.len() {
             let done = kept.done.get(worker).copied().unwrap_or(0);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_ps_agent::Kept;
+use inart_ps_agent::Checkpoint;
 use inart_report::{AppliedUpdate, digest};
 use inart_training::Client;
 
@@ -155,7 +155,7 @@ impl<'a> Audit<'a> {
     }
 
     /// A server that was killed between keeping and telling has merged one more model of some clients.
-    fn unreported(&mut self, kept: &Kept, at_ns: u64) -> Result<(), Error> {
+    fn untold(&mut self, kept: &Checkpoint, at_ns: u64) -> Result<(), Error> {
         let groups = self.rounds.len();
         let mut merged: BTreeMap<usize, Vec<Vec<f32>>> = BTreeMap::new();
         for client in 0..self.counts.len() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use inart_ps_host::{Job, KeptFile};
+use inart_ps_host::{CheckpointFile, Job};
 use inart_report::{Line, monotonic_ns};
 
 use super::commands::{self, KEPT};
@@ -103,14 +103,14 @@ impl<'a> Processes<'a> {
         self.spawn(who, true)
     }
 
-    fn kept_file(&self) -> KeptFile {
+    fn kept_file(&self) -> CheckpointFile {
         let job = Job {
             name: self.setting.job.name.clone(),
             server: self.setting.server.clone(),
             workers: self.setting.job.participants.iter().map(|worker| worker.name.clone()).collect(),
             values: self.setting.values(),
         };
-        KeptFile::new(&self.scratch.path(KEPT), job.fingerprint())
+        CheckpointFile::new(&self.scratch.path(KEPT), job.fingerprint())
     }
 
     /// Listens until the server has counted and all workers that are there have ended. `look` may change

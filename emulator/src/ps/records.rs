@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use inart_ps_agent::Kept;
+use inart_ps_agent::Checkpoint;
 use inart_report::{PsServerEnd, WorkerSent};
 
 /// An event, and how often its process had been started before.
@@ -42,8 +42,8 @@ pub struct Moment {
 pub struct Restart {
     /// Time of the restart.
     pub at_ns: u64,
-    /// Checkpoint of the server before; `None` if it had only the first version.
-    pub kept: Option<Kept>,
+    /// What the one before had kept; none if it had no version but the first.
+    pub kept: Option<Checkpoint>,
 }
 
 /// Lines that processes have printed.

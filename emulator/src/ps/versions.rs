@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_ps_agent::Kept;
+use inart_ps_agent::Checkpoint;
 use inart_ps_host::CHUNK_VALUES;
 use inart_report::digest;
 
@@ -127,12 +127,12 @@ impl<'a> Versions<'a> {
     /// Returns the checkpoint from which the server resumes when it restarts, and the time of the restart.
     ///
     /// # Errors
-    /// The checkpoint is older than the server's last report.
-    pub fn kept(&self) -> Result<(Kept, u64), Error> {
-        let restart = &self.records.restarts[self.incarnation];
+    /// It has kept less than it had told.
+    pub fn kept(&self) -> Result<(Checkpoint, u64), Error> {
+        let restart = &self.said.restarts[self.incarnation];
         let none = || {
             let n = self.setting.job.participants.len();
-            Kept { version: 0, done: vec![0; n], members: vec![false; n], values: self.first.clone() }
+            Checkpoint { version: 0, done: vec![0; n], members: vec![false; n], values: self.first.clone() }
         };
         let kept = restart.kept.clone().unwrap_or_else(none);
         if kept.version < self.version {
@@ -149,7 +149,7 @@ impl<'a> Versions<'a> {
     /// The checkpoint is not made of the parts in any order.
     pub fn make_unreported(
         &mut self,
-        kept: &Kept,
+        kept: &Checkpoint,
         parts: usize,
         add: impl Fn(&mut [f32], usize),
     ) -> Result<(), Error> {
@@ -165,16 +165,16 @@ impl<'a> Versions<'a> {
         Err(self.not_made(kept))
     }
 
-    /// Returns the error of an impossible checkpoint.
-    pub fn not_made(&self, kept: &Kept) -> Error {
-        self.server(format!("what it has kept as version {} is {}", kept.version, self.terms.not_made))
+    /// What the server has kept cannot be.
+    pub fn not_made(&self, kept: &Checkpoint) -> Error {
+        self.server(format!("what it has kept as version {} is {}", kept.version, self.words.not_made))
     }
 
     /// Resumes the server from its checkpoint, which must equal the model.
     ///
     /// # Errors
-    /// The checkpoint differs from the model.
-    pub fn resume(&mut self, kept: &Kept) -> Result<(), Error> {
+    /// It is another one.
+    pub fn go_on(&mut self, kept: &Checkpoint) -> Result<(), Error> {
         if digest(&kept.values) != digest(&self.model) {
             return Err(self.server(format!("what it has kept is not its version {}", kept.version)));
         }

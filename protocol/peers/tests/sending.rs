@@ -116,7 +116,7 @@ fn losses_of_others_do_not_delay_a_receiver() {
 }
 
 #[test]
-fn repairs_take_turns_and_go_to_all_who_asked_at_once() {
+fn retransmissions_take_turns_and_go_to_all_requesters_at_once() {
     let mut sender = sender(SWITCH);
     sender.begin(&task(1, 10, [1, 2, 3]), Duration::ZERO).unwrap();
     let now = drain(&mut sender, Duration::ZERO, 10).last().unwrap().0;

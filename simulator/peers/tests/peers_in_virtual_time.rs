@@ -101,7 +101,7 @@ fn equal_updates_take_as_long_as_in_the_fluid_model() {
 }
 
 #[test]
-fn stale_synchronous_training_comes_near_to_the_fluid_model() {
+fn stale_synchronous_training_is_near_the_fluid_model() {
     let mesh = mesh(12, 4);
     for (multicast, scheme) in [
         (Multicast::Switch, Scheme::Optimized),

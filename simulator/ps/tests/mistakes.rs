@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use inart_protocol_ps::{Applied, SyncModel, WorkerNo};
-use inart_ps_agent::{Decision, InOrder, Kept, Sequencer, Verdict};
+use inart_ps_agent::{Checkpoint, Decision, InOrder, Sequencer, Verdict};
 use inart_simulator_ps::{AgentError, MODEL, Sync, Trial, TrialError, server_options};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ struct Mistaken {
     own: InOrder<SyncModel>,
     mistake: Mistake,
     first: Vec<f32>,
-    before: Option<Kept>,
+    before: Option<Checkpoint>,
     pushes: u64,
     more: VecDeque<Decision>,
 }
@@ -103,7 +103,7 @@ impl Sequencer for Mistaken {
         self.own.have_done(iterations)
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> Checkpoint {
         let late = self.before.clone().filter(|_| self.mistake == Mistake::KeptLate);
         late.unwrap_or_else(|| self.own.kept())
     }

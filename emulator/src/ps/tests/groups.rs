@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use inart_protocol_ps::{GroupOptions, fraction_of, relaxation_of};
-use inart_ps_agent::{InGroups, Kept};
+use inart_ps_agent::{Checkpoint, InGroups};
 use inart_training::{Client, Config, Local};
 
 use super::super::audit::Checked;
@@ -36,7 +36,7 @@ fn run(fraction: f64) -> Run<InGroups> {
     Run::new(server, CLIENTS, Box::new(compute))
 }
 
-fn restored(kept: Kept) -> InGroups {
+fn restored(kept: Checkpoint) -> InGroups {
     InGroups::restored(options(1.0), vec![4; CLIENTS], 7, kept).unwrap()
 }
 

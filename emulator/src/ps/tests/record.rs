@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use inart_protocol_ps::WorkerNo;
-use inart_ps_agent::{Decision, Kept, Precision, Sequencer, as_received};
+use inart_ps_agent::{Checkpoint, Decision, Precision, Sequencer, as_received};
 use inart_ps_host::CHUNK_VALUES;
 use inart_report::{Applied, AppliedUpdate, PsServerEnd, Pushed, WorkerSent, digest};
 use inart_topologies::ps::Cluster;
@@ -175,9 +175,9 @@ impl<S: Sequencer> Run<S> {
         self
     }
 
-    /// Kills the server, which resumes from its checkpoint; it had not reported this number of its last
-    /// versions (no worker has pulled one of them).
-    pub fn kill_server(&mut self, unreported: usize, restored: impl FnOnce(Kept) -> S) -> &mut Self {
+    /// The server is killed, and goes on from what it has kept; so many of its last versions it had not told
+    /// (nobody has pulled such a one).
+    pub fn kill_server(&mut self, untold: usize, restored: impl FnOnce(Checkpoint) -> S) -> &mut Self {
         let kept = self.server.kept();
         let reported = self.records.applied.len() - unreported;
         self.records.applied.truncate(reported);

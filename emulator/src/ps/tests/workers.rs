@@ -1,7 +1,7 @@
 //! The audit of workers.
 
 use inart_protocol_ps::{Applied as When, Batch, BatchRule, Blocking, Options, SyncModel};
-use inart_ps_agent::{InOrder, Kept};
+use inart_ps_agent::{Checkpoint, InOrder};
 use inart_training::{Config, Stepper};
 
 use super::super::audit::check;
@@ -36,7 +36,7 @@ fn r2sp() -> SyncModel {
     SyncModel::r2sp(0.8, When::InTurn).unwrap()
 }
 
-fn restored(kept: Kept) -> InOrder<SyncModel> {
+fn restored(kept: Checkpoint) -> InOrder<SyncModel> {
     InOrder::restored(r2sp(), options(), MODEL, kept)
 }
 
@@ -177,8 +177,7 @@ fn what_a_killed_server_had_not_kept_may_be_lost_and_nothing_else() {
         assert_eq!(checked.updates + checked.lost, records.pushed.len() as u64, "{unreported}");
         assert!(checked.wasted_updates > 0, "{unreported}");
     }
-    let kept =
-        |records: &mut Records, change: fn(&mut Kept)| change(records.restarts[0].kept.as_mut().unwrap());
+    let kept = |said: &mut Said, change: fn(&mut Checkpoint)| change(said.restarts[0].kept.as_mut().unwrap());
     refused(
         records(0),
         |records| kept(records, |kept| kept.values[9] += 1.0),

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn half_precision_rounds_and_what_it_does_not_reach_travels_whole() {
+    fn half_precision_rounds_and_larger_values_travel_as_float32() {
         // Ties to even: 2049 is between 2048 and 2050.
         let values = [2049.0f32, 2051.0, 0.1, -65504.0];
         let packet = chunk_packet(&TAG, 0, &values, Precision::Half);

@@ -10,7 +10,7 @@ use inart_protocol_ps::{
     cosine, mean, merge,
 };
 
-use crate::sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
+use crate::sequencer::{Applied, Checkpoint, Decision, Sequencer, Verdict};
 
 /// The server of groups, and its model.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl InGroups {
         model: u64,
         values: Vec<f32>,
     ) -> Result<Self, GroupError> {
-        let kept = Kept { version: 0, done: vec![0; options.clients], members: Vec::new(), values };
+        let kept = Checkpoint { version: 0, done: vec![0; options.clients], members: Vec::new(), values };
         Self::restored(options, batches, model, kept)
     }
 
@@ -63,9 +63,9 @@ impl InGroups {
         options: GroupOptions,
         mut batches: Vec<u32>,
         model: u64,
-        kept: Kept,
+        kept: Checkpoint,
     ) -> Result<Self, GroupError> {
-        let Kept { version, mut done, values, .. } = kept;
+        let Checkpoint { version, mut done, values, .. } = kept;
         let (clients, groups) = (options.clients, options.groups);
         let start = Arc::new(values.clone());
         batches.resize(clients, 1);
@@ -256,9 +256,9 @@ impl Sequencer for InGroups {
             && there.all(|group| self.server.round(group).is_some_and(|round| round >= rounds))
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> Checkpoint {
         let members = (0..self.done.len() as u32).map(|client| self.members.contains(&WorkerNo(client)));
-        Kept {
+        Checkpoint {
             version: self.version,
             done: self.done.clone(),
             members: members.collect(),

@@ -6,7 +6,7 @@ use inart_protocol_ps::{
     Options, Order, Output, PushOutcome, Refusal, Server, Snapshot, Store, WorkerNo, WorkerPhase,
 };
 
-use crate::sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
+use crate::sequencer::{Applied, Checkpoint, Decision, Sequencer, Verdict};
 
 /// The server of a synchronization order `O`, and its model.
 #[derive(Debug, Clone)]
@@ -25,8 +25,8 @@ impl<O: Order> InOrder<O> {
     }
 
     /// Restores a sequencer from a checkpoint.
-    pub fn restored(order: O, options: Options, model: u64, kept: Kept) -> Self {
-        let Kept { version, done, members, values } = kept;
+    pub fn restored(order: O, options: Options, model: u64, kept: Checkpoint) -> Self {
+        let Checkpoint { version, done, members, values } = kept;
         let workers = options.batches.len();
         let server = Server::restored(order, options, &Snapshot { version, done, members });
         InOrder { server, store: Store::new(model, values), model, workers }
@@ -126,8 +126,8 @@ impl<O: Order> Sequencer for InOrder<O> {
         !worker_states.members().is_empty() && worker_states.least_done() >= iterations
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> Checkpoint {
         let Snapshot { version, done, members } = self.server.snapshot();
-        Kept { version, done, members, values: self.store.values().to_vec() }
+        Checkpoint { version, done, members, values: self.store.values().to_vec() }
     }
 }

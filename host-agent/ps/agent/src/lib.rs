@@ -32,6 +32,8 @@ pub use message::{
     Stopped, Unknown, Waiting, Welcome, message_packet,
 };
 pub use packet::{Packet, decode};
-pub use sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
-pub use server::{Awaited, Keeper, KeptTraining, ServerAgent, ServerReport, ServerSetup, Training};
+pub use sequencer::{Applied, Checkpoint, Decision, Sequencer, Verdict};
+pub use server::{
+    Awaited, CheckpointStore, ServerAgent, ServerReport, ServerSetup, Training, TrainingCheckpoint,
+};
 pub use worker::{Computed, Start, WorkerAgent, WorkerError, WorkerReport, WorkerSetup};

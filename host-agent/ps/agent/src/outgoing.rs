@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_a_window_is_under_way_and_what_failed_leaves_again() {
+    fn at_most_a_window_is_in_flight_and_failed_chunks_leave_again() {
         let (mut out, now) = (outgoing(2, None), Duration::ZERO);
         assert!(out.next(1, now).is_some() && out.next(2, now).is_some() && out.next(3, now).is_none());
         assert_eq!(out.wake_at(), None);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_new_connection_only_what_is_missing_leaves() {
+    fn on_a_new_connection_only_missing_chunks_leave() {
         let (mut out, now) = (outgoing(9, None), Duration::ZERO);
         while out.next(out.under_way.len() as u64, now).is_some() {}
         out.stop();

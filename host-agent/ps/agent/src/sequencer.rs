@@ -66,7 +66,7 @@ pub struct Verdict {
 
 /// State of a server for a checkpoint.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct Checkpoint {
     /// Version of the model.
     pub version: u64,
     /// By participant, the number of its applied or discarded updates.
@@ -124,5 +124,5 @@ pub trait Sequencer {
     fn have_done(&self, iterations: u64) -> bool;
 
     /// Returns the state for a checkpoint.
-    fn kept(&self) -> Kept;
+    fn kept(&self) -> Checkpoint;
 }

@@ -3,8 +3,8 @@
 
 mod bad_input;
 mod campaign;
+mod checkpoints;
 mod exploration;
 mod frames;
 mod groups;
-mod keeping;
 mod trainings;

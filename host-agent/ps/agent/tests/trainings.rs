@@ -6,8 +6,8 @@ use std::time::Duration;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_protocol_ps::{Options, SyncModel, WorkerNo};
 use inart_ps_agent::{
-    Awaited, InOrder, Kept, Precision, Sequencer, ServerAgent, ServerReport, ServerSetup, Start, Training,
-    WorkerAgent, WorkerError, WorkerReport, WorkerSetup,
+    Awaited, Checkpoint, InOrder, Precision, Sequencer, ServerAgent, ServerReport, ServerSetup, Start,
+    Training, WorkerAgent, WorkerError, WorkerReport, WorkerSetup,
 };
 use inart_terms::{Agreement, Terms};
 
@@ -24,7 +24,7 @@ fn terms(pairs: &[(&str, &str)]) -> Terms {
     Terms::new(pairs.iter().copied()).unwrap()
 }
 
-fn server(incarnation: u32, number: u64, own: &[(&str, &str)], kept: Option<Kept>) -> Server {
+fn server(incarnation: u32, number: u64, own: &[(&str, &str)], kept: Option<Checkpoint>) -> Server {
     let setup = ServerSetup {
         incarnation,
         model: MODEL,
@@ -188,7 +188,7 @@ fn a_worker_that_has_trained_with_another_model_does_not_go_on_with_the_first_we
     // acknowledged.
     let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Received::default());
     pushed(&mut first, &mut own, &mut both);
-    let kept = Kept { version: 0, done: vec![0; 2], members: vec![true; 2], values: vec![1.0; VALUES] };
+    let kept = Checkpoint { version: 0, done: vec![0; 2], members: vec![true; 2], values: vec![1.0; VALUES] };
     let mut second = server(10, 7, &[], Some(kept));
     both.connect(&mut second, 0, &mut own);
     assert_eq!((both.refusal(), both.starts.len()), (None, 1));

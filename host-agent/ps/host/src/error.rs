@@ -3,7 +3,7 @@
 use inart_ps_agent::WorkerError;
 use inart_terms::TermsError;
 
-use crate::kept_file::KeptError;
+use crate::checkpoint_file::CheckpointError;
 
 /// Error that ends a process.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum HostError {
     },
     /// Unusable checkpoint.
     #[error(transparent)]
-    Kept(#[from] KeptError),
+    Checkpoint(#[from] CheckpointError),
     /// Version that cannot be stored.
     #[error("{why}")]
     NotKept {

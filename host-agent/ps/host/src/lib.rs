@@ -19,10 +19,10 @@
 //! # }
 //! ```
 
+mod checkpoint_file;
 mod ending;
 mod error;
 mod job;
-mod kept_file;
 mod network;
 mod options;
 mod server;
@@ -30,12 +30,12 @@ mod watch;
 mod worker;
 mod worker_side;
 
+pub use checkpoint_file::{CheckpointError, CheckpointFile};
 pub use ending::Ending;
 pub use error::HostError;
 pub use inart_connections::{Connections, FrameOptions};
-pub use inart_ps_agent::{KeptTraining, Start};
+pub use inart_ps_agent::{Start, TrainingCheckpoint};
 pub use job::{CHUNK_VALUES, Job};
-pub use kept_file::{CHECKPOINT_FORMAT, KeptError, KeptFile};
 pub use options::{HostOptions, QuicOptions, ServerOptions};
 pub use server::{ServerEvent, ServerHost, new_training};
 pub use worker::{Training, WorkerHost, WorkerStopper};

@@ -9,9 +9,9 @@ use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
 use inart_ps_agent::{Applied, Sequencer, ServerAgent, ServerCounters, ServerReport, ServerSetup, Training};
 use inart_terms::{Agreement, Terms};
 
+use crate::checkpoint_file::CheckpointFile;
 use crate::error::HostError;
 use crate::job::{CHUNK_VALUES, Job};
-use crate::kept_file::KeptFile;
 use crate::network::Paced;
 use crate::options::{HostOptions, ServerOptions, WINDOW};
 use crate::watch::Watch;
@@ -60,7 +60,7 @@ impl<S: Sequencer> ServerHost<S> {
         job: &Job,
         sequencer: S,
         server: ServerOptions,
-        kept: Option<KeptFile>,
+        kept: Option<CheckpointFile>,
         options: HostOptions,
     ) -> Result<Self, HostError> {
         let values = sequencer.values().len();
@@ -90,7 +90,7 @@ impl<S: Sequencer> ServerHost<S> {
         };
         let mut agent = ServerAgent::new(setup, sequencer).with_patience(PATIENCE);
         if let Some(file) = kept {
-            agent = agent.with_keeper(Arc::new(file));
+            agent = agent.with_store(Arc::new(file));
         }
         let (stop, status) = (None, StatusPublisher::default());
         let side = ServerSide { job: job.clone(), watch: Watch::new(), stop, status };

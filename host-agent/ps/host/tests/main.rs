@@ -1,8 +1,8 @@
 //! Runs the tests of this crate as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod checkpoints;
 mod endings;
-mod kept;
 #[path = "support/loopback.rs"]
 mod loopback;
 mod support;

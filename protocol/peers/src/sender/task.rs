@@ -32,7 +32,7 @@ pub enum TaskError {
         round: u32,
     },
     /// The round is not newer.
-    #[error("round {asked} is not after round {newest}, which was begun before it")]
+    #[error("round {asked} is not after round {newest}, which has started already")]
     Round {
         /// Round of the task.
         asked: u32,

@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inart_protocol_ps::{Applied as When, Blocking, SyncModel, Update};
-use inart_ps_agent::{Kept, Start};
-use inart_topologies::units::counted;
+use inart_ps_agent::{Checkpoint, Start};
 
 /// A finding: the participant, and the problem.
 pub type Wrong = (usize, String);
@@ -124,7 +123,7 @@ impl Audit {
     }
 
     /// Checks that a server resumes from its predecessor's checkpoint.
-    pub fn restarted(&mut self, kept: &Kept) -> Found {
+    pub fn restarted(&mut self, kept: &Checkpoint) -> Found {
         let model = self.models.get(&kept.version);
         if model.map(|model| bits(model)) != Some(bits(&kept.values)) {
             return Err((0, format!("version {} was kept with other values", kept.version)));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_connections::PeerNo;
-use inart_ps_agent::{Kept, Precision, Sequencer, Tag, chunk_packet};
+use inart_ps_agent::{Checkpoint, Precision, Sequencer, Tag, chunk_packet};
 use inart_topologies::faults::Schedule;
 use inart_topologies::ps::{Job, Kind};
 use inart_topologies::switched::Topology;
@@ -52,7 +52,7 @@ pub fn run_sequencer<S: Sequencer>(
     job: &Job,
     options: &AgentOptions,
     schedule: &Schedule,
-    build: impl FnMut(Kept) -> Result<S, AgentError>,
+    build: impl FnMut(Checkpoint) -> Result<S, AgentError>,
 ) -> Result<AgentRun, AgentError> {
     check(job, options)?;
     let Some(planning) = Planning::new(topology, job) else {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_protocol_ps::{Batch, GroupOptions, Options, SyncModel, WorkerNo, fraction_of, relaxation_of};
-use inart_ps_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
+use inart_ps_agent::{Checkpoint, Decision, InGroups, InOrder, Sequencer, Verdict};
 use inart_topologies::ps::Job;
 
 use super::error::AgentError;
@@ -23,7 +23,12 @@ impl Either {
     ///
     /// # Errors
     /// The groups are invalid.
-    pub fn new(job: &Job, options: &AgentOptions, model: u64, kept: Kept) -> Result<Either, AgentError> {
+    pub fn new(
+        job: &Job,
+        options: &AgentOptions,
+        model: u64,
+        kept: Checkpoint,
+    ) -> Result<Either, AgentError> {
         let patience = Some(options.patience);
         Ok(match options.sync {
             Sync::Order(sync_model) => {
@@ -120,7 +125,7 @@ impl Sequencer for Either {
         self.own().have_done(iterations)
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> Checkpoint {
         self.own().kept()
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use inart_connections::PeerNo;
 use inart_protocol_ps::WorkerNo;
 use inart_ps_agent::{
-    Computed, Keeper, Kept, KeptTraining, Precision, Sequencer, ServerAgent, ServerCounters, ServerReport,
-    ServerSetup, Start, Training, WorkerAgent, WorkerCounters, WorkerError, WorkerReport, WorkerSetup,
+    Checkpoint, CheckpointStore, Computed, Precision, Sequencer, ServerAgent, ServerCounters, ServerReport,
+    ServerSetup, Start, Training, TrainingCheckpoint, WorkerAgent, WorkerCounters, WorkerError, WorkerReport,
+    WorkerSetup,
 };
 use inart_terms::{Agreement, Terms};
 use inart_virtual::SplitMix64;
@@ -31,16 +32,16 @@ const FOR_EVER: Duration = Duration::from_secs(1 << 32);
 
 /// The checkpoint of a server.
 #[derive(Debug)]
-struct Memory(Mutex<Kept>);
+struct Memory(Mutex<Checkpoint>);
 
 impl Memory {
-    fn read(&self) -> Kept {
+    fn read(&self) -> Checkpoint {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Keeper for Memory {
-    fn keep(&self, training: &KeptTraining) -> Result<(), String> {
+impl CheckpointStore for Memory {
+    fn keep(&self, training: &TrainingCheckpoint) -> Result<(), String> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = training.kept.clone();
         Ok(())
     }
@@ -84,7 +85,7 @@ pub struct Trainer<'r, B> {
 impl<'r, S, B> Trainer<'r, B>
 where
     S: Sequencer,
-    B: FnMut(Kept) -> Result<S, AgentError>,
+    B: FnMut(Checkpoint) -> Result<S, AgentError>,
 {
     /// Creates the training of a job with its first model.
     pub fn new(job: &'r Job, options: &'r AgentOptions, rule: Rule, restarts: bool, build: B) -> Self {
@@ -98,7 +99,7 @@ where
             options,
             build,
             audit: Audit::new(rule, batches, restarts, first.clone()),
-            kept: Arc::new(Memory(Mutex::new(Kept {
+            kept: Arc::new(Memory(Mutex::new(Checkpoint {
                 version: 0,
                 done: vec![0; n],
                 members: vec![false; n],
@@ -153,7 +154,7 @@ where
         let agreement = Agreement::new(Terms::default());
         let training =
             Training { number: TRAINING, server: self.name(SERVER).to_owned(), workers, agreement };
-        Ok(ServerAgent::new(setup, sequencer).with_training(training).with_keeper(self.kept.clone()))
+        Ok(ServerAgent::new(setup, sequencer).with_training(training).with_store(self.kept.clone()))
     }
 
     fn of_server(
@@ -287,7 +288,7 @@ where
 impl<S, B> Program<Agent<S>> for Trainer<'_, B>
 where
     S: Sequencer,
-    B: FnMut(Kept) -> Result<S, AgentError>,
+    B: FnMut(Checkpoint) -> Result<S, AgentError>,
 {
     type Error = AgentError;
 

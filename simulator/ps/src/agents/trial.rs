@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use inart_protocol_ps::{Applied, BatchRule, Blocking, SyncModel, SyncModelError};
-use inart_ps_agent::{Kept, Sequencer};
+use inart_ps_agent::{Checkpoint, Sequencer};
 use inart_topologies::NetworkError;
 use inart_topologies::faults::quantity::{BitRate, Share, Span};
 use inart_topologies::faults::{Error as FaultsError, FaultEvent, Faults, LinkFaults, Schedule};
@@ -131,7 +131,7 @@ impl Trial {
     /// As for [`Trial::run`].
     pub fn run_with<S: Sequencer>(
         &self,
-        mut build: impl FnMut(&Job, Kept) -> Result<S, AgentError>,
+        mut build: impl FnMut(&Job, Checkpoint) -> Result<S, AgentError>,
     ) -> Result<AgentRun, TrialError> {
         let topology = Topology::from_yaml(&self.network)?;
         let cluster = Cluster::from_yaml(&self.network)?;

@@ -7,8 +7,10 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use inart_host_agent::StopSignal;
 use inart_protocol_ps::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
-use inart_ps_agent::{InGroups, InOrder, Kept, Sequencer, ServerReport};
-use inart_ps_host::{Job, KeptFile, KeptTraining, ServerEvent, ServerHost, ServerOptions, new_training};
+use inart_ps_agent::{Checkpoint, InGroups, InOrder, Sequencer, ServerReport};
+use inart_ps_host::{
+    CheckpointFile, Job, ServerEvent, ServerHost, ServerOptions, TrainingCheckpoint, new_training,
+};
 use inart_report::{Applied, AppliedUpdate, Line, Pushed, digest, monotonic_ns};
 use inart_terms::Terms;
 use inart_topologies::Switched;
@@ -192,9 +194,9 @@ impl Args {
             resumed: None,
         };
         let Some(path) = &self.keep else { return Ok(new(None)) };
-        let file = KeptFile::new(path, job.fingerprint()).with_terms(terms.clone());
+        let file = CheckpointFile::new(path, job.fingerprint()).with_terms(terms.clone());
         let Some(training) = file.read_training()? else { return Ok(new(Some(file))) };
-        let KeptTraining { number, terms: kept_terms, kept } = training;
+        let TrainingCheckpoint { number, terms: kept_terms, kept } = training;
         ensure!(
             kept.values.len() == job.values && kept.done.len() == job.workers.len(),
             "--checkpoint {}: the file's model or workers are others; remove it to begin from the first weights",
@@ -285,8 +287,8 @@ impl Args {
 struct OwnTraining {
     number: u64,
     terms: Terms,
-    file: Option<KeptFile>,
-    kept: Option<Kept>,
+    file: Option<CheckpointFile>,
+    kept: Option<Checkpoint>,
     resumed: Option<Resumed>,
 }
 

@@ -1,9 +1,9 @@
 //! The server's side: takes updates, and sends the model to workers with a permission.
 
 mod awaited;
+mod checkpoints;
 mod ends;
 mod held;
-mod keeping;
 mod leaving;
 mod link;
 mod memory;
@@ -30,10 +30,10 @@ use crate::outgoing::{Flow, Outgoing};
 use crate::packet::{Packet, decode};
 use crate::sequencer::Sequencer;
 pub use awaited::Awaited;
+use checkpoints::Checkpoints;
+pub use checkpoints::{CheckpointStore, TrainingCheckpoint};
 use ends::{Alone, Ends};
 pub use held::Training;
-use keeping::Keeping;
-pub use keeping::{Keeper, KeptTraining};
 use link::Link;
 pub use report::{ServerReport, ServerSetup};
 
@@ -58,7 +58,7 @@ pub struct ServerAgent<S> {
     is_closing: bool,
     ends: Ends,
     alone: Alone,
-    keeping: Keeping,
+    checkpoints: Checkpoints,
     outputs: VecDeque<ServerReport>,
     counters: ServerCounters,
 }
@@ -79,7 +79,7 @@ impl<S: Sequencer> ServerAgent<S> {
             is_closing: false,
             ends: Ends::default(),
             alone: Alone::default(),
-            keeping: Keeping::default(),
+            checkpoints: Checkpoints::default(),
             outputs: VecDeque::new(),
             counters: ServerCounters::default(),
             setup,
@@ -233,9 +233,9 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
     }
 
     fn done(&mut self, kept: Result<(), String>, _now: Duration) {
-        self.keeping.is_writing = false;
+        self.checkpoints.is_writing = false;
         if let Err(why) = kept {
-            self.keeping.keeper = None;
+            self.checkpoints.store = None;
             self.outputs.push_front(ServerReport::NotKept { why });
         }
     }
@@ -268,7 +268,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
     }
 
     fn wake_at(&self) -> Option<Duration> {
-        if self.keeping.is_writing {
+        if self.checkpoints.is_writing {
             // Messages wait for the version's checkpoint.
             return None;
         }
@@ -289,14 +289,14 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
     }
 
     fn next(&mut self, now: Duration) -> Option<Output<ServerReport, Result<(), String>>> {
-        if self.keeping.is_writing {
+        if self.checkpoints.is_writing {
             return None;
         }
         if let Some(write) = self.next_write() {
             return Some(Output::Work(write));
         }
         if let Some(news) = self.outputs.pop_front() {
-            self.keeping.covered = self.keeping.covered.saturating_sub(1);
+            self.checkpoints.covered = self.checkpoints.covered.saturating_sub(1);
             return Some(Output::Report(news));
         }
         let workers = self.links.len() as u64;

@@ -44,7 +44,7 @@ impl<S: Sequencer> ServerAgent<S> {
             match decision {
                 Decision::Permit { who, iteration, batch } => self.permit(who, iteration, batch),
                 Decision::Applied(applied) => {
-                    self.keeping.is_due = true;
+                    self.checkpoints.is_due = true;
                     self.outputs.push_back(ServerReport::Applied(applied));
                 }
                 Decision::Discarded { who: worker, iteration, refusal } => {

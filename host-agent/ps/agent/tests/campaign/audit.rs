@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use inart_protocol_ps::Update;
-use inart_ps_agent::{Kept, Start};
+use inart_ps_agent::{Checkpoint, Start};
 
 use super::trial::{Groups, Rule, Trial};
 
@@ -138,7 +138,7 @@ impl Audit {
     }
 
     /// Checks that a restarted server resumes from an existing model.
-    pub fn restarted(&mut self, kept: &Kept) {
+    pub fn restarted(&mut self, kept: &Checkpoint) {
         assert_eq!(bits(&kept.values), bits(&self.models[&kept.version]));
         self.version = kept.version;
         self.held.clear();
@@ -146,7 +146,7 @@ impl Audit {
     }
 
     /// Replaces the model by that of another training.
-    pub fn restarts(&mut self, kept: &Kept) {
+    pub fn restarts(&mut self, kept: &Checkpoint) {
         self.models = BTreeMap::from([(kept.version, kept.values.clone())]);
     }
 

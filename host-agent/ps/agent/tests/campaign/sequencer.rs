@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_protocol_ps::{Batch, GroupOptions, Options, Part, SyncModel, WorkerNo};
-use inart_ps_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
+use inart_ps_agent::{Checkpoint, Decision, InGroups, InOrder, Sequencer, Verdict};
 
 use super::trial::{Groups, Rule, Trial};
 
@@ -16,7 +16,7 @@ pub enum Either {
 
 impl Either {
     /// Creates the sequencer of a trial, restored from a checkpoint.
-    pub fn new(trial: &Trial, patience: Option<Duration>, model: u64, kept: Kept) -> Either {
+    pub fn new(trial: &Trial, patience: Option<Duration>, model: u64, kept: Checkpoint) -> Either {
         match trial.rule {
             Rule::SyncModel(sync_model) => {
                 let fixed = Options { patience, ..Options::fixed(trial.workers) };
@@ -112,7 +112,7 @@ impl Sequencer for Either {
         self.own().have_done(iterations)
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> Checkpoint {
         self.own().kept()
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_ps_agent::{
-    Kept, Sequencer, ServerAgent, ServerReport, ServerSetup, Training, WorkerAgent, WorkerError,
+    Checkpoint, Sequencer, ServerAgent, ServerReport, ServerSetup, Training, WorkerAgent, WorkerError,
     WorkerReport, WorkerSetup, as_received,
 };
 use inart_terms::{Agreement, Terms};
@@ -82,7 +82,7 @@ struct World<'t> {
     processes: Vec<u32>,
     /// By worker: the number of the connection, and whether it is up.
     connections: Vec<(u32, bool)>,
-    kept: Kept,
+    kept: Checkpoint,
     /// The number of the server's training.
     training: u64,
     first: Vec<f32>,
@@ -114,7 +114,7 @@ pub fn run(trial: &Trial) -> Seen {
         workers: vec![None; n],
         processes: vec![0; n],
         connections: vec![(0, false); n],
-        kept: Kept { version: 0, done: vec![0; n], members: vec![false; n], values: first.clone() },
+        kept: Checkpoint { version: 0, done: vec![0; n], members: vec![false; n], values: first.clone() },
         training: TRAINING,
         first: first.clone(),
         taken: vec![0; n],

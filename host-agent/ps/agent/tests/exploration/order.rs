@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_protocol_ps::{Refusal, WorkerNo};
-use inart_ps_agent::{Decision, Kept, Sequencer, Verdict};
+use inart_ps_agent::{Checkpoint, Decision, Sequencer, Verdict};
 
 use super::mistakes::Mistake;
 use crate::campaign::sequencer::Either;
@@ -111,7 +111,7 @@ impl Sequencer for Mistaken {
         }
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> Checkpoint {
         self.own.kept()
     }
 }

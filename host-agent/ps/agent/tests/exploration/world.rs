@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_ps_agent::{
-    Kept, Precision, Sequencer, ServerAgent, ServerReport, ServerSetup, WorkerAgent, WorkerReport,
+    Checkpoint, Precision, Sequencer, ServerAgent, ServerReport, ServerSetup, WorkerAgent, WorkerReport,
     WorkerSetup, as_received, decode,
 };
 
@@ -100,7 +100,7 @@ pub struct State {
     pub server_incarnations: u32,
     pub hosts: Vec<Host>,
     pub net: Vec<Packet>,
-    pub kept: Kept,
+    pub kept: Checkpoint,
     pub truth: Truth,
     pub now: Duration,
     pub budget: Budget,
@@ -116,7 +116,7 @@ fn update(world: &World, worker: usize, computed: u32) -> Vec<f32> {
 }
 
 impl World {
-    pub fn server(&self, incarnation: u32, kept: Kept, now: Duration) -> ServerAgent<Mistaken> {
+    pub fn server(&self, incarnation: u32, kept: Checkpoint, now: Duration) -> ServerAgent<Mistaken> {
         let setup = ServerSetup {
             incarnation,
             model: MODEL,
@@ -147,7 +147,7 @@ impl World {
     /// Returns the state in which all processes have started, without connections.
     pub fn first(&self) -> State {
         let (n, values) = (self.workers, vec![0.0; self.values]);
-        let kept = Kept { version: 0, done: vec![0; n], members: vec![false; n], values };
+        let kept = Checkpoint { version: 0, done: vec![0; n], members: vec![false; n], values };
         let host = |worker: usize| Host {
             agent: Some(self.worker(self.incarnation(worker, 1))),
             incarnations: 1,

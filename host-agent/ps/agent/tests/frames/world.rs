@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_frames::{FrameLink, LinkEvent, LinkSetup};
 use inart_ps_agent::{
-    Kept, Sequencer, ServerAgent, ServerReport, ServerSetup, WorkerAgent, WorkerReport, WorkerSetup,
+    Checkpoint, Sequencer, ServerAgent, ServerReport, ServerSetup, WorkerAgent, WorkerReport, WorkerSetup,
     as_received,
 };
 use inart_virtual::Timeline;
@@ -100,7 +100,7 @@ struct World<'t> {
     processes: Vec<u32>,
     silent_until: Vec<Duration>,
     incarnations: u32,
-    kept: Kept,
+    kept: Checkpoint,
     audit: Audit,
     seen: Seen,
 }
@@ -121,7 +121,7 @@ pub fn run(trial: &Trial, faults: &Faults) -> Seen {
         processes: vec![0; n],
         silent_until: vec![Duration::ZERO; n],
         incarnations: 0,
-        kept: Kept { version: 0, done: vec![0; n], members: vec![false; n], values: first.clone() },
+        kept: Checkpoint { version: 0, done: vec![0; n], members: vec![false; n], values: first.clone() },
         audit: Audit::new(first),
         seen: Seen::default(),
     };

@@ -1,6 +1,6 @@
 //! Errors that end a worker's part by name: a server without its model, and other settings.
 
-use inart_ps_agent::Kept;
+use inart_ps_agent::Checkpoint;
 
 use super::{Event, World};
 use crate::campaign::trial::Odd;
@@ -56,7 +56,7 @@ impl World<'_> {
             _ => return,
         };
         self.training += 1;
-        self.kept = Kept { version, done: vec![0; n], members: vec![false; n], values };
+        self.kept = Checkpoint { version, done: vec![0; n], members: vec![false; n], values };
         self.audit.restarts(&self.kept);
     }
 }

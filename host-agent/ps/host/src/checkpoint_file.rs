@@ -10,8 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use inart_formats::{Format, FormatError};
-use inart_ps_agent::{Keeper, Kept, KeptTraining};
+use inart_ps_agent::{Checkpoint, CheckpointStore, TrainingCheckpoint};
 use inart_terms::Terms;
 use sha2::{Digest, Sha256};
 
@@ -29,7 +28,7 @@ const DIGEST_BYTES: usize = 32;
 
 /// Reason for which a checkpoint cannot be used or written.
 #[derive(Debug, thiserror::Error)]
-pub enum KeptError {
+pub enum CheckpointError {
     /// Refusal by the system.
     #[error("{path}: {cause}")]
     System {
@@ -67,16 +66,16 @@ pub enum KeptError {
 
 /// Checkpoint file of a job.
 #[derive(Debug, Clone)]
-pub struct KeptFile {
+pub struct CheckpointFile {
     path: PathBuf,
     job: u64,
     terms: Terms,
 }
 
-impl KeptFile {
+impl CheckpointFile {
     /// Creates a file at a path, for the job with that fingerprint.
     pub fn new(path: &Path, job: u64) -> Self {
-        KeptFile { path: path.to_owned(), job, terms: Terms::default() }
+        CheckpointFile { path: path.to_owned(), job, terms: Terms::default() }
     }
 
     /// Sets the settings of the training: a file of a training with others is refused.
@@ -95,7 +94,7 @@ impl KeptFile {
     ///
     /// # Errors
     /// The file cannot be read, is incomplete, or belongs to another training.
-    pub fn read(&self) -> Result<Option<Kept>, KeptError> {
+    pub fn read(&self) -> Result<Option<Checkpoint>, CheckpointError> {
         Ok(self.read_training()?.map(|training| training.kept))
     }
 
@@ -103,25 +102,20 @@ impl KeptFile {
     ///
     /// # Errors
     /// The file cannot be read, is incomplete, or belongs to another training.
-    pub fn read_training(&self) -> Result<Option<KeptTraining>, KeptError> {
+    pub fn read_training(&self) -> Result<Option<TrainingCheckpoint>, CheckpointError> {
         let path = self.path.clone();
         let data = match std::fs::read(&self.path) {
             Ok(data) => data,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(KeptError::System { path, cause }),
+            Err(cause) => return Err(CheckpointError::System { path, cause }),
         };
-        if let Some(number) = format_of(&data) {
-            CHECKPOINT_FORMAT
-                .check(number)
-                .map_err(|error| KeptError::Format { path: path.clone(), error })?;
-        }
-        let Some((job, training)) = parse(&data) else { return Err(KeptError::Broken { path }) };
+        let Some((job, training)) = parse(&data) else { return Err(CheckpointError::Broken { path }) };
         if let Some(difference) = self.terms.conflict(&training.terms) {
             let difference = difference.between("it", "this training");
-            return Err(KeptError::OtherTraining { path, difference });
+            return Err(CheckpointError::OtherTraining { path, difference });
         }
         if job != self.job {
-            return Err(KeptError::OtherJob { path });
+            return Err(CheckpointError::OtherJob { path });
         }
         Ok(Some(training))
     }
@@ -131,16 +125,16 @@ impl KeptFile {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn write(&self, kept: &Kept) -> Result<(), KeptError> {
-        self.write_training(&KeptTraining { number: 0, terms: self.terms.clone(), kept: kept.clone() })
+    pub fn write(&self, kept: &Checkpoint) -> Result<(), CheckpointError> {
+        self.write_training(&TrainingCheckpoint { number: 0, terms: self.terms.clone(), kept: kept.clone() })
     }
 
     /// Replaces the checkpoint by that of a training with a number.
     ///
     /// # Errors
     /// The system refuses.
-    pub fn write_training(&self, training: &KeptTraining) -> Result<(), KeptError> {
-        let KeptTraining { number, terms, kept } = training;
+    pub fn write_training(&self, training: &TrainingCheckpoint) -> Result<(), CheckpointError> {
+        let TrainingCheckpoint { number, terms, kept } = training;
         let mut data = Vec::with_capacity(4 * kept.values.len() + 4096);
         data.extend(MAGIC);
         data.push(FIRST_DIGIT + CHECKPOINT_FORMAT.newest as u8);
@@ -161,12 +155,12 @@ impl KeptFile {
         let mut beside = self.path.clone().into_os_string();
         beside.push(".new");
         replace(&self.path, Path::new(&beside), &data)
-            .map_err(|cause| KeptError::System { path: self.path.clone(), cause })
+            .map_err(|cause| CheckpointError::System { path: self.path.clone(), cause })
     }
 }
 
-impl Keeper for KeptFile {
-    fn keep(&self, training: &KeptTraining) -> Result<(), String> {
+impl CheckpointStore for CheckpointFile {
+    fn keep(&self, training: &TrainingCheckpoint) -> Result<(), String> {
         self.write_training(training).map_err(|error| error.to_string())
     }
 }
@@ -181,13 +175,7 @@ fn replace(path: &Path, beside: &Path, data: &[u8]) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// The number of a file's format; `None` of a file that is not a checkpoint.
-fn format_of(data: &[u8]) -> Option<u64> {
-    let digit = *data.strip_prefix(MAGIC)?.first()?;
-    digit.checked_sub(FIRST_DIGIT).map(u64::from)
-}
-
-fn parse(data: &[u8]) -> Option<(u64, KeptTraining)> {
+fn parse(data: &[u8]) -> Option<(u64, TrainingCheckpoint)> {
     let (body, digest) = data.split_at_checked(data.len().checked_sub(DIGEST_BYTES)?)?;
     if Sha256::digest(body).as_slice() != digest {
         return None;
@@ -213,7 +201,7 @@ fn parse(data: &[u8]) -> Option<(u64, KeptTraining)> {
     }
     let value = |four: &[u8]| f32::from_bits(u32::from_be_bytes([four[0], four[1], four[2], four[3]]));
     let values = rest.chunks_exact(4).map(value).collect();
-    Some((job, KeptTraining { number, terms, kept: Kept { version, done, members, values } }))
+    Some((job, TrainingCheckpoint { number, terms, kept: Checkpoint { version, done, members, values } }))
 }
 
 #[cfg(test)]
@@ -225,27 +213,27 @@ mod tests {
     fn checkpoints_are_read_back_and_corrupt_ones_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
-        let file = KeptFile::new(&path, 7);
+        let file = CheckpointFile::new(&path, 7);
         assert!(file.read().unwrap().is_none());
         let members = vec![true, false];
-        let kept = Kept { version: 5, done: vec![2, 3], members, values: vec![1.5, -0.0, 1e-40] };
+        let kept = Checkpoint { version: 5, done: vec![2, 3], members, values: vec![1.5, -0.0, 1e-40] };
         file.write(&kept).unwrap();
         let back = file.read().unwrap().unwrap();
         assert_eq!((back.version, &back.done, &back.members), (5, &kept.done, &kept.members));
-        let bits = |kept: &Kept| kept.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        let bits = |kept: &Checkpoint| kept.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&back), bits(&kept));
-        let other = KeptFile::new(&path, 8).read();
-        assert!(matches!(other, Err(KeptError::OtherJob { .. })));
+        let other = CheckpointFile::new(&path, 8).read();
+        assert!(matches!(other, Err(CheckpointError::OtherJob { .. })));
         let whole = std::fs::read(&path).unwrap();
         for end in 0..whole.len() {
             std::fs::write(&path, &whole[..end]).unwrap();
-            assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{end}");
+            assert!(matches!(file.read(), Err(CheckpointError::Broken { .. })), "{end}");
         }
         for at in (0..whole.len()).filter(|at| *at != MAGIC.len()) {
             let mut changed = whole.clone();
             changed[at] ^= 1;
             std::fs::write(&path, &changed).unwrap();
-            assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{at}");
+            assert!(matches!(file.read(), Err(CheckpointError::Broken { .. })), "{at}");
         }
     }
 
@@ -278,10 +266,14 @@ mod tests {
     fn a_write_that_was_cut_off_leaves_the_version_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
-        let file = KeptFile::new(&path, 7);
+        let file = CheckpointFile::new(&path, 7);
         let values = |version| vec![version as f32; 50];
-        let kept =
-            |version| Kept { version, done: vec![version], members: vec![true], values: values(version) };
+        let kept = |version| Checkpoint {
+            version,
+            done: vec![version],
+            members: vec![true],
+            values: values(version),
+        };
         file.write(&kept(1)).unwrap();
         // A process that crashed while it wrote the next version.
         let whole = std::fs::read(&path).unwrap();

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo, Work};
 use inart_protocol_ps::{Options, SyncModel};
 use inart_ps_agent::{
-    Computed, InOrder, Keeper, KeptTraining, Precision, ServerAgent, ServerReport, ServerSetup, WorkerAgent,
-    WorkerReport, WorkerSetup,
+    CheckpointStore, Computed, InOrder, Precision, ServerAgent, ServerReport, ServerSetup,
+    TrainingCheckpoint, WorkerAgent, WorkerReport, WorkerSetup,
 };
 
 const MODEL: u64 = 3;
@@ -28,8 +28,8 @@ struct Disk {
     is_full: bool,
 }
 
-impl Keeper for Disk {
-    fn keep(&self, training: &KeptTraining) -> Result<(), String> {
+impl CheckpointStore for Disk {
+    fn keep(&self, training: &TrainingCheckpoint) -> Result<(), String> {
         self.versions.lock().unwrap().push(training.kept.version);
         if self.is_full { Err("model.kept: the disk is full".to_owned()) } else { Ok(()) }
     }
@@ -116,7 +116,7 @@ fn exchange(server: &mut Server, worker: &mut WorkerAgent) -> (Option<Work<Resul
 #[test]
 fn a_version_is_reported_and_sent_once_it_is_kept() {
     let disk = Arc::new(Disk::default());
-    let (mut server, mut worker) = (server().with_keeper(disk.clone()), worker());
+    let (mut server, mut worker) = (server().with_store(disk.clone()), worker());
     // From the start on: another incarnation of the server continues this training.
     let (outputs, work) = until_work(&mut server);
     assert!(outputs.is_empty());
@@ -141,7 +141,7 @@ fn a_version_is_reported_and_sent_once_it_is_kept() {
 #[test]
 fn a_version_that_cannot_be_kept_is_an_error_and_workers_learn_it() {
     let disk = Arc::new(Disk { is_full: true, ..Disk::default() });
-    let (mut server, mut worker) = (server().with_keeper(disk), worker());
+    let (mut server, mut worker) = (server().with_store(disk), worker());
     let (_, work) = until_work(&mut server);
     server.up(OTHER, ZERO);
     worker.up(OTHER, ZERO);

@@ -5,32 +5,32 @@ use std::sync::Arc;
 
 use inart_terms::Terms;
 
-use crate::sequencer::Kept;
+use crate::sequencer::Checkpoint;
 
 /// Training in a checkpoint.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KeptTraining {
+pub struct TrainingCheckpoint {
     /// The training's number.
     pub number: u64,
     /// Settings that all processes share.
     pub terms: Terms,
     /// Model and counts.
-    pub kept: Kept,
+    pub kept: Checkpoint,
 }
 
 /// Storage of a server's checkpoint, such as a file.
-pub trait Keeper: fmt::Debug + Send + Sync {
+pub trait CheckpointStore: fmt::Debug + Send + Sync {
     /// Replaces the checkpoint. Returns once a restarted server would find it.
     ///
     /// # Errors
     /// The reason, as a line that names the storage.
-    fn keep(&self, training: &KeptTraining) -> Result<(), String>;
+    fn keep(&self, training: &TrainingCheckpoint) -> Result<(), String>;
 }
 
 /// Progress of checkpoints.
 #[derive(Debug, Clone, Default)]
-pub struct Keeping {
-    pub keeper: Option<Arc<dyn Keeper>>,
+pub struct Checkpoints {
+    pub store: Option<Arc<dyn CheckpointStore>>,
     /// Whether a version waits to be stored.
     pub is_due: bool,
     pub is_writing: bool,

@@ -6,8 +6,10 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use inart_protocol_ps::{Applied, Options, SyncModel};
-use inart_ps_agent::{InOrder, Kept, Precision};
-use inart_ps_host::{Job, KeptFile, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost};
+use inart_ps_agent::{Checkpoint, InOrder, Precision};
+use inart_ps_host::{
+    CheckpointFile, Job, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost,
+};
 use inart_terms::Terms;
 
 use crate::loopback::loopback;
@@ -48,7 +50,7 @@ fn reported_versions_are_stored() {
         })
         .collect();
     let folder = tempfile::tempdir().unwrap();
-    let file = KeptFile::new(&folder.path().join("model.kept"), job.fingerprint());
+    let file = CheckpointFile::new(&folder.path().join("model.kept"), job.fingerprint());
     let sync_model = SyncModel::r2sp(0.0, Applied::InTurn).unwrap();
     let model = vec![0.0; VALUES];
     let sequencer = InOrder::new(sync_model, Options::fixed(WORKERS), job.fingerprint(), model);
@@ -88,9 +90,9 @@ fn the_file_of_another_training_of_the_job_is_refused_with_the_difference() {
     let path = folder.path().join("model");
     let of = |step: &str| {
         let terms = Terms::new([("order", "bsp"), ("seed", "1"), ("step", step)]).unwrap();
-        KeptFile::new(&path, 7).with_terms(terms)
+        CheckpointFile::new(&path, 7).with_terms(terms)
     };
-    let kept = Kept { version: 60, done: vec![30, 30], members: vec![true; 2], values: vec![0.5; 3] };
+    let kept = Checkpoint { version: 60, done: vec![30, 30], members: vec![true; 2], values: vec![0.5; 3] };
     of("0.3").write(&kept).unwrap();
     assert_eq!(of("0.3").read().unwrap(), Some(kept.clone()));
     let refused = of("0.05").read().unwrap_err().to_string();
@@ -99,6 +101,6 @@ fn the_file_of_another_training_of_the_job_is_refused_with_the_difference() {
     }
     // A server does not know the learning rate: its workers bring it, and the file has it.
     let server = Terms::new([("order", "bsp"), ("seed", "1")]).unwrap();
-    let back = KeptFile::new(&path, 7).with_terms(server).read_training().unwrap().unwrap();
+    let back = CheckpointFile::new(&path, 7).with_terms(server).read_training().unwrap().unwrap();
     assert_eq!((back.terms.value("step"), back.kept), (Some("0.3"), kept));
 }
