@@ -238,7 +238,7 @@ impl<S: Selector> Coordinator<S> {
     fn take_charge(&mut self, now: Duration) {
         self.term = Some(Term { number: self.highest.number.saturating_add(1), holder: self.setup.holder });
         self.chosen_round = 0;
-        self.send_roster(now);
+        self.send_rosters(now);
     }
 
     fn hello(&mut self, from: Rank, hello: &Hello, now: Duration) {
@@ -276,7 +276,7 @@ impl<S: Selector> Coordinator<S> {
         match self.term {
             // Another coordinator has been in charge, or is; a refused one stops.
             Some(own) if term > own => self.take_charge(now),
-            Some(_) if is_new => self.send_roster(now),
+            Some(_) if is_new => self.send_rosters(now),
             Some(_) => {
                 self.send_roster(from);
                 self.choose_if_due(now);
@@ -304,7 +304,7 @@ impl<S: Selector> Coordinator<S> {
     }
 
     /// Sends the roster to all peers.
-    fn send_roster(&mut self, now: Duration) {
+    fn send_rosters(&mut self, now: Duration) {
         let connected = |at: &usize| self.peers[*at].is_connected;
         let ranks: Vec<Rank> =
             (0..self.peers.len()).filter(connected).filter_map(|at| Rank::try_from(at).ok()).collect();
