@@ -104,12 +104,9 @@ fn stopped_transfers_resume_where_they_were() {
 fn faults_that_are_not_simulated_are_refused_by_name() {
     let text = document(0, 0.0);
     let cases = [
-        ("events: [{at: 1 s, crash: s1}]", "host s1 killed: the server does not start again"),
-        (
-            "events: [{at: 1 s, pause: w1, duration: 1 s}]",
-            "host w1 stopped: processes do not stand still here",
-        ),
-        ("events: [{at: 1 s, restart: v1, duration: 1 s}]", "switch v1 killed: switches and frames"),
+        ("events: [{at: 1 s, crash: s1}]", "host s1 killed: the server does not restart"),
+        ("events: [{at: 1 s, pause: w1, for: 1 s}]", "host w1 stopped: processes do not stand still here"),
+        ("events: [{at: 1 s, restart: v1, for: 1 s}]", "switch v1 killed: switches and frames"),
         ("links: [{duplicate: 1%}]", "links: duplicate: connections drop"),
         ("background: [{from: w1, to: s1, rate: 1 Mbps}]", "background: other traffic"),
     ];
