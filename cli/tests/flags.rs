@@ -39,7 +39,7 @@ fn flags_of_runs_do_what_they_say() {
             "worker 1 (w2) and its peers started different tensors",
         ),
         ("simulate fig1.yaml --rounds 1 --gradient 4KB --tensors 3", 0, "several tensors 1"),
-        ("simulate fig1.yaml --rounds 1 --gradient 4KB --sizes tiny", 0, "values of uncommon sizes 1"),
+        ("simulate fig1.yaml --rounds 1 --gradient 4KB --sizes tiny", 0, "values of uncommon magnitudes 1"),
         ("simulate fig1.yaml --rounds 1 --gradient 4KB --spikes 100%", 0, "all equal"),
         ("simulate fig1.yaml --rounds 1 --gradient 4KB --budget 50ms", 0, "all equal"),
         (

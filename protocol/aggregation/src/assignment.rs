@@ -1,4 +1,4 @@
-//! What the controller tells the hosts of a job.
+//! The controller's assignment to the hosts of a job.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,8 +7,8 @@ use inart_wire::{BitmapIndex, JobId, MacAddr, PlanVersion, Rank, ShardId, Values
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What the controller tells the hosts of a job: who they are, how the gradient is cut and how fast it may be
-/// sent. Every host of the job holds the same assignment.
+/// The controller's assignment to the hosts of a job: addresses, shares of the gradient, and sending rates.
+/// Every host of the job holds an equal assignment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assignment {
@@ -22,7 +22,8 @@ pub struct Assignment {
     pub values_per_frame: ValuesPerFrame,
     /// Chunks in flight per worker and shard, and slots per (job, shard, switch): a power of two.
     pub window_chunks: u32,
-    /// Whether the sums of tensors of any length are exact ([`crate::exact_sum`]). Short ones always are.
+    /// Whether the sums of tensors of any length are exact ([`crate::exact_sum`]). Sums of short tensors
+    /// always are.
     #[serde(default, rename = "exact", skip_serializing_if = "core::ops::Not::not")]
     pub exact_sums: bool,
     /// The workers, in the order of their ranks.
@@ -49,32 +50,32 @@ pub struct ShardAssignment {
     pub server: String,
     /// Ethernet address of the interface it sends from.
     pub mac: MacAddr,
-    /// Part of the gradient's values, from 0 to 1; the shares of a job add up to 1.
+    /// Share of the gradient's values, from 0 to 1; the shares of a job sum to 1.
     pub share: f64,
     /// Rate at which each worker sends to this shard, in bits of Ethernet frames (header and values, without
     /// preamble, check sequence and gap) per second.
     pub rate_bps: f64,
-    /// By rank, the worker's bitmap index: its number in this shard's frames (`worker` and `contributors`). A
-    /// switch can sum frames of one block of 64 bitmap indices. So in a job of more workers those that are
-    /// summed together are in one block, which differs from shard to shard; bitmap indices may be free.
-    /// Empty: every worker's bitmap index is its rank.
+    /// The worker's bitmap index in this shard's frames (`worker` and `contributors`), by rank. A switch can
+    /// sum frames of one block of 64 bitmap indices. In a larger job the workers that are summed together
+    /// share a block, which differs from shard to shard, and some bitmap indices may be free. If empty, every
+    /// worker's bitmap index is its rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bitmap_indices: Vec<BitmapIndex>,
 }
 
-/// What is wrong with an assignment.
+/// Error in an assignment.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum AssignmentError {
-    /// There is no worker.
+    /// No worker.
     #[error("workers: none listed; a job needs at least one")]
     NoWorkers,
-    /// There is no parameter server.
+    /// No parameter server.
     #[error("shards: none listed; a job needs at least one")]
     NoShards,
-    /// More workers than there are ranks.
+    /// More workers than ranks.
     #[error("workers: {0} listed; ranks go up to {max}", max = Rank::MAX)]
     TooManyWorkers(usize),
-    /// More shards than there are shard numbers.
+    /// More shards than shard numbers.
     #[error("shards: {0} listed; shard numbers go up to {max}", max = ShardId::MAX)]
     TooManyShards(usize),
     /// The window is not a power of two.
@@ -85,36 +86,36 @@ pub enum AssignmentError {
     Share {
         /// Index of the shard.
         index: usize,
-        /// Its server.
+        /// Server of the shard.
         server: String,
-        /// Its share.
+        /// Share.
         share: f64,
     },
-    /// The shares do not add up.
-    #[error("shards: the shares add up to {0}; expected 1")]
+    /// Shares that do not sum to 1.
+    #[error("shards: shares sum to {0}; expected 1")]
     ShareSum(f64),
     /// A rate out of range.
     #[error("shards[{index}].rate_bps: {rate_bps} for {server}; expected a rate above 0 bit/s")]
     Rate {
         /// Index of the shard.
         index: usize,
-        /// Its server.
+        /// Server of the shard.
         server: String,
-        /// Its rate.
+        /// Rate.
         rate_bps: f64,
     },
-    /// Not one bitmap index for every worker.
+    /// Number of bitmap indices that differs from the number of workers.
     #[error(
         "shards[{index}].bitmap indices: {bitmap_indices} for {server}; expected one for each of {workers} workers, or none"
     )]
     BitmapIndices {
         /// Index of the shard.
         index: usize,
-        /// Its server.
+        /// Server of the shard.
         server: String,
-        /// How many are listed.
+        /// Number of bitmap indices.
         bitmap_indices: usize,
-        /// How many workers there are.
+        /// Number of workers.
         workers: usize,
     },
     /// Two workers have the same bitmap index.
@@ -134,7 +135,7 @@ pub enum AssignmentError {
     /// Two hosts share an address.
     #[error("mac: {mac} belongs to both {first} and {second}; give each host its own")]
     DuplicateMac {
-        /// The address.
+        /// Address.
         mac: MacAddr,
         /// The host listed first.
         first: String,
@@ -142,11 +143,11 @@ pub enum AssignmentError {
         second: String,
     },
     /// A host's address is a group address.
-    #[error("mac: {mac} of {name} is a multicast address; a host needs an address of its own")]
+    #[error("mac: {mac} of {name} is a multicast address; a host needs a unicast address")]
     MulticastMac {
-        /// The address.
+        /// Address.
         mac: MacAddr,
-        /// The host.
+        /// Host.
         name: String,
     },
     /// A rank the assignment does not list.
@@ -172,13 +173,13 @@ pub enum AssignmentError {
 }
 
 impl Assignment {
-    /// The longest window: half of what a server can tell apart.
+    /// Longest window: half of the sequences that a server can distinguish.
     pub const MAX_WINDOW_CHUNKS: u32 = 1 << 16;
 
-    /// How far the sum of the shares may be from 1.
+    /// Largest difference of the sum of the shares from 1.
     const SHARE_TOLERANCE: f64 = 1e-6;
 
-    /// Checks what the types cannot.
+    /// Checks the rules that the types do not express.
     ///
     /// # Errors
     /// The first inconsistency: no worker, no shard, a bad share, rate, window, bitmap index or address.

@@ -1,6 +1,7 @@
-//! The independent check of every sum: the bits of what each worker received, against what the rules of
-//! `docs/protocol/numbers.md` make of the floats that all workers passed in. Whose values have to
-//! be in a sum is what the job's policy says ([`Due`]). Shares no other code with the switches and the hosts.
+//! Independent check of every sum: the bits that each worker received, compared with the result that
+//! `docs/protocol/numbers.md` specifies for the floats that all workers passed in. The job's completion rule
+//! ([`Due`]) determines which workers a sum must contain. Shares no other code with the switches and the
+//! hosts.
 
 mod blocks;
 mod digits;
@@ -14,46 +15,46 @@ use crate::completion_rule::Due;
 /// The input of a worker's program in a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
-    /// Its name.
+    /// Name.
     pub worker: &'a str,
-    /// Its values.
+    /// Values.
     pub values: &'a [f32],
 }
 
 /// The result at a worker's program, in the order of its input.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
-    /// Its rank: its place in `sent`.
+    /// Rank: its index in `sent`.
     pub rank: usize,
-    /// Its name.
+    /// Name.
     pub worker: &'a str,
-    /// The sums.
+    /// Sums.
     pub result: &'a [f32],
 }
 
-/// The first difference found, with what is needed to look for its cause.
+/// First difference found, with the data needed to find its cause.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("round {round}, worker {worker}: {what}")]
 pub struct Mismatch {
     /// The round, from 0.
     pub round: u32,
-    /// The worker that received (or sent) something wrong.
+    /// Worker that received (or sent) a wrong value.
     pub worker: String,
-    /// What is wrong.
+    /// Difference.
     pub what: Difference,
 }
 
-/// How a worker's report differs from what it has to be.
+/// Difference between a worker's report and the expected values.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Difference {
-    /// Not one value per parameter.
+    /// Number of values that differs from the number of parameters.
     #[error("the report holds {seen} {items} instead of {expected}")]
     Length {
-        /// What was counted.
+        /// Counted items.
         items: &'static str,
-        /// How many there are.
+        /// Actual count.
         seen: usize,
-        /// How many there should be.
+        /// Expected count.
         expected: usize,
     },
     /// A value of the sum differs.
@@ -61,9 +62,9 @@ pub enum Difference {
     Value {
         /// Index in the tensor.
         index: usize,
-        /// What was received.
+        /// Received value.
         seen: f32,
-        /// What is right.
+        /// Expected value.
         expected: f32,
     },
 }
@@ -110,7 +111,7 @@ pub fn sum_of(tensors: &[&[f32]], workers: usize, exact: bool) -> Vec<f32> {
     sum_of_part(tensors, workers, exact || len <= 256)
 }
 
-/// Returns the right sum of one part of a tensor, given that part at each worker. The part begins with a
+/// Returns the right sum of one part of a tensor, given that part at each worker. The part starts with a
 /// block, and ends with a block or with the tensor. `exact`: whether the tensor is summed exactly.
 pub fn sum_of_part(tensors: &[&[f32]], workers: usize, exact: bool) -> Vec<f32> {
     let len = tensors.first().map_or(0, |first| first.len());

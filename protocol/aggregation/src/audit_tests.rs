@@ -10,7 +10,7 @@ struct Report {
     result: Vec<f32>,
 }
 
-/// Two workers' reports of `len` values, with the right sums.
+/// Creates two workers' reports of `len` values, with the right sums.
 fn pair(len: usize, exact: bool) -> (Report, Report) {
     let tensor = |factor: f32| (0..len).map(|index| factor * (index as f32 + 0.1)).collect::<Vec<_>>();
     let (a, b) = (tensor(1.7), tensor(-0.3));
@@ -62,7 +62,7 @@ fn a_contribution_that_did_not_count_is_found_at_every_worker() {
     assert_eq!(error.to_string(), "round 4, worker w1: it received 2 instead of 3 as value 0 of the tensor");
 }
 
-/// Every worker gets its own values back.
+/// Rule of a job in which each worker receives only its own values.
 struct Alone;
 
 impl Due for Alone {
@@ -111,7 +111,7 @@ fn values_of_a_block_are_rounded_by_its_largest() {
     a[2] = 1.75 / 67_108_864.0;
     let b = vec![0.0; 300];
     let sum = sum_of(&[&a, &b], 2, false);
-    assert_eq!((sum[0], sum[1], sum[299]), (a[0], a[1], a[299]), "a block of its own is as precise");
+    assert_eq!((sum[0], sum[1], sum[299]), (a[0], a[1], a[299]), "a separate block is as precise");
     assert_eq!(sum[2], 2.0 / 67_108_864.0);
     a[256] = f32::NAN;
     let sum = sum_of(&[&a, &b], 2, false);

@@ -1,4 +1,4 @@
-//! What a host counts.
+//! Counters of a host.
 
 use core::ops::{AddAssign, Sub};
 
@@ -14,7 +14,7 @@ macro_rules! counters {
         }
 
         impl AddAssign for $name {
-            /// What was counted in both.
+            /// Adds the counters.
             fn add_assign(&mut self, other: Self) {
                 $(self.$field += other.$field;)*
             }
@@ -23,7 +23,7 @@ macro_rules! counters {
         impl Sub for $name {
             type Output = Self;
 
-            /// What was counted since `earlier`.
+            /// Returns the difference since `earlier`.
             fn sub(self, earlier: Self) -> Self {
                 Self { $($field: self.$field - earlier.$field,)* }
             }
@@ -32,23 +32,23 @@ macro_rules! counters {
 }
 
 counters!(
-    /// What a worker sent and received.
+    /// Counters of a worker.
     WorkerCounters {
         /// Frames sent, of any kind.
         frames_sent,
-        /// Their bytes.
+        /// Bytes of these frames.
         bytes_sent,
-        /// Chunks retransmitted because no result came in time.
+        /// Chunks retransmitted because no result arrived in time.
         retransmissions,
         /// Gradient frames sent with flag bypass.
         bypasses,
         /// INART frames received for this worker.
         frames_received,
-        /// Their bytes.
+        /// Bytes of these frames.
         bytes_received,
         /// Results that ended a chunk.
         results,
-        /// Those of them that had a congestion mark.
+        /// Results with a congestion mark.
         marked,
         /// Results for chunks that had ended before, or that this worker need not be in.
         duplicates,
@@ -64,29 +64,29 @@ counters!(
 );
 
 counters!(
-    /// What a parameter server received, decided and sent.
+    /// Counters of a parameter server.
     ServerCounters {
         /// INART frames received for this shard: the server's ingress.
         frames_received,
-        /// Their bytes.
+        /// Bytes of these frames.
         bytes_received,
         /// Gradient frames added: workers that no switch summed.
         gradients,
         /// Partials added.
         partials,
-        /// Those of both that had a congestion mark.
+        /// Gradients and partials with a congestion mark.
         marked,
         /// Workers summed in those partials: frames that the network took off this server.
         summed_in_network,
-        /// Frames whose contributors were all there already.
+        /// Frames whose contributors had all contributed already.
         repeats,
         /// Frames refused because some, not all, of their contributors were there already.
         overlaps,
-        /// Partials discarded because a sum saturated on the way.
+        /// Partials discarded because of a saturated sum.
         overflows,
         /// Gradients with values that no worker may send: the job is aborted.
         other_numbers,
-        /// Frames of chunks whose results are kept no more, or that no worker may send yet.
+        /// Frames of chunks whose results are not kept any more, or that no worker may send yet.
         out_of_window,
         /// Frames of another length or exponent than the chunk, or of which only one is the last.
         other_shapes,
@@ -109,7 +109,7 @@ counters!(
         requests_sent,
         /// Frames sent, of any kind.
         frames_sent,
-        /// Their bytes.
+        /// Bytes of these frames.
         bytes_sent,
     }
 );

@@ -1,10 +1,10 @@
 //! Exact sums of floats: of tensors of up to [`EXACT_VALUES`] values, and of all tensors of an exact-sum job.
 //!
 //! **Guarantee.** The sum of up to 2^42 finite floats is their sum as real numbers, rounded once to the
-//! nearest `f32`, half to even: the same bits in whatever order they come. Subnormal numbers count as what
-//! they are; a sum that rounds to 2^128 or more in size is an infinity, as IEEE 754 has it; a sum of zero is
-//! +0, that of negative zeros too. A sum with a NaN, or with infinities of both signs, is NaN; one with
-//! infinities of one sign is that infinity.
+//! nearest `f32`, half to even. The bits do not depend on the order. Subnormal numbers count exactly. A sum
+//! that rounds to a magnitude of 2^128 or more is an infinity, as in IEEE 754. A sum of zero is +0, also that
+//! of negative zeros. A sum with a NaN, or with infinities of both signs, is NaN; one with infinities of one
+//! sign is that infinity.
 //!
 //! An [`ExactSum`] is a fixed-point number long enough for all of `f32` (Kulisch's long accumulator: U.
 //! Kulisch, W. Miranker, "The arithmetic of the digital computer: a new approach", SIAM Review 28, 1986;
@@ -13,16 +13,16 @@
 //! units; 320 bits in two's complement leave 42 for the carries and one for the sign. All of it is integer
 //! arithmetic.
 //!
-//! In frames a float is [`Digits`] of that number: integers that switches add up like any others, and whose
-//! sums make up the sum.
+//! In frames a float is represented by [`Digits`] of that number: integers that switches add like any others,
+//! and whose sums determine the sum.
 
 use crate::scale::carry_bits;
 
 /// Values of the longest tensor that every job sums exactly.
 pub const EXACT_VALUES: usize = 256;
 
-/// Values of the longest tensor that workers send as digits, for switches to sum. From there to
-/// [`EXACT_VALUES`] workers send floats, and the server sums them: one frame in place of a dozen.
+/// Length, in values, of the longest tensor that workers send as digits, for switches to sum. Longer tensors
+/// up to [`EXACT_VALUES`] are sent as floats, and the server sums them: one frame in place of a dozen.
 pub const DIGITS_VALUES: usize = 64;
 
 /// Units are of 2^-149; limbs of 64 bits, the least first, in two's complement.
@@ -44,7 +44,8 @@ impl ExactSum {
     /// Adds an integer times 2^`place` units: its words in two's complement, the lowest first.
     ///
     /// # Panics
-    /// If a word begins beyond the 320 bits.
+    ///
+    /// If a word starts beyond the 320 bits.
     pub fn add_words(&mut self, words: impl IntoIterator<Item = u32>, place: u32) {
         let (mut at, mut highest) = (place, 0);
         for word in words {
@@ -56,7 +57,7 @@ impl ExactSum {
         }
     }
 
-    /// The sum in units of 2^`place` of its own, rounded down: words in two's complement, the lowest first.
+    /// Returns the sum in units of 2^`place`, rounded down: words in two's complement, the lowest first.
     pub fn words(&self, place: u32) -> [u32; 2 * LIMBS] {
         let sign = if self.0[LIMBS - 1] >> 63 == 1 { u64::MAX } else { 0 };
         let limb = |at: u32| self.0.get(at as usize).copied().unwrap_or(sign);
@@ -100,8 +101,8 @@ impl ExactSum {
     }
 }
 
-/// The bits of the float nearest to a number of 24 + `cut` bits, for `cut` from 1; beyond those of infinity
-/// if it is too large.
+/// Returns the bits of the float nearest to a number of 24 + `cut` bits, for `cut` from 1; beyond those of
+/// infinity if it is too large.
 fn rounded_off(limbs: &[u64; LIMBS], cut: u32) -> u32 {
     let limb_of = |bit: u32| (bit / 64) as usize;
     let low = limbs[limb_of(cut)];
@@ -131,7 +132,7 @@ fn parts(value: f32) -> (u32, u32) {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FloatSum {
     finite: ExactSum,
-    /// Whether a positive infinity is in it, and a negative one; a NaN counts as both.
+    /// Whether it contains a positive infinity, and a negative one; a NaN counts as both.
     infinite: [bool; 2],
 }
 
@@ -156,9 +157,9 @@ impl FloatSum {
     }
 }
 
-/// How a float is written as integers whose sums over all workers are exact: digits of 31 - w bits, the
-/// lowest first, with the float's sign, for w = [`carry_bits`]. Behind them, 1 for a positive infinity, and 1
-/// for a negative one; a NaN counts as both.
+/// Representation of a float as integers whose sums over all workers are exact: digits of 31 - w bits, the
+/// lowest first, with the float's sign, for w = [`carry_bits`]. Two more integers follow: 1 for a positive
+/// infinity, and 1 for a negative one; a NaN counts as both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits {
     bits: u32,
@@ -173,7 +174,7 @@ impl Digits {
         Self { bits: 31 - carry_bits(workers) }
     }
 
-    /// How many integers a float takes.
+    /// Returns the number of integers per float.
     pub fn per_float(self) -> usize {
         FLOAT_BITS.div_ceil(self.bits) as usize + 2
     }
@@ -201,7 +202,7 @@ impl Digits {
         }
     }
 
-    /// The float nearest to the sum of which these are the digits' sums: as many as [`Self::per_float`].
+    /// Returns the float nearest to the sum whose digit sums are `sums` ([`Self::per_float`] integers).
     pub fn read(self, sums: &[i32]) -> f32 {
         let [digits @ .., positive, negative] = sums else { return 0.0 };
         let mut sum = FloatSum { infinite: [*positive != 0, *negative != 0], ..FloatSum::default() };

@@ -25,7 +25,7 @@ fn units(value: f32) -> BigInt {
 fn nearest(units_of_sum: &BigInt) -> f32 {
     let size = units_of_sum.magnitude();
     let of_bits = |bits: u32| match bits {
-        // Where the next float would be if there were one.
+        // The next power after the largest float.
         0x7f80_0000 => BigUint::from(1u32) << (128 + 149),
         _ => units(f32::from_bits(bits)).into_parts().1,
     };
@@ -46,7 +46,7 @@ fn any_float() -> impl Strategy<Value = f32> {
     })
 }
 
-/// Floats near each other, so that sums round, tie, cancel and overflow.
+/// Returns floats of similar magnitude, so that sums round, tie, cancel and overflow.
 fn near_floats() -> impl Strategy<Value = Vec<f32>> {
     (0..=250u32).prop_flat_map(|least| {
         let one = (0..=4u32, any::<bool>(), prop_oneof![Just(0), Just(0x7f_ffff), 0..1u32 << 23]);
@@ -147,7 +147,7 @@ fn ties_go_to_even_unless_the_least_bit_decides() {
     assert_eq!(sum(&[one, half, -f32::from_bits(1)]), 1.0);
 }
 
-/// As many terms as a job can have workers, all of the largest size.
+/// Checks the maximum number of workers with terms of the largest magnitude.
 #[test]
 fn carries_have_room() {
     let workers = 16_384;
@@ -176,8 +176,8 @@ fn digits_take_this_many_integers() {
 proptest! {
     #![proptest_config(config())]
 
-    /// Digits of as many workers as there are, added up as switches do, and floats, added up as servers do:
-    /// the sum of the floats, and nowhere beyond 32 bits.
+    /// Sums digits of many workers as switches do, and floats as servers do: both give the sum of the floats,
+    /// and never exceed 32 bits.
     #[test]
     fn sums_of_digits_are_sums_of_floats(
         floats in proptest::collection::vec(any_at_all(), 1..70),
@@ -211,7 +211,8 @@ proptest! {
 proptest! {
     #![proptest_config(config())]
 
-    /// Written as words from any place that loses nothing, cut to as few as tell the number, and read back.
+    /// Writes sums as words from any place that loses nothing, cut to the fewest words that determine the
+    /// number, and reads them back.
     #[test]
     fn words_are_the_sum(floats in near_floats(), place in 0..240u32, others in near_floats()) {
         let of = |floats: &[f32]| {
@@ -230,7 +231,7 @@ proptest! {
             words[*count..].iter().all(|word| *word == sign) && words[count - 1] >> 31 == sign >> 31
         });
         let mut both = of(&others);
-        both.add_words(words[..least.expect("all tell it")].iter().copied(), place);
+        both.add_words(words[..least.expect("all words determine it")].iter().copied(), place);
         prop_assert_eq!(both, of(&[floats, others].concat()));
     }
 }

@@ -1,4 +1,4 @@
-//! Why a job ends without its sum.
+//! Reasons why a job ends without its sum.
 
 use alloc::string::String;
 use core::time::Duration;
@@ -8,34 +8,34 @@ use thiserror::Error;
 
 use crate::Assignment;
 
-/// Why a job ends without its sum; every host of the job ends with one of these.
+/// Reason why a job ends without its sum; every host of the job ends with one of these.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Failure {
-    /// This worker's gradient cannot be summed.
+    /// Gradient of this worker that cannot be summed.
     #[error("value {index} of this worker's gradient is {value}: only finite values can be summed")]
     NotFinite {
         /// Index in the gradient.
         index: usize,
-        /// What is there.
+        /// Value.
         value: f32,
     },
     /// A worker is the cause of the end.
     #[error("the job was aborted: worker {culprit} ({name}) {reason}")]
     Aborted {
-        /// Its rank.
+        /// Rank.
         culprit: Rank,
-        /// Its name.
+        /// Name.
         name: String,
-        /// What it did.
+        /// Reason.
         reason: AbortReason,
     },
     /// The job is part of a larger one, which has ended elsewhere.
     #[error("the job was aborted: {told}")]
     Elsewhere {
-        /// Who did what there.
+        /// Culprit and action there.
         told: ShortText,
     },
-    /// The culprit and its peers started different tensors in the same place.
+    /// Different tensors started in the same position by the culprit and its peers.
     #[error(
         "the job was aborted: worker {culprit} ({name}) and its peers started different tensors as {}{}; sums \
          from tensor {first} on may be of different tensors: start the same tensors in the same order at all \
@@ -44,25 +44,25 @@ pub enum Failure {
         if own.is_empty() { String::new() } else { alloc::format!(" (here {own})") }
     )]
     OtherTensors {
-        /// Its rank.
+        /// Rank.
         culprit: Rank,
-        /// Its name.
+        /// Name.
         name: String,
         /// The tensor after the last one that is known to be the same at both, counted from 0.
         first: u32,
         /// The last tensor that may be the first different one.
         last: u32,
-        /// This worker's own tensors of that range, in words; empty at a server.
+        /// This worker's tensors of that range, in words; empty at a server.
         own: String,
     },
-    /// Another worker hears nothing from a parameter server.
+    /// Parameter server that does not answer another worker.
     #[error(
         "the job was aborted: parameter server {server} (shard {shard}) is silent to worker {worker} ({name})"
     )]
     ServerLost {
-        /// Its shard.
+        /// Shard.
         shard: ShardId,
-        /// Its name.
+        /// Name.
         server: String,
         /// Rank of the worker.
         worker: Rank,
@@ -75,35 +75,35 @@ pub enum Failure {
          twice; start each server once"
     )]
     ServerRestarted {
-        /// Its shard.
+        /// Shard.
         shard: ShardId,
-        /// Its name.
+        /// Name.
         server: String,
     },
-    /// The parameter servers' assignment has another address for this worker. The job of the worker at that
-    /// address goes on.
+    /// Another address for this worker in the parameter servers' assignment. The job of the worker at that
+    /// address continues.
     #[error(
         "worker {worker} ({name}) is {expected} in the parameter servers' assignment, and {mac} in this one: it runs \
          twice, or has another plan; start each worker once, and all hosts by one plan"
     )]
     OtherAddress {
-        /// Its rank.
+        /// Rank.
         worker: Rank,
-        /// Its name.
+        /// Name.
         name: String,
-        /// Its address as the servers know it.
+        /// Address in the servers' assignment.
         expected: MacAddr,
-        /// Its address here.
+        /// Address of this host.
         mac: MacAddr,
     },
     /// A parameter server does not answer this worker.
     #[error("no frame from parameter server {server} (shard {shard}) for {} s", peer_timeout.as_secs_f64())]
     ServerSilent {
-        /// Its shard.
+        /// Shard.
         shard: ShardId,
-        /// Its name.
+        /// Name.
         server: String,
-        /// How long this worker waited.
+        /// Time that this worker waited.
         peer_timeout: Duration,
     },
 }
@@ -118,7 +118,7 @@ fn tensors(first: u32, last: u32) -> String {
 }
 
 impl Failure {
-    /// What an abort message says.
+    /// Creates the failure for an abort message.
     pub(crate) fn aborted(assignment: &Assignment, reason: AbortReason, culprit: Rank) -> Self {
         let worker = assignment.worker(culprit);
         let name = worker.as_ref().map_or("unknown", |worker| &worker.name).into();

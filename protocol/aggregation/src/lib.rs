@@ -1,5 +1,5 @@
-//! The INART protocol's state machines, without I/O and without a clock: time is an argument, frames come in
-//! and go out as bytes, so that host agents and simulations drive the same code.
+//! State machines of the INART protocol, without I/O and clock: time is an argument, and frames are bytes, so
+//! that host agents and simulations share the code.
 
 #![no_std]
 #![forbid(unsafe_code)]

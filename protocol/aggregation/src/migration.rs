@@ -1,4 +1,4 @@
-//! What a job's routes may be changed to while it runs.
+//! Migration of a running job to other routes.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,47 +9,48 @@ use thiserror::Error;
 
 use crate::{Assignment, AssignmentError, ShardAssignment};
 
-/// How a host comes to another plan version.
+/// Step of a host's migration to another plan version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MigrationStep {
-    /// It moves at once.
+    /// Immediate migration.
     #[default]
     Move,
-    /// A worker learns of the plan version, and will follow its servers; a server goes on as it is.
+    /// Preparation: a worker learns of the plan version, and will follow its servers; a server continues as
+    /// before.
     Prepare,
-    /// All workers know the plan version: a server leads to it, and a worker follows.
+    /// Coordinated cut-over: all workers know the plan version, a server starts using it, and a worker
+    /// follows.
     Lead,
 }
 
-/// How far a host is on its way to the plan version that it was told of last.
+/// Progress of a host's migration to the plan version of its last notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MigrationProgress {
-    /// Whether it still sends in the previous plan version, or waits for results of chunks that it sent
-    /// there.
+    /// Whether it still sends in the previous plan version, or waits for results of chunks sent there.
     pub is_lagging: bool,
     /// Results that a worker has got so far.
     pub results: u64,
 }
 
-/// Why a host does not move to another plan version. It goes on as it did.
+/// Reason why a host does not migrate to another plan version. It continues as before.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RerouteError {
     /// The assignment contradicts itself.
     #[error(transparent)]
     Assignment(#[from] AssignmentError),
-    /// The assignment is of another job, or of this job with other parts.
+    /// An assignment of another job, or of this job with other parts.
     #[error(
         "{field}: {seen} instead of {expected}; a migration changes plan version, bitmap indices and rates only: restart the job"
     )]
     Differs {
-        /// What differs, as in the assignment's JSON.
+        /// Field that differs, as in the assignment's JSON.
         field: String,
-        /// What the new assignment says.
+        /// Value in the new assignment.
         seen: String,
-        /// What the job runs with.
+        /// Value of the running job.
         expected: String,
     },
-    /// Bitmap indices of a plan version that is open already are others now.
+    /// Other bitmap indices for a plan version that is open already.
     #[error(
         "shards[{shard}].bitmap indices differs from the bitmap indices already installed for plan version {plan_version}; use a new plan version"
     )]
@@ -64,9 +65,9 @@ pub enum RerouteError {
         "plan version {wanted}: plan versions {old} and {current} are open; close plan version {old} first"
     )]
     TwoOpen {
-        /// The plan version that it should move to.
+        /// Plan version to migrate to.
         wanted: PlanVersion,
-        /// The one that it came from.
+        /// Previous plan version.
         old: PlanVersion,
         /// The one that it is in.
         current: PlanVersion,
@@ -78,8 +79,9 @@ impl Assignment {
     /// indices and rates.
     ///
     /// # Errors
-    /// [`RerouteError::Assignment`] if `next` contradicts itself, else [`RerouteError::Differs`] with the
-    /// first field that differs.
+    ///
+    /// [`RerouteError::Assignment`] if `next` is invalid, else [`RerouteError::Differs`] with the first field
+    /// that differs.
     pub fn check_reroute(&self, next: &Self) -> Result<(), RerouteError> {
         next.validate()?;
         same("job", next.job, self.job)?;
@@ -102,8 +104,8 @@ impl Assignment {
     }
 }
 
-/// Whether `next` is another plan version than the host is in, of the same job. `old` is the previous plan
-/// version, if it is open.
+/// Returns whether `next` has another plan version than the host's, for the same job. `old` is the previous
+/// plan version, if it is open.
 ///
 /// # Errors
 /// Why the host does not go on with it.

@@ -1,32 +1,32 @@
-//! How fast frames may leave.
+//! Pacing of frames.
 
 use core::time::Duration;
 
 use crate::Instant;
 
-/// A clock that ticks once per frame at the rate. A sender that comes late although the pacer told it when
-/// may catch up by [`Pacer::CATCH_UP`], since machines oversleep; one that had nothing to send may not, but
-/// for [`Pacer::REST`]: a queue that its burst made where the rate is the link's would never drain. Neither
-/// has to wake for less than a rest, which is [`Pacer::FRAMES`] at most: longer bursts of several workers
-/// together are a queue long enough for marks.
+/// Pacer with one tick per frame at the given rate. A sender that wakes up later than the pacer asked for may
+/// catch up by [`Pacer::CATCH_UP`], since machines oversleep. A sender that had nothing to send may catch up
+/// only by [`Pacer::REST`]: if the rate is the link's, a queue made by its burst would never drain. Neither
+/// sender has to wake for less than a rest, which is [`Pacer::FRAMES`] at most: longer bursts of several
+/// workers together make a queue long enough for marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     frame_time: Duration,
-    /// When the next frame is due.
+    /// Due time of the next frame.
     due: Instant,
-    /// When the time of the last frame began.
+    /// Start of the last frame's interval.
     began: Instant,
-    /// Whether the sender was told to wait until then.
+    /// Whether the sender was asked to wait until `due`.
     told: bool,
 }
 
 impl Pacer {
-    /// What a sleeping thread may oversleep without loss of rate.
+    /// Time that a sleeping thread may oversleep without loss of rate.
     const CATCH_UP: Duration = Duration::from_millis(1);
-    /// The shortest sleep worth its while: frames of that time may leave at once.
+    /// Shortest useful sleep: frames of that time may leave at once.
     const REST: Duration = Duration::from_micros(500);
 
-    /// Frames that may leave at once, at any rate.
+    /// Number of frames that may leave at once, at any rate.
     const FRAMES: u32 = 8;
 
     /// Frames of `frame_bytes` bytes at `rate_bps` bits per second.
@@ -35,20 +35,20 @@ impl Pacer {
         Self { frame_time, due: Instant::START, began: Instant::START, told: false }
     }
 
-    /// Goes on at another rate.
+    /// Changes the rate.
     pub(crate) fn set_rate(&mut self, frame_bytes: usize, rate_bps: f64) {
         self.frame_time = Self::time_of(frame_bytes, rate_bps);
     }
 
-    /// Goes on at another plan's rate. The next frame waits no longer than it does at that rate: by the plan
-    /// before, a frame may take hours.
+    /// Changes to another plan's rate. The next frame waits no longer than at the new rate: at the previous
+    /// rate, a frame may take hours.
     pub(crate) fn replan(&mut self, frame_bytes: usize, rate_bps: f64) {
         self.set_rate(frame_bytes, rate_bps);
         self.due = self.due.min(self.began + self.frame_time);
     }
 
     fn time_of(frame_bytes: usize, rate_bps: f64) -> Duration {
-        // The cast saturates: a rate so low that a frame takes centuries is as good as none.
+        // The cast saturates: a rate so low that a frame takes centuries is equivalent to zero.
         let nanos = (8.0 * frame_bytes as f64 * 1e9 / rate_bps) as u64;
         Duration::from_nanos(nanos.saturating_add(1))
     }
@@ -62,12 +62,12 @@ impl Pacer {
         Self::REST.min(Self::FRAMES * self.frame_time)
     }
 
-    /// The sender has nothing to send.
+    /// Handles that the sender has nothing to send.
     pub(crate) fn idle(&mut self) {
         self.told = false;
     }
 
-    /// Takes the time of one frame, or says when it will be there.
+    /// Consumes the interval of one frame, or returns when it is due.
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
         if self.due > now {
             self.told = true;

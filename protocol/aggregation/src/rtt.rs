@@ -1,18 +1,18 @@
-//! How long a result takes, and how long to wait for one (RFC 6298, RFC 9002).
+//! Round-trip time of a result, and retransmission timeout (RFC 6298, RFC 9002).
 
 use core::time::Duration;
 
 /// Estimate of the round trip between a worker and a server, from keep-alives, which the server answers at
 /// once.
 ///
-/// Not from chunks: their results come with the wait for the slowest peer, who may be waiting for a timer of
-/// its own, and timers that follow each other grow without end.
+/// Chunks are not used: their results include the wait for the slowest peer, which may itself wait for a
+/// timer, and dependent timers would grow without bound.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RttEstimator {
     /// Smoothed time and its variation; `None` before the first sample.
     smoothed: Option<(Duration, Duration)>,
     latest: Duration,
-    /// `None` before the first sample of the present way.
+    /// Shortest time on the current path; `None` before its first sample.
     least: Option<Duration>,
 }
 
@@ -20,14 +20,14 @@ impl RttEstimator {
     /// Before the first sample.
     pub(crate) const INITIAL: Duration = Duration::from_millis(25);
     const GRANULARITY: Duration = Duration::from_micros(250);
-    /// What hosts that share processors delay frames by, with no queue.
+    /// Delay of frames by hosts that share processors, without a queue.
     const QUEUE: Duration = Duration::from_millis(25);
     /// The longest wait, unless the round trip is longer.
     const MAX: Duration = Duration::from_millis(250);
     /// Waits in silence before they double: peers may have asked for the same without success.
     const EQUAL_WAITS: u32 = 3;
 
-    /// Takes in the time from a keep-alive to its answer.
+    /// Records the time from a keep-alive to its answer.
     pub(crate) fn sample(&mut self, time: Duration) {
         self.latest = time;
         self.least = Some(self.least.map_or(time, |least| least.min(time)));
@@ -37,35 +37,36 @@ impl RttEstimator {
         });
     }
 
-    /// The smoothed time; `None` before the first sample.
+    /// Returns the smoothed time; `None` before the first sample.
     pub(crate) fn smoothed(&self) -> Option<Duration> {
         self.smoothed.map(|(mean, _)| mean)
     }
 
-    /// Frames go another way: how short a round trip can be there is not known.
+    /// Forgets the shortest round trip, since frames take another path.
     pub(crate) fn reroute(&mut self) {
         self.least = None;
     }
 
-    /// The shortest time on the present way; `None` before the first sample.
+    /// Returns the shortest time on the current path; `None` before its first sample.
     pub(crate) fn least(&self) -> Option<Duration> {
         self.least
     }
 
-    /// Whether the latest round trip took so much longer than it can that a queue must be in the way.
+    /// Returns whether the latest round trip exceeds the shortest one by so much that a queue must be on the
+    /// path.
     pub(crate) fn is_queued(&self) -> bool {
         self.least.is_some_and(|least| self.latest > 2 * least + Self::QUEUE)
     }
 
-    /// How long a result may take while those of later chunks are there already (RFC 9002, 6.1.2).
+    /// Returns how long a result may take after those of later chunks have arrived (RFC 9002, 6.1.2).
     pub(crate) fn overdue(&self) -> Duration {
         self.smoothed.map_or(Self::INITIAL, |(mean, variation)| {
             mean.max(self.latest) + (2 * variation).max(mean / 8) + Self::GRANULARITY / 4
         })
     }
 
-    /// How long to wait in silence, after `probes` such waits, before the oldest chunk is retransmitted (RFC
-    /// 9002, 6.2).
+    /// Returns how long to wait without results, after `probes` such waits, before the oldest chunk is
+    /// retransmitted (RFC 9002, 6.2).
     pub(crate) fn probe_timeout(&self, probes: u32) -> Duration {
         let first = match self.smoothed {
             Some((mean, variation)) => mean + (4 * variation).max(mean) + Self::GRANULARITY,

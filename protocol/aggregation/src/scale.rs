@@ -8,9 +8,10 @@
 //! e = max(M - 157 + w, -149)
 //! ```
 //!
-//! A value is sent as `round(v · 2^-e)`, half to even, an int32. Sizes are below 2^(M - 126), so no sum of W
-//! such integers leaves int32, and it is exact in any order. The result is that sum, times 2^e, rounded to
-//! the nearest float. So the bits of a sum are a function of the workers' values and of their number alone.
+//! A value is sent as `round(v · 2^-e)`, half to even, an int32. Magnitudes are below 2^(M - 126), so no sum
+//! of W such integers leaves int32, and it is exact in any order. The result is that sum, times 2^e, rounded
+//! to the nearest float. So the bits of a sum are a function only of the workers' values and of the number of
+//! workers.
 //!
 //! **Error bound.** Each of W roundings errs by at most 2^(e - 1). So a sum, before it is read as a float,
 //! differs from the exact sum of the workers' floats by at most
@@ -26,7 +27,7 @@
 //! **Not finite.** A block in which some worker has a NaN or an infinity has the sum NaN in all of its
 //! values. **Zero** is exact, and +0: so is the sum of negative zeros.
 //!
-//! An [exponent](Exponent) in a frame is M - 128, and all workers know M: its result came before
+//! An [exponent](Exponent) in a frame is M - 128, and all workers know M: its result arrived earlier
 //! (`docs/protocol/numbers.md`).
 
 use inart_wire::Exponent;
@@ -67,13 +68,14 @@ fn size_bits(value: f32) -> i32 {
     (value.to_bits() & (u32::MAX >> 1)) as i32
 }
 
-/// The exponent of a block, by its [largest size](largest_size) at any worker; `None` if that is not finite.
+/// Returns the exponent of a block, given its [largest size](largest_size) at any worker; `None` if that is
+/// not finite.
 pub fn exponent_of(largest: i32) -> Option<Exponent> {
     let biased = largest >> FRACTION_BITS;
     (biased < 255).then(|| Exponent::saturating(biased - 128))
 }
 
-/// The e of the 2^e that an integer of `workers` workers' block stands for.
+/// Returns e, where 2^e is the unit of the integers of a block of `workers` workers.
 pub fn step(exponent: Exponent, workers: usize) -> i32 {
     (i32::from(exponent) - 29 + carry_bits(workers) as i32).max(LEAST_STEP)
 }
@@ -81,23 +83,23 @@ pub fn step(exponent: Exponent, workers: usize) -> i32 {
 /// Appends `round(value · 2^-step)` for finite values.
 pub fn quantise(values: &[f32], step: i32, quantised: &mut impl Extend<i32>) {
     // Adding 1.5 · 2^52 rounds anything below 2^51 half to even, and the low bits are the integer, in two's
-    // complement. So compilers turn the loop into vector instructions, as they do not with a cast.
+    // complement. Compilers vectorize this loop, but not one with a cast.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let scale = power_of_two(-step);
     // Exact but for the rounding: an f32 times a power of two in this range is an f64.
     quantised.extend(values.iter().map(|value| (f64::from(*value) * scale + ROUND).to_bits() as i32));
 }
 
-/// The float that an integer stands for, rounded to nearest.
+/// Returns the float of an integer, rounded to nearest.
 #[inline]
 pub fn dequantise(value: i32, step: i32) -> f32 {
     (f64::from(value) * power_of_two(step)) as f32
 }
 
-/// Writes the floats that integers stand for: those of [`dequantise`].
+/// Writes the floats of integers, as by [`dequantize`].
 pub fn dequantise_all(values: impl Iterator<Item = i32>, step: i32, floats: &mut [f32]) {
     // Rounded to a float first, an integer times a power of two is exact unless it is below the least normal
-    // float: that takes half as many instructions as the way through an f64.
+    // float. This takes half as many instructions as a conversion through f64.
     match u32::try_from(127 + step) {
         Ok(biased @ 1..255) => {
             let scale = f32::from_bits(biased << FRACTION_BITS);
@@ -110,7 +112,7 @@ pub fn dequantise_all(values: impl Iterator<Item = i32>, step: i32, floats: &mut
 /// Index of the first NaN or infinity.
 pub fn first_not_finite(values: &[f32]) -> Option<usize> {
     let infinity = size_bits(f32::INFINITY);
-    // A whole block at a time in vector instructions; then the place in it.
+    // Finds the block with vector instructions, then the index in it.
     let block = values.chunks(BLOCK_VALUES).position(|block| largest_size(block) >= infinity)?;
     let place = values[block * BLOCK_VALUES..].iter().position(|value| !value.is_finite())?;
     Some(block * BLOCK_VALUES + place)

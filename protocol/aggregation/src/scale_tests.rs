@@ -54,7 +54,7 @@ fn subnormal_numbers_are_exact_where_no_float_is_finer() {
 }
 
 proptest! {
-    /// The largest value of all workers at once: the sum fits, and so does each.
+    /// Gives all workers the largest value: the sum fits, and so does each value.
     #[test]
     fn no_sum_leaves_32_bits(workers in workers(), largest in 0..0x7f80_0000u32, negative: bool) {
         let value = f32::from_bits(largest) * if negative { -1.0 } else { 1.0 };
@@ -78,7 +78,7 @@ proptest! {
         prop_assert!(step == -149 || 2f64.powi(step - 1) <= bound);
     }
 
-    /// Long enough for vector instructions, and what is left over by them.
+    /// Uses lengths with full vectors and a remainder.
     #[test]
     fn values_are_rounded_half_to_even(
         sizes in proptest::collection::vec(any::<u32>(), 0..700),
@@ -93,7 +93,8 @@ proptest! {
         prop_assert_eq!(quantised(&values, step), values.iter().map(one).collect::<Vec<_>>());
     }
 
-    /// Bit for bit the product in 64 bits, rounded once: also where it is subnormal, 0 or infinite.
+    /// Compares with the product in 64 bits, rounded once, bit for bit; also where it is subnormal, 0 or
+    /// infinite.
     #[test]
     fn integers_are_read_as_the_nearest_floats(
         mut numbers in proptest::collection::vec(any::<i32>(), 0..70),
@@ -110,7 +111,7 @@ proptest! {
         prop_assert_eq!((bits(&one), bits(&all)), (bits(&right), bits(&right)));
     }
 
-    /// Whole numbers that fit the block's bits come back as they are.
+    /// Integers that fit the block's bits are reproduced exactly.
     #[test]
     fn whole_numbers_are_exact(
         workers in 1..=128usize,

@@ -1,4 +1,4 @@
-//! How a tensor is cut.
+//! Partition of a tensor.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -9,7 +9,7 @@ use crate::Assignment;
 use crate::exact_sum::{DIGITS_VALUES, Digits, EXACT_VALUES};
 use crate::scale::BLOCK_VALUES;
 
-/// What a frame holds of a tensor.
+/// Content of a frame of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chunk {
     /// The sizes of the largest values of these blocks.
@@ -23,7 +23,7 @@ pub enum Chunk {
 }
 
 impl Chunk {
-    /// The values of the tensor whose sums are in the chunk's result.
+    /// Returns the tensor's values whose sums are in the chunk's result.
     pub fn values(&self) -> Range<usize> {
         match self {
             Self::Maxima(_) => 0..0,
@@ -32,15 +32,15 @@ impl Chunk {
     }
 }
 
-/// How a tensor of a given length is cut into shards by their shares, and shards into chunks of one frame
-/// each. The same at every host of a job.
+/// Partition of a tensor of a given length into shards by their shares, and of shards into chunks of one
+/// frame each. Equal at every host of a job.
 ///
-/// Shards are contiguous, in the order of their numbers, and whole blocks but for the tensor's last; a shard
-/// ends where the shares up to it, added up and rounded, end. A shard's maxima come before its values.
+/// Shards are contiguous, in the order of their numbers, and whole blocks except for the tensor's last one. A
+/// shard ends at the rounded sum of the shares up to it. A shard's maxima precede its values.
 ///
-/// Exact sums need no maxima. A tensor of up to [`DIGITS_VALUES`] goes as digits, so does any of more than
-/// [`EXACT_VALUES`] in an exact-sum job; the tensors between these lengths go as floats. Chunks are full but
-/// for the last of a shard's maxima and of its values.
+/// Exact sums need no maxima. A tensor of up to [`DIGITS_VALUES`] is sent as digits, and so is any of more
+/// than [`EXACT_VALUES`] in an exact-sum job; tensors between these lengths are sent as floats. Chunks are
+/// full except for the last of a shard's maxima and of its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     shards: Vec<Range<usize>>,
@@ -48,7 +48,7 @@ pub struct Split {
     form: Form,
 }
 
-/// How the values of a tensor go.
+/// Number format of a tensor's values in frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Scaled,
@@ -92,7 +92,7 @@ impl Split {
         Self { shards, values_per_frame: values_per_frame.get(), form }
     }
 
-    /// Numbers that a value takes in frames.
+    /// Returns the number of integers per value in frames.
     pub fn numbers_per_value(&self) -> usize {
         match self.form {
             Form::Digits(digits) => digits.per_float(),
@@ -105,7 +105,7 @@ impl Split {
         self.values_per_frame / self.numbers_per_value()
     }
 
-    /// The blocks of a shard whose maxima workers have to know.
+    /// Returns the blocks of a shard whose maxima workers have to know.
     fn scaled_blocks(&self, shard: &Range<usize>) -> Range<usize> {
         match self.form {
             Form::Scaled if !shard.is_empty() => shard.start / BLOCK_VALUES..shard.end.div_ceil(BLOCK_VALUES),
@@ -118,7 +118,7 @@ impl Split {
         &self.shards
     }
 
-    /// Number of chunks of a shard; none for a shard the split does not have.
+    /// Returns the number of chunks of a shard, or 0 for an unknown shard.
     pub fn chunk_count(&self, shard: ShardId) -> usize {
         self.shards.get(shard.index()).map_or(0, |values| {
             let maxima = self.scaled_blocks(values).len().div_ceil(self.values_per_frame);
@@ -225,7 +225,7 @@ mod tests {
                     Scaled(range) | Chunk::Digits(range) | Chunk::Floats(range) => {
                         prop_assert!(!range.is_empty() && range.len() <= values.get());
                         prop_assert_eq!(std::mem::replace(&mut at, range.end), range.start);
-                        // Its maxima have come before.
+                        // Its maxima precede it.
                         prop_assert!(exact || at <= block * BLOCK_VALUES);
                     }
                 }

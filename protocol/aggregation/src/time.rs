@@ -8,10 +8,10 @@ use core::time::Duration;
 pub struct Instant(u64);
 
 impl Instant {
-    /// The start.
+    /// Start of time.
     pub const START: Self = Self(0);
 
-    /// That many nanoseconds after the start.
+    /// Returns the time `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }

@@ -1,25 +1,25 @@
-//! The one table of what is due when.
+//! Table of timers.
 
 use core::time::Duration;
 
 use crate::Instant;
 
-/// What a state machine waits for.
+/// Timer of a state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timer {
     /// The rate allows the next frame.
     Pace,
-    /// A chunk has waited too long for its result while later ones have theirs.
+    /// Missing result of a chunk while later ones have theirs.
     Overdue,
-    /// Nothing came for too long.
+    /// Silence.
     Probe,
     /// A peer has been silent too long.
     PeerTimeout,
-    /// A peer is to be told that this host is there.
+    /// Next keep-alive to a peer.
     KeepAlive,
 }
 
-/// When each timer expires, if it is set.
+/// Expiry of each timer, if it is set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TimerTable([Option<Instant>; 5]);
 
@@ -42,7 +42,7 @@ impl TimerTable {
         self.0[timer as usize].is_some_and(|at| at <= now)
     }
 
-    /// If the timer is due, clears it and returns by how much it is late.
+    /// Clears the timer if it is due, and returns how late it is.
     pub(crate) fn take_due(&mut self, timer: Timer, now: Instant) -> Option<Duration> {
         let at = self.0[timer as usize].take_if(|at| *at <= now)?;
         Some(now.since(at))

@@ -11,7 +11,7 @@ use inart_wire::{Rank, ShardId};
 pub struct Waiting {
     /// The tensor's number: how many this worker started before.
     pub tensor: u64,
-    /// The host.
+    /// Host.
     pub host: AwaitedHost,
 }
 
@@ -20,18 +20,18 @@ pub struct Waiting {
 pub enum AwaitedHost {
     /// A parameter server that has never answered.
     Server {
-        /// Its shard.
+        /// Shard.
         shard: ShardId,
-        /// Its name.
+        /// Name.
         name: String,
     },
     /// Workers that have not joined, or have not started the tensor.
     Workers {
         /// The lowest rank of them.
         rank: Rank,
-        /// Its name.
+        /// Name.
         name: String,
-        /// How many there are beside that one.
+        /// Number of further workers.
         others: u16,
         /// Whether they have joined.
         have_joined: bool,

@@ -53,7 +53,7 @@ fn check(len: usize, chunks: u64) {
             }
         }
         let mut sum = vec![0.0; len];
-        worker.finish_round(&mut sum).expect("nothing failed");
+        worker.finish_round(&mut sum).expect("the round succeeds");
         assert_eq!(sum, tensor);
     }
     assert_eq!((server.counters().chunks, server.counters().out_of_window), (10 * chunks, 0));

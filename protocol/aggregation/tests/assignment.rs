@@ -1,4 +1,4 @@
-//! What the controller writes and hosts read.
+//! Assignments as the controller writes and hosts read them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -37,7 +37,7 @@ fn complaints_name_the_place_and_what_is_right() {
     assert_eq!(complaint("64", "48"), "window_chunks: 48; expected a power of two from 1 to 65536");
     assert_eq!(complaint("64", "0"), "window_chunks: 0; expected a power of two from 1 to 65536");
     assert_eq!(complaint("0.6", "-0.6"), "shards[0].share: -0.6 for s1; expected a number from 0 to 1");
-    assert_eq!(complaint("0.4", "0.3"), "shards: the shares add up to 0.8999999999999999; expected 1");
+    assert_eq!(complaint("0.4", "0.3"), "shards: shares sum to 0.8999999999999999; expected 1");
     assert_eq!(complaint("1e9", "0"), "shards[1].rate_bps: 0 for s2; expected a rate above 0 bit/s");
     assert_eq!(
         complaint("00:12", "00:02"),
@@ -45,7 +45,7 @@ fn complaints_name_the_place_and_what_is_right() {
     );
     assert_eq!(
         complaint("02:00:00:00:00:01", "03:00:00:00:00:01"),
-        "mac: 03:00:00:00:00:01 of w1 is a multicast address; a host needs an address of its own"
+        "mac: 03:00:00:00:00:01 of w1 is a multicast address; a host needs a unicast address"
     );
     let nobody = Assignment { workers: Vec::new(), ..with("", "") };
     assert_eq!(nobody.validate().unwrap_err().to_string(), "workers: none listed; a job needs at least one");

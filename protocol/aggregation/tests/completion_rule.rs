@@ -1,5 +1,5 @@
-//! Policies of the test's own, which the crate knows nothing of, from the first frame to the last: what the
-//! exchange of chunks leaves open.
+//! Completion rules of this test, unknown to the crate, in complete rounds: they show which models the
+//! exchange of chunks supports.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -57,9 +57,9 @@ impl CompletionRule for Half {
 #[derive(Clone, Debug)]
 struct InTurn {
     workers: usize,
-    /// By chunk and number: what was applied so far, as digits.
+    /// Applied updates so far as digits, by chunk and number.
     model: Vec<Vec<i64>>,
-    /// By chunk: how many were applied.
+    /// Number of applied updates, by chunk.
     applied: Vec<usize>,
     /// The order in which chunks were applied: cohort and sequence.
     order: Vec<(usize, u32)>,
@@ -134,7 +134,7 @@ fn assignment(workers: usize) -> Assignment {
     }
 }
 
-/// Workers and a server, one after the other; every so many frames one is lost.
+/// Workers and a server, with a loss of one frame in every `lose` frames.
 struct Net<P: CompletionRule> {
     now: Instant,
     workers: Vec<WorkerFlow<P>>,
@@ -232,10 +232,9 @@ impl<P: CompletionRule> Net<P> {
     }
 }
 
-/// Eight chunks of two values as digits, the last short: two windows, which is as far as anybody may fall
-/// behind.
+/// Eight chunks of two values as digits, the last short: two windows, the largest possible lag.
 const LEN: usize = 15;
-/// As many of scaled values: one of maxima, nine of 32 values, the last short.
+/// Equally many chunks of scaled values: one of maxima, nine of 32 values, the last short.
 const LONG: usize = 270;
 
 fn gradient(rank: usize) -> Vec<f32> {
@@ -255,7 +254,7 @@ fn half_of_the_workers_complete_a_chunk_and_all_get_the_sum() {
     for lost_every in [7, 13, usize::MAX] {
         let mut net = Net::new(4, Half, lost_every);
         for round in 0..3 {
-            // Two begin, and need nobody else.
+            // Two start, and need no other.
             let (early, late) = if round % 2 == 0 { ([0, 1], [2, 3]) } else { ([1, 3], [0, 2]) };
             early.iter().for_each(|rank| net.start(*rank, &gradient(*rank)));
             net.run(&early);
@@ -274,7 +273,7 @@ fn half_of_the_workers_complete_a_chunk_and_all_get_the_sum() {
 #[test]
 fn who_is_gone_is_named_when_the_others_have_to_wait_for_it() {
     let mut net = Net::new(4, Half, usize::MAX);
-    // Worker 3 is heard of, and no more.
+    // Worker 3 joins, and sends nothing more.
     for rank in 0..4 {
         net.start(rank, &gradient(rank));
     }
@@ -296,7 +295,7 @@ fn who_is_gone_is_named_when_the_others_have_to_wait_for_it() {
 fn workers_in_turn_get_the_model_one_by_one() {
     for lost_every in [5, 11, usize::MAX] {
         let mut net = Net::new(3, InTurn::new(3), lost_every);
-        // The last of them begins first, and has to wait for its turn.
+        // The last of them starts first, and has to wait for its turn.
         for rank in [2, 1, 0] {
             net.start(rank, &gradient(rank));
         }
@@ -309,7 +308,7 @@ fn workers_in_turn_get_the_model_one_by_one() {
     }
 }
 
-/// Each worker's chunk is its own; the result is what it sent.
+/// Rule in which each worker has separate chunks; the result is the worker's own input.
 #[derive(Clone, Debug)]
 struct Echo;
 
@@ -364,7 +363,7 @@ fn check_echo(len: usize) {
         .map(|(rank, record)| Received { rank, worker: "w", result: &record.result })
         .collect();
     assert_eq!(check_round(&Echo, 0, &sent, &received, false), Ok(()));
-    assert!(check_round(&Lockstep, 0, &sent, &received, false).is_err(), "nobody has the sum of all");
+    assert!(check_round(&Lockstep, 0, &sent, &received, false).is_err(), "no worker has the sum of all");
 }
 
 /// Runs until the workers wait for sums that are elsewhere.
@@ -390,8 +389,8 @@ fn run_until_all_is_out(net: &mut Net<Onward>) {
     }
 }
 
-/// A round of three workers whose sums go on: every window's are answered with what `elsewhere` makes of
-/// them. Returns all that went on, in its order, and what all workers read in place of it.
+/// Runs a round of three workers whose sums are forwarded: each window's sums are answered by `elsewhere`.
+/// Returns all forwarded sums in order, and what all workers read in place of each.
 fn run_onward(
     net: &mut Net<Onward>,
     tensors: &[Vec<f32>; 3],
@@ -400,7 +399,7 @@ fn run_onward(
     (0..3).for_each(|rank| net.start(rank, &tensors[rank]));
     let (mut gone_on, mut all_read) = (Vec::new(), Vec::new());
     while net.workers.iter().any(|worker| !worker.is_idle()) {
-        // As long as nobody answers, no more than a window goes on, and nothing twice.
+        // Without answers, at most a window is forwarded, and nothing twice.
         run_until_all_is_out(net);
         let sums: Vec<_> = std::iter::from_fn(|| net.server.next_sum()).collect();
         assert!(sums.len() <= 4 && net.server.aborted().is_none());
@@ -425,7 +424,7 @@ fn bits(floats: &[f32]) -> Vec<u32> {
     floats.iter().map(|float| float.to_bits()).collect()
 }
 
-/// All values that went on, in their order.
+/// Returns all forwarded values in order.
 fn values_of(sums: &[OwnSum]) -> Vec<f32> {
     sums.iter().flat_map(|sum| sum.values.iter().copied()).collect()
 }
@@ -438,7 +437,7 @@ fn sums_go_on_and_what_comes_back_however_late_is_the_result_at_all() {
         // The first chunk of a long tensor has maxima, which do not go on.
         for (len, chunks, maxima) in [(LEN, 8, 0), (LONG, 10, 1), (LONG, 10, 1), (1, 1, 0), (700, 23, 1)] {
             let tensors = [0, 1, 2].map(|rank| long_gradient(rank, len));
-            // Half as much again comes from others.
+            // Others add half as much again.
             let more = |sum: &OwnSum| sum.values.iter().map(|value| 1.5 * value).collect();
             let (gone_on, read) = run_onward(&mut net, &tensors, more);
             let numbers: Vec<_> = gone_on.iter().map(|sum| sum.sequence.get()).collect();
@@ -453,8 +452,8 @@ fn sums_go_on_and_what_comes_back_however_late_is_the_result_at_all() {
     }
 }
 
-/// Values that grow or shrink by orders of magnitude, elsewhere or against their neighbors: the workers read
-/// the bits that came back.
+/// Values that grow or shrink by orders of magnitude, elsewhere or next to their neighbors: the workers read
+/// the returned bits.
 #[test]
 fn sums_of_other_sizes_come_back() {
     let factors = [1.0, 2f32.powi(-40), 2f32.powi(40), 1e30, 1.7e-30, 0.0, -3.3];
@@ -487,7 +486,7 @@ fn sums_of_other_sizes_come_back() {
     }
 }
 
-/// What is not finite, here or elsewhere, is so at every worker.
+/// Values that are not finite, here or elsewhere, are so at every worker.
 #[test]
 fn what_is_not_finite_comes_back_so() {
     let mut net = Net::new(3, Onward::new(3), 11);
@@ -511,7 +510,7 @@ fn what_is_not_finite_comes_back_so() {
     assert_eq!(read, [f32::INFINITY; LEN]);
 }
 
-/// A tensor without values is a chunk that goes on, to be waited for like any other.
+/// A tensor without values is a chunk that is forwarded and waited for like any other.
 #[test]
 fn nothing_goes_on_and_comes_back() {
     let mut net = Net::new(3, Onward::new(3), 7);
@@ -538,7 +537,8 @@ fn a_job_that_ends_elsewhere_ends_here_with_what_was_done_there() {
     }
 }
 
-/// It was kept, and was the result once the last worker was in, though no sum had gone on.
+/// An early result was kept, and became the result once the last worker contributed, though no sum was
+/// forwarded.
 #[test]
 fn what_comes_back_before_a_sum_went_on_is_no_result() {
     let mut net = Net::new(3, Onward::new(3), usize::MAX);

@@ -1,4 +1,4 @@
-//! What hosts count of the network, and say of it.
+//! Hosts' counters of the network, and their status.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use inart_protocol_aggregation::{
 };
 use inart_wire::{Flags, Frame, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ValuesPerFrame};
 
-/// Where a frame has its flags (`inart_wire`).
+/// Offset of the flags in a frame (`inart_wire`).
 const FLAGS: usize = 15;
 
 fn job() -> Assignment {
@@ -47,7 +47,7 @@ fn marks_work_and_round_trips_are_counted_from_the_start() {
         while let Some(length) = worker.poll_transmit(now, &mut buffer) {
             let frame = Frame::new_checked(&buffer[..length]).expect("a frame");
             let kind = HeaderRepr::parse(&frame).expect("a header").kind;
-            // Every other gradient meets a queue.
+            // Every other gradient gets a congestion mark.
             if kind == Kind::Gradient && server.counters().gradients % 2 == 0 {
                 buffer[FLAGS] |= Flags::CONGESTION.0;
                 marked += 1;
@@ -63,7 +63,7 @@ fn marks_work_and_round_trips_are_counted_from_the_start() {
     assert_eq!((server.counters().gradients, worker.counters().results), (1 + 20, 1 + 20));
     assert_eq!((server.counters().marked, worker.counters().marked), (marked, marked));
     let ended = now;
-    // What comes after the round is no work.
+    // Time after the round does not count as busy.
     let later = worker.status(ended + Duration::from_secs(9));
     assert_eq!(later.busy_seconds, ended.since(begun).as_secs_f64());
     let flow = &later.shards[0];

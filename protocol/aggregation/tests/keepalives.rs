@@ -1,4 +1,4 @@
-//! Keep-alives are rare while results come, and what is summed on its way shows who has sent it.
+//! Keep-alives are rare while results arrive, and sums from switches show their contributors.
 
 use std::time::Duration;
 
@@ -55,10 +55,10 @@ fn keepalives_are_rare_while_results_come_and_are_there_again_when_none_do() {
         }
     }
     let keepalives = server.counters().keepalives;
-    // Without results, they would come each 10 ms: in 400 chunks' time 55.
+    // Without results, they would be sent each 10 ms: in 400 chunks' time 55.
     assert!((400 / 32..=400 / 32 + 6).contains(&keepalives), "{keepalives}");
 
-    // The server is not heard any more.
+    // The server becomes silent.
     let (silent, mut more) = (now, 0);
     while now.since(silent) < PEER_TIMEOUT / 2 {
         now = now + STEP;
@@ -70,7 +70,7 @@ fn keepalives_are_rare_while_results_come_and_are_there_again_when_none_do() {
     assert!(more > 20, "{more}");
 }
 
-/// The next frame of a worker that is a gradient; the server gets all others, and the worker its answers.
+/// Returns the next gradient frame of a worker; the server receives all others, and the worker its answers.
 fn gradient(now: &mut Instant, worker: &mut WorkerFlow, server: &mut ServerShard) -> Vec<u8> {
     let mut buffer = [0; 2048];
     loop {
@@ -100,7 +100,7 @@ fn a_partial_shows_that_all_its_contributors_are_there_when_it_is_new() {
     now = now + PEER_TIMEOUT / 2;
     assert!(heard(&server, now) >= 1.0);
 
-    // The switch summed what both have sent.
+    // The switch summed the values of both.
     let sent = gradient(&mut now, &mut first, &mut server);
     let frame = Frame::new_checked(&sent[..]).expect("a frame");
     let mut partial = FrameRepr::parse(&frame).expect("a header");
@@ -118,7 +118,7 @@ fn a_partial_shows_that_all_its_contributors_are_there_when_it_is_new() {
     assert!(heard(&server, now) >= 1.0);
 }
 
-/// `inart remove` takes a job for unused of which switches see nothing for 2.5 s: a worker outside a round
+/// `inart remove` considers a job unused if switches see no frame of it for 2.5 s: a worker outside a round
 /// sends several keep-alives in that time, and one that no server answers at least two.
 #[test]
 fn a_worker_is_seen_whatever_its_peer_timeout() {

@@ -1,4 +1,4 @@
-//! What a process that others join has agreed on with them.
+//! Agreement of a process with those that join it.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use crate::bounds::MOST_TERMS;
 use crate::difference::Difference;
 use crate::terms::Terms;
 
-/// The terms of a process that others join, such as a server, and theirs. A process may lack a term that
-/// another one has: a worker knows the step, and its server the order. Two that have a term must have one
-/// value.
+/// Terms of a process that others join, such as a server, and theirs. A process may lack a term that another
+/// one has: a worker knows the step, and its server the order. Processes that share a term must have equal
+/// values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Agreement {
     own: Terms,

@@ -1,4 +1,4 @@
-//! How long terms may be.
+//! Length limits of terms.
 
 /// Most terms of a list.
 pub const MOST_TERMS: usize = 64;

@@ -7,7 +7,7 @@ pub fn digest_of_bytes(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// Returns the SHA-256 digest of float32 values in little-endian order, such as a model's first weights, as
+/// Returns the SHA-256 digest of float32 values in little-endian order, such as a model's initial weights, as
 /// 64 hexadecimal digits. Values differ if their bits do: 0.0 and -0.0 do.
 pub fn digest_of_values(values: &[f32]) -> String {
     let mut digest = Sha256::new();

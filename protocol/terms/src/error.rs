@@ -14,7 +14,7 @@ pub enum TermsError {
     /// A value of too many bytes.
     #[error("term {name}: the value has {bytes} bytes; send at most {MOST_VALUE_BYTES}")]
     Value {
-        /// The term.
+        /// Term.
         name: String,
         /// Bytes of the value.
         bytes: usize,

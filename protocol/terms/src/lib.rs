@@ -1,4 +1,4 @@
-//! The terms of a training: what all its processes must share, as names and values that a hello carries.
+//! Terms of a training job: settings that all its processes must share, as names and values in a hello.
 //!
 //! Two processes compare their [`Terms`] before they train. The first [`Difference`] names the setting and
 //! both values, so a user knows what to correct. Pure: no I/O and no clock.

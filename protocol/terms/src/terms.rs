@@ -11,7 +11,7 @@ use crate::error::TermsError;
 use crate::message::Term;
 use crate::printable::printable;
 
-/// Terms in the order in which they are compared: put those first that explain the others.
+/// Terms in the order of comparison: put those first that explain the others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Terms(Vec<Term>);
 
@@ -24,8 +24,8 @@ struct List {
 
 impl Terms {
     /// Creates the terms of this process from (name, value) pairs. A value of more than [`MOST_VALUE_BYTES`]
-    /// is cut, and its SHA-256 digest follows, so that values that differ anywhere still differ. Control
-    /// characters of values are written as escapes.
+    /// is truncated, followed by its SHA-256 digest, so that values that differ anywhere still differ.
+    /// Control characters of values are escaped.
     ///
     /// # Errors
     /// More than [`MOST_TERMS`]; a name that is empty, longer than [`MOST_NAME_BYTES`] or there twice.
@@ -76,7 +76,7 @@ impl Terms {
         List { terms: self.0.clone() }.encode_to_vec()
     }
 
-    /// Reads what [`encode`](Self::encode) has written.
+    /// Reads the output of [`encode`](Self::encode).
     ///
     /// # Errors
     /// Bytes that are not a list of terms, and the first bound that a list breaks. Longer input than any list
@@ -95,8 +95,8 @@ impl Terms {
     }
 
     /// Returns the first term whose value differs at the other process or that one process lacks, by its
-    /// later place in the two lists: both processes name the same term, and a term that only one of them has
-    /// comes before those that follow from it. `None` if both have the same terms, in any order.
+    /// later position in the two lists: both processes name the same term, and a term that only one of them
+    /// has precedes those that follow from it. `None` if both have equal terms, in any order.
     pub fn differs(&self, other: &Terms) -> Option<Difference> {
         let place = |name: &str| {
             let places = [self, other]

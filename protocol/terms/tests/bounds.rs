@@ -1,4 +1,4 @@
-//! Bounds of what a process sends, and of what it accepts.
+//! Bounds of sent and of accepted terms.
 
 use inart_terms::{
     MOST_LINE_BYTES, MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES, Term, Terms, TermsError, one_line,

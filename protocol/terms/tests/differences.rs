@@ -1,4 +1,4 @@
-//! What differs between two processes, by name.
+//! Differences between two processes, by name.
 
 use inart_terms::{Agreement, Difference, Terms, digest_of_bytes, digest_of_values};
 
@@ -26,14 +26,14 @@ fn a_term_that_only_one_has_differs_at_both() {
     assert_eq!(at_one.between("n2", "this site"), "n2 has no step, this site has step 0.3");
     let at_other = without.differs(&with).unwrap();
     assert_eq!(at_other.between("n1", "n2"), "n1 has step 0.3, n2 has no step");
-    // It is named before what follows from it, such as a plan.
+    // It is named before terms that follow from it, such as a plan.
     let (two, three) = (
         terms(&[("link a-b", "1"), ("plan", "x")]),
         terms(&[("link a-b", "1"), ("link a-c", "2"), ("plan", "y")]),
     );
     assert_eq!(two.differs(&three).unwrap().name, "link a-c");
     assert_eq!(three.differs(&two).unwrap().name, "link a-c");
-    // So it is whatever the names are.
+    // The order does not depend on the names.
     let two = terms(&[("job", "a"), ("plan", "x")]);
     let three = terms(&[("job", "a"), ("rate", "2"), ("plan", "y")]);
     assert_eq!(two.differs(&three).unwrap().name, "rate");
@@ -41,7 +41,7 @@ fn a_term_that_only_one_has_differs_at_both() {
     assert!(Terms::default().differs(&Terms::default()).is_none());
 }
 
-/// A server, and workers that bring what it does not know.
+/// A server, and workers that bring terms that it does not know.
 #[test]
 fn who_joins_is_compared_with_all_that_have_joined_and_not_with_its_own_past() {
     let mut agreement = Agreement::new(terms(&[("job", "a")]));
@@ -49,8 +49,8 @@ fn who_joins_is_compared_with_all_that_have_joined_and_not_with_its_own_past() {
     assert_eq!(agreement.admit("s", "w1", seed("1")), Ok(()));
     let other = Err("w2 has seed 2, w1 has seed 1".to_owned());
     assert_eq!(agreement.admit("s", "w2", seed("2")), other);
-    assert_eq!(agreement.all(), seed("1"), "who is refused has brought nothing");
-    // w1 is started again with another seed, and then w2's is the right one.
+    assert_eq!(agreement.all(), seed("1"), "a refused worker adds no terms");
+    // w1 restarts with another seed, and then w2's is right.
     assert_eq!(agreement.admit("s", "w1", seed("2")), Ok(()));
     assert_eq!(agreement.admit("s", "w2", seed("2")), Ok(()));
     let other = Err("w1 has seed 1, w2 has seed 2".to_owned());

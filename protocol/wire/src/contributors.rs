@@ -1,11 +1,10 @@
-//! Who is in a sum.
+//! Contributors of a sum.
 
 use core::{fmt, iter};
 
 use crate::BitmapIndex;
 
-/// Which block of [`Group::BITMAP_INDICES`] bitmap indices a bitmap speaks of: group g is the bitmap indices
-/// from 64 g on.
+/// Block of [`Group::BITMAP_INDICES`] bitmap indices of a bitmap: group g is the bitmap indices from 64 g on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u8);
 
@@ -35,12 +34,12 @@ impl fmt::Display for Group {
 pub struct Contributors {
     /// One bit per bitmap index.
     pub bitmap: u64,
-    /// Which 64 bitmap indices.
+    /// Group of the 64 bitmap indices.
     pub group: Group,
 }
 
 impl Contributors {
-    /// That worker alone.
+    /// Returns that worker alone.
     pub const fn one(worker: BitmapIndex) -> Self {
         Self { bitmap: 1 << (worker.get() % Group::BITMAP_INDICES), group: Group::of(worker) }
     }
@@ -52,22 +51,22 @@ impl Contributors {
         Self { bitmap: u64::MAX.checked_shr(u64::BITS - members).unwrap_or(0), group }
     }
 
-    /// Whether nobody is in the sum.
+    /// Returns whether there are no contributors.
     pub const fn is_empty(self) -> bool {
         self.bitmap == 0
     }
 
-    /// How many are in the sum.
+    /// Returns the number of contributors.
     pub const fn count(self) -> u32 {
         self.bitmap.count_ones()
     }
 
-    /// Whether that worker is in the sum.
+    /// Returns whether that worker is a contributor.
     pub fn contains(self, worker: BitmapIndex) -> bool {
         Self::one(worker).is_subset(self)
     }
 
-    /// Whether everybody in this sum is in `other`.
+    /// Returns whether all contributors are in `other`.
     pub fn is_subset(self, other: Self) -> bool {
         self.group == other.group && self.bitmap & !other.bitmap == 0
     }
@@ -81,7 +80,7 @@ impl Contributors {
             left &= left.wrapping_sub(1);
             (bit < Group::BITMAP_INDICES).then(|| {
                 BitmapIndex::try_from(first + bit)
-                    .expect("256 groups of 64 bitmap indices are all the bitmap indices there are")
+                    .expect("256 groups of 64 bitmap indices are all possible bitmap indices")
             })
         })
     }

@@ -4,14 +4,14 @@ use core::fmt;
 
 use crate::{ChunkSeq, Frame, Incarnation, MacAddr, Rank, ShardId, ShortText, Transcript, WireError};
 
-/// Why a job is aborted.
+/// Reason why a job is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum AbortReason {
     /// The culprit's gradient has a NaN or an infinity.
     NotFinite,
-    /// Nothing was heard from the culprit for longer than the peer timeout.
+    /// Silence of the culprit for longer than the peer timeout.
     Silent,
     /// The culprit was stopped.
     Stopped,
@@ -19,20 +19,20 @@ pub enum AbortReason {
     Mismatch {
         /// Values of the culprit's gradient.
         seen: u32,
-        /// Values of its peers' gradients. Equal to `seen` if all tell the same length and only the culprit's
+        /// Length of its peers' gradients. Equal to `seen` if all report equal lengths and only the culprit's
         /// frames differ.
         expected: u32,
     },
-    /// The culprit hears nothing from the server of that shard.
+    /// Silence of the server of that shard to the culprit.
     ServerLost(ShardId),
     /// The server of that shard was restarted: the culprit knows another incarnation of it.
     ServerRestarted(ShardId),
-    /// The culprit sends numbers that no worker may send, or was told a maximum below its own.
+    /// Invalid values of the culprit, or a maximum below the culprit's own.
     OtherNumbers,
     /// Two incarnations of the culprit are in one run of the job.
     WorkerRestarted,
-    /// The job is part of a larger one, which has ended elsewhere: who did what there. The culprit is nobody
-    /// of this job.
+    /// End of the larger job of which this one is a part: culprit and action there. The culprit is not in
+    /// this job.
     Elsewhere(ShortText),
     /// The culprit sends from another address than the server's assignment has for it: this one. Ends that
     /// process only.
@@ -50,7 +50,7 @@ pub enum AbortReason {
 }
 
 impl AbortReason {
-    /// The words of a message: the reason with what it is about above it, and two lengths.
+    /// Returns the words of a message: the reason with its argument in the upper half, and two lengths.
     const fn words(self) -> [u32; 3] {
         match self {
             Self::NotFinite => [1, 0, 0],
@@ -141,14 +141,14 @@ impl fmt::Display for AbortReason {
 pub struct Awaited {
     /// The lowest rank of them.
     pub first: Rank,
-    /// Their number, at least 1.
+    /// Number of workers, at least 1.
     pub count: u16,
-    /// Whether they have joined, and have not started the tensor of the other one's oldest chunk.
+    /// Whether they have joined, and have not started the tensor of the receiver's oldest chunk.
     pub has_joined: bool,
 }
 
 impl Awaited {
-    /// The second, third and fourth word of an answer.
+    /// Returns the second, third and fourth word of an answer.
     fn words(awaited: Option<Self>) -> (u32, [u32; 2]) {
         awaited.map_or((0, [0; 2]), |awaited| {
             (awaited.count.into(), [awaited.first.get().into(), awaited.has_joined.into()])
@@ -161,8 +161,7 @@ impl Awaited {
     }
 }
 
-/// What a control frame says; its words are the frame's values. The chunk, the worker and the run
-/// spoken of are in the header.
+/// Content of a control frame; its words are the frame's values. Chunk, worker and run are in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ControlMessage {
     /// Server to worker: send this chunk by bypass.
@@ -176,18 +175,18 @@ pub enum ControlMessage {
         /// The tensors that the worker has started.
         transcript: Transcript,
     },
-    /// Server to worker: the answer to a keep-alive.
+    /// Answer of a server to a worker's keep-alive.
     KeepAliveAnswer {
-        /// Whether that incarnation of the worker is the one that is in this run.
+        /// Whether that incarnation of the worker is bound to this run.
         bound: bool,
         /// The workers that keep that worker waiting, as far as the server knows.
         awaited: Option<Awaited>,
     },
     /// Server to worker, worker to server: the job is aborted because of the culprit.
     Abort {
-        /// Why.
+        /// Reason.
         reason: AbortReason,
-        /// Whose fault it is.
+        /// Culprit.
         culprit: Rank,
     },
     /// A code this crate has no name for.
@@ -195,12 +194,12 @@ pub enum ControlMessage {
 }
 
 impl ControlMessage {
-    /// Number of words that every message has: a code, two arguments, the worker's incarnation, two more
-    /// arguments. A text or more marks of a transcript follow them.
+    /// Number of words of every message: a code, two arguments, the worker's incarnation, two more arguments.
+    /// A text or more marks of a transcript follow them.
     pub const WORDS: usize = 6;
     /// Number of words of the longest message.
     pub const MOST_WORDS: usize = Self::WORDS + ShortText::WORDS;
-    /// The length of a tensor that is not started yet.
+    /// Length of a tensor that is not started yet.
     const NO_LENGTH: u32 = u32::MAX;
 
     /// The message as a frame's values. `host` is the incarnation of the worker that sends it or that it is

@@ -1,39 +1,39 @@
-//! What can be wrong with a frame.
+//! Errors of frames.
 
 use core::fmt;
 
 use crate::field::VERSION;
 use crate::{BitmapIndex, Contributors};
 
-/// Why bytes are not an INART frame, or a frame cannot be written.
+/// Reason why bytes are not an INART frame, or a frame cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
     /// The frame ends before its headers do.
     Truncated {
-        /// Bytes seen.
+        /// Actual number of bytes.
         seen: usize,
     },
     /// The EtherType is another protocol's.
     EtherType {
-        /// EtherType seen.
+        /// Actual EtherType.
         seen: u16,
     },
-    /// The header has a version this crate does not speak.
+    /// Unsupported version of the header.
     Version {
-        /// Version seen.
+        /// Actual version.
         seen: u8,
     },
-    /// The frame's length fits none of the values-per-packet choices.
+    /// Frame length that matches no number of values per frame.
     FrameLength {
-        /// Bytes seen.
+        /// Actual number of bytes.
         seen: usize,
     },
     /// The worker's bitmap index is out of range.
     Worker {
-        /// Rank seen.
+        /// Actual rank.
         seen: u16,
     },
-    /// More values are said to mean something than the frame holds.
+    /// Length field above the number of values of the frame.
     Length {
         /// Value of the length field.
         seen: u16,
@@ -42,14 +42,14 @@ pub enum WireError {
     },
     /// The contributors do not fit the kind of frame and its sender.
     Contributors {
-        /// Contributors seen.
+        /// Actual contributors.
         seen: Contributors,
         /// Value of the worker field.
         worker: BitmapIndex,
     },
     /// A control frame has fewer words than a message takes.
     Message {
-        /// Words seen.
+        /// Actual number of words.
         seen: u16,
     },
     /// The buffer to write to is shorter than the frame.
@@ -61,7 +61,7 @@ pub enum WireError {
     },
     /// The number of values given does not equal the header's length field.
     ValueCount {
-        /// Values given.
+        /// Given number of values.
         seen: usize,
         /// Value of the length field.
         length: u16,

@@ -1,20 +1,20 @@
-//! What a result tells beside its sum.
+//! Feedback of a result in addition to its sum.
 
 use core::fmt;
 
 use crate::{BitmapIndex, ChunkSeq, Contributors, Group};
 
-/// What a server tells all workers with every result, in the 64 bits where other frames name their
-/// contributors: a result needs none, since everybody is in it.
+/// Feedback of a server to all workers with every result, in the 64 bits where other frames name their
+/// contributors: a result needs none, since it contains all workers.
 ///
 /// From the most significant bit: 32 bits, bit i for the bitmap indices i, i + 32, ...; then two distances
 /// from the result's sequence, signed, 16 bits each: to the chunk that lacks those bitmap indices, and to the
-/// chunk whose result was sent before. A distance of 0 says nothing.
+/// chunk whose result was sent before. A distance of 0 means none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
-    /// The chunk whose result was sent before this one: it has ended, whoever got that.
+    /// Chunk whose result was sent before this one: it has ended, even if this worker lacks the result.
     pub ended: Option<ChunkSeq>,
-    /// A chunk whose sum is not complete though that of a later one is, and who is missing there.
+    /// Incomplete chunk with a complete later one, and its missing contributors.
     pub lacking: Option<(ChunkSeq, Lacking)>,
 }
 
@@ -23,12 +23,12 @@ pub struct Feedback {
 pub struct Lacking(u32);
 
 impl Lacking {
-    /// Those below 32, which stand for all.
+    /// Returns the bitmap indices below 32, which represent all.
     pub fn bitmap_indices(self) -> Contributors {
         Contributors { bitmap: self.0.into(), group: Group(0) }
     }
 
-    /// Whether that bitmap index may be among them.
+    /// Returns whether that bitmap index may be among them.
     pub fn may_include(self, bitmap_index: BitmapIndex) -> bool {
         self.0 >> (bitmap_index.get() % 32) & 1 == 1
     }
@@ -41,7 +41,7 @@ impl FromIterator<BitmapIndex> for Lacking {
 }
 
 impl Feedback {
-    /// Reads what came with the result of `sequence`.
+    /// Reads the feedback of the result of `sequence`.
     pub fn parse(sequence: ChunkSeq, bits: u64) -> Self {
         let chunk = |distance: u64| {
             let distance = distance as u16 as i16;
@@ -53,7 +53,7 @@ impl Feedback {
         }
     }
 
-    /// The bits that go with the result of `sequence`; chunks too far from it are left out.
+    /// Returns the feedback bits of the result of `sequence`; chunks too far from it are left out.
     pub fn bits(self, sequence: ChunkSeq) -> u64 {
         let distance = |chunk: ChunkSeq| {
             i16::try_from(chunk.since(sequence) as i32).map_or(0, |distance| distance as u16)

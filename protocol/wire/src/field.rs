@@ -1,10 +1,10 @@
-//! Where each field of a frame lies. The only place that knows offsets.
+//! Offsets of the fields of a frame, defined only here.
 
 use core::ops::Range;
 
 /// EtherType of INART frames: IEEE 802 local experimental 1.
 pub const ETHER_TYPE: u16 = 0x88b5;
-/// The version of the header this crate speaks.
+/// Supported version of the header.
 pub const VERSION: u8 = 3;
 /// Length of the Ethernet II header in bytes.
 pub const ETHERNET_BYTES: usize = 14;

@@ -8,18 +8,17 @@ use core::ops::{BitOr, BitOrAssign};
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// No mark.
+    /// No flag.
     pub const NONE: Self = Self(0);
     /// Sent before; on a result: sent to one worker alone.
     pub const RESEND: Self = Self(0x01);
-    /// No switch may add this frame.
+    /// Bypass: no switch may sum this frame.
     pub const BYPASS: Self = Self(0x02);
-    /// On a result, the same bit: the chunk after it at its window position goes in the other plan version
-    /// that is open.
+    /// Same bit on a result: the chunk after it at its window position uses the other open plan version.
     pub const OTHER_PLAN_VERSION: Self = Self(0x02);
-    /// A sum saturated on the way.
+    /// Sum that saturated on the way.
     pub const OVERFLOW: Self = Self(0x04);
-    /// A queue on the way was long.
+    /// Long queue on the way.
     pub const CONGESTION: Self = Self(0x08);
     /// The last chunk of the shard in this round.
     pub const LAST: Self = Self(0x10);
@@ -32,12 +31,12 @@ impl Flags {
         (Self::LAST, "last"),
     ];
 
-    /// Whether all bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// These flags with `other` set when `condition` holds.
+    /// Returns these flags with `other` set when `condition` holds.
     #[must_use]
     pub const fn with_if(self, other: Self, condition: bool) -> Self {
         if condition { Self(self.0 | other.0) } else { self }
@@ -58,7 +57,7 @@ impl BitOrAssign for Flags {
     }
 }
 
-/// Names joined by `|`; unnamed bits as a number; `-` when none is set.
+/// Prints names joined by `|`; unnamed bits as a number; `-` when no bit is set.
 impl fmt::Display for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 {

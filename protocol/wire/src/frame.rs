@@ -6,10 +6,10 @@ use crate::{
     PlanVersion, ShardId, ValuesPerFrame, WireError,
 };
 
-/// A view of bytes that are an INART frame: right EtherType, version, length and ranges.
+/// View of bytes that are an INART frame: valid EtherType, version, length and ranges.
 ///
-/// What the header *says* may still make no sense for its kind;
-/// [`HeaderRepr::parse`](crate::HeaderRepr::parse) checks that.
+/// The header may still be inconsistent with its kind; [`HeaderRepr::parse`](crate::HeaderRepr::parse) checks
+/// that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<T: AsRef<[u8]>> {
     buffer: T,
@@ -52,22 +52,22 @@ impl<T: AsRef<[u8]>> Frame<T> {
         self.buffer
     }
 
-    /// Ethernet destination.
+    /// Returns the Ethernet destination.
     pub fn destination(&self) -> MacAddr {
         MacAddr(self.array(DESTINATION.start))
     }
 
-    /// Ethernet source.
+    /// Returns the Ethernet source.
     pub fn source(&self) -> MacAddr {
         MacAddr(self.array(SOURCE.start))
     }
 
-    /// What the frame is for.
+    /// Returns the kind of the frame.
     pub fn kind(&self) -> Kind {
         Kind::from_code(self.bytes()[VERSION_KIND])
     }
 
-    /// Its marks.
+    /// Returns the flags.
     pub fn flags(&self) -> Flags {
         Flags(self.bytes()[FLAGS])
     }
@@ -77,27 +77,27 @@ impl<T: AsRef<[u8]>> Frame<T> {
         self.u16(PLAN_VERSION).into()
     }
 
-    /// Its job.
+    /// Returns the job.
     pub fn job(&self) -> JobId {
         self.u16(JOB).into()
     }
 
-    /// Its shard.
+    /// Returns the shard.
     pub fn shard(&self) -> ShardId {
         self.u16(SHARD).into()
     }
 
-    /// Bitmap index of its sender, or of the worker whose frame completed it.
+    /// Returns the bitmap index of the sender, or of the worker whose frame completed it.
     pub fn worker(&self) -> BitmapIndex {
         self.u16(WORKER).try_into().expect("new_checked saw a bitmap index in range")
     }
 
-    /// Its chunk.
+    /// Returns the chunk.
     pub fn sequence(&self) -> ChunkSeq {
         u32::from_be_bytes(self.array(SEQUENCE.start)).into()
     }
 
-    /// Who is summed in it.
+    /// Returns the contributors.
     pub fn contributors(&self) -> Contributors {
         Contributors {
             bitmap: u64::from_be_bytes(self.array(CONTRIBUTORS.start)),
@@ -105,17 +105,17 @@ impl<T: AsRef<[u8]>> Frame<T> {
         }
     }
 
-    /// What its values are, and what they are scaled by.
+    /// Returns the exponent: number format and scale of the values.
     pub fn exponent(&self) -> Exponent {
         i8::from_be_bytes(self.array(EXPONENT)).into()
     }
 
-    /// Number of values that mean something.
+    /// Returns the number of used values.
     pub fn length(&self) -> u16 {
         self.u16(LENGTH)
     }
 
-    /// Which run of the plan version it belongs to.
+    /// Returns the run of the plan version that it belongs to.
     pub fn incarnation(&self) -> Incarnation {
         u32::from_be_bytes(self.array(INCARNATION.start)).into()
     }
@@ -130,7 +130,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
         self.lanes().iter().map(|lane| i32::from_be_bytes(*lane))
     }
 
-    /// The values in those places.
+    /// Returns the values at these indices.
     ///
     /// # Panics
     /// If the range ends beyond N.
@@ -138,11 +138,11 @@ impl<T: AsRef<[u8]>> Frame<T> {
         self.lanes()[places].iter().map(|lane| i32::from_be_bytes(*lane))
     }
 
-    /// Adds each value to the sum in its place, as far as there are sums, if all of these values are from
-    /// `-most` to `most`; returns whether they are. Sums wrap around.
+    /// Adds each value to the sum at its index, for all sums, if all of these values are from `-most` to
+    /// `most`. Returns whether they are. Sums wrap around.
     pub fn add_values_to(&self, sums: &mut [i32], most: i32) -> bool {
         // v is in the range if v + most is in 0..=2 most, as unsigned numbers. Vector instructions compare
-        // signed ones, so the least number takes the place of 0.
+        // signed ones, so the least number replaces 0.
         let (to_least, greatest) = (most.wrapping_add(i32::MIN), most.wrapping_mul(2).wrapping_add(i32::MIN));
         let mut beyond = 0;
         for (sum, lane) in sums.iter_mut().zip(self.lanes()) {
@@ -158,7 +158,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
         beyond == 0
     }
 
-    /// Raises each of `maxima` to the value in its place, as far as there are some.
+    /// Raises each of `maxima` to the value at its index.
     pub fn raise_to_values(&self, maxima: &mut [i32]) {
         for (maximum, lane) in maxima.iter_mut().zip(self.lanes()) {
             *maximum = i32::from_be_bytes(*lane).max(*maximum);

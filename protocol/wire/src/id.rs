@@ -4,7 +4,7 @@ use core::{fmt, str::FromStr};
 
 use crate::{ParseError, RangeError};
 
-/// A newtype over `u16` that holds `0..=$max`, prints as a plain number and parses back.
+/// Defines a newtype over `u16` that holds `0..=$max`, prints as a plain number and parses back.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $what:literal, max $max:literal, $expected:literal) => {
         $(#[$doc])*
@@ -14,10 +14,10 @@ macro_rules! id {
         pub struct $name(u16);
 
         impl $name {
-            /// The highest number there is.
+            /// Highest number.
             pub const MAX: $name = $name($max);
 
-            /// The number.
+            /// Returns the number.
             pub const fn get(self) -> u16 {
                 self.0
             }
@@ -90,11 +90,11 @@ id!(
     ShardId, "shard", max 65535, "a whole number from 0 to 65535"
 );
 id!(
-    /// Place of a worker in the list of its job's workers. People are told names, and ranks.
+    /// Index of a worker in the list of its job's workers. Messages for people use names and ranks.
     Rank, "worker rank", max 16383, "a whole number from 0 to 16383"
 );
 id!(
-    /// What a worker goes by in the frames of one shard: 256 groups of 64.
+    /// Index of a worker in the frames of one shard: 256 groups of 64.
     BitmapIndex, "bitmap index", max 16383, "a whole number from 0 to 16383"
 );
 
@@ -139,24 +139,24 @@ impl TryFrom<u16> for BitmapIndex {
     }
 }
 
-/// Which start of a host, and so which run of a plan version: a number that the host draws at random when it
+/// Incarnation of a host, and so run of a plan version: a number that the host draws at random when it
 /// starts.
 ///
-/// The same plan may be run again under its plan version, by hosts that know nothing of the run before; what
-/// that run left in switches and on links has another incarnation of the parameter server.
+/// The same plan may be run again under its plan version, by hosts without state of the previous run. Frames
+/// and switch state of that run have another incarnation of the parameter server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Incarnation(u32);
 
 impl Incarnation {
-    /// Not known yet; no host's own.
+    /// Unknown incarnation; never a host's own.
     pub const UNKNOWN: Self = Self(0);
 
-    /// That number, which is not 0 if it is a host's own.
+    /// Creates an incarnation; a host's own is not 0.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u32 {
         self.0
     }

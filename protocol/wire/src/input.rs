@@ -1,15 +1,15 @@
-//! What can be wrong with a number or a string.
+//! Errors of numbers and strings.
 
 use core::fmt;
 
-/// A number outside the range of the type it was to become.
+/// Number outside the range of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RangeError {
-    /// What the number was to be.
+    /// Type of the number.
     pub what: &'static str,
-    /// The number.
+    /// Number.
     pub seen: i64,
-    /// What would have been right.
+    /// Valid numbers.
     pub expected: &'static str,
 }
 
@@ -21,12 +21,12 @@ impl fmt::Display for RangeError {
 
 impl core::error::Error for RangeError {}
 
-/// A string that does not read as the type it was to become.
+/// String that does not parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// What the string was to be.
+    /// Type of the string.
     pub what: &'static str,
-    /// What would have been right.
+    /// Valid strings.
     pub expected: &'static str,
 }
 

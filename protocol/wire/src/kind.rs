@@ -1,8 +1,8 @@
-//! What a frame is for.
+//! Kinds of frames.
 
 use core::fmt;
 
-/// What a frame is for; codes of newer peers survive as [`Kind::Unknown`].
+/// Kind of a frame; codes of newer peers survive as [`Kind::Unknown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A worker's values of one chunk.
@@ -11,7 +11,7 @@ pub enum Kind {
     Partial,
     /// The sum over all workers, from the parameter server.
     Result,
-    /// A question whether a peer is there.
+    /// Keep-alive query to a peer.
     Probe,
     /// A [`ControlMessage`](crate::ControlMessage), or one between peers.
     Control,

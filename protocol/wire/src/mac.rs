@@ -16,7 +16,7 @@ impl MacAddr {
         Self([0x03, 0x49, 0x4e, 0x41, high, low])
     }
 
-    /// Whether the address names a group of hosts, not one.
+    /// Returns whether the address is a group address.
     pub const fn is_multicast(self) -> bool {
         self.0[0] & 1 == 1
     }

@@ -1,4 +1,4 @@
-//! How many values a frame carries, and what they stand for.
+//! Number of values per frame, and their number formats.
 
 use core::{fmt, str::FromStr};
 
@@ -15,11 +15,11 @@ pub enum ValuesPerFrame {
     N32 = 32,
     /// 64 values, frames of 300 bytes.
     N64 = 64,
-    /// 256 values, frames of 1068 bytes: the most that an MTU of 1500 has room for.
+    /// 256 values, frames of 1068 bytes: the most for an MTU of 1500.
     N256 = 256,
     /// 1024 values, jumbo frames of 4140 bytes.
     N1024 = 1024,
-    /// 2048 values, jumbo frames of 8236 bytes: the most that an MTU of 9000 has room for.
+    /// 2048 values, jumbo frames of 8236 bytes: the most for an MTU of 9000.
     N2048 = 2048,
 }
 
@@ -29,7 +29,7 @@ impl ValuesPerFrame {
     /// Every choice, smallest first.
     pub const ALL: [Self; 5] = [Self::N32, Self::N64, Self::N256, Self::N1024, Self::N2048];
 
-    /// Length in bytes of the longest frame: room for any.
+    /// Length in bytes of the longest frame.
     pub const LONGEST_FRAME_BYTES: usize = Self::N2048.frame_bytes();
 
     /// The number of values.
@@ -42,8 +42,7 @@ impl ValuesPerFrame {
         VALUES + 4 * self.get()
     }
 
-    /// The least MTU of a link that carries the frames, in bytes: an MTU counts what follows the Ethernet
-    /// header.
+    /// Returns the least MTU of a link that carries the frames, in bytes without the Ethernet header.
     pub const fn mtu(self) -> u16 {
         (self.frame_bytes() - ETHERNET_BYTES) as u16
     }
@@ -93,10 +92,10 @@ impl FromStr for ValuesPerFrame {
     }
 }
 
-/// What a chunk's values are: `v` stands for `v · 2^step`, and the step follows from this exponent and the
-/// number of workers (`docs/protocol/numbers.md`). An exponent x says that the largest of the
-/// values that were scaled is below 2^(x + 2) in size. Three exponents, [`MAXIMA`](Self::MAXIMA),
-/// [`FLOATS`](Self::FLOATS) and [`DIGITS`](Self::DIGITS), scale nothing.
+/// Number format of a chunk's values: `v` means `v · 2^step`, and the step follows from this exponent and the
+/// number of workers (`docs/protocol/numbers.md`). An exponent x means that the largest of the scaled values
+/// is below 2^(x + 2) in magnitude. Three exponents, [`MAXIMA`](Self::MAXIMA), [`FLOATS`](Self::FLOATS) and
+/// [`DIGITS`](Self::DIGITS), scale nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

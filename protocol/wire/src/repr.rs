@@ -11,35 +11,34 @@ use crate::{
 /// The INART header of a valid frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderRepr {
-    /// What the frame is for.
+    /// Kind of the frame.
     pub kind: Kind,
-    /// Its marks.
+    /// Flags.
     pub flags: Flags,
     /// The plan that steers it.
     pub plan_version: PlanVersion,
-    /// Its job.
+    /// Job.
     pub job: JobId,
-    /// Its shard.
+    /// Shard.
     pub shard: ShardId,
-    /// Bitmap index of its sender; in a partial, of the worker whose frame completed it; in a result or
+    /// Bitmap index of the sender; in a partial, of the worker whose frame completed it; in a result or
     /// control frame to one worker, of that worker.
     pub worker: BitmapIndex,
-    /// Its chunk.
+    /// Chunk.
     pub sequence: ChunkSeq,
-    /// Who is summed in it; in a result, the bits of its [`Feedback`]; in an update, its receivers.
+    /// Contributors; in a result, the bits of its [`Feedback`]; in an update, its receivers.
     pub contributors: Contributors,
-    /// What its values are, and what they are scaled by.
+    /// Number format and scale of the values.
     pub exponent: Exponent,
-    /// Number of values that mean something; the rest are zeros.
+    /// Number of used values; the rest are zeros.
     pub length: u16,
-    /// Which run of the plan version it belongs to: the incarnation of the shard's server, as far as the
-    /// sender knows it.
+    /// Run of the plan version: the incarnation of the shard's server, as far as the sender knows it.
     pub incarnation: Incarnation,
 }
 
 impl HeaderRepr {
-    /// Reads the header of a frame and checks that it makes sense: a gradient holds its sender alone, a
-    /// partial holds the worker that completed it, an update has receivers.
+    /// Reads the header of a frame and checks its consistency: a gradient contains its sender alone, a
+    /// partial contains the worker that completed it, an update has receivers.
     ///
     /// # Errors
     /// [`WireError`] names the field that breaks a rule.
@@ -72,7 +71,7 @@ impl HeaderRepr {
 }
 
 impl HeaderRepr {
-    /// What it tells beside the sum, if it is a result's.
+    /// Returns the feedback of a result; `None` for other kinds.
     pub fn feedback(&self) -> Option<Feedback> {
         (self.kind == Kind::Result).then(|| Feedback::parse(self.sequence, self.contributors.bitmap))
     }
@@ -105,7 +104,7 @@ pub struct FrameRepr {
     pub destination: MacAddr,
     /// Ethernet source.
     pub source: MacAddr,
-    /// How many values the frame has room for.
+    /// Number of values per frame.
     pub values_per_frame: ValuesPerFrame,
     /// The INART header.
     pub header: HeaderRepr,
@@ -130,11 +129,12 @@ impl FrameRepr {
         self.values_per_frame.frame_bytes()
     }
 
-    /// Writes the frame to the front of `buffer`, every byte of it, and returns its length. `values` are the
-    /// meaningful ones, as many as the header's `length` says; zeros follow.
+    /// Writes the frame to the front of `buffer`, every byte of it, and returns its length. `values` has the
+    /// used values, the header's `length` many; zeros follow.
     ///
     /// # Errors
-    /// [`WireError`] if the buffer is too short, or `values` are not as many as the header says.
+    ///
+    /// [`WireError`] if the buffer is too short, or the number of `values` differs from the header's length.
     pub fn emit(&self, values: &[i32], buffer: &mut [u8]) -> Result<usize, WireError> {
         let needed = self.buffer_len();
         let header = &self.header;

@@ -1,4 +1,4 @@
-//! Chunk numbers.
+//! Sequence numbers of chunks.
 
 use core::cmp::Ordering;
 use core::{fmt, str::FromStr};
@@ -8,7 +8,7 @@ use crate::ParseError;
 /// Number of a chunk: counts up over the rounds of a (job, shard, plan version), wraps at 2^32.
 ///
 /// Compared as a serial number (RFC 1982): `a` is newer than `b` when it is less than 2^31 steps ahead. Two
-/// numbers exactly 2^31 apart have no order, so `partial_cmp` answers `None` for them.
+/// numbers exactly 2^31 apart have no order, so `partial_cmp` returns `None` for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

@@ -10,12 +10,12 @@ pub struct ShortText {
 }
 
 impl ShortText {
-    /// What fits the shortest frame behind a message's other words.
+    /// Number of bytes that fit the shortest frame after a message's other words.
     pub const MOST_BYTES: usize = 4 * Self::WORDS;
-    /// The same in 32-bit words.
+    /// Number of 32-bit words.
     pub(crate) const WORDS: usize = 20;
 
-    /// The text, cut where it does not fit.
+    /// Creates the text, truncated if it does not fit.
     pub fn new(text: &str) -> Self {
         let mut length = text.len().min(Self::MOST_BYTES);
         while !text.is_char_boundary(length) {
@@ -26,7 +26,7 @@ impl ShortText {
         Self { length: length as u8, bytes }
     }
 
-    /// As it was given, or up to what is no UTF-8.
+    /// Returns the text, up to the first byte that is not UTF-8.
     pub fn as_str(&self) -> &str {
         let bytes = &self.bytes[..usize::from(self.length)];
         match core::str::from_utf8(bytes) {
@@ -43,7 +43,7 @@ impl ShortText {
         })
     }
 
-    /// The text of such words, up to the first zero byte.
+    /// Creates the text of these words, up to the first zero byte.
     pub(crate) fn of_words(words: impl Iterator<Item = u32>) -> Self {
         let mut bytes = [0; Self::MOST_BYTES];
         for (at, word) in words.take(Self::WORDS).enumerate() {

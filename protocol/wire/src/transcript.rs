@@ -7,13 +7,13 @@ use core::fmt;
 ///
 /// Two workers started the same tensors up to a tensor if the marks of that tensor are equal. A transcript
 /// has the marks of the last twelve tensors, and for the powers 4² to 4⁹ the mark of the last tensor whose
-/// number is a multiple. So the transcripts of two workers have a mark of the same tensor, also when one of
-/// them is far ahead.
+/// number is a multiple. So the transcripts of two workers share a mark of some tensor, even when one of them
+/// is far ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Transcript {
     /// Number of tensors started, which is the number of the last one; modulo 2³². With 0, no mark counts.
     pub started: u32,
-    /// The hash for each place of [`numbers`](Self::numbers).
+    /// Hash for each of [`numbers`](Self::numbers).
     pub marks: [u32; Self::MARKS],
 }
 
@@ -25,8 +25,7 @@ impl Transcript {
     /// Number of marks.
     pub const MARKS: usize = Self::LAST + Self::POWERS;
 
-    /// Returns by place the number of the tensor, counted from 1, that the mark belongs to; 0 if no tensor
-    /// has that number.
+    /// Returns the tensor number, counted from 1, of each mark; 0 if no tensor has that number.
     pub fn numbers(started: u32) -> [u32; Self::MARKS] {
         core::array::from_fn(|place| match place {
             0..Self::LAST => started.saturating_sub(place as u32),
@@ -52,7 +51,7 @@ impl Transcript {
         ([self.started, self.marks[0]], core::array::from_fn(|at| self.marks[at + 1]))
     }
 
-    /// Reads the words; missing ones, as of a version without transcripts, make an empty transcript.
+    /// Reads the words. Missing ones, as in a version without transcripts, make an empty transcript.
     pub(crate) fn of_words([started, first]: [u32; 2], mut more: impl Iterator<Item = u32>) -> Self {
         let mut marks = [first; Self::MARKS];
         for mark in &mut marks[1..] {

@@ -1,4 +1,4 @@
-//! Frames as bytes: round trips, dirty buffers, byte vectors, and everything that is no frame.
+//! Frames as bytes: round trips, dirty buffers, byte vectors, and invalid frames.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -51,7 +51,7 @@ proptest! {
         let length = repr.emit(&values, &mut clean).unwrap();
         prop_assert_eq!(repr.emit(&values, &mut dirty), Ok(length));
         prop_assert_eq!(&clean[..length], &dirty[..length], "every byte is written");
-        prop_assert_eq!(&dirty[length..], &[0xa5; 7], "and none behind");
+        prop_assert_eq!(&dirty[length..], &[0xa5; 7], "bytes after the frame are unchanged");
 
         let frame = Frame::new_checked(&dirty[..length]).unwrap();
         prop_assert_eq!(FrameRepr::parse(&frame), Ok(repr));
@@ -94,8 +94,8 @@ proptest! {
         }
     }
 
-    /// The always-run counterpart of tests/fuzz/fuzz_targets/frame.rs: damaged frames read as what their
-    /// bytes say, or not at all.
+    /// Always-run counterpart of tests/fuzz/fuzz_targets/frame.rs: damaged frames parse to the content of
+    /// their bytes, or fail.
     #[test]
     fn no_bytes_make_a_panic(
         (repr, values) in frame(),
@@ -146,7 +146,7 @@ fn vector() -> FrameRepr {
 #[rustfmt::skip]
 const VECTOR: [u8; 60] = [
     0x02, 0, 0, 0, 0, 0x51, 0x02, 0, 0, 0, 0, 0x01, 0x88, 0xb5, // Ethernet
-    0x32, 0x91, // version 3, kind 2; resend, last, one nobody knows
+    0x32, 0x91, // version 3, kind 2; resend, last, one unknown
     0x01, 0x02, 0x03, 0x04, 0x05, 0x06, // plan version, job, shard
     0x00, 0x42, 0x07, 0x08, 0x09, 0x0a, // worker, sequence
     0x80, 0, 0, 0, 0, 0, 0, 0x2f, 0x01, // contributors, group
@@ -192,7 +192,7 @@ fn errors_name_the_field_and_what_was_seen() {
         error(&|bytes| bytes[14] = 0x31),
         "contributors: {64-67,69,127}, which does not fit worker 66"
     );
-    // An update to nobody.
+    // An update without receivers.
     assert_eq!(
         error(&|bytes| {
             bytes[14] = 0x36;

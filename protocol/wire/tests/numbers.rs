@@ -91,7 +91,7 @@ fn numbers_out_of_range_are_refused_with_the_range() {
 
 #[test]
 fn frames_fit_the_mtu_that_they_ask_for() {
-    // The MTU counts what follows 14 bytes of Ethernet header: 30 of INART's, and 4 per value.
+    // The MTU excludes 14 bytes of Ethernet header, and includes 30 of INART's, and 4 per value.
     let expected =
         [(32, 172, 158), (64, 300, 286), (256, 1068, 1054), (1024, 4140, 4126), (2048, 8236, 8222)];
     let seen = ValuesPerFrame::ALL.map(|n| (n.get(), n.frame_bytes(), n.mtu()));

@@ -4,9 +4,9 @@ use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
 
 /// Values of a block.
 const BLOCK: usize = 256;
-/// What `f64` may lose of an error that it computes.
+/// Relative slack for rounding errors of an error bound computed in `f64`.
 const SLACK: f64 = 1.0 + 1e-9;
-/// What is rounded to an infinity.
+/// Smallest magnitude that rounds to an infinity.
 const BEYOND: f64 = f32::MAX as f64 + HALF_OF_LARGEST;
 /// Half of the last bit of the largest float: 2^103.
 const HALF_OF_LARGEST: f64 = (1u128 << 103) as f64;
@@ -57,13 +57,13 @@ fn check_spoilt(tensors: &[&[f32]], start: usize, sums: &[f32], exact: bool) -> 
             }
         };
         if !is_right {
-            return Err(format!("value {index}: {sum:e} beside a NaN or an infinity"));
+            return Err(format!("value {index}: {sum:e} for values with a NaN or an infinity"));
         }
     }
     Ok(())
 }
 
-/// Half a step for each of the workers; nothing where steps are the least there are.
+/// Half a quantization step per worker; zero at the smallest possible step.
 fn rounding(largest: f32, workers: usize) -> f64 {
     // The least power of two above it, from that of the least block on.
     let above = (-124..).find(|power| 2f64.powi(*power) > largest.into()).unwrap_or_default();
@@ -73,15 +73,15 @@ fn rounding(largest: f32, workers: usize) -> f64 {
     if step <= -149 { 0.0 } else { workers as f64 * 2f64.powi(step - 1) }
 }
 
-/// What reading a number as this float may have lost.
+/// Largest rounding error of a value read as this float.
 fn half_of_last_bit(float: f32) -> f64 {
     let next = f64::from(float.abs().next_up());
     (next - f64::from(float.abs())) / 2.0
 }
 
-/// By how much the sum of floats is above a float: the exact difference, rounded once or twice. It is held in
-/// numbers whose sum it is, each of what the next has no room for (J. R. Shewchuk, "Adaptive precision
-/// floating-point arithmetic and fast robust geometric predicates", 1997).
+/// Returns the sum of `floats` minus `float`: the exact difference, rounded once or twice. The sum is held as
+/// an expansion of numbers that do not overlap (J. R. Shewchuk, "Adaptive precision floating-point arithmetic
+/// and fast robust geometric predicates", 1997).
 fn difference(float: f32, floats: impl Iterator<Item = f32>) -> f64 {
     let mut parts = vec![-f64::from(float)];
     for value in floats {

@@ -1,4 +1,4 @@
-//! Random trials: a network, jobs and faults drawn from a seed; and the least that still fails.
+//! Random trials: network, jobs and faults drawn from a seed, and shrinking of failing trials.
 
 mod active;
 mod more;
@@ -29,13 +29,13 @@ use crate::{
 pub struct Trial {
     /// The network and its jobs.
     pub topology: Topology,
-    /// How they are planned.
+    /// Planning scheme.
     pub scheme: &'static dyn Scheme,
     /// Aggregation depth: at how many switches a gradient may be summed.
     pub levels: Levels,
     /// Chunks in flight.
     pub window_chunks: u32,
-    /// What the hosts do.
+    /// Options of the run.
     pub options: Options,
     /// The fault schedule.
     pub faults: Faults,
@@ -48,7 +48,7 @@ impl Trial {
         let topology = more::some_idle(seed, some_exact(seed, network(&mut rng)));
         let scheme = *[schemes::OPTIMIZED, schemes::INART, schemes::ATP, schemes::LBMM, schemes::R_INART]
             .choose(&mut rng)
-            .expect("there are some");
+            .expect("the list is not empty");
         let two = scheme.promises().levels > 1 && topology.jobs().len() == 1 && rng.random_bool(0.3);
         let options = Options {
             rounds: rng.random_range(1..=4),
@@ -82,16 +82,17 @@ impl Trial {
         trial
     }
 
-    /// Runs it.
+    /// Runs the trial.
     ///
     /// # Errors
-    /// [`Error`] if a job has no plan, or the plans cannot be installed. A wrong sum is not an error: the
-    /// report has it.
+    ///
+    /// [`Error`] if a job has no plan, or the plans cannot be installed. A wrong sum is not an error; the
+    /// report contains it.
     pub fn run(&self, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
         self.run_logged(dataplane, None)
     }
 
-    /// The same; every hop becomes a line of `log`, if there is one.
+    /// Runs the trial and writes a line to `log` for every hop.
     ///
     /// # Errors
     /// As [`run`](Self::run), and if the log cannot be written.
@@ -124,7 +125,7 @@ impl Trial {
         Ok(report)
     }
 
-    /// Whether nothing happens but that NaNs and infinities pass.
+    /// Returns whether the only disturbance is NaNs and infinities that pass.
     fn is_calm_but_for_nans(&self) -> bool {
         let Options { spoilt, changes, watch, others, odd_length, .. } = &self.options;
         let Faults { links, events, background, .. } = &self.faults;
@@ -134,7 +135,7 @@ impl Trial {
         passes && !has_faults && !has_others
     }
 
-    /// The network with those jobs that are there when it begins.
+    /// Returns the network with the jobs of the start only.
     fn first_jobs(&self) -> Topology {
         let comes = |job: &Job| {
             let events = self.options.live.iter().flat_map(|live| &live.events);
@@ -145,7 +146,7 @@ impl Trial {
         self.topology.with_jobs(first.collect())
     }
 
-    /// Leaves out of a trial that fails whatever it also fails without.
+    /// Removes from a failing trial everything that the failure does not need.
     pub fn shrink(self, dataplane: &Arc<Dataplane>) -> Self {
         let fails = |trial: &Self| trial.run(dataplane).is_ok_and(|report| report.failure.is_some());
         let mut trial = self;
@@ -237,8 +238,7 @@ impl Trial {
         all
     }
 
-    /// The same for switches that refuse, plans that follow, jobs and hosts that come and go, and sums that
-    /// go on.
+    /// Returns variants without refusing switches, replanning, job and host changes, or forwarded sums.
     fn less_lively(&self) -> Vec<Self> {
         let mut all = Vec::new();
         let mut push = |change: &dyn Fn(&mut Self)| {
@@ -314,14 +314,14 @@ fn too_dear(spoilt: &Report, finite: &Report) -> Option<String> {
 fn network(rng: &mut ChaCha8Rng) -> Topology {
     let servers = rng.random_range(1..=3);
     let workers = rng.random_range(1..=7);
-    let rate_bps = *[20e6, 100e6, 1e9].choose(rng).expect("there are some");
+    let rate_bps = *[20e6, 100e6, 1e9].choose(rng).expect("the list is not empty");
     let equipment = Equipment {
         servers,
         workers,
         rate_bps,
         aggregation_bps: rate_bps * rng.random_range(0.0..4.0),
         ingress_bps: rate_bps,
-        delay_seconds: *[0.0, 1e-6, 50e-6, 1e-3].choose(rng).expect("there are some"),
+        delay_seconds: *[0.0, 1e-6, 50e-6, 1e-3].choose(rng).expect("the list is not empty"),
         gradient_bytes: 1000,
         seed: rng.random(),
     };
@@ -335,7 +335,7 @@ fn network(rng: &mut ChaCha8Rng) -> Topology {
         }
     };
     let topology =
-        drawn.or_else(|_| leaf_spine(2, 2, hosts, &equipment)).expect("two leaves have room for all hosts");
+        drawn.or_else(|_| leaf_spine(2, 2, hosts, &equipment)).expect("all hosts fit on two leaves");
     if rng.random_bool(0.2) {
         let first = topology.jobs()[0].clone();
         let second = Job { name: "other".to_owned(), ..first.clone() };
@@ -344,7 +344,7 @@ fn network(rng: &mut ChaCha8Rng) -> Topology {
     topology
 }
 
-/// The same with some of its jobs exact; drawn apart, so that nothing else depends on it.
+/// Makes some jobs exact. Uses a separate random stream, so all other draws stay the same.
 fn some_exact(seed: u64, topology: Topology) -> Topology {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(1);
@@ -353,7 +353,7 @@ fn some_exact(seed: u64, topology: Topology) -> Topology {
     topology.with_jobs(drawn)
 }
 
-/// Nothing, or a share up to `most`, small ones as likely as large ones.
+/// Draws zero or a share up to `most`, log-uniform.
 fn share(rng: &mut ChaCha8Rng, likely: f64, most: f64) -> Share {
     if !rng.random_bool(likely) {
         return Share::default();

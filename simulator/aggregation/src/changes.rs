@@ -1,4 +1,4 @@
-//! What changes of plans a run has.
+//! Plan changes of a run.
 
 use inart_planner_aggregation::Plan;
 use inart_topologies::faults::quantity::{Share, Span};
@@ -6,26 +6,26 @@ use inart_topologies::faults::quantity::{Share, Span};
 /// Changes of plans during a run.
 #[derive(Clone, Debug)]
 pub struct Changes {
-    /// How many, one after the other.
+    /// Number of consecutive changes.
     pub count: u32,
-    /// When the first begins.
+    /// Start of the first change.
     pub first: Span,
-    /// Time from the end of one to the begin of the next.
+    /// Time from the end of one change to the start of the next.
     pub gap: Span,
-    /// Hosts are told within this time, each at a random moment; so are they told that the old plan version
-    /// is closed.
+    /// Longest notification delay. Each host is notified of a change, and of the closing of the old plan
+    /// version, after a random delay within this time.
     pub told_within: Span,
-    /// Whether workers follow their servers, so that all move at the same chunk; else every host moves when
-    /// it is told, as after a failure.
+    /// Whether servers coordinate the cut-over, so that all hosts migrate at the same chunk. Otherwise each
+    /// host migrates when it is notified, as after a failure.
     pub coordinated: bool,
     /// Share of changes that are undone.
     pub undone: Share,
-    /// The plans: each set has one for each job, in the order of the jobs. Changes go through the sets in
-    /// turns, and then back to the plans of the beginning.
+    /// Plan sets, each with one plan per job in job order. Changes cycle through the sets, then return to the
+    /// initial plans.
     pub plans: Vec<Vec<Plan>>,
-    /// Whether jobs go on with round after round until the last change is over.
+    /// Whether jobs run further rounds until the last change ends.
     pub hold: bool,
-    /// To compare with: nothing changes at all, and so much time goes by between what would be the beginning
-    /// of the first change and the end of the last.
+    /// Baseline without changes: the time between the start of the first and the end of the last pretended
+    /// change.
     pub pretend: Option<Span>,
 }

@@ -1,4 +1,4 @@
-//! Where the changes of plans of a run are.
+//! State of the plan changes of a run.
 
 use std::collections::BTreeMap;
 
@@ -10,36 +10,36 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::event_queue::ProcessId;
 
-/// Where the changes of a run are.
+/// State of the plan changes of a run.
 pub(crate) struct Changing {
-    /// A stream of its own, so that the same moments are drawn whatever else happens.
+    /// Separate random stream, so that the draws of moments do not depend on other events.
     pub rng: ChaCha8Rng,
-    /// For switches that refuse: a stream of its own, too.
+    /// Separate random stream for refusing switches.
     pub refuser: ChaCha8Rng,
-    /// What every switch holds.
+    /// Tables of every switch.
     pub tables: BTreeMap<String, SwitchTables>,
-    /// By job: the plan version so far, and the one that it changes to.
+    /// Current and next assignment, by job.
     pub now: Vec<Assignment>,
     pub next: Vec<Assignment>,
-    /// By job: the newest plan version that there ever was.
+    /// Newest plan version ever used, by job.
     pub newest: Vec<PlanVersion>,
-    /// Whether workers follow their servers in the present change.
+    /// Whether servers coordinate the cut-over of the active change.
     pub coordinated: bool,
-    /// Hosts are told within so many nanoseconds.
+    /// Longest notification delay, in nanoseconds.
     pub told_within: u64,
-    /// Changes that have begun.
+    /// Number of changes started.
     pub begun: u32,
     /// Changes that are over, and those of them that were undone.
     pub done: u32,
     pub undone: u32,
     pub undoing: bool,
-    /// Who is told something now, and is yet to be told.
+    /// Processes of the current notification, and those not notified yet.
     pub told: Vec<ProcessId>,
     pub waiting: usize,
-    /// Since when the results of the workers that have not followed are so many.
+    /// Time of the last progress, and number of results then, of workers that have not migrated.
     pub progress: (u64, u64),
-    /// When the first began and what the slowest worker of each job had then; the same when the last was
-    /// over.
+    /// Start of the first change with the results of the slowest worker of each job then, and the same for
+    /// the end of the last change.
     pub began: Option<(u64, Vec<u64>)>,
     pub over: Option<(u64, Vec<u64>)>,
 }

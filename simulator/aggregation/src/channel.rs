@@ -9,19 +9,18 @@ use inart_topologies::switched::Link;
 
 /// EtherType of INART frames.
 pub(crate) const INART: [u8; 2] = 0x88b5u16.to_be_bytes();
-/// EtherType of other traffic on one link, which nobody gets: IEEE 802 local experimental 2.
+/// EtherType of background traffic on one link, which no host accepts: IEEE 802 local experimental 2.
 pub(crate) const INJECTED: [u8; 2] = 0x88b6u16.to_be_bytes();
 
-/// Bytes of the frame check sequence, which a buffer holds, too.
+/// Bytes of the frame check sequence, which also occupy the buffer.
 const CHECK_BYTES: u32 = 4;
 
-/// One direction of a link. Frames leave in the order in which they came, each when the one before has been
-/// sent.
+/// One direction of a link: a FIFO queue.
 #[derive(Debug)]
 pub(crate) struct Channel {
     /// Index of the node that receives.
     pub to: u32,
-    /// Its port, as it calls it, if it is a switch.
+    /// Port number at the sending switch.
     pub port: Port,
     /// Bytes of a cell of the sender's buffer.
     cell_bytes: u32,
@@ -29,22 +28,21 @@ pub(crate) struct Channel {
     pub delay: u64,
     limit: QueueLimit,
     pub faults: LinkFaults,
-    /// Whether `faults` has anything.
+    /// Whether `faults` contains any fault.
     pub faulty: bool,
-    /// Frames that wait or are being sent: when each will have been sent, its bytes, and whether it is
-    /// others'.
+    /// Queued frames: end of transmission, bytes, and whether the frame is background traffic.
     waiting: VecDeque<(u64, u32, bool)>,
-    /// Bytes that have been sent: ours and others'.
+    /// Bytes sent: INART and background.
     sent: [u64; 2],
     waiting_bytes: u64,
     waiting_cells: u32,
-    /// When everything that waits will have been sent.
+    /// End of transmission of all queued frames.
     idle_at: u64,
-    /// When the last frame that was not reordered arrives.
+    /// Arrival time of the last frame that was not reordered.
     pub last_arrival: u64,
-    /// How many faults hold it down.
+    /// Number of faults that hold the link down.
     pub down: u32,
-    /// Counts the times it went down.
+    /// Number of times the link went down.
     pub generation: u32,
 }
 
@@ -91,7 +89,7 @@ impl Channel {
         self.waiting.len() as u32
     }
 
-    /// The same with a buffer of cells of so many bytes.
+    /// Returns the channel with a buffer of cells of `cell_bytes` bytes.
     pub fn with_cells(self, cell_bytes: u32) -> Self {
         Self { cell_bytes, ..self }
     }
@@ -107,14 +105,14 @@ impl Channel {
         bytes.saturating_add(CHECK_BYTES).div_ceil(self.cell_bytes)
     }
 
-    /// Bytes that have been sent so far: of INART frames, and of all others.
+    /// Returns the bytes sent until `now`: INART frames, and all others.
     pub fn sent(&mut self, now: u64) -> [u64; 2] {
         self.depth(now);
         self.sent
     }
 
-    /// Takes a frame in, `others` if it is not INART's; says when it will have been sent, or `None` if the
-    /// queue is full.
+    /// Queues a frame (`others` if it is background traffic) and returns its end of transmission, or `None`
+    /// if the queue is full.
     pub fn enqueue(&mut self, now: u64, bytes: usize, others: bool) -> Option<u64> {
         let depth = self.depth(now);
         let full = match self.limit {
@@ -131,12 +129,12 @@ impl Channel {
         Some(self.idle_at)
     }
 
-    /// How long a frame of that many bytes takes to be sent.
+    /// Returns the transmission time of a frame of `bytes` bytes, in nanoseconds.
     pub fn nanos(&self, bytes: usize) -> u64 {
         ((bytes as f64 * self.nanos_per_byte) as u64).max(1)
     }
 
-    /// The link goes down: what waits or is under way is lost.
+    /// Takes the link down: queued and in-flight frames are lost.
     pub fn cut(&mut self, now: u64) {
         self.down += 1;
         self.generation += 1;

@@ -1,9 +1,9 @@
 //! Plans that change while jobs run: the controller's side, in virtual time.
 //!
-//! For each change the tables of a new plan version are put beside the old ones, every host is told of it at
-//! a moment of its own, and when all have moved, the old plan version is closed and its tables are removed.
-//! Either hosts move when they are told, or workers learn of the plan version first, and then follow their
-//! servers. A change may be undone: some hosts are told, then all of these are told to go back.
+//! For each change the controller installs the tables of a new plan version next to the old ones and notifies
+//! every host after a random delay. When all hosts have migrated, it closes the old plan version and removes
+//! the tables of that version. Hosts migrate either as soon as they are notified, or coordinated by their
+//! servers. A change may be undone: some hosts are notified, then all of these are notified to migrate back.
 
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Instant;
@@ -16,11 +16,11 @@ use crate::event_queue::{EventKind, ProcessId, Tell};
 use crate::host::Role;
 use crate::simulation::{Node, Simulation};
 
-/// How long a host that stands still is waited for before it is told again.
+/// Delay before a paused host is notified again.
 const TELL_AGAIN_NANOS: u64 = 1_000_000;
-/// How often workers are asked whether they have followed.
+/// Interval of asking workers whether they have migrated.
 const ASK_NANOS: u64 = 200_000;
-/// They are told to move when those who have not followed get no result for so long.
+/// Time without results after which workers that have not migrated are forced to.
 const NO_RESULT_NANOS: u64 = 1_000_000_000;
 
 impl Simulation<'_> {
@@ -29,13 +29,13 @@ impl Simulation<'_> {
         self.options.changes.as_ref()
     }
 
-    /// Whether jobs have to go on because something is yet to come.
+    /// Returns whether jobs must continue because an event is still to happen.
     pub(crate) fn holds(&self) -> bool {
         self.plan_changes().is_some_and(|changes| changes.hold) && self.changing.over.is_none()
             || self.options.watch.as_ref().is_some_and(|watch| watch.until.is_some()) && !self.released
     }
 
-    /// A change begins, to the plans whose turn it is.
+    /// Starts the next change.
     pub(crate) fn begin_change(&mut self) -> Result<(), Error> {
         let Some(changes) = &self.options.changes else { return Ok(()) };
         if let Some(pretended) = changes.pretend {
@@ -60,7 +60,8 @@ impl Simulation<'_> {
         self.tell_first(part)
     }
 
-    /// A change to those plans begins, one for each job, unless a switch refuses its tables; whether it does.
+    /// Starts a change to `plans` (one per job) unless a switch refuses the tables. Returns whether the
+    /// change started.
     pub(crate) fn change_to(
         &mut self,
         plans: &[Plan],
@@ -75,8 +76,8 @@ impl Simulation<'_> {
         Ok(begins)
     }
 
-    /// The tables of the next plan version are put beside those that are there. Where a switch refuses them,
-    /// all hold what they held, and nobody is told; whether none does.
+    /// Installs the tables of the next plan version next to the current ones. If a switch refuses them, all
+    /// switches keep their tables and no host is notified. Returns whether all switches accepted them.
     fn put_beside(&mut self, plans: &[Plan]) -> Result<bool, Error> {
         let changing = &mut self.changing;
         let (mut next, mut newest) = (changing.now.clone(), changing.newest.clone());
@@ -107,7 +108,7 @@ impl Simulation<'_> {
         Ok(true)
     }
 
-    /// Tells that part of the hosts whose turn it is first.
+    /// Notifies the share `part` of the hosts that are notified first.
     fn tell_first(&mut self, part: f64) -> Result<(), Error> {
         let coordinated = self.changing.coordinated;
         let ids = (0..self.processes.len() as u32).map(ProcessId);
@@ -117,7 +118,7 @@ impl Simulation<'_> {
         self.tell_all(told, if coordinated { Tell::Prepare } else { Tell::Move })
     }
 
-    /// Lets time go by as if plans changed.
+    /// Lets time pass as if plans changed.
     fn pretend(&mut self, pretended: Span) {
         let seen = Some((self.wire.now, self.slowest_results()));
         if self.changing.began.is_none() {
@@ -131,7 +132,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Tells those something, each at a moment of its own.
+    /// Notifies these processes, each after a random delay.
     fn tell_all(&mut self, told: Vec<ProcessId>, what: Tell) -> Result<(), Error> {
         let within = self.changing.told_within;
         self.changing.waiting = told.len();
@@ -143,7 +144,7 @@ impl Simulation<'_> {
         if self.changing.waiting == 0 { self.all_told(what) } else { Ok(()) }
     }
 
-    /// Tells one process something, unless its host stands still.
+    /// Notifies one process unless its host is paused.
     pub(crate) fn tell(&mut self, id: ProcessId, what: Tell) -> Result<(), Error> {
         let process = &mut self.processes[id.0 as usize];
         if matches!(&self.nodes[process.host], Node::Host(host) if host.paused > 0) {
@@ -173,7 +174,7 @@ impl Simulation<'_> {
         if self.changing.waiting == 0 { self.all_told(what) } else { Ok(()) }
     }
 
-    /// All who were to be told something have been.
+    /// Handles that all processes are notified.
     fn all_told(&mut self, what: Tell) -> Result<(), Error> {
         let all: Vec<_> = (0..self.processes.len() as u32).map(ProcessId).collect();
         match what {
@@ -195,7 +196,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Asks the workers whether they have followed their servers.
+    /// Asks the workers whether they have migrated with their servers.
     pub(crate) fn ask(&mut self) -> Result<(), Error> {
         let all: Vec<_> = (0..self.processes.len() as u32).map(ProcessId).collect();
         let behind = |id: &ProcessId| match &self.processes[id.0 as usize].role {
@@ -211,14 +212,14 @@ impl Simulation<'_> {
         if results != before {
             self.changing.progress = (self.wire.now, results);
         } else if self.wire.now > since + NO_RESULT_NANOS {
-            // A host stands still, or nothing comes through.
+            // A host is paused, or no results arrive.
             return self.tell_all(all, Tell::Move);
         }
         self.wire.events.at(self.wire.now + ASK_NANOS, EventKind::Ask);
         Ok(())
     }
 
-    /// The plan version that nobody uses any more loses its tables.
+    /// Removes the tables of the plan version that no host uses.
     fn end_change(&mut self) -> Result<(), Error> {
         let changing = &mut self.changing;
         let (kept, gone) = match changing.undoing {
@@ -246,7 +247,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// A change has ended, or did not come about: the next one is planned.
+    /// Schedules the next change after a change has ended or was refused.
     fn next_change(&mut self) {
         self.changing.next.clear();
         let Some(changes) = &self.options.changes else {

@@ -11,7 +11,7 @@ use inart_wire::ValuesPerFrame;
 use crate::Error;
 use crate::switch_kind::SwitchKind;
 
-/// Our P4 program as p4c compiled it, ready to be loaded into switches. Made once, used by many runs.
+/// Compiled P4 program, ready to be loaded into the switches of many runs.
 #[derive(Clone, Debug)]
 pub struct Dataplane {
     kind: SwitchKind,
@@ -24,7 +24,9 @@ impl Dataplane {
     /// The built-in program of a kind of switch for that many values per frame.
     ///
     /// # Errors
-    /// [`Error::Option`] if there is none, and [`Error::Program`] if the switch cannot run it.
+    ///
+    /// [`Error::Option`] if no program exists for `values`, and [`Error::Program`] if the switch cannot run
+    /// it.
     pub fn new(kind: SwitchKind, values: ValuesPerFrame) -> Result<Self, Error> {
         let document = kind.program(values).ok_or_else(|| {
             let all = ValuesPerFrame::ALL.into_iter().filter(|values| kind.has_program(*values));
@@ -37,7 +39,7 @@ impl Dataplane {
         Ok(Self { kind, values, limits, program })
     }
 
-    /// What switches are.
+    /// Returns the kind of the switches.
     pub fn kind(&self) -> SwitchKind {
         self.kind
     }
@@ -47,18 +49,18 @@ impl Dataplane {
         self.values
     }
 
-    /// What a switch calls a port; 0, which is no port of ours, if it does not have it.
+    /// Returns the switch's number of a port, or 0 (not one of our ports) if the switch does not have it.
     pub(crate) fn number(&self, port: PortNo) -> Port {
         let number = self.kind.target().port_number(port).and_then(|number| u32::try_from(number).ok());
         Port(number.unwrap_or(0))
     }
 
-    /// The port of that number; `None` if it is none that we use.
+    /// Returns the port of that number; `None` if it is not one of ours.
     pub(crate) fn port_of(&self, number: Port) -> Option<PortNo> {
         self.kind.target().port_of(number.0.into())
     }
 
-    /// Whether what leaves by a port comes in by it again.
+    /// Returns whether frames sent to a port are received from it again.
     pub(crate) fn recirculates(&self, port: Port) -> bool {
         self.kind.recirculates(port)
     }
@@ -90,7 +92,7 @@ impl Dataplane {
     pub(crate) fn switch(&self, tables: &SwitchTables) -> Result<Switch, ControlError> {
         self.check(tables)?;
         let mut switch = Switch::new(0);
-        // What recirculates is under way for a while: see `switching.rs`.
+        // Recirculated frames are in flight for a while: see `switching.rs`.
         switch.set_loopback([]);
         switch.load(Arc::clone(&self.program))?;
         for (group, ports) in &tables.groups {
@@ -102,7 +104,7 @@ impl Dataplane {
         Ok(switch)
     }
 
-    /// Refuses tables that this kind of switch would get wrong.
+    /// Refuses tables that this kind of switch would not handle correctly.
     pub(crate) fn check(&self, tables: &SwitchTables) -> Result<(), ControlError> {
         match self.kind {
             SwitchKind::V1model => Ok(()),
@@ -124,7 +126,7 @@ impl Dataplane {
     }
 }
 
-/// How much fits into the tables that the controller fills.
+/// Returns the sizes of the tables that the controller fills.
 fn sizes(program: &Program) -> Vec<ProgramTable> {
     let size = |name| program.table(name).map_or(0, |table| table.max_entries);
     let of = |name: &str, full_name| ProgramTable {

@@ -1,10 +1,10 @@
-//! Why a run cannot be made as asked for.
+//! Errors of runs that cannot be made.
 
 use inart_controller::{InstallError, RecordsError};
 use inart_planner_aggregation::PlanError;
 use inart_protocol_aggregation::{AssignmentError, RerouteError};
 
-/// Why a run cannot be made as asked for, in one line.
+/// Reason why a run cannot be made, in one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The faults make no sense on this network.
@@ -15,24 +15,24 @@ pub enum Error {
     Option {
         /// The setting, by its name in [`Options`](crate::Options).
         option: &'static str,
-        /// What is wrong with it, and the fix.
+        /// Problem and fix.
         problem: String,
     },
     /// A plan for a job that is not there.
     #[error("the plan is for job {job}, which topology {topology} does not have: plan again")]
     NoJob {
-        /// The job.
+        /// Job.
         job: String,
-        /// The topology.
+        /// Topology.
         topology: String,
     },
     /// A host without an interface.
     #[error("host {host} has no link: connect it to a switch, or leave it out")]
     NoLink {
-        /// The host.
+        /// Host.
         host: String,
     },
-    /// No plan.
+    /// Missing plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The plan cannot be installed.
@@ -41,24 +41,24 @@ pub enum Error {
     /// The switch cannot run the compiled program.
     #[error("the compiled program: {0}")]
     Program(String),
-    /// More workers than there are ranks.
+    /// More workers than ranks.
     #[error("a run has more workers than there are ranks")]
     Ranks,
-    /// The daemon's records contradict each other.
+    /// Contradictory records of the daemon.
     #[error(transparent)]
     Records(#[from] RecordsError),
-    /// A switch refuses what the controller wrote.
+    /// Refusal by a switch of the controller's writes.
     #[error("switch {switch}: {reason}")]
     Switch {
-        /// The switch.
+        /// Switch.
         switch: String,
-        /// What it says.
+        /// Error of the switch.
         reason: String,
     },
-    /// The hosts refuse what the controller told them.
+    /// Refusal by the hosts of the controller's assignment.
     #[error(transparent)]
     Assignment(#[from] AssignmentError),
-    /// The hosts refuse to move.
+    /// Refusal by the hosts to migrate.
     #[error(transparent)]
     Reroute(#[from] RerouteError),
 }

@@ -1,4 +1,4 @@
-//! The event queue: what happens when.
+//! The event queue: events by time.
 
 use inart_topologies::switched::{LinkId, NodeId, Topology};
 use inart_virtual::Timeline;
@@ -13,7 +13,7 @@ impl ChannelId {
         [0, 1].map(|end| Self(2 * link.index() as u32 + end))
     }
 
-    /// From one node to its neighbour.
+    /// Returns the channel from one node to its neighbor.
     pub fn between(topology: &Topology, from: NodeId, to: NodeId) -> Option<Self> {
         let link = topology.link_between(from, to)?;
         Some(Self::of_link(link)[usize::from(topology.link(link).ends[0] != from)])
@@ -28,27 +28,27 @@ pub(crate) struct FrameId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ProcessId(pub u32);
 
-/// What a process is told.
+/// Notification of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tell {
-    /// Of the new plan version, which its server will move to.
+    /// The new plan version, which its server will migrate to.
     Prepare,
-    /// To move to the new plan version, since all workers know it.
+    /// Start of the coordinated migration, since all workers know the new plan version.
     Lead,
-    /// To move to the new plan version.
+    /// Migration to the new plan version.
     Move,
-    /// To move back.
+    /// Migration back.
     Back,
-    /// That the old plan version is closed.
+    /// Closing of the old plan version.
     Close,
 }
 
-/// What an event is.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventKind {
     /// A frame reaches the end of the channel it is on.
     Arrive(FrameId),
-    /// A frame comes into the switch of that node once more, by that port of its own numbers.
+    /// Arrival of a recirculated frame at the switch of that node, by a port in the switch's own numbers.
     Recirculated(u32, u32, FrameId),
     /// A state machine's deadline.
     Wake(ProcessId),
@@ -56,27 +56,27 @@ pub(crate) enum EventKind {
     Background(u32),
     /// A step of the fault schedule.
     Step(u32),
-    /// A job begins again.
+    /// Restart of a job.
     Rerun(u32),
-    /// A frame that a host sent in an earlier run is on its way once more.
+    /// Second arrival of a frame that a host sent in an earlier run.
     Late(ChannelId, FrameId),
     /// The plans change.
     Change,
-    /// The controller tells a process something.
+    /// Notification of a process by the controller.
     Tell(ProcessId, Tell),
     /// An interval of the observer ends.
     Watch,
-    /// The next frame of other traffic on a link.
+    /// Next frame of background traffic on a link.
     Inject(u32),
-    /// What the daemon, or a host of its jobs, has planned.
+    /// Scheduled action of the daemon, or of a host of its jobs.
     Live(u32),
     /// The sum of all for some chunk of a larger job is back.
     Back(u32),
-    /// The larger job has ended, and a server of a part is told.
+    /// Notification of a server that the larger job has ended.
     EndElsewhere(ProcessId),
-    /// The controller asks whether workers have followed their servers to a new plan version.
+    /// Query of the controller whether workers have migrated to a new plan version.
     Ask,
 }
 
-/// The events to come, by time in nanoseconds.
+/// Scheduled events, by time in nanoseconds.
 pub(crate) type EventQueue = Timeline<EventKind, u64>;

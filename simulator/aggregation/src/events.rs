@@ -1,4 +1,4 @@
-//! What happens to frames and processes.
+//! Handling of frames and processes.
 
 use inart_protocol_aggregation::Instant;
 use inart_wire::MacAddr;
@@ -25,7 +25,7 @@ impl Simulation<'_> {
             return self.wire.lose(id, frame, "cut off");
         }
         if in_flight.corrupt {
-            // The check sequence of Ethernet; an INART frame has none of its own.
+            // Ethernet's check sequence; an INART frame has none of its own.
             return self.wire.lose(id, frame, "discarded: wrong check sequence");
         }
         if in_flight.bytes.get(12..14) == Some(&INJECTED) {
@@ -46,7 +46,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Hands a frame to the processes of a host.
+    /// Delivers a frame to the processes of a host.
     pub(crate) fn deliver(&mut self, host: usize, frame: FrameId) {
         let mut bytes = std::mem::take(&mut self.wire.frames.get_mut(frame).bytes);
         take_tags_off(&mut bytes);
@@ -89,7 +89,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets a process send all it wants to, ends its round if it has ended, and plans when it wakes.
+    /// Lets a process send all its frames, ends its round if that is complete, and schedules its wake-up.
     pub(crate) fn pump(&mut self, id: ProcessId) {
         loop {
             self.send_all(id);
@@ -127,7 +127,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Begins a worker's present round.
+    /// Starts a worker's current round.
     pub(crate) fn start_round(&mut self, id: ProcessId) {
         let process = &mut self.processes[id.0 as usize];
         if let Role::Worker(worker) = &mut process.role {
@@ -145,7 +145,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// If a worker's round has ended, begins the next; false if there is nothing left to be done now.
+    /// Starts the next round if a worker's round has ended. Returns false if nothing is left to do now.
     fn end_round(&mut self, id: ProcessId) -> bool {
         if self.daemon.is_elastic(self.processes[id.0 as usize].job) {
             return self.look_at_member(id);
@@ -180,7 +180,7 @@ impl Simulation<'_> {
         false
     }
 
-    /// Notes that a worker has ended, in whatever way.
+    /// Notes that a worker has ended, successfully or not.
     pub(crate) fn ended(&mut self, id: ProcessId) {
         self.running -= 1;
         let job = self.processes[id.0 as usize].job;
@@ -225,7 +225,7 @@ impl Simulation<'_> {
     }
 }
 
-/// What a host's kernel does before it looks for who wants a frame.
+/// Removes VLAN tags, as a host's kernel does before it delivers a frame.
 fn take_tags_off(frame: &mut Vec<u8>) {
     while frame.get(12..14).is_some_and(|kind| TAGS.iter().any(|tag| tag == kind))
         && frame.len() >= 14 + TAG_BYTES

@@ -1,4 +1,4 @@
-//! Which hosts may be the cause of an aborted job, given the faults of a run.
+//! Hosts that may cause an abort, given the faults of a run.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use inart_topologies::faults::quantity::Span;
 pub(crate) struct ExpectedAborts {
     /// Names of hosts that are killed.
     gone: BTreeSet<String>,
-    /// Whether something is cut off or still for as long as hosts wait for each other: it may be because of
-    /// anybody.
+    /// Whether something is disconnected or paused for as long as the peer timeout: any host may be the
+    /// cause.
     cut_off: bool,
 }
 
 impl ExpectedAborts {
-    /// Those of `faults`; `peer_timeout` is how long hosts wait for each other.
+    /// Returns the expected causes of `faults`; `peer_timeout` is the hosts' timeout.
     pub fn of(faults: &Faults, peer_timeout: Span) -> Self {
         let is_long = |lasts: Span| lasts.0 >= peer_timeout.0 / 2;
         Self {
@@ -28,12 +28,12 @@ impl ExpectedAborts {
         }
     }
 
-    /// Whether a job may be aborted because of this host.
+    /// Returns whether a job may be aborted because of this host.
     pub fn covers(&self, host: &str) -> bool {
         self.cut_off || self.gone.contains(host)
     }
 
-    /// Whether a job may be aborted because of some host.
+    /// Returns whether a job may be aborted because of some host.
     pub fn any(&self) -> bool {
         self.cut_off || !self.gone.is_empty()
     }

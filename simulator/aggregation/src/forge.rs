@@ -1,4 +1,4 @@
-//! A hostile host: frames in the name of jobs that it is no part of.
+//! A hostile host: frames in the name of jobs of which it is not a member.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use rand::seq::IndexedRandom;
 
 use crate::simulation::{Node, Simulation};
 
-/// Where the header's fields are that it changes, as the table in `protocol/wire/src/lib.rs` has them; the
-/// version is none of them.
+/// Offsets of the header fields that it changes, as in the table of `protocol/wire/src/lib.rs`; the version
+/// is not one of them.
 const KIND: usize = 14;
 const JOB: Range<usize> = 18..20;
 /// Flags, plan version, shard, worker, sequence, contributors, group, exponent, length, incarnation.
@@ -23,14 +23,14 @@ const OTHERS: [Range<usize>; 10] =
 const SEQUENCE: Range<usize> = 24..28;
 const INCARNATION: Range<usize> = 40..44;
 pub(crate) const VALUES: usize = 44;
-/// Where VLAN tags go, and their EtherTypes.
+/// Offset of VLAN tags, and their EtherTypes.
 const TAGS: usize = 12;
 const TAG_TYPES: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 impl Simulation<'_> {
-    /// The host sends so many frames of other jobs out of its own interface, as they were or with some fields
-    /// changed: gradients, partials and results that were sent lately, with other values, and messages about
-    /// such; some of them in VLANs.
+    /// Sends `count` frames of other jobs from the host's interface, unchanged or with some changed fields:
+    /// recently sent gradients, partials and results, with other values, and control frames; some of them
+    /// VLAN-tagged.
     pub(crate) fn forge(&mut self, node: NodeId, count: u32) {
         let jobs = self.network.assignments.iter().enumerate();
         let own: Vec<u16> = jobs
@@ -85,8 +85,7 @@ impl Simulation<'_> {
     }
 }
 
-/// What a worker of the job might say to a server, or a server to a worker, that would do harm, about the
-/// chunk of `frame`.
+/// Returns a harmful message of a worker to a server, or of a server to a worker, about the chunk of `frame`.
 fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8> {
     let (rank, shard) =
         (rng.random_range(0..assignment.workers.len()), rng.random_range(0..assignment.shards.len()));
@@ -103,9 +102,12 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
             let transcript = Transcript { started: rng.random_range(0..10), marks };
             ControlMessage::KeepAlive { oldest, tensor_len: Some(rng.random_range(0..1000)), transcript }
         }
-        _ => ControlMessage::Abort { reason: *reasons.choose(rng).expect("there are some"), culprit: rank },
+        _ => ControlMessage::Abort {
+            reason: *reasons.choose(rng).expect("the list is not empty"),
+            culprit: rank,
+        },
     };
-    // The run that was overheard; no forger sees a worker's messages to its server.
+    // The run of the overheard frame; no forger sees a worker's messages to its server.
     let incarnation = frame[INCARNATION].iter().fold(0, |number, byte| number << 8 | u32::from(*byte)).into();
     let words = message.words(Incarnation::from(rng.random::<u32>()));
     let mut frame = vec![0; assignment.values_per_frame.frame_bytes()];
@@ -142,7 +144,7 @@ fn put_tags(rng: &mut impl Rng, frame: &mut Vec<u8>) {
     }
 }
 
-/// Puts anything into a field, or the next number.
+/// Sets a field to a random value or increments it.
 fn change(rng: &mut impl Rng, field: &mut [u8]) {
     match rng.random() {
         true => rng.fill(field),

@@ -1,4 +1,4 @@
-//! What goes on from parameter servers to a larger job, and comes back.
+//! Forwarding of sums from parameter servers to a larger job, and of its results back.
 
 use inart_protocol_aggregation::Assignment;
 
@@ -10,11 +10,11 @@ use crate::options::Options;
 use crate::server::Server;
 use crate::simulation::{Node, Simulation};
 
-/// A host that stands still is given what is back so much later.
+/// Delay before a result is delivered to a paused host again.
 const AGAIN_NANOS: u64 = 1_000_000;
 
 impl Simulation<'_> {
-    /// Checks which jobs' sums are to go on.
+    /// Checks which jobs forward their sums.
     ///
     /// # Errors
     /// The first that cannot be so.
@@ -36,7 +36,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Whether the sums of that job go on.
+    /// Returns whether that job forwards its sums.
     pub(crate) fn goes_on(&self, job: &str) -> bool {
         self.options.onward.as_ref().is_some_and(|onward| onward.jobs.iter().any(|name| name == job))
     }
@@ -51,7 +51,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Takes what goes on from a process, if it is such a server, and lets the sum of all come back.
+    /// Takes forwarded sums from a process, if it is such a server, and schedules the sum of all.
     pub(crate) fn take_sums(&mut self, id: ProcessId) {
         let (now, larger) = (self.wire.now, &mut self.larger);
         let Process { job, role, .. } = &mut self.processes[id.0 as usize];
@@ -84,7 +84,7 @@ impl Simulation<'_> {
             return;
         }
         let Some(Coming { incarnation, answer, .. }) = self.larger.coming.remove(&number) else { return };
-        // What went on from a server that is gone has nobody that it could come back to.
+        // The server that forwarded the sum may have restarted; then no process receives the result.
         match role {
             Role::Server(Server::Onward(server, alive), shard)
                 if *alive == incarnation && !self.larger.has_ended =>
@@ -101,7 +101,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The larger job has ended: a server of one of its parts is told.
+    /// Notifies a server of a part that the larger job has ended.
     pub(crate) fn end_elsewhere(&mut self, id: ProcessId) {
         self.wire.tally.ended_elsewhere += u64::from(!std::mem::replace(&mut self.larger.has_ended, true));
         let Process { host, role, .. } = &mut self.processes[id.0 as usize];
@@ -113,7 +113,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A server that starts again is told, too.
+    /// Notifies a restarted server that the larger job has ended.
     pub(crate) fn tell_of_end(&mut self, id: ProcessId) {
         if self.larger.has_ended {
             self.end_elsewhere(id);

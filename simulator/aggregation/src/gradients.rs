@@ -1,4 +1,4 @@
-//! What workers put in: gradients as a pure function of a seed.
+//! Inputs of workers: gradients as a pure function of a seed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,21 +6,22 @@ use std::str::FromStr;
 use inart_topologies::faults::quantity::Share;
 use inart_virtual::SplitMix64;
 
-/// How large the values of gradients are.
+/// Magnitude of the values of gradients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sizes {
-    /// From -1 to 1.
+    /// Values from -1 to 1.
     #[default]
     Even,
-    /// From -1e-12 to 1e-12.
+    /// Values from -1e-12 to 1e-12.
     Tiny,
     /// Three values of four are zeros, and so are all of every third round.
     Sparse,
     /// Tiny, but for one value of a million at one worker in every fifth round.
     Outlier,
-    /// From -2^k to 2^k, with another k from -130 to 100 in every round.
+    /// Values from -2^k to 2^k, with another k from -130 to 100 in every round.
     Wild,
-    /// The same, with another k for every 100 values at each worker; about one hundred in five is all zeros.
+    /// Values like `Wild`, with another k for every 100 values at each worker; about one hundred in five is
+    /// all zeros.
     Mixed,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct Gradients {
     pub seed: u64,
     /// The job, from 0.
     pub job: usize,
-    /// How often the job was run before.
+    /// Number of earlier runs of the job.
     pub run: u32,
     /// Share of gradients with one value that is far larger than the others.
     pub spikes: Share,
@@ -104,7 +105,8 @@ impl Gradients {
         }
     }
 
-    /// What a gradient has that is not finite, and where, from 0 to 1; `None` if all its values are finite.
+    /// Returns the non-finite value of a gradient, and its relative position from 0 to 1; `None` if all its
+    /// values are finite.
     pub fn spoilt(&self, rank: usize, round: u32) -> Option<(f32, f32)> {
         let share = self.spoilt.get();
         if share <= 0.0 {
@@ -137,7 +139,7 @@ impl Gradients {
                 }
             }
             Sizes::Wild => {
-                // The same at all workers.
+                // Equal at all workers.
                 let mut draws =
                     SplitMix64::new(self.seed ^ u64::from(round).wrapping_mul(0x8ebc_6af0_9c88_c6e3));
                 let power = (unit(&mut draws) * 231.0) as i32 - 130;

@@ -13,34 +13,34 @@ use inart_wire::{Incarnation, Rank, ShardId};
 use crate::event_queue::{ChannelId, FrameId, ProcessId};
 use crate::server::Server;
 
-/// The last frames of each host that come into its job's next run as well.
+/// Number of last frames of each host that also arrive in its job's next run.
 pub(crate) const LATE_FRAMES: usize = 32;
-/// How many of every host's last frames a hostile one knows.
+/// Number of every host's last frames that a hostile host knows.
 pub(crate) const OVERHEARD: usize = 4;
 
 /// A host: one interface, and the processes that listen on it.
 #[derive(Debug)]
 pub(crate) struct Host {
-    /// The way out of its interface.
+    /// Outgoing channel of its interface.
     pub channel: ChannelId,
     pub processes: Vec<ProcessId>,
-    /// How many faults hold it still.
+    /// Number of faults that pause it.
     pub paused: u32,
-    /// Frames that came meanwhile.
+    /// Frames that arrived while it was paused.
     pub inbox: Vec<FrameId>,
     /// The last frames it sent, at most `remember`, newest first.
     pub sent: VecDeque<Vec<u8>>,
     pub remember: usize,
 }
 
-/// How a worker ended.
+/// End of a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum End {
-    /// It has the sum of its last round.
+    /// Sum of the last round received.
     Done,
-    /// It was told why there is none.
+    /// Failure reported to the program.
     Failed(Failure),
-    /// It was killed.
+    /// Process killed.
     Killed,
 }
 
@@ -53,24 +53,23 @@ pub(crate) struct Worker {
     pub round: u32,
     /// The tensors of that round.
     tensors: Vec<TensorId>,
-    /// What it put into the round before and what it got.
+    /// Contribution and result of the previous round.
     ended: Option<RoundRecord>,
     pub end: Option<End>,
 }
 
 impl Worker {
-    /// Starts a round: all tensors that the gradient is cut into, at once. They have the label that the
-    /// program gives.
+    /// Starts a round: all tensors that the gradient is cut into, at once, with the program's label.
     pub fn start_round(&mut self, now: Instant, gradient: &[f32], tensors: usize, label: &str) {
         self.tensors.clear();
         for part in cut(gradient.len(), tensors) {
-            // Why there is none is told again at the round's end.
+            // An error is reported again at the round's end.
             let input = TensorInput::from(gradient[part].to_vec()).with_label(label);
             self.tensors.extend(self.flow.start(now, input));
         }
     }
 
-    /// Ends a round that has come to its end.
+    /// Ends a completed round.
     pub fn finish_round(&mut self) -> Result<RoundRecord, Failure> {
         self.flow.check()?;
         let mut ended = RoundRecord::default();
@@ -81,7 +80,7 @@ impl Worker {
         Ok(ended)
     }
 
-    /// Ends a round of one tensor that has come to its end: its sum.
+    /// Ends a completed round of one tensor, and writes its sum.
     pub fn finish_tensor(&mut self, sum: &mut Vec<f32>) -> Result<RoundRecord, Failure> {
         self.flow.check()?;
         let mut ended = RoundRecord::default();
@@ -94,7 +93,7 @@ impl Worker {
         Ok(ended)
     }
 
-    /// What it has put into its present round so far and what it got.
+    /// Returns its contribution to the current round so far, and the result.
     pub fn record(&self) -> Option<RoundRecord> {
         if self.tensors.is_empty() {
             return self.ended.clone();
@@ -107,8 +106,8 @@ impl Worker {
     }
 }
 
-/// How many tensors a gradient of `len` values is cut into where so many are wanted: each is to be longer
-/// than the one before.
+/// Returns the number of tensors (at most `wanted`) that a gradient of `len` values is cut into: each is
+/// longer than the one before.
 pub(crate) fn tensor_count(len: usize, wanted: u32) -> usize {
     (1..=wanted.max(1) as usize).rev().find(|tensors| weights(*tensors) <= len).unwrap_or(1)
 }
@@ -117,7 +116,7 @@ fn weights(tensors: usize) -> usize {
     tensors * (tensors + 1) / 2
 }
 
-/// Where a gradient of `len` values is cut into so many tensors.
+/// Returns the ranges of a gradient of `len` values cut into `tensors` tensors.
 pub(crate) fn cut(len: usize, tensors: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     (1..=tensors).map(move |tensor| {
@@ -126,14 +125,14 @@ pub(crate) fn cut(len: usize, tensors: usize) -> impl Iterator<Item = Range<usiz
     })
 }
 
-/// A process.
+/// Role of a process.
 #[derive(Debug)]
 pub(crate) enum Role {
     Worker(Worker),
     Server(Server, ShardId),
     /// A server that was killed.
     Gone(ShardId),
-    /// A host of an elastic job that is in no run, or a server of a job that is gone.
+    /// Host of an elastic job outside any view, or server of a deleted job.
     Absent,
 }
 
@@ -145,14 +144,14 @@ pub(crate) struct Process {
     /// Index of its node.
     pub host: usize,
     pub role: Role,
-    /// What the controller told it last: with that it starts again.
+    /// Last assignment from the controller, used for a restart.
     pub told: Assignment,
-    /// When it wakes by itself; later or earlier wake-ups planned are void.
+    /// Scheduled wake-up; others are void.
     pub wake_at: Option<u64>,
 }
 
 impl Process {
-    /// A worker; what it does with a NaN or an infinity is said beside how long it waits for a silent peer.
+    /// Creates a worker with a peer timeout and a rule for NaN and infinity.
     pub fn worker(
         assignment: &Assignment,
         job: usize,
@@ -167,7 +166,7 @@ impl Process {
         Ok(Self { job, host, role, told: assignment.clone(), wake_at: None })
     }
 
-    /// A server; whether its sums go on is said beside how long it waits for a silent peer.
+    /// Creates a server with a peer timeout, which may forward its sums.
     pub fn server(
         assignment: &Assignment,
         job: usize,
@@ -189,8 +188,8 @@ impl Process {
         }
     }
 
-    /// Until when to sleep, if longer than what is planned already; at least a nanosecond. `late` is how late
-    /// timers go off.
+    /// Schedules a wake-up if it is earlier than the scheduled one, at least one nanosecond from now. `late`
+    /// returns the timer's delay.
     pub fn sleep(&mut self, now: u64, late: impl FnOnce() -> u64) -> Option<u64> {
         let deadline = self.state_machine()?.next_deadline().map(Instant::as_nanos)?.max(now + 1);
         if self.wake_at.is_some_and(|planned| planned <= deadline) {

@@ -18,31 +18,30 @@ use inart_wire::PlanVersion;
 
 use crate::{Dataplane, Error};
 
-/// A topology whose switches hold what the controller wrote for some plans.
+/// A topology whose switches hold the controller's tables for some plans.
 #[derive(Clone, Debug)]
 pub struct InstalledNetwork {
     pub(crate) topology: Topology,
     pub(crate) ports: PortMap,
     pub(crate) dataplane: Arc<Dataplane>,
     pub(crate) assignments: Vec<Assignment>,
-    /// By name of the switch.
+    /// Tables, by name of the switch.
     pub(crate) tables: BTreeMap<String, SwitchTables>,
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) records: Records,
 }
 
-/// A plan under a new plan version, beside the one that is live.
+/// A plan under a new plan version, installed next to the active one.
 pub(crate) struct Beside {
-    /// What every switch is to hold.
+    /// Tables of every switch.
     pub tables: BTreeMap<String, SwitchTables>,
-    /// What the hosts of the job are to be told.
+    /// Assignment of the hosts of the job.
     pub assignment: Assignment,
 }
 
 impl InstalledNetwork {
-    /// Installs one plan for each job that is to run, by the real controller with switches in memory. They
-    /// are pushed twice, so that the entries of an older plan version are there, as they are after a push in
-    /// the middle of a training.
+    /// Installs one plan for each job that runs, by the real controller with switches in memory. The plans
+    /// are pushed twice, so that entries of an older plan version exist, as after a push during training.
     ///
     /// # Errors
     /// [`Error`] for a plan of a job that the topology lacks, or one that cannot be installed, and for links
@@ -78,7 +77,7 @@ impl InstalledNetwork {
         Ok(Self { topology, ports, dataplane: Arc::clone(dataplane), assignments, tables, jobs, records })
     }
 
-    /// A network whose switches hold these tables, whoever wrote them; its hosts are told those assignments.
+    /// Creates a network whose switches hold `tables`, and whose hosts have `assignments`.
     pub(crate) fn holding(
         topology: &Topology,
         ports: &PortMap,
@@ -98,7 +97,7 @@ impl InstalledNetwork {
         }
     }
 
-    /// Lets each job send at that rate at most, in bits of Ethernet frames per worker and second.
+    /// Limits the sending rate of each job, in bits of Ethernet frames per worker and second.
     pub fn limit_rates(&mut self, rates_bps: &[f64]) {
         for ((job, assignment), rate_bps) in self.jobs.iter_mut().zip(&mut self.assignments).zip(rates_bps) {
             let scale = (rate_bps / (job.plan.rate_bps * job.rate_scale)).min(1.0);
@@ -120,23 +119,23 @@ impl InstalledNetwork {
         Self::install(topology, &self.dataplane, plans, window_chunks)
     }
 
-    /// What the hosts of each job are told.
+    /// Returns the assignment of each job's hosts.
     pub fn assignments(&self) -> &[Assignment] {
         &self.assignments
     }
 
-    /// The topology.
+    /// Returns the topology.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// What changes of its plans are computed from.
+    /// Returns the fabric that plan changes are computed from.
     pub(crate) fn fabric(&self) -> Result<Fabric, Error> {
         Ok(Fabric::new(self.topology.clone(), self.dataplane.values, self.dataplane.limits)?)
     }
 
-    /// A plan under a new plan version beside what the switches hold; `live` is the plan version that the
-    /// job's hosts are in, and `newest` the newest that it ever had.
+    /// Returns a plan under a new plan version next to the switches' tables. `live` is the plan version of
+    /// the job's hosts, and `newest` the newest one ever used.
     pub(crate) fn beside(
         &self,
         held: &BTreeMap<String, SwitchTables>,
@@ -162,7 +161,7 @@ impl InstalledNetwork {
             requirements: requirements::of_plan(&self.ports, &roles, plan).map_err(wrong)?,
             window: job.window_chunks,
             new_plan_version: true,
-            // Nobody uses a plan version that was undone, and nobody ever will again.
+            // No host uses an undone plan version, now or later.
             known: Known { live: Some(live), removed: Some(newest), ..Known::default() },
         };
         let intent =
@@ -171,7 +170,7 @@ impl InstalledNetwork {
         Ok(Beside { tables: intent.desired, assignment })
     }
 
-    /// What the controller writes on a switch that has lost everything, while the others hold what they held.
+    /// Returns the controller's tables for a switch that has lost all state, while the others keep theirs.
     pub(crate) fn reinstall(&self, restarted: &str) -> Result<SwitchTables, Error> {
         let limits = self.dataplane.limits;
         let memory = |(name, tables): (&String, &SwitchTables)| {

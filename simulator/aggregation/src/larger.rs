@@ -10,16 +10,16 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::event_queue::ProcessId;
 
-/// What workers are told when the larger job ends.
+/// Reason that workers receive when the larger job ends.
 pub(crate) const ENDED: &str = "site n2: worker w5 was stopped";
-/// Nothing is back sooner.
+/// Shortest time until a result returns.
 const SOONEST_NANOS: f64 = 1e3;
 
-/// A sum of all on its way back.
+/// A result in flight.
 #[derive(Debug)]
 pub(crate) struct Coming {
     pub to: ProcessId,
-    /// Of the server whose sum it is of.
+    /// Incarnation of the server that forwarded the sum.
     pub incarnation: Incarnation,
     pub answer: Answer,
 }
@@ -27,9 +27,9 @@ pub(crate) struct Coming {
 /// The larger job.
 #[derive(Debug)]
 pub(crate) struct Larger {
-    /// A stream of its own.
+    /// Separate random stream.
     rng: ChaCha8Rng,
-    /// By number.
+    /// Results in flight, by number.
     pub coming: BTreeMap<u32, Coming>,
     /// The next number.
     pub next: u32,
@@ -43,13 +43,13 @@ impl Larger {
         Self { rng, coming: BTreeMap::new(), next: 0, has_ended: false }
     }
 
-    /// How long a sum is away, in nanoseconds.
+    /// Draws the time until a result returns, in nanoseconds.
     pub fn delay(&mut self, within: Span) -> u64 {
         let longest = (within.0 as f64).max(SOONEST_NANOS);
         (SOONEST_NANOS * (longest / SOONEST_NANOS).powf(self.rng.random::<f64>())) as u64
     }
 
-    /// What one of the others adds to a sum: values of about its size, mostly.
+    /// Draws another participant's addend to a sum, usually of similar magnitude.
     pub fn drawn(&mut self, own: &OwnSum) -> Vec<f32> {
         let largest = own.values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
         let size = match self.rng.random_range(0..8) {
@@ -67,7 +67,8 @@ impl Larger {
     }
 }
 
-/// The sum of what went on and of what others add, value by value: in double precision, then as floats.
+/// Returns the sum of a forwarded sum and the others' addends, by value: in double precision, then rounded to
+/// floats.
 pub(crate) fn sum_of_all(own: &[f32], others: &[Vec<f32>]) -> Vec<f32> {
     let mut sums: Vec<f64> = own.iter().map(|value| f64::from(*value)).collect();
     for values in others {

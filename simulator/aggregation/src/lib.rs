@@ -2,8 +2,8 @@
 //! program with the controller's tables, on an event queue, with links that have rate, delay and queue, and
 //! with faults drawn from a seed.
 //!
-//! [`InstalledNetwork::install`] puts plans on a topology, [`simulate`] runs jobs on it and compares every
-//! sum bit for bit with what the workers put in. The same arguments give the same run, event for event. No
+//! [`InstalledNetwork::install`] installs plans on a topology. [`simulate`] runs jobs on it and compares
+//! every sum bit for bit with the workers' inputs. Equal arguments give equal runs, event for event. No
 //! clock, no I/O.
 
 mod bound;

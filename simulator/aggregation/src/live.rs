@@ -1,76 +1,76 @@
-//! Jobs that come and go while others run, and hosts that do: what a run has of these.
+//! Jobs and hosts that change during a run.
 
 use inart_topologies::faults::quantity::Span;
 
-/// What happens to jobs during a run. The first jobs are those whose plans are installed.
+/// Job and host events of a run. The first jobs are those whose plans are installed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
-    /// What is asked of the controller, in any order.
+    /// Requests to the controller, in any order.
     pub events: Vec<LiveEvent>,
-    /// The controller's words, and hosts' answers, take so long at most.
+    /// Longest delay of the controller's notifications and of hosts' answers.
     pub told_within: Span,
-    /// Workers of elastic jobs compute for so long at most before each of their rounds.
+    /// Longest computation of workers of elastic jobs before each of their rounds.
     pub computes: Span,
-    /// The first run of an elastic job waits so long for hosts that are not there.
+    /// Time for which the first view of an elastic job waits for missing hosts.
     pub gathers_within: Span,
-    /// Planning takes so long at most.
+    /// Longest planning time.
     pub plans_within: Span,
     /// Second hosts with a name that is in use.
     pub doubles: Vec<Double>,
     /// Hosts that are interrupted while they wait for a run.
     pub interrupts: Vec<Interrupt>,
-    /// When somebody looks whether frames of the jobs move, to remove those that are not used.
+    /// Times at which jobs without frames are looked for, to remove unused ones.
     pub looks: Vec<Span>,
 }
 
 /// A second host with the name of a host of an elastic job: another process, by mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Double {
-    /// When it begins to ask for a run, once per second.
+    /// Time of its first request for a view; it repeats the request once per second.
     pub at: Span,
-    /// The job.
+    /// Job.
     pub job: String,
-    /// The name.
+    /// Name.
     pub host: String,
-    /// How often it asks before it is interrupted, and leaves; until it is refused if not given.
+    /// Number of requests before it is interrupted, and leaves; until it is refused if not given.
     pub asks: Option<u32>,
 }
 
-/// A host of an elastic job that is interrupted while it waits for a run: it leaves.
+/// Interruption of a host of an elastic job that waits for a view: it leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupt {
-    /// From when on; it leaves as soon as it waits.
+    /// Earliest time; it leaves as soon as it waits.
     pub at: Span,
-    /// The job.
+    /// Job.
     pub job: String,
-    /// Its name.
+    /// Host name.
     pub host: String,
-    /// When its process starts again after that, if it does.
+    /// Delay until its process restarts, if it does.
     pub again: Option<Span>,
 }
 
-/// Something that is asked of the controller.
+/// Request to the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveEvent {
-    /// When.
+    /// Time.
     pub at: Span,
     /// The job, by its name in the topology.
     pub job: String,
-    /// What.
+    /// Requested change.
     pub what: LiveChange,
 }
 
-/// What is asked of the controller.
+/// Change requested from the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveChange {
-    /// To install the job beside those that run; its hosts start then.
+    /// Installation of the job next to the running ones; its hosts start then.
     Submit,
-    /// To move it to other routes.
+    /// Migration to new routes.
     Move,
-    /// To end the run of an elastic job at a boundary, and to begin none.
+    /// Stop of the view of an elastic job at a stop point, without starting a new one.
     Pause,
-    /// To let runs of an elastic job begin again.
+    /// Start of new views of a paused elastic job.
     Resume,
-    /// To take it off the switches, though its hosts run.
+    /// Removal from the switches, although its hosts run.
     Delete,
 }

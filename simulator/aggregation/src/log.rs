@@ -6,7 +6,7 @@ use inart_wire::{Feedback, Frame, Kind};
 
 use crate::event_queue::ChannelId;
 
-/// Where the lines go, if anywhere.
+/// Destination of the lines, if any.
 pub(crate) struct Log<'a> {
     out: Option<&'a mut dyn Write>,
     /// `from>to`, by channel.
@@ -19,19 +19,19 @@ impl<'a> Log<'a> {
         Self { out, names, error: None }
     }
 
-    /// What went wrong when it was written, if anything.
+    /// Returns the first write error, if any.
     pub fn error(&mut self) -> Option<io::Error> {
         self.error.take()
     }
 
-    /// Something that is not about a frame on a link.
+    /// Logs an event that is not about a frame on a link.
     pub fn note(&mut self, now: u64, text: impl FnOnce() -> String) {
         if self.out.is_some() {
             self.line(now, &text());
         }
     }
 
-    /// What becomes of a frame on a channel.
+    /// Logs the fate of a frame on a channel.
     #[inline]
     pub fn frame(&mut self, now: u64, channel: ChannelId, bytes: &[u8], fate: &str) {
         if self.out.is_some() {
@@ -40,7 +40,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// What becomes of a channel.
+    /// Logs the state of a channel.
     pub fn link(&mut self, now: u64, channel: ChannelId, fate: &str) {
         if self.out.is_some() {
             let line = format!("{} {fate}", self.names[channel.0 as usize]);

@@ -1,24 +1,24 @@
-//! What an observer sees of the network in virtual time, and the plans that follow from it.
+//! Network observations in virtual time, and the plans derived from them.
 
 use inart_planner_aggregation::Plan;
 use inart_steering::Steering;
 
 use crate::watch::{Follow, Watched};
 
-/// Where the observer is.
+/// State of the observer.
 pub(crate) struct Observer {
-    /// Decides, if plans follow what is seen.
+    /// Decision logic, if replanning is enabled.
     pub steering: Option<Steering>,
     pub seen: Watched,
-    /// The plans in force, and those that a change under way leads to.
+    /// Active plans, and those of the active change.
     pub plans: Vec<Plan>,
     pub next: Vec<Plan>,
-    /// By channel: bytes sent by the end of the interval before, ours and others'.
+    /// Bytes sent until the end of the previous interval, by channel: ours and background.
     pub sent: Vec<[u64; 2]>,
 }
 
 impl Observer {
-    /// One that has seen nothing of a network with those plans in force.
+    /// Creates an observer of a network with these active plans.
     pub fn new(
         follow: Option<&Follow>,
         topology: &inart_topologies::switched::Topology,
@@ -30,7 +30,7 @@ impl Observer {
         Self { steering, seen: Watched::default(), plans, next: Vec::new(), sent }
     }
 
-    /// All that was seen and decided.
+    /// Returns all observations and decisions.
     pub fn seen(&self) -> Watched {
         let decisions = self.steering.iter().flat_map(Steering::decisions).cloned().collect();
         Watched { decisions, ..self.seen.clone() }

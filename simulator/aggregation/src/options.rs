@@ -1,4 +1,4 @@
-//! What the hosts of a run do, and what a run can do of a fault schedule.
+//! Options of a run, and supported faults.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use crate::onward::Onward;
 use crate::watch::{LinkTraffic, Watch};
 use crate::wire::SingleFault;
 
-/// What a run can do of a fault schedule: everything that needs no process of the controller.
+/// Supported parts of a fault schedule: all that need no controller process.
 pub const CAPABILITIES: Capabilities = Capabilities {
     controller: false,
     scheduler: false,
@@ -29,16 +29,16 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     frame_bytes: 64..=9000,
 };
 
-/// A worker of the first job whose gradient has another length than its peers'.
+/// A worker of the first job whose gradient has another length than that of its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OddLength {
-    /// Its rank.
+    /// Rank.
     pub rank: usize,
     /// The length, in values.
     pub gradient_values: usize,
 }
 
-/// As on the command line: `RANK=VALUES`.
+/// Prints `RANK=VALUES`, as on the command line.
 impl fmt::Display for OddLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.rank, self.gradient_values)
@@ -56,17 +56,17 @@ impl FromStr for OddLength {
     }
 }
 
-/// A worker of the first job whose program skips the sums of a round. Its later tensors fit those of its
-/// peers, and are of later steps.
+/// A worker of the first job whose program skips the sums of a round. Its later tensors have the shapes that
+/// its peers expect, but belong to later steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skip {
-    /// Its rank.
+    /// Rank.
     pub rank: usize,
     /// The round, counted from 0.
     pub round: u32,
 }
 
-/// As on the command line: `RANK=ROUND`.
+/// Prints `RANK=ROUND`, as on the command line.
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.rank, self.round)
@@ -87,55 +87,53 @@ impl FromStr for Skip {
 /// Gradients that have a NaN or an infinity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spoilt {
-    /// Share of gradients with one such value.
+    /// Share of gradients with a non-finite value.
     pub share: Share,
-    /// What workers do with them.
+    /// Workers' handling of such values.
     pub handling: NonFinite,
 }
 
-/// What the hosts do, and for how long.
+/// Options of the hosts, and durations.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Rounds of each run of a job.
     pub rounds: u32,
-    /// How often each job is run, one after the other: with hosts that begin anew, and other gradients, under
-    /// the same plan version on the same switches.
+    /// Number of consecutive runs of each job, with restarted hosts and other gradients, under the same plan
+    /// version on the same switches.
     pub runs: u32,
     /// Values of each gradient.
     pub gradient_values: usize,
-    /// Tensors that each gradient is cut into, of different lengths and all in flight at once.
+    /// Number of tensors that each gradient is cut into, of different lengths and all in flight at once.
     pub tensors: u32,
-    /// A worker with another length, if there is one: no sum is right then, and the job is to end.
+    /// Worker with another gradient length, if any: no sum is right then, and the job must end.
     pub odd_length: Option<OddLength>,
-    /// A worker that skips a round, if there is one: rounds then go on until the job ends by that worker's
-    /// name.
+    /// Worker that skips a round, if any: rounds continue until the job ends with an error that names it.
     pub skip: Option<Skip>,
-    /// How large the values are.
+    /// Magnitude of the values.
     pub sizes: Sizes,
     /// Share of gradients with one value that is far larger than the others.
     pub spikes: Share,
-    /// Gradients with a NaN or an infinity, if there are any.
+    /// Gradients with a NaN or an infinity, if any.
     pub spoilt: Option<Spoilt>,
     /// Changes every gradient before its round starts, if given.
     pub adjust: Option<Adjust>,
     /// Decides gradients and faults.
     pub seed: u64,
-    /// How long hosts wait for a silent peer.
+    /// Time that hosts wait for a silent peer.
     pub peer_timeout: Duration,
     /// Virtual time after which a run that has not ended is a failure.
     pub limit: Span,
-    /// Share of new plans' tables that some switch refuses, so that what was written is taken back.
+    /// Share of plan installations that some switch refuses, so that written tables are rolled back.
     pub refused: Share,
-    /// Jobs that come and go, and elastic jobs' hosts that do, if there are such; not together with other
-    /// changes of plans.
+    /// Job and host events, if any; excludes other plan changes.
     pub live: Option<Live>,
-    /// Jobs that are parts of a larger one, if there are such; not together with `live`.
+    /// Jobs that are parts of a larger one, if any; excludes `live`.
     pub onward: Option<Onward>,
-    /// Changes of plans while the jobs run, if there are any.
+    /// Plan changes while the jobs run, if any.
     pub changes: Option<Changes>,
-    /// Other traffic on links.
+    /// Background traffic on links.
     pub others: Vec<LinkTraffic>,
-    /// What is looked at meanwhile, and whether plans follow it; not together with `changes`.
+    /// Observation and replanning, if enabled; excludes `changes`.
     pub watch: Option<Watch>,
     /// One hop, by its number from 0, that fares otherwise.
     pub single: Option<(u64, SingleFault)>,

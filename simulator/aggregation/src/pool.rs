@@ -1,4 +1,4 @@
-//! Frames under way, in buffers that are used again.
+//! Frames in flight, in reused buffers.
 
 use crate::event_queue::{ChannelId, FrameId};
 
@@ -7,13 +7,14 @@ use crate::event_queue::{ChannelId, FrameId};
 pub(crate) struct InFlight {
     pub bytes: Vec<u8>,
     pub channel: ChannelId,
-    /// What the channel's generation was when it was sent: if the link went down since, it never arrives.
+    /// Generation of the channel when the frame was sent: if the link went down since, the frame never
+    /// arrives.
     pub generation: u32,
-    /// Whether its check sequence is wrong by now.
+    /// Whether its check sequence is wrong.
     pub corrupt: bool,
 }
 
-/// All frames under way.
+/// All frames in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     frames: Vec<InFlight>,
@@ -21,7 +22,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A frame whose bytes are whatever the buffer held before.
+    /// Returns a frame with unspecified bytes.
     pub fn take(&mut self) -> FrameId {
         self.free.pop().unwrap_or_else(|| {
             let frame = InFlight { bytes: Vec::new(), channel: ChannelId(0), generation: 0, corrupt: false };

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::simulation::{Node, Simulation, SwitchNode};
 
 impl Simulation<'_> {
-    /// Makes the switches hold what they should.
+    /// Writes the desired tables to the switches.
     pub(crate) fn write_tables(&mut self) -> Result<(), Error> {
         for switch in self.changing.tables.keys().cloned().collect::<Vec<_>>() {
             self.write_to(&switch, usize::MAX)?;
@@ -16,8 +16,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Writes what the switches should hold, unless it is drawn that one of them refuses; whether one does.
-    /// Those before it have everything then, and it has some of it.
+    /// Writes the desired tables, unless one switch is drawn to refuse them. Returns whether one refused.
+    /// Switches before it then have all their updates, and the refusing one has some.
     pub(crate) fn is_refused(&mut self) -> Result<bool, Error> {
         let refuses = self.changing.refuser.random_bool(self.options.refused.get());
         let updates =
@@ -40,7 +40,7 @@ impl Simulation<'_> {
         Ok(true)
     }
 
-    /// Makes a switch hold what it should, but does no more than so many updates.
+    /// Writes at most `most` updates of the desired tables to a switch.
     fn write_to(&mut self, name: &str, most: usize) -> Result<(), Error> {
         let node = self.network.topology.node_named(name).map(|id| id.index());
         let Some(Node::Switch(node)) = node.map(|index| &mut self.nodes[index]) else { return Ok(()) };
@@ -63,7 +63,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// That switch, unless it is down.
+    /// Returns that switch, unless it is down.
     fn switch_named(&self, name: &str) -> Option<&SwitchNode> {
         match &self.nodes[self.network.topology.node_named(name)?.index()] {
             Node::Switch(node) if node.switch.program().is_some() => Some(node),
@@ -71,8 +71,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// What is wrong with the switches' tables while no plan changes: entries that are missing, or of an
-    /// plan version that no host uses.
+    /// Returns what is wrong with the switches' tables while no plan changes: missing entries, or entries of
+    /// a plan version that no host uses.
     pub(crate) fn wrong_tables(&self) -> Option<String> {
         let changing = &self.changing;
         let follows = self.options.watch.as_ref().is_some_and(|watch| watch.follow.is_some());
@@ -83,7 +83,7 @@ impl Simulation<'_> {
         for (name, tables) in &changing.tables {
             let Some(node) = self.switch_named(name) else { continue };
             if let Some(update) = diff(&node.tables, tables).first() {
-                return Some(format!("switch {name} does not hold what it should: {update:?}"));
+                return Some(format!("switch {name} lacks an update: {update:?}"));
             }
             let before = &self.network.tables[name];
             for (first, now) in self.network.assignments.iter().zip(&changing.now) {
@@ -95,7 +95,7 @@ impl Simulation<'_> {
                 if let Some(plan_version) = tables.plan_versions(now.job).into_iter().find(is_left) {
                     let (job, live) = (&now.name, now.plan_version);
                     return Some(format!(
-                        "switch {name} has entries of job {job} under plan version {plan_version}, and {live} is in force"
+                        "switch {name} has entries of job {job} under plan version {plan_version}, but {live} is active"
                     ));
                 }
             }

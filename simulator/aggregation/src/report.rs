@@ -1,4 +1,4 @@
-//! What a run came to.
+//! Outcome of a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,19 +11,19 @@ use serde::Serialize;
 use crate::Tally;
 use crate::watch::Watched;
 
-/// What a run came to.
+/// Outcome of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The topology's name.
     pub topology: String,
     /// The seed of gradients and faults.
     pub seed: u64,
-    /// Why the run is a failure, if it is one: a wrong sum, a hang, a job given up without need, or a worker
-    /// that was not told.
+    /// Reason why the run failed, if it did: a wrong sum, a hang, a job aborted without a cause, or a worker
+    /// without an error report.
     pub failure: Option<String>,
     /// Virtual time at the end.
     pub seconds: f64,
-    /// Frames given to a link, each link on their way counted.
+    /// Frames sent on links, counted once per link.
     pub packet_hops: u64,
     /// Frames that switches took into a sum.
     pub summed_in_switches: u64,
@@ -31,17 +31,17 @@ pub struct Report {
     pub refused: BTreeMap<String, u64>,
     /// Sums compared bit for bit: one per round, block and worker.
     pub sums_checked: u64,
-    /// How often each fault happened.
+    /// Number of faults, by name.
     pub faults: BTreeMap<&'static str, u64>,
-    /// The same, as numbers.
+    /// Number of faults, by field.
     #[serde(skip)]
     pub tally: Tally,
-    /// Each job.
+    /// Outcome of each job.
     pub jobs: Vec<JobReport>,
-    /// Changes of plans, if there were to be any.
+    /// Plan changes, if any were requested.
     #[serde(skip)]
     pub changes: Option<ChangesReport>,
-    /// What was seen, if something was to be watched.
+    /// Observations, if requested.
     #[serde(skip)]
     pub watched: Option<Watched>,
     /// Jain's fairness index of the jobs' goodput while all of them ran: (Σx)² / (n Σx²), 1 when all are
@@ -49,16 +49,16 @@ pub struct Report {
     pub jain: f64,
 }
 
-/// What became of the changes of plans.
+/// Outcome of the plan changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangesReport {
     /// Changes that are over.
     pub changes: u32,
     /// Rounds that some worker did not end with the right sum.
     pub lost_rounds: u32,
-    /// From the beginning of the first to the end of the last; `None` if the last is not over.
+    /// Time from the start of the first change to the end of the last; `None` if the last is not over.
     pub seconds: Option<f64>,
-    /// By job, the results that its slowest worker got in that time.
+    /// Results of the slowest worker in that time, by job.
     pub results: Vec<u64>,
 }
 
@@ -80,16 +80,16 @@ impl ChangesReport {
     }
 }
 
-/// What became of a job.
+/// Outcome of a job.
 #[derive(Clone, Debug, Serialize)]
 pub struct JobReport {
-    /// Its name.
+    /// Name.
     pub job: String,
     /// Rounds that ended with the right sum at every worker.
     pub rounds: u32,
     /// A digest of those sums: equal digests, equal bits.
     pub digest: String,
-    /// From the start to the last worker's end.
+    /// Time from the start to the last worker's end.
     pub seconds: f64,
     /// Bits of gradient values that each worker got summed, per second, over the rounds above.
     pub goodput_bps: f64,
@@ -101,18 +101,18 @@ pub struct JobReport {
     pub retransmissions: u64,
     /// Gradient frames sent past the switches.
     pub bypasses: u64,
-    /// What its servers counted since they were last started, in the order of the shards.
+    /// Counters of its servers since their last start, in the order of the shards.
     pub servers: Vec<ServerCounters>,
     /// Workers that did not end with the sum of the last round.
     pub ends: Vec<WorkerEnd>,
 }
 
-/// How a worker ended that has not the last round's sum.
+/// End of a worker that does not have the last round's sum.
 #[derive(Clone, Debug, Serialize)]
 pub struct WorkerEnd {
-    /// Its name.
+    /// Name.
     pub worker: String,
-    /// What it was told, or that it was killed.
+    /// Error that it reported, or "killed".
     pub end: String,
 }
 

@@ -1,5 +1,4 @@
-//! A job that is run again: by hosts that begin anew, under the same plan version, on switches that hold what
-//! they held.
+//! Consecutive runs of a job: restarted hosts, under the same plan version, with unchanged switches.
 
 use rand::Rng;
 
@@ -8,13 +7,13 @@ use crate::event_queue::{EventKind, ProcessId};
 use crate::host::{Process, Role};
 use crate::simulation::{Node, Simulation};
 
-/// Whoever starts the hosts again is quick: frames of the run before are still under way.
+/// Delay before hosts restart: short, so that frames of the previous run are still in flight.
 const PAUSE_NANOS: u64 = 20_000;
 /// The least time after which they do.
 const SOON_NANOS: f64 = 1e3;
 
 impl Simulation<'_> {
-    /// Plans the next run of a job whose workers have all ended, if there is to be one.
+    /// Schedules the next run of a job after all its workers have ended, if one is left.
     pub(crate) fn plan_rerun(&mut self, job: usize) {
         let state = &mut self.jobs[job];
         if state.runs_left > 0 {
@@ -24,8 +23,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets what a host sent last come once more, each frame at some time, soon or as late as the runs before
-    /// took.
+    /// Schedules second copies of a host's last frames, each at a random time up to the duration of the
+    /// earlier runs.
     fn delay_copies(&mut self, host: usize) {
         let Node::Host(host) = &mut self.nodes[host] else { return };
         let longest = (self.wire.now as f64).max(SOON_NANOS);
@@ -37,7 +36,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Starts all hosts of a job anew.
+    /// Restarts all hosts of a job.
     pub(crate) fn rerun(&mut self, job: usize) -> Result<(), Error> {
         self.wire.log.note(self.wire.now, || format!("job {} is run again", self.assignments[job].name));
         self.wire.tally.reruns += 1;

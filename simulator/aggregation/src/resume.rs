@@ -1,5 +1,5 @@
-//! Sums of a job that is part of a larger one: what went on, what came back, and the audit of what workers
-//! got for it.
+//! Forwarded sums of a part of a larger job: sums sent, results received, and the audit of the workers'
+//! results.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,27 +22,27 @@ struct Summed {
 #[derive(Debug)]
 struct Place {
     shard: usize,
-    /// Its number among the chunks of a round in that shard.
+    /// Index among the chunks of a round in that shard.
     number: u32,
     values: Range<usize>,
 }
 
-/// What went on in a run of a job.
+/// Forwarded sums of a run of a job.
 #[derive(Debug)]
 pub(crate) struct WentOn {
-    /// How many others add to each sum.
+    /// Number of other addends per sum.
     others: u32,
     exact: bool,
-    /// In the order of values.
+    /// Chunks in the order of values.
     places: Vec<Place>,
-    /// By shard: chunks of a round, placeholders and maxima among them.
+    /// Chunks per round, including placeholders and maxima, by shard.
     per_round: Vec<u32>,
-    /// By shard and sequence.
+    /// Sums, by shard and sequence.
     sums: BTreeMap<(usize, u32), Summed>,
 }
 
 impl WentOn {
-    /// Of a job whose gradients of `len` values are cut into so many tensors.
+    /// Creates the record of a job whose gradients of `len` values are cut into `tensors` tensors.
     pub fn new(assignment: &Assignment, len: usize, tensors: usize, others: u32) -> Self {
         let mut per_round = vec![0; assignment.shards.len()];
         let mut places = Vec::new();
@@ -63,20 +63,22 @@ impl WentOn {
         Self { others, exact: assignment.exact_sums, places, per_round, sums: BTreeMap::new() }
     }
 
-    /// How many others add to each sum.
+    /// Returns the number of other addends per sum.
     pub fn others(&self) -> u32 {
         self.others
     }
 
-    /// The next run begins.
+    /// Starts the next run.
     pub fn clear(&mut self) {
         self.sums.clear();
     }
 
-    /// A sum goes on, and `all` is the sum of all that comes back; its answer says that workers `read` that.
+    /// Records a forwarded sum and its result `all`; workers `read` the given values from the server's
+    /// answer.
     ///
     /// # Errors
-    /// That it has gone on before, or that workers would read something else.
+    ///
+    /// Duplicate forwarding, or an answer that workers would decode to other values.
     pub fn add(&mut self, shard: ShardId, own: &OwnSum, all: &[f32], read: Vec<f32>) -> Result<(), String> {
         let sequence = own.sequence;
         // The same numbers: +0 may stand for -0.
@@ -87,12 +89,12 @@ impl WentOn {
         }
         match self.sums.insert((shard.index(), sequence.get()), Summed { own: own.values.clone(), read }) {
             None => Ok(()),
-            Some(_) => Err(format!("shard {shard}: the sum of chunk {sequence} went on twice")),
+            Some(_) => Err(format!("shard {shard}: the sum of chunk {sequence} was forwarded twice")),
         }
     }
 
-    /// Audits the tensor in these places of a round: that what went on is the sum of what the workers passed
-    /// in, and that what they received is the sum of all that came back.
+    /// Audits a tensor of a round: the forwarded sum must equal the sum of the workers' inputs, and the
+    /// received values must equal the result.
     ///
     /// # Errors
     /// The first difference.
@@ -110,17 +112,19 @@ impl WentOn {
             }
             let sequence = round * self.per_round[*shard] + number;
             let Some(Summed { own, read }) = self.sums.get(&(*shard, sequence)) else {
-                return Err(format!("round {round}, shard {shard}: a result without a sum that went on"));
+                return Err(format!("round {round}, shard {shard}: a result without a forwarded sum"));
             };
             if own.len() != values.len() {
                 let (seen, expected) = (own.len(), values.len());
-                return Err(format!("round {round}, shard {shard}: {seen} values of {expected} went on"));
+                return Err(format!(
+                    "round {round}, shard {shard}: {seen} values of {expected} were forwarded"
+                ));
             }
             let of_tensor = values.start - tensor.start..values.end - tensor.start;
             went_on[of_tensor.clone()].copy_from_slice(own);
             all[of_tensor].copy_from_slice(read);
         }
-        let result = Received { rank: 0, worker: "(what went on)", result: &went_on };
+        let result = Received { rank: 0, worker: "(forwarded)", result: &went_on };
         check_round(&Lockstep, round, sent, &[result], self.exact)
             .map_err(|mismatch| mismatch.to_string())?;
         for Received { worker, result, .. } in received {
@@ -142,7 +146,7 @@ fn chunks_of(split: &Split, shard: usize) -> u32 {
     split.chunk_count(shard) as u32
 }
 
-/// Whether a shard that has no value of a tensor has a placeholder.
+/// Returns whether a shard without values of a tensor has a placeholder.
 fn has_placeholder(shard: &ShardAssignment) -> bool {
     shard.share > 0.0
 }
@@ -154,8 +158,8 @@ mod tests {
 
     use super::*;
 
-    /// Of 40 values in two tensors, of 13 and 27, in two shards, the second of which has almost nothing: a
-    /// placeholder for each tensor.
+    /// Creates a record of 40 values in two tensors, of 13 and 27, in two shards. The second shard has almost
+    /// no values: a placeholder for each tensor.
     fn went_on() -> WentOn {
         let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
         let shard = |last, share| ShardAssignment {
@@ -182,8 +186,8 @@ mod tests {
         OwnSum::exact(ChunkSeq::from(sequence), values, true)
     }
 
-    /// The audit of the second tensor of round 1, of which those values went on and came to the worker. A
-    /// frame has two values of 11 digits each.
+    /// Audits the second tensor of round 1 with these forwarded and received values. A frame has two values
+    /// of 11 digits each.
     fn told(second: f32, received: f32) -> Result<(), String> {
         let mut went_on = went_on();
         for (frame, values) in (0..).zip([2; 13].into_iter().chain([1])) {
@@ -204,12 +208,12 @@ mod tests {
     #[test]
     fn what_went_on_and_is_no_sum_of_the_workers_is_told() {
         let problem = told(4.0, 5.0).expect_err("4 of 5");
-        assert!(problem.contains("(what went on)") && problem.contains("4 instead of 5"), "{problem}");
+        assert!(problem.contains("(forwarded)") && problem.contains("4 instead of 5"), "{problem}");
     }
 
     #[test]
     fn the_workers_own_sum_is_not_what_they_are_to_receive() {
-        let problem = told(5.0, 5.0).expect_err("nothing of the others");
+        let problem = told(5.0, 5.0).expect_err("the result lacks the other addends");
         assert!(problem.contains("worker w1") && problem.contains("5 instead of 6"), "{problem}");
     }
 
@@ -219,9 +223,9 @@ mod tests {
         let shard = ShardId::from(1);
         went_on.add(shard, &own(0, vec![]), &[], vec![]).expect("it is the first");
         let problem = went_on.add(shard, &own(0, vec![]), &[], vec![]).expect_err("it is the second");
-        assert_eq!(problem, "shard 1: the sum of chunk 0 went on twice");
+        assert_eq!(problem, "shard 1: the sum of chunk 0 was forwarded twice");
         let problem = went_on.check(0, &(0..13), &[], &[]).expect_err("it has not");
-        assert_eq!(problem, "round 0, shard 0: a result without a sum that went on");
+        assert_eq!(problem, "round 0, shard 0: a result without a forwarded sum");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The rounds of one run of a job: what goes into each sum, and the audit of what came out.
+//! Rounds of one run of a job: inputs of each sum, and the audit of the results.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(crate) struct Rounds {
     gradients: Gradients,
     /// Values of the gradient of each worker, by rank.
     lens: Vec<usize>,
-    /// Tensors that each is cut into.
+    /// Number of tensors that each gradient is cut into.
     pub tensors: usize,
     /// Whether all sums are exact.
     exact: bool,
@@ -31,15 +31,15 @@ pub(crate) struct Rounds {
     pub audited: u32,
     /// Sums compared: one per block and worker.
     pub sums_checked: u64,
-    /// Of all sums of those rounds, in order: equal if they are equal bit for bit.
+    /// Digest of all sums of those rounds, in order: equal if they are equal bit for bit.
     pub digest: u64,
-    /// What went on to others in this run, in a job that is part of a larger one.
+    /// Forwarded sums of this run, in a job that is part of a larger one.
     pub went_on: Option<WentOn>,
 }
 
 impl Rounds {
-    /// Of a run of that job; the workers' gradients have those lengths, by rank.
-    /// Each gradient is cut into so many tensors.
+    /// Creates the rounds of a run of `assignment`'s job. `lengths` has the workers' gradient lengths by
+    /// rank. Each gradient is cut into `tensors` tensors.
     pub fn new(
         assignment: &Assignment,
         gradients: Gradients,
@@ -61,34 +61,35 @@ impl Rounds {
         }
     }
 
-    /// The run after this one, with other gradients; what was counted counts on.
+    /// Starts the next run, with other gradients; counters continue.
     pub fn next_view(&mut self) {
         self.gradients.run += 1;
         self.open.clear();
         self.went_on.iter_mut().for_each(WentOn::clear);
     }
 
-    /// Writes what the worker of that rank puts into that round.
+    /// Writes the gradient of the worker of that rank for that round.
     pub fn write_gradient(&self, round: u32, rank: usize, out: &mut Vec<f32>) {
         out.resize(self.lens[rank], 0.0);
         self.gradients.write(rank, round, out);
     }
 
-    /// Whether that worker's gradient of that round has a NaN or an infinity.
+    /// Returns whether that worker's gradient of that round has a NaN or an infinity.
     pub fn is_spoilt(&self, round: u32, rank: usize) -> bool {
         self.lens[rank] > 0 && self.gradients.spoilt(rank, round).is_some()
     }
 
-    /// Takes in that a worker has ended a round; the last one has it audited.
+    /// Records that a worker has ended a round; the last one starts the audit.
     ///
     /// # Errors
-    /// What is wrong with the sums, in one line.
+    ///
+    /// Describes the wrong sum, in one line.
     pub fn end(&mut self, round: u32, rank: usize, record: RoundRecord) -> Result<(), String> {
         if let Some(other) = self.lens.iter().position(|len| *len != self.lens[rank]) {
             let [name, peer] = [rank, other].map(|rank| &self.names[rank]);
             let [len, others] = [rank, other].map(|rank| self.lens[rank]);
             return Err(format!(
-                "round {round}: {name} has a sum of {len} values, and {peer} put in {others}"
+                "round {round}: {name} has a sum of {len} values, but {peer} contributed {others}"
             ));
         }
         let records = self.open.entry(round).or_insert_with(|| vec![None; self.names.len()]);
@@ -113,12 +114,12 @@ impl Rounds {
         Ok(())
     }
 
-    /// The tensors that a gradient is cut into.
+    /// Returns the ranges of the tensors that a gradient is cut into.
     fn parts(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         cut(self.lens[0], self.tensors)
     }
 
-    /// Whether what workers report is what their programs passed in.
+    /// Checks that workers' reported inputs equal their programs' gradients.
     fn check_gradients(&self, round: u32, records: &[RoundRecord]) -> Result<(), String> {
         let mut passed_in = Vec::new();
         for (rank, record) in records.iter().enumerate() {
@@ -126,16 +127,14 @@ impl Rounds {
             let same = |(one, other): (&f32, &f32)| one.to_bits() == other.to_bits();
             if passed_in.len() != record.sent.len() || !passed_in.iter().zip(&record.sent).all(same) {
                 let worker = &self.names[rank];
-                return Err(format!(
-                    "round {round}, worker {worker}: it summed something else than its gradient"
-                ));
+                return Err(format!("round {round}, worker {worker}: its input differs from its gradient"));
             }
         }
         Ok(())
     }
 
-    /// Audits the rounds that only some workers have ended. `last` is each worker's present round and what it
-    /// put in.
+    /// Audits the rounds that only some workers have ended. `last` has each worker's current round and
+    /// contribution.
     pub fn audit_open(&mut self, last: &[(u32, Option<RoundRecord>)]) -> Result<(), String> {
         for (round, ended) in std::mem::take(&mut self.open) {
             let received: Vec<bool> = ended.iter().map(Option::is_some).collect();
@@ -143,7 +142,7 @@ impl Rounds {
             let records: Option<Vec<RoundRecord>> =
                 ended.into_iter().zip(others).map(|(ended, other)| ended.or(other)).collect();
             let Some(records) = records else {
-                // A worker that never began the round cannot be in its sum, which then nobody may have.
+                // If a worker never started the round, no worker may have its sum.
                 let (seen, expected) = (received.iter().filter(|ended| **ended).count(), self.names.len());
                 let what = Difference::Length { items: "workers' gradients", seen, expected };
                 let mismatch = Mismatch { round, worker: self.names[0].clone(), what };
@@ -190,7 +189,7 @@ mod tests {
     use super::*;
     use crate::gradients::Sizes;
 
-    /// Of two workers, the first of which puts in ones and the second halves.
+    /// Creates rounds of two workers, the first with ones and the second with halves.
     fn rounds() -> Rounds {
         let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
         let worker = |last| WorkerAddress { name: format!("w{last}"), mac: mac(last) };
@@ -230,10 +229,10 @@ mod tests {
 
     const RIGHT: [f32; 2] = [1.5; 2];
 
-    /// The problem once both workers have ended the round.
+    /// Returns the problem once both workers have ended the round.
     fn told(first: RoundRecord, second: RoundRecord) -> Result<(), String> {
         let mut rounds = rounds();
-        rounds.end(0, 0, first).expect("the other has not ended");
+        rounds.end(0, 0, first).expect("the second worker has not ended");
         rounds.end(0, 1, second)
     }
 
@@ -252,25 +251,25 @@ mod tests {
 
     #[test]
     fn a_sum_of_what_is_not_the_gradient_is_told() {
-        // The sum of what was sent, but the first worker sent halves.
+        // The sum equals the inputs, but the first worker sent halves.
         let wrong = [1.0; 2];
         let problem = told(record(0.5, wrong), record(0.5, wrong)).expect_err("its gradient is 1.0");
-        assert_eq!(problem, "round 0, worker w1: it summed something else than its gradient");
+        assert_eq!(problem, "round 0, worker w1: its input differs from its gradient");
     }
 
     #[test]
     fn so_it_is_of_a_round_that_not_all_have_ended() {
         let mut rounds = rounds();
-        rounds.end(0, 0, record(1.0, [1.25; 2])).expect("the other has not ended");
+        rounds.end(0, 0, record(1.0, [1.25; 2])).expect("the second worker has not ended");
         let problem = rounds.audit_open(&[(1, None), (0, Some(record(0.25, [0.0; 2])))]);
         let problem = problem.expect_err("its gradient is 0.5");
-        assert_eq!(problem, "round 0, worker w2: it summed something else than its gradient");
+        assert_eq!(problem, "round 0, worker w2: its input differs from its gradient");
     }
 
     #[test]
     fn a_sum_without_somebody_who_never_began_is_told() {
         let mut rounds = rounds();
-        rounds.end(0, 0, record(1.0, [1.0; 2])).expect("the other has not ended");
+        rounds.end(0, 0, record(1.0, [1.0; 2])).expect("the second worker has not ended");
         assert!(rounds.audit_open(&[(1, None), (0, None)]).is_err());
     }
 }

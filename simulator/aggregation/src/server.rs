@@ -1,4 +1,4 @@
-//! A parameter server, whose sums are its results or go on to others.
+//! A parameter server, whose sums are its results or are forwarded.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use inart_wire::{Incarnation, PlanVersion, ShardId};
 /// A parameter server.
 #[derive(Debug)]
 pub(crate) enum Server {
-    /// Its sums are its results.
+    /// Sums are the results.
     Lockstep(ServerShard),
-    /// They go on. Beside it, its incarnation.
+    /// Sums are forwarded; with the incarnation.
     Onward(ServerShard<Onward>, Incarnation),
 }
 
-/// The same for both kinds.
+/// Applies an expression to both kinds.
 macro_rules! of_both {
     ($server:expr, $shard:ident => $what:expr) => {
         match $server {

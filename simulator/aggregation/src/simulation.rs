@@ -35,10 +35,10 @@ use crate::{Error, InstalledNetwork};
 /// A switch and the channels out of its ports: port p is `ports[p - 1]`.
 pub(crate) struct SwitchNode {
     pub switch: Switch,
-    /// What was written on it.
+    /// Tables written to it.
     pub tables: SwitchTables,
     pub ports: Vec<ChannelId>,
-    /// How often it was restarted.
+    /// Number of restarts.
     pub incarnation: u32,
 }
 
@@ -50,25 +50,25 @@ pub(crate) enum Node {
 /// A running job.
 pub(crate) struct Job {
     pub rounds: Rounds,
-    /// By rank.
+    /// Processes, by rank.
     pub workers: Vec<ProcessId>,
     pub ended_at: Option<u64>,
-    /// Rounds of each run; without end while plans are yet to change.
+    /// Rounds of each run; unlimited while plan changes are pending.
     pub last_round: u32,
-    /// Runs that are still to come.
+    /// Number of runs left.
     pub runs_left: u32,
-    /// Why a sum is wrong, if one is.
+    /// First wrong sum, if any.
     pub wrong: Option<String>,
-    /// Why an earlier run failed, if one did.
+    /// Failure of an earlier run, if any.
     pub failure: Option<String>,
 }
 
-/// A run.
+/// State of a run.
 pub(crate) struct Simulation<'a> {
     pub network: &'a InstalledNetwork,
     pub options: &'a Options,
     pub schedule: Schedule,
-    /// How late hosts' timers expire at most.
+    /// Largest delay of hosts' timers.
     pub jitter: Span,
     pub expected_aborts: ExpectedAborts,
     pub wire: Wire<'a>,
@@ -77,44 +77,45 @@ pub(crate) struct Simulation<'a> {
     pub jobs: Vec<Job>,
     /// Results that the slowest worker of each job had when the first job ended.
     pub shared: Option<(u64, Vec<u64>)>,
-    /// What switches had counted when they were restarted.
+    /// Counters of switches before their restarts.
     pub switched_before: Switched,
-    /// Where the changes of plans are.
+    /// State of the plan changes.
     pub changing: Changing,
-    /// What is seen, and follows from it.
+    /// Observations and replanning.
     pub observer: Observer,
-    /// What sums go on to, of jobs that are parts of a larger one.
+    /// Results of forwarded sums, for jobs that are parts of a larger one.
     pub larger: Larger,
-    /// What the daemon does of what comes and goes.
+    /// Daemon's handling of job and host changes.
     pub daemon: Daemon,
-    /// What the hosts of each job are told, or were when it ended.
+    /// Assignment of each job's hosts, or its last one if the job ended.
     pub assignments: Vec<Assignment>,
-    /// Whether rounds that went on only because something was measured come to their end.
+    /// Whether rounds that only served a measurement may end.
     pub released: bool,
     /// Workers that have not ended.
     pub running: usize,
     /// Buffer for a gradient or a sum.
     pub floats: Vec<f32>,
-    /// For what a hostile host forges: a separate stream, so that it changes no other draw.
+    /// Separate random stream for forged frames, so that they change no other draw.
     pub forger: ChaCha8Rng,
-    /// The values of its frames, which nobody else sends.
+    /// Values of forged frames, which no other host sends.
     pub forged: HashSet<Vec<u8>>,
-    /// For the incarnations of hosts: separate, too.
+    /// Separate random stream for the incarnations of hosts.
     incarnations: ChaCha8Rng,
 }
 
-/// Draws incarnations.
+/// Creates the random stream of incarnations.
 fn incarnations(seed: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(2);
     rng
 }
 
-/// Runs the jobs of an installed network under a fault schedule. Every hop becomes a line of `log`, if there
-/// is one.
+/// Runs the jobs of an installed network under a fault schedule. Writes a line to `log` for every hop, if
+/// given.
 ///
 /// # Errors
-/// What cannot be run as asked for; a run that fails says so in its [`Report`].
+///
+/// Unsupported options or faults. The failure of a run is in its [`Report`].
 pub fn simulate<'a>(
     network: &'a InstalledNetwork,
     faults: &Faults,
@@ -248,7 +249,7 @@ impl<'a> Simulation<'a> {
         }))
     }
 
-    /// A switch with empty registers, as the controller leaves it.
+    /// Creates a switch with empty registers, as the controller leaves it.
     pub(crate) fn switch(&self, name: &str, tables: &SwitchTables) -> Result<Switch, Error> {
         let switch = self.network.dataplane.switch(tables);
         switch.map_err(|error| Error::Switch { switch: name.to_owned(), reason: error.to_string() })
@@ -299,7 +300,7 @@ impl<'a> Simulation<'a> {
         Ok(job)
     }
 
-    /// A job that has come begins.
+    /// Starts a job that was added.
     pub(crate) fn begin_job(&mut self, assignment: Assignment) -> Result<(), Error> {
         let job = self.add_job(assignment)?;
         for id in self.jobs[job].workers.clone() {
@@ -334,7 +335,7 @@ impl<'a> Simulation<'a> {
         Ok(Rounds::new(assignment, gradients, lens, tensors, went_on))
     }
 
-    /// What workers do with a NaN or an infinity.
+    /// Returns the workers' handling of NaN and infinity.
     pub(crate) fn handling(&self) -> NonFinite {
         self.options.spoilt.map_or(NonFinite::default(), |spoilt| spoilt.handling)
     }

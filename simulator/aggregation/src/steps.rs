@@ -1,4 +1,4 @@
-//! What the steps of the fault schedule do.
+//! Effects of the steps of the fault schedule.
 
 use inart_switch::Switch;
 use inart_topologies::faults::{Step, Victim};
@@ -93,7 +93,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What waited for the host comes in, then its timers.
+    /// Delivers the host's queued frames, then its timers.
     fn resume(&mut self, node: NodeId) {
         let Node::Host(host) = &mut self.nodes[node.index()] else { return };
         host.paused -= 1;

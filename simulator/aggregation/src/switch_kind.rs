@@ -1,4 +1,4 @@
-//! What simulated switches are: which of our programs they run, and what differs between their kinds.
+//! Kinds of simulated switches: their programs and differences.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use inart_wire::ValuesPerFrame;
 /// A kind of switch. As text: its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SwitchKind {
-    /// Of P4's v1model architecture, as bmv2.
+    /// P4's v1model architecture, as in bmv2.
     #[default]
     V1model,
     /// Tofino 1.
@@ -27,7 +27,7 @@ impl SwitchKind {
     /// All kinds.
     pub const ALL: [Self; 3] = [Self::V1model, Self::Tofino, Self::Tofino2];
 
-    /// Its name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V1model => "v1model",
@@ -36,18 +36,18 @@ impl SwitchKind {
         }
     }
 
-    /// Whether there is a program for that many values per frame.
+    /// Returns whether a program exists for that number of values per frame.
     pub fn has_program(self, values: ValuesPerFrame) -> bool {
         self.chip().is_none_or(|chip| Variant::ALL.contains(&Variant { chip, values }))
     }
 
-    /// The fewest values per frame that there is a program for.
+    /// Returns the smallest number of values per frame with a program.
     pub fn least_values(self) -> ValuesPerFrame {
         let all = ValuesPerFrame::ALL.into_iter();
         all.filter(|values| self.has_program(*values)).min().unwrap_or(ValuesPerFrame::N32)
     }
 
-    /// Our program, as the embedded switch reads it; none if there is none for that many values per frame.
+    /// Returns the compiled program; `None` if none exists for that number of values per frame.
     pub(crate) fn program(self, values: ValuesPerFrame) -> Option<Cow<'static, [u8]>> {
         match self.chip() {
             None => Some(inart_p4::artifact(values).json),
@@ -55,7 +55,7 @@ impl SwitchKind {
         }
     }
 
-    /// Whose numbers its ports have.
+    /// Returns the target that numbers its ports.
     pub(crate) fn target(self) -> &'static dyn Target {
         match self {
             Self::V1model => &V1Model,
@@ -73,7 +73,7 @@ impl SwitchKind {
         }
     }
 
-    /// Whether what leaves by a port comes in by it again: port 68 of each of the chip's pipes.
+    /// Returns whether frames sent to a port are received from it again: port 68 of each of the chip's pipes.
     pub(crate) const fn recirculates(self, port: Port) -> bool {
         self.chip().is_some() && port.0 & 127 == 68
     }

@@ -1,4 +1,4 @@
-//! What happens to frames at switches.
+//! Handling of frames at switches.
 
 use std::ops::RangeInclusive;
 
@@ -10,23 +10,23 @@ use crate::event_queue::{ChannelId, EventKind, FrameId};
 use crate::simulation::{Node, Simulation};
 use crate::wire::Wire;
 
-/// How long a frame takes from a recirculation port back to the parser, in nanoseconds. Each takes its own
-/// time, so frames overtake each other.
+/// Delay from a recirculation port to the parser, in nanoseconds, drawn per frame, so that frames overtake
+/// each other.
 const RECIRCULATION_NANOS: RangeInclusive<u64> = 400..=4000;
 
-/// Sends what a switch sends.
+/// Transmits a switch's output.
 struct Ports<'w, 'a> {
     dataplane: &'w Dataplane,
     wire: &'w mut Wire<'a>,
     ports: &'w [ChannelId],
     /// Index of the switch's node.
     switch: u32,
-    /// How often it was restarted.
+    /// Number of restarts.
     incarnation: u32,
 }
 
 impl Ports<'_, '_> {
-    /// What the port leads into; nothing is installed that names a port that leads nowhere.
+    /// Returns the channel of a port. Installed tables name only connected ports.
     fn channel(&self, port: Port) -> Option<ChannelId> {
         let index = usize::from(self.dataplane.port_of(port)?.get()).checked_sub(1)?;
         self.ports.get(index).copied()
@@ -63,7 +63,7 @@ impl Sink for Ports<'_, '_> {
 }
 
 impl Simulation<'_> {
-    /// A frame comes into a switch.
+    /// Handles a frame that arrives at a switch.
     pub(crate) fn enter(&mut self, switch: u32, port: Port, frame: FrameId) {
         if let Node::Switch(node) = &mut self.nodes[switch as usize] {
             let bytes = std::mem::take(&mut self.wire.frames.get_mut(frame).bytes);
@@ -81,7 +81,7 @@ impl Simulation<'_> {
         self.wire.frames.give_back(frame);
     }
 
-    /// A frame that a switch sent to itself comes in again, unless the switch was restarted meanwhile.
+    /// Handles a recirculated frame, unless the switch was restarted meanwhile.
     pub(crate) fn reenter(&mut self, switch: u32, port: Port, frame: FrameId) {
         match &self.nodes[switch as usize] {
             Node::Switch(node) if node.incarnation == self.wire.frames.get(frame).generation => {

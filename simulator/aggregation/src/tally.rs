@@ -1,4 +1,4 @@
-//! What happened to frames, counted.
+//! Counters of faults and frames.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use inart_switch::Switch;
 
 macro_rules! tally {
     ($($(#[$doc:meta])* $field:ident $text:literal,)+) => {
-        /// How often each fault happened.
+        /// Number of faults by kind.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Tally {
             $($(#[$doc])* pub $field: u64,)+
         }
 
         impl Tally {
-            /// Those that happened, by name.
+            /// Returns the nonzero counters, by name.
             pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
                 [$(($text, self.$field)),+].into_iter().filter(|(_, count)| *count > 0).collect()
             }
@@ -32,8 +32,8 @@ tally! {
     /// Frames lost at random.
     dropped "frame lost",
     /// Frames that arrived twice.
-    duplicated "frame doubled",
-    /// Frames that were held back while others overtook them.
+    duplicated "frame duplicated",
+    /// Frames that were delayed while others overtook them.
     reordered "frame reordered",
     /// Frames that were delayed, with all behind them.
     delayed "frame delayed",
@@ -41,128 +41,128 @@ tally! {
     corrupted "frame corrupted",
     /// Frames that found a queue full.
     overflowed "queue full",
-    /// Frames that were on a link when it went down, or were sent into one that was.
-    cut "frame cut off by a link",
-    /// Frames that came to a host that was gone.
-    unheard "frame to a dead host",
-    /// Frames that came to a switch without a program.
+    /// Frames on a link that went down, or sent to one that was down.
+    cut "frame lost at a failed link",
+    /// Frames to a host that was not running.
+    unheard "frame to a stopped host",
+    /// Frames to a switch without a program.
     unprogrammed "frame to a switch without a program",
-    /// Frames that a switch took in again.
+    /// Frames that a switch recirculated.
     recirculated "frame recirculated",
-    /// Links that went down, each direction.
+    /// Links that went down, per direction.
     links_down "link down",
-    /// Interfaces of hosts that went down and came up again.
+    /// Interfaces of hosts that went down and up again.
     bounces "interface down",
-    /// Groups of nodes that were cut off from the others.
+    /// Groups of nodes that were partitioned from the others.
     partitions "partition",
-    /// Switches that lost everything.
+    /// Switches that lost all state.
     restarts "switch restart",
     /// Jobs that were run again under the same plan version.
     reruns "plan version used again",
-    /// Frames of a run before that came into the next one, late and once more.
-    late "frame of the run before",
+    /// Duplicates of frames of an earlier run that arrived in the next one.
+    late "frame of an earlier run",
     /// Jobs of which one worker has a gradient of another length.
     odd "length mismatched",
     /// Jobs of which one worker skips a sum of the same length.
     skipped "sum skipped",
     /// Runs with values that are tiny, zeros, far larger now and then, or of any size.
-    sizes "values of uncommon sizes",
-    /// Gradients with a NaN or an infinity that was let pass.
-    passed "NaN or infinity let pass",
+    sizes "values of uncommon magnitudes",
+    /// Gradients with a NaN or an infinity that passed.
+    passed "NaN or infinity passed",
     /// Gradients with a NaN or an infinity that ended the job.
-    ended_by_nan "NaN or infinity that ends the job",
+    ended_by_nan "NaN or infinity that aborts the job",
     /// Runs with several tensors in flight.
     tensors "several tensors",
     /// Changes of plans while jobs ran.
-    changes "change of plans",
-    /// Those that were undone.
-    undone "change of plans undone",
-    /// Those whose tables a switch refused.
+    changes "plan change",
+    /// Changes that were undone.
+    undone "plan change undone",
+    /// Changes whose tables a switch refused.
     refused_writes "tables refused by a switch",
-    /// Runs in which plans followed what was seen of the network.
-    follows "plans that follow",
-    /// Changes that followed.
-    followed "change that follows",
+    /// Runs with replanning.
+    follows "run with replanning",
+    /// Changes by replanning.
+    followed "plan change by replanning",
     /// Jobs that were installed while others ran.
-    jobs_come "job that came",
-    /// Those that were not: without a plan, room, or since a switch refused.
-    jobs_refused "job that was not admitted",
+    jobs_come "job added",
+    /// Jobs that were not: no plan, no capacity, or a switch refused.
+    jobs_refused "job not admitted",
     /// Jobs that were taken off the switches.
-    jobs_gone "job that went",
-    /// Those that were deleted while their hosts ran.
-    jobs_deleted "job deleted while it ran",
+    jobs_gone "job removed",
+    /// Jobs that were deleted while their hosts ran.
+    jobs_deleted "running job deleted",
     /// Elastic jobs that were paused.
     pauses_of_jobs "job paused",
-    /// Jobs that were moved by the daemon.
-    moves "job moved",
-    /// Moves that were undone, since some host did not follow.
-    moves_undone "move undone",
-    /// Moves that were not begun.
-    moves_refused "move not begun",
+    /// Jobs that the daemon migrated.
+    moves "job migrated",
+    /// Migrations that were undone, since some host did not migrate.
+    moves_undone "migration undone",
+    /// Migrations that were not started.
+    moves_refused "migration refused",
     /// Runs of elastic jobs.
     views "membership view",
-    /// Those for which other jobs had left nothing, and were slowed down.
-    squeezed "run that others made room for",
+    /// Views for which other jobs had left no capacity, and were slowed down.
+    squeezed "view with slowed jobs",
     /// Workers that left their view at a stop point.
     stop_points "stop point",
     /// States that a worker loaded from another one.
     loads "state loaded",
     /// Hosts of elastic jobs that were killed.
-    member_deaths "host that died",
-    /// Those that were started again.
+    member_deaths "host crashed",
+    /// Hosts that were restarted.
     member_returns "host restarted",
     /// Second hosts of a name that were refused.
-    doubles_refused "second host of a name refused",
-    /// Hosts that left while they waited for a run.
-    joins_interrupted "host interrupted while it waited for a run",
-    /// Looks at jobs whose workers ran.
-    looks "look whether a job is used",
-    /// Hosts that were still in a run when the next one began.
+    doubles_refused "duplicate host refused",
+    /// Hosts that left while they waited for a view.
+    joins_interrupted "waiting host interrupted",
+    /// Checks of jobs whose workers ran.
+    looks "job usage check",
+    /// Hosts that were still in a view when the next one started.
     hanging "host evicted",
-    /// Sums that went on to others.
+    /// Forwarded sums.
     gone_on "sum sent onward",
-    /// Sums of all that came back.
+    /// Results that returned for forwarded sums.
     came_back "sum of all received",
     /// Sums that were away for the peer timeout or longer.
-    long_away "sum that was long away",
+    long_away "long-delayed sum",
     /// Larger jobs that ended elsewhere.
-    ended_elsewhere "larger job that ended",
+    ended_elsewhere "larger job ended",
     /// Controllers that were started.
     controllers "controller started",
-    /// Those that were started where one had been killed.
+    /// Controllers that were started where one had been killed.
     controllers_again "controller restarted",
-    /// Those that had other plans than the one before on their machine.
+    /// Controllers with other plans than the previous one on their machine.
     controllers_replanned "controller restarted with other plans",
-    /// Those that were started while another one ran.
+    /// Controllers that were started while another one ran.
     controllers_beside "two controllers at once",
-    /// Those that another one replaced, which ended them.
-    controllers_replaced "controller that another one replaced",
-    /// Sessions that a replaced controller wanted to open again, and a switch refused.
+    /// Controllers that ended because another one replaced them.
+    controllers_replaced "controller replaced",
+    /// Attempts of a replaced controller to open a session again, refused by a switch.
     controllers_deposed "deposed controller at a reconnected switch",
     /// Sessions that a switch refused since it serves another controller.
-    controllers_waiting "switch that serves another controller",
+    controllers_waiting "switch serving another controller",
     /// Sessions that a controller gave back since another switch was not to be had.
-    switches_given_back "switch given back",
+    switches_given_back "switch released",
     /// Controllers that were killed.
     controllers_killed "controller killed",
-    /// Those that were killed while updates of theirs were under way.
+    /// Controllers that were killed with updates in flight.
     controllers_killed_writing "controller killed in the middle of an update",
-    /// Those that were started by a clock that is behind.
-    clocks_back "clock that went back",
+    /// Controllers that were started with a clock that is behind.
+    clocks_back "clock set back",
     /// Trials in which machines have records of their own.
-    records_apart "machines with records of their own",
+    records_apart "machines with separate records",
     /// Controllers that were started while a switch was out of their reach.
-    starts_without "controller started while a switch was away",
-    /// Switches that came after a start without them.
-    switches_late "switch filled in when it came",
-    /// Switches that came back empty while controllers ran.
+    starts_without "controller started without a switch",
+    /// Switches that became available after a start without them.
+    switches_late "late switch installed",
+    /// Switches that restarted empty while controllers ran.
     restarted_empty "switch restarted empty",
     /// Updates that a switch refused in the middle of others.
-    updates_refused "update refused half way",
+    updates_refused "update refused midway",
     /// Installs that were undone since a switch refused.
     installs_rolled_back "install rolled back",
-    /// Switches that answered nothing for a while.
-    switches_stood "switch that stood still",
+    /// Switches that hung for a while.
+    switches_stood "switch hung",
     /// Switches that lost rows.
     rows_lost "rows lost",
     /// Hosts that were paused.
@@ -177,7 +177,7 @@ tally! {
     stale "stale frame",
     /// Forged frames of another job that a host sent.
     forged "forged frame",
-    /// Those that came to a host, tagged or not.
+    /// Forged frames that reached a host, tagged or not.
     heard "forged frame at a host",
 }
 
@@ -194,22 +194,22 @@ impl Tally {
 const OUTCOMES: [&str; 2] = ["InArtIngress.outcomes", "InArtEgress.outcomes"];
 const DROPS: [&str; 2] = ["InArtIngress.drops", "InArtEgress.drops"];
 
-/// What switches count.
+/// Counters of switches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Switched {
     /// Frames taken into a sum.
     pub summed: u64,
     /// Frames refused, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// What a switch of its kind could not have done, and this one did: a register touched again by a frame
-    /// in one pass, or a frame that never left.
+    /// Behavior that a real switch of this kind cannot have: a register accessed twice by a frame in one
+    /// pass, or a frame that never left.
     pub impossible: u64,
 }
 
 impl Switched {
-    /// Adds what a switch has counted since it was loaded.
+    /// Adds the counters of a switch since it was loaded.
     pub fn add(&mut self, switch: &Switch) {
-        // A program that counts in egress, too, counts other frames there.
+        // A program that also counts in egress counts other frames there.
         let cell = |[ingress, egress]: [&str; 2], index: usize| {
             let cells = |counter| switch.counters(counter).unwrap_or_default();
             let packets = |counter| cells(counter).get(index).map_or(0, |cell| cell.packets);

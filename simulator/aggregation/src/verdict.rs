@@ -1,4 +1,4 @@
-//! Whether a run was right, and its figures.
+//! Verdict on a run, and its figures.
 
 use inart_protocol_aggregation::{Failure, NonFinite, ServerCounters};
 use inart_wire::AbortReason;
@@ -9,9 +9,9 @@ use crate::larger::ENDED;
 use crate::report::{ChangesReport, JobReport, Report, WorkerEnd};
 use crate::simulation::{Job, Node, Simulation};
 
-/// Rounds that were begun, of runs of `last` rounds of which the furthest worker is in the round `furthest`
-/// (from 0), and that are not among the `audited`. None if more were audited than were begun: the worker that
-/// was furthest may have been restarted.
+/// Returns the number of rounds that were started but not `audited`, of runs of `last` rounds whose furthest
+/// worker is in round `furthest` (from 0). Returns 0 if more rounds were audited than started: the furthest
+/// worker may have been restarted.
 fn lost_rounds(last: u32, furthest: u32, runs: u32, audited: u32) -> u32 {
     last.min(furthest.saturating_add(1)).saturating_mul(runs).saturating_sub(audited)
 }
@@ -24,7 +24,7 @@ impl Simulation<'_> {
         })
     }
 
-    /// What the servers of a job have counted; nothing for those that are gone.
+    /// Returns the counters of the servers of a job, without servers that are not running.
     fn servers(&self, job: usize) -> impl Iterator<Item = ServerCounters> {
         self.processes.iter().filter(move |process| process.job == job).filter_map(|process| {
             match &process.role {
@@ -35,13 +35,13 @@ impl Simulation<'_> {
         })
     }
 
-    /// By job, the results that its slowest worker has.
+    /// Returns the results of the slowest worker, by job.
     pub(crate) fn slowest_results(&self) -> Vec<u64> {
         let slowest = |job| self.workers(job).map(|worker| worker.flow.counters().results).min().unwrap_or(0);
         (0..self.jobs.len()).map(slowest).collect()
     }
 
-    /// The report of the run; `ended` tells whether every worker has ended.
+    /// Returns the report of the run; `ended` is true if every worker has ended.
     pub(crate) fn report(mut self, ended: bool) -> Report {
         (0..self.jobs.len()).for_each(|job| self.audit_open(job));
         self.close_audits();
@@ -107,7 +107,7 @@ impl Simulation<'_> {
         job.wrong = job.wrong.take().or(audited.err());
     }
 
-    /// Why the run is a failure, if it is one.
+    /// Returns why the run failed, if it did.
     fn failure(&self, ended: bool) -> Option<String> {
         for (job, assignment) in self.jobs.iter().zip(&self.assignments) {
             if let Some(wrong) = &job.wrong {
@@ -115,13 +115,13 @@ impl Simulation<'_> {
             }
         }
         if self.wire.tally.heard > 0 {
-            return Some(format!("{} forged frames came to a host", self.wire.tally.heard));
+            return Some(format!("{} forged frames reached a host", self.wire.tally.heard));
         }
         let of_job = |job: usize| self.jobs[job].failure.clone().or(self.job_failure(job, ended));
         (0..self.jobs.len()).find_map(of_job).or_else(|| self.live_failure()).or_else(|| self.wrong_tables())
     }
 
-    /// Why the present run of a job is a failure, if it is one and its sums are right.
+    /// Returns why the current run of a job failed, if it did although its sums are right.
     pub(crate) fn job_failure(&self, index: usize, ended: bool) -> Option<String> {
         let assignment = &self.assignments[index];
         let blamed = self.blamed(index);
@@ -139,13 +139,15 @@ impl Simulation<'_> {
                     ));
                 }
                 Some(End::Done) if blamed.is_some() => {
-                    return Some(format!("worker {name} of job {job} ends well though lengths differ"));
+                    return Some(format!("worker {name} of job {job} succeeds although lengths differ"));
                 }
                 Some(End::Done) if self.skipper(index).is_some() => {
-                    return Some(format!("worker {name} of job {job} ends well though a sum was skipped"));
+                    return Some(format!("worker {name} of job {job} succeeds although a sum was skipped"));
                 }
                 Some(End::Done) if self.is_ended_by_nan(index, None) => {
-                    return Some(format!("worker {name} of job {job} ends well though a gradient has a NaN"));
+                    return Some(format!(
+                        "worker {name} of job {job} succeeds although a gradient has a NaN"
+                    ));
                 }
                 Some(End::Failed(failure))
                     if !self.is_excused(failure, index, worker.rank.index())
@@ -153,7 +155,7 @@ impl Simulation<'_> {
                         && !self.names_skipper(failure, index) =>
                 {
                     return Some(format!(
-                        "worker {name} of job {job} gave up in round {round} without a reason: {failure}"
+                        "worker {name} of job {job} aborted in round {round} without a cause: {failure}"
                     ));
                 }
                 Some(_) => {}
@@ -162,8 +164,8 @@ impl Simulation<'_> {
         None
     }
 
-    /// The rank of the worker that is to be blamed for its length, if a job's lengths differ: the odd one,
-    /// but of two the first counts as right.
+    /// Returns the rank of the worker at fault if a job's lengths differ: the odd one, but with two workers
+    /// the first counts as right.
     fn blamed(&self, job: usize) -> Option<usize> {
         let odd = self
             .options
@@ -176,8 +178,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether a failure names that worker for its length; who is gone may have told no length, and then
-    /// another is odd.
+    /// Returns whether a failure names that worker for its length. A worker that ended early may not have
+    /// reported its length; then another one is odd.
     fn is_told(&self, failure: &Failure, blamed: Option<usize>) -> bool {
         let Failure::Aborted { reason: AbortReason::Mismatch { seen, expected }, culprit, .. } = failure
         else {
@@ -187,8 +189,8 @@ impl Simulation<'_> {
         blamed.is_some_and(|rank| unsure || (rank == culprit.index() && seen != expected))
     }
 
-    /// The rank of the worker to be blamed for a skipped round: the one that skips, but of two the first
-    /// counts as right.
+    /// Returns the rank of the worker at fault for a skipped round: the one that skips, but with two workers
+    /// the first counts as right.
     fn skipper(&self, job: usize) -> Option<usize> {
         let skip = self.options.skip.filter(|_| job == 0)?;
         match self.jobs[job].workers.len() {
@@ -198,8 +200,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether a failure names that worker and a range of tensors that has the first one of another step. If
-    /// workers have gone, another worker may be the odd one.
+    /// Returns whether a failure names that worker and a range of tensors with the first one of another step.
+    /// If workers have ended, another worker may be the odd one.
     fn names_skipper(&self, failure: &Failure, job: usize) -> bool {
         let Failure::OtherTensors { culprit, first, last, .. } = failure else { return false };
         let (Some(rank), Some(skip)) = (self.skipper(job), self.options.skip) else { return false };
@@ -208,8 +210,8 @@ impl Simulation<'_> {
         (*first..=*last).contains(&tensor) && (unsure || rank == culprit.index())
     }
 
-    /// Whether a job has to end since a gradient has a NaN or an infinity: that of the worker of this rank,
-    /// or of any.
+    /// Returns whether a job must end because a gradient has a NaN or an infinity: the gradient of the worker
+    /// of this rank, or of any worker.
     fn is_ended_by_nan(&self, job: usize, rank: Option<usize>) -> bool {
         if self.handling() == NonFinite::Pass || self.options.spoilt.is_none() {
             return false;
@@ -221,15 +223,15 @@ impl Simulation<'_> {
         ranks.into_iter().any(|rank| (0..=last).any(|round| rounds.is_spoilt(round, rank)))
     }
 
-    /// Whether the faults are a reason for this failure of a job at the worker of that rank, and it names who
-    /// is the cause.
+    /// Returns whether the faults explain this failure of a job at the worker of that rank, and the failure
+    /// names its cause.
     fn is_excused(&self, failure: &Failure, job: usize, rank: usize) -> bool {
         let workers = &self.assignments[job].workers;
         let named = match failure {
             Failure::ServerSilent { server, .. }
             | Failure::ServerLost { server, .. }
             | Failure::ServerRestarted { server, .. } => server,
-            // It repeats its reason for half a second, which a switch may take to come back.
+            // It repeats its reason for half a second, less than a switch may take to restart.
             Failure::Aborted { reason: AbortReason::Silent, culprit, .. }
                 if self.is_ended_by_nan(job, Some(culprit.index())) =>
             {
@@ -292,7 +294,7 @@ mod tests {
         assert_eq!(lost_rounds(10, 3, 1, 3), 1, "the round that was open");
         assert_eq!(lost_rounds(10, 10, 3, 28), 2, "of all runs");
         assert_eq!(lost_rounds(u32::MAX, 5, 1, 0), 6, "without end");
-        assert_eq!(lost_rounds(10, 0, 1, 4), 0, "the furthest worker has begun anew");
+        assert_eq!(lost_rounds(10, 0, 1, 4), 0, "the furthest worker has restarted");
         assert_eq!(lost_rounds(u32::MAX, u32::MAX, 2, 0), u32::MAX);
     }
 }

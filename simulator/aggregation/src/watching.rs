@@ -1,5 +1,4 @@
-//! The observer's intervals in virtual time: what it looks at, and what it has changed. Other traffic on
-//! links.
+//! The observer's intervals in virtual time: observations and changes. Background traffic on links.
 
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use crate::observer::Observer;
 use crate::simulation::{Node, Simulation};
 use crate::watch::{Follow, LinkTraffic};
 
-/// Bytes of a frame of other traffic on a link.
+/// Bytes of a frame of background traffic.
 const FRAME_BYTES: usize = 1000;
 
 impl Simulation<'_> {
@@ -33,18 +32,18 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Shows the interval to the steering, plans if it asks for a plan, and begins the change that it decides
-    /// on.
+    /// Passes the interval to the replanner, plans if it asks for a plan, and starts the change that it
+    /// decides on.
     fn follow(&mut self, follow: &Follow) -> Result<(), Error> {
         let seen = self.observe();
         let now = Duration::from_nanos(self.wire.now);
         let Some(steering) = &mut self.observer.steering else { return Ok(()) };
         let Some(request) = steering.observe(now, &seen) else { return Ok(()) };
         let effort = || if follow.quick { 0.0 } else { f64::INFINITY };
-        let mut planned = request.plan(schemes::OPTIMIZED, &effort).map_err(|error| error.to_string());
-        if let (Ok(plans), Shares::Kept) = (&mut planned, request.shares) {
-            // Bit for bit: they cut the gradient.
-            plans.iter_mut().zip(&request.plans).for_each(|(new, old)| new.shards.clone_from(&old.shards));
+        let mut planned = question.plan(schemes::OPTIMIZED, &effort).map_err(|error| error.to_string());
+        if let (Ok(plans), Shares::Kept) = (&mut planned, question.shares) {
+            // Shards stay equal bit for bit: they cut the gradient.
+            plans.iter_mut().zip(&question.plans).for_each(|(new, old)| new.shards.clone_from(&old.shards));
         }
         let answer = planned.as_deref().map_err(Clone::clone);
         let Some(decision) = steering.answer(now, request.number, answer, Duration::ZERO) else {
@@ -63,7 +62,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// A change to what the steering asked for has ended, or could not begin.
+    /// Handles that a replanner's change has ended or could not start.
     pub(crate) fn changed(&mut self, refused: Option<String>) {
         let now = self.wire.now;
         let Observer { steering, seen, plans, next, .. } = &mut self.observer;
@@ -80,7 +79,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// What every port has sent, and which links and switches are up.
+    /// Returns the bytes sent by every port, and the available links and switches.
     fn observe(&mut self) -> Observation {
         let topology = &self.network.topology;
         let interval =
@@ -107,7 +106,7 @@ impl Simulation<'_> {
         seen
     }
 
-    /// The next frame of other traffic on a link.
+    /// Sends the next frame of background traffic on a link.
     pub(crate) fn inject(&mut self, index: usize) {
         let LinkTraffic { from, to, rate_bps, .. } = &self.options.others[index];
         let node = |name| self.network.topology.node_named(name);

@@ -10,28 +10,28 @@ use crate::log::Log;
 use crate::pool::Pool;
 use crate::tally::Tally;
 
-/// What is done to one frame on one hop.
+/// Fault of one frame on one hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SingleFault {
-    /// It is lost.
+    /// Loss.
     Drop,
-    /// It arrives twice.
+    /// Duplication.
     Duplicate,
-    /// It is held back by so long, while others overtake it.
+    /// Delay, while others overtake the frame.
     Delay(Span),
 }
 
-/// How a frame fares on a hop.
+/// Fate of a frame on a hop.
 struct Passage {
-    /// When it arrives.
+    /// Arrival time.
     at: u64,
-    /// Whether it does so twice.
+    /// Whether it arrives twice.
     twice: bool,
-    /// In a word, for the log.
+    /// Description for the log.
     fate: &'static str,
 }
 
-/// The links with what is on them.
+/// Links with their frames.
 pub(crate) struct Wire<'a> {
     pub now: u64,
     pub events: EventQueue,
@@ -86,7 +86,7 @@ impl Wire<'_> {
         }
     }
 
-    /// Draws what the channel does to a frame; false if it loses it.
+    /// Draws the channel's faults for a frame. Returns false if the frame is lost.
     fn draw_faults(&mut self, to: ChannelId, frame: FrameId, passage: &mut Passage) -> bool {
         // Drawn in a fixed order, each only if it can happen.
         let channel = &mut self.channels[to.0 as usize];
@@ -124,7 +124,7 @@ impl Wire<'_> {
         true
     }
 
-    /// Does to the frame of this hop what is asked for it alone; false if it is lost.
+    /// Applies the fault requested for this hop only. Returns false if the frame is lost.
     fn single_out(&mut self, hop: u64, passage: &mut Passage) -> bool {
         match self.single.filter(|(number, _)| *number == hop) {
             Some((_, SingleFault::Drop)) => return false,

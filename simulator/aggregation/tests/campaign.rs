@@ -44,42 +44,42 @@ fn end_in_right_sums_or_named_failures(trials: u64) {
         "length mismatched",
         "sum skipped",
         "plan version used again",
-        "frame of the run before",
+        "frame of an earlier run",
         "interface down",
-        "values of uncommon sizes",
-        "NaN or infinity let pass",
-        "NaN or infinity that ends the job",
+        "values of uncommon magnitudes",
+        "NaN or infinity passed",
+        "NaN or infinity that aborts the job",
         "several tensors",
-        "change of plans",
-        "change of plans undone",
+        "plan change",
+        "plan change undone",
         "tables refused by a switch",
-        "plans that follow",
-        "change that follows",
-        "job that came",
-        "job that went",
+        "run with replanning",
+        "plan change by replanning",
+        "job added",
+        "job removed",
         "job paused",
-        "job deleted while it ran",
-        "job moved",
-        "move undone",
+        "running job deleted",
+        "job migrated",
+        "migration undone",
         "membership view",
         "stop point",
         "state loaded",
-        "host that died",
+        "host crashed",
         "host restarted",
-        "second host of a name refused",
-        "host interrupted while it waited for a run",
-        "look whether a job is used",
+        "duplicate host refused",
+        "waiting host interrupted",
+        "job usage check",
         "sum sent onward",
         "sum of all received",
-        "sum that was long away",
-        "larger job that ended",
+        "long-delayed sum",
+        "larger job ended",
     ] {
         assert!(happened.contains_key(what), "{what}: {happened:?}");
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// The programs for Tofino under the same trials; docs/how-to/inject-faults.md says what is checked beside.
+/// Same trials for the Tofino programs; docs/simulation.md lists the additional checks.
 #[test]
 fn random_trials_on_tofino_end_in_right_sums_or_named_failures() {
     end_in_right_sums_on_tofino([
@@ -124,7 +124,8 @@ fn end_in_right_sums_on_tofino(programs: [(SwitchKind, ValuesPerFrame, RangeIncl
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Two plan versions had one range of slots and other ways, which the driver took for two ways of one sum.
+/// Two plan versions had one range of slots and different paths; the driver took them for two paths of one
+/// sum.
 #[test]
 fn a_seed_whose_plan_versions_share_slots_on_tofino() {
     let dataplane = Arc::new(Dataplane::new(SwitchKind::Tofino, ValuesPerFrame::N32).unwrap());
@@ -144,8 +145,8 @@ fn a_trial_that_fails_is_shrunk_to_what_it_fails_of() {
     assert_eq!((least.options.rounds, least.options.gradient_values), (1, 1));
 }
 
-/// A plan of two levels that the controller could not install: frames came to a switch by one port on two of
-/// their ways.
+/// A two-level plan that the controller could not install: frames reached a switch by one port on two of
+/// their paths.
 #[test]
 fn a_seed_whose_sums_crossed_the_ways_of_their_gradients() {
     let trial = Trial::of_seed(3557);
@@ -153,8 +154,8 @@ fn a_seed_whose_sums_crossed_the_ways_of_their_gradients() {
     assert_eq!(trial.run(support::dataplane()).unwrap().failure, None);
 }
 
-/// A server that came back while its job moved was not told where to: nobody spoke to it in a plan version
-/// that it knew, so it heard too late that the others had given up.
+/// A server that restarted during its job's migration was not notified: no host used a plan version that it
+/// knew, so it learned too late that the others had aborted.
 #[test]
 fn a_seed_whose_server_comes_back_during_a_move() {
     let report = Trial::of_seed(543).run(dataplane()).unwrap();

@@ -1,4 +1,4 @@
-//! Plans that change while jobs run: no round is lost, no sum is wrong, and goodput stays.
+//! Plan changes while jobs run: no round is lost, no sum is wrong, and goodput stays.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -12,7 +12,7 @@ use support::{dataplane, fig1, racks};
 
 const MS: u64 = 1_000_000;
 
-/// So many changes, told within 2 ms.
+/// Returns `count` changes with notification within 2 ms.
 fn changes(count: u32, gap: u64) -> Changes {
     Changes {
         count,
@@ -31,7 +31,7 @@ fn changes(count: u32, gap: u64) -> Changes {
 fn network(topology: &Topology, changes: Changes, gradient_values: usize) -> (InstalledNetwork, Options) {
     let plans = plan_all(topology, &Planning::new(schemes::OPTIMIZED)).unwrap();
     let sets = alternatives(topology, &plans, 1, 2);
-    assert!(!sets.is_empty(), "there are other routes");
+    assert!(!sets.is_empty(), "other routes exist");
     let mut network = InstalledNetwork::install(topology, dataplane(), &plans, 64).unwrap();
     network.limit_rates(&sets[0].iter().map(|plan| plan.rate_bps).collect::<Vec<_>>());
     let changes = Some(Changes { plans: sets, ..changes });
@@ -44,7 +44,7 @@ fn run(network: &InstalledNetwork, options: &Options, faults: &Faults) -> Report
     report
 }
 
-/// A run with changes that loses nothing; its goodput while plans changed, as part of that without changes.
+/// Runs changes that lose nothing. Returns the goodput during changes relative to a run without changes.
 fn goodput_ratio(topology: &Topology, wanted: Changes, gradient_values: usize) -> f64 {
     let (network, options) = network(topology, wanted, gradient_values);
     let with = run(&network, &options, &Faults::default()).changes.unwrap();
@@ -62,8 +62,8 @@ fn goodput_stays_while_routes_change() {
     assert!(ratio > 0.9 && ratio < 1.02, "{ratio}");
 }
 
-/// A window takes long to be sent, and the other plans fill links that these do not: workers stay in the old
-/// plan version for long, and all of a chunk goes by one plan.
+/// A window takes long to send, and the other plans use links that these do not: workers stay in the old plan
+/// version for long, and all frames of a chunk use one plan.
 #[test]
 fn goodput_stays_where_a_window_takes_long() {
     let text = include_str!("../../../topologies/fig1.yaml").replace("Gbps", "Mbps");
@@ -73,14 +73,14 @@ fn goodput_stays_where_a_window_takes_long() {
     assert!(ratio > 0.9 && ratio < 1.02, "{ratio}");
 }
 
-/// Nothing that is summed in the network comes through from the first host's move to the last one's.
+/// No result of in-network sums arrives between the first and the last host's migration.
 #[test]
 fn hosts_that_move_when_they_are_told_stop_meanwhile() {
     let ratio = goodput_ratio(&racks(6), Changes { coordinated: false, ..changes(20, 30 * MS) }, 20_000);
     assert!(ratio > 0.85 && ratio < 1.02, "{ratio}");
 }
 
-/// Several servers, each of whose streams moves by itself.
+/// Several servers, each of whose streams migrates independently.
 #[test]
 fn goodput_stays_on_the_papers_network() {
     let text = include_str!("../../../topologies/fig1.yaml").replace("Gbps", "Mbps");

@@ -1,4 +1,4 @@
-//! Following compared with plans that knew of the other traffic from the start, at 256 values per frame.
+//! Replanning compared with plans that knew the background traffic from the start, at 256 values per frame.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use inart_topologies::switched::{NodeKind, Topology};
 use inart_wire::ValuesPerFrame;
 
 const SECOND: u64 = 1_000_000_000;
-/// When the traffic begins.
+/// Start of the traffic.
 const BEGIN: Span = Span(SECOND);
-/// When plans have settled.
+/// Time at which plans have converged.
 const SETTLED: Span = Span(3 * SECOND);
 const END: Span = Span(5 * SECOND);
 /// The part of the link that the traffic takes.
@@ -41,7 +41,7 @@ fn busiest(topology: &Topology, plans: &[Plan]) -> [String; 2] {
     loads.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1
 }
 
-/// The topology, with the traffic as what others use.
+/// Returns the topology with the traffic as background.
 fn known(topology: &Topology, traffic: &LinkTraffic) -> Topology {
     let [from, to] = [&traffic.from, &traffic.to].map(|name| topology.node_named(name).unwrap());
     let link = topology.link_between(from, to).unwrap();

@@ -1,5 +1,4 @@
-//! The congestion mark on its way through the real code: from a queue into a frame, a sum, a result, and to
-//! every worker.
+//! The congestion mark in the real code: from a queue into a frame, a sum, a result, and to every worker.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -10,7 +9,7 @@ use inart_topologies::faults::Faults;
 use inart_topologies::switched::Topology;
 use support::network;
 
-/// The only long queue is that of v1 towards v2, where w3 sends, too; v2 sums.
+/// The only long queue is that of v1 towards v2, where w3 sends as well; v2 sums.
 const LINE: &str = "
 name: line
 nodes: [{name: v1, kind: switch}, {name: v2, kind: switch, aggregation_capacity: 10 Gbps},
@@ -39,7 +38,7 @@ fn a_queue_marks_a_frame_the_sum_keeps_it_and_the_result_tells_every_worker() {
             simulate(&network, &Faults::from_yaml(faults).unwrap(), &options, Some(&mut log)).unwrap();
         assert_eq!((report.failure, report.jobs[0].retransmissions), (None, 0));
         let log = String::from_utf8(log).unwrap();
-        // Hosts mark nothing; the queues behind v2 are short.
+        // Hosts do not mark frames; the queues behind v2 are short.
         assert_eq!(count(&log, "w1>v1", "gradient").0 + count(&log, "w2>v1", "gradient").0, 0);
         let [gradients, partials, results, told] = [
             count(&log, "v1>v2", "gradient"),

@@ -40,19 +40,19 @@ fn end_in_order(trials: u64) {
         "controller restarted",
         "controller restarted with other plans",
         "two controllers at once",
-        "controller that another one replaced",
+        "controller replaced",
         "deposed controller at a reconnected switch",
-        "switch that serves another controller",
-        "switch given back",
+        "switch serving another controller",
+        "switch released",
         "controller killed in the middle of an update",
-        "clock that went back",
-        "machines with records of their own",
-        "controller started while a switch was away",
-        "switch filled in when it came",
+        "clock set back",
+        "machines with separate records",
+        "controller started without a switch",
+        "late switch installed",
         "switch restarted empty",
-        "update refused half way",
+        "update refused midway",
         "install rolled back",
-        "switch that stood still",
+        "switch hung",
         "rows lost",
     ] {
         assert!(happened.contains_key(what), "{what}: {happened:?}");
@@ -72,7 +72,7 @@ fn a_seed_gives_the_same_trial_again() {
     }
 }
 
-/// A start that waits for the last switch does not put the others in order.
+/// A start that waits for the last switch does not repair the others.
 #[test]
 fn a_trial_of_controllers_that_fails_is_shrunk_to_what_it_fails_of() {
     let mut trial = (1..).map(Trial::of_seed).find(|trial| trial.events.len() > 5).unwrap();
@@ -90,7 +90,7 @@ fn a_trial_of_controllers_that_fails_is_shrunk_to_what_it_fails_of() {
     assert_eq!(larger.shrink(dataplane()).events, trial.events);
 }
 
-/// A trial of two leaves and two spines with two sets of plans, without what its seed draws.
+/// Creates a trial of two leaves and two spines with two sets of plans, without drawn events.
 fn trial(first_come: bool, events: Vec<(u64, Fault)>) -> Trial {
     static SEED: OnceLock<u64> = OnceLock::new();
     let of_seed = |seed: u64, events: Vec<(u64, Fault)>| {
@@ -131,7 +131,7 @@ fn assert_in_order(trial: &Trial) -> Tally {
     outcome.tally
 }
 
-/// Both changed the records; the older one was replaced at the switches, and the newer one gave up.
+/// Both changed the records; the older one was replaced at the switches, and the newer one aborted.
 #[test]
 fn of_two_controllers_that_start_at_once_on_the_same_records_one_stays() {
     for ms in 0..60 {
@@ -139,13 +139,13 @@ fn of_two_controllers_that_start_at_once_on_the_same_records_one_stays() {
     }
 }
 
-/// Hosts began by the plans of the one whose records the other overwrote.
+/// Hosts started with the plans of the controller whose records the other overwrote.
 #[test]
 fn of_two_controllers_on_the_same_records_only_one_has_its_push_noted() {
     let (mut replaced, moment) = (0, Fault::Stand { switch: "C0".to_owned(), lasts: Duration::ZERO });
     for ms in (0..=60).step_by(5) {
         for later in (10..=100).step_by(10) {
-            // Hosts begin at each event.
+            // Hosts start at each event.
             let events = [(0, start(0, false)), (ms, start(1, true)), (ms + later, moment.clone())];
             let trial = trial(false, events.into());
             replaced += assert_in_order(&trial).controllers_replaced;
@@ -167,7 +167,7 @@ fn of_several_pushes_switches_hold_the_last_and_the_one_before() {
     }
 }
 
-/// The switch that came back lost the rows of the previous plan version, which hosts use.
+/// The reconnected switch lost the rows of the previous plan version, which hosts use.
 #[test]
 fn a_switch_that_was_away_when_plans_changed_keeps_the_rows_that_hosts_use() {
     let events = vec![(0, start(0, false)), (3000, gone("T0")), (4000, start(0, true))];
@@ -185,7 +185,7 @@ fn plan_versions_of_a_switch_that_is_away_are_not_forgotten() {
     assert_in_order(&trial(false, events));
 }
 
-/// What a controller that was killed has left is removed by the next one, which changes nothing else.
+/// The next controller removes what the killed one has left, and changes nothing else.
 #[test]
 fn a_controller_killed_in_the_middle_of_an_update_leaves_the_plan_in_force() {
     let mut writing = 0;
@@ -199,7 +199,7 @@ fn a_controller_killed_in_the_middle_of_an_update_leaves_the_plan_in_force() {
     assert!(writing > 3, "{writing}");
 }
 
-/// A switch without ids was free for a moment, and a controller that had been cut off took it back.
+/// A switch without ids was free for a moment, and the disconnected controller took it back.
 #[test]
 fn a_controller_that_was_cut_off_takes_no_switch_of_its_successor() {
     let switches = ["C0", "C1", "T0", "T1"];
@@ -211,7 +211,7 @@ fn a_controller_that_was_cut_off_takes_no_switch_of_its_successor() {
     assert_in_order(&trial(true, events.chain(moment).chain([last]).collect()));
 }
 
-/// A controller that was killed had begun to write another plan under the number on the switch that was away.
+/// A controller that was killed had started to write another plan under the number on the unreachable switch.
 #[test]
 fn an_plan_version_that_a_switch_which_is_away_may_hold_is_not_used_again() {
     let mut writing = 0;
@@ -242,7 +242,7 @@ fn a_refused_install_names_switches_that_were_lost_before_it_was_undone() {
     assert!(refused > 3, "{refused}");
 }
 
-/// The switches that obeyed another controller were out of reach before they could say so again: the first
+/// The switches that obeyed another controller were unreachable before they could report it again: the first
 /// controller ended as if its plan could not be installed.
 #[test]
 fn a_controller_that_was_replaced_says_so_although_the_switches_are_away() {

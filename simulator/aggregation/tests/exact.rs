@@ -1,5 +1,5 @@
-//! Exact-sum jobs through the compiled P4: the audit holds every sum against the exact sum of the floats,
-//! added up digit by digit.
+//! Exact-sum jobs through the compiled P4: the audit compares every sum with the exact sum of the floats,
+//! computed digit by digit.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use crate::support;
@@ -26,7 +26,7 @@ fn wild(_job: usize, rank: usize, round: u32, values: &mut [f32]) {
     }
 }
 
-/// Fig. 1 with its job, exact or not, and the other kind of it beside it.
+/// Returns Fig. 1 with its job, exact or not, and a second job of the other kind.
 fn two_jobs(first_exact: bool) -> Topology {
     let fig1 = fig1();
     let job = |name: &str, exact| Job { name: name.to_owned(), exact, ..fig1.jobs()[0].clone() };
@@ -75,7 +75,7 @@ fn exact_jobs_run_beside_others() {
     }
 }
 
-/// The campaign draws them, and their replay files say so.
+/// The campaign draws exact jobs, and their replay files contain them.
 #[test]
 fn random_trials_have_exact_jobs() {
     let exact = |seed: &u64| Trial::of_seed(*seed).topology.jobs().iter().any(|job| job.exact);

@@ -11,11 +11,11 @@ use inart_topologies::faults::Faults;
 use inart_topologies::switched::Topology;
 use support::dataplane;
 
-/// What the link between the racks carries, bit/s.
+/// Capacity of the link between the racks, bit/s.
 const TRUNK_BPS: f64 = 100e6;
 
-/// `jobs` jobs of two workers in one rack and a server in the other, all over one link of 100 Mbit/s; hosts
-/// of their own.
+/// Returns `jobs` jobs of two workers in one rack and a server in the other, all over one link of 100 Mbit/s,
+/// with separate hosts.
 fn dumbbell(jobs: usize) -> Topology {
     let mut nodes = String::from(
         "  - {name: v1, kind: switch, aggregation_capacity: 10 Gbps}\n  - {name: v2, kind: switch}\n",
@@ -54,7 +54,7 @@ fn share(jobs: usize, background: &str, queue: u32) -> Report {
 #[test]
 fn jobs_that_were_planned_alone_share_a_link_fairly_and_fill_it() {
     let mut table = String::from(
-        "jobs background queue | goodput per worker, each job, Mbit/s | Jain | part of the link that is left | retransmitted\n",
+        "jobs background queue | goodput per worker, each job, Mbit/s | Jain | share of the remaining link | retransmitted\n",
     );
     for jobs in [1, 2, 4, 8] {
         for (background, bps) in [("0", 0.0), ("50 Mbps", 50e6)] {

@@ -1,4 +1,4 @@
-//! Faults and the simulator: what trials draw can be written down, and what cannot be simulated is refused.
+//! Faults and the simulator: drawn trials can be written to files, and unsupported faults are refused.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;

@@ -1,4 +1,4 @@
-//! Plans that follow other traffic and failures: goodput comes back, no sum is wrong.
+//! Replanning for background traffic and failures: goodput recovers, no sum is wrong.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -13,7 +13,7 @@ use support::network;
 
 const MS: u64 = 1_000_000;
 
-/// Two workers and a server at the ends of two ways, of which plans take one.
+/// Returns two workers and a server connected by two paths, of which plans use one.
 fn two_ways() -> Topology {
     let yaml =
         "{name: ways, nodes: [{name: a, kind: switch}, {name: b, kind: switch}, {name: c, kind: switch},

@@ -1,4 +1,4 @@
-//! Peers that are gone for good: every worker that is left ends with an error that names who it is.
+//! Peers that fail permanently: every remaining worker ends with an error that names the failed one.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -16,7 +16,7 @@ fn run(events: &str) -> Report {
     simulate(&network, &faults, &options, None).unwrap()
 }
 
-/// How every worker but `except` ended; each must have had some sums before.
+/// Returns how every worker but `except` ended; each must have had some sums before.
 fn ends(report: &Report, except: &str) -> Vec<String> {
     assert_eq!(report.failure, None, "{report}");
     assert!(report.sums_checked > 0, "{report}");

@@ -1,4 +1,4 @@
-//! A host that sends frames in the name of jobs that it is no part of: nothing of them changes.
+//! A host that sends frames in the name of jobs of which it is not a member: these frames have no effect.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use crate::support;
@@ -10,11 +10,10 @@ use inart_topologies::faults::Faults;
 use inart_topologies::switched::Topology;
 use support::network;
 
-/// Two jobs on the same switches, with hosts of their own, and a host that does nothing.
+/// Two jobs on the same switches, with separate hosts, and an idle host.
 const TWO_JOBS: &str = "
-name: neighbours
-nodes: [{name: v1, kind: switch, aggregation_capacity: 6 Gbps},
-  {name: v2, kind: switch, aggregation_capacity: 6 Gbps},
+name: neighbors
+nodes: [{name: v1, kind: switch, aggregation: 6 Gbps}, {name: v2, kind: switch, aggregation: 6 Gbps},
   {name: a1, kind: worker}, {name: a2, kind: worker}, {name: a3, kind: worker}, {name: a4, kind: worker},
   {name: b1, kind: worker}, {name: b2, kind: worker}, {name: b3, kind: worker}, {name: idle, kind: worker},
   {name: sa, kind: server}, {name: sb, kind: server}]
@@ -49,7 +48,7 @@ fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
             let calm = run(&network, calm_faults);
             assert!(calm.refused.is_empty(), "{calm}");
             assert_eq!(calm.summed_in_switches > 0, scheme != schemes::LBMM, "{calm}");
-            // A host that is in no job, a worker of the other job, and its server.
+            // An idle host, a worker of the other job, and its server.
             for host in ["idle", "b2", "b3", "sb"] {
                 let report = run(&network, &format!("{calm_faults}{}", salvoes(host)));
                 let refused: u64 = report.refused.values().sum();
@@ -64,7 +63,7 @@ fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
                 assert!(report.refused[&Reason::Tagged.to_string()] > 100, "in VLANs: {report}");
                 for (job, undisturbed) in report.jobs.iter().zip(&calm.jobs) {
                     assert_eq!((job.rounds, &job.digest), (6, &undisturbed.digest), "{scheme}, {host}");
-                    // Neither did any come as far as a server.
+                    // No forged frame reached a server either.
                     for server in &job.servers {
                         let refused =
                             [server.foreign, server.malformed, server.overlaps, server.out_of_window];
@@ -72,7 +71,7 @@ fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
                     }
                 }
                 if host == "idle" && calm_faults.is_empty() {
-                    // On a link of its own: to the nanosecond and the last counter.
+                    // On a separate link: equal to the nanosecond and the last counter.
                     assert_eq!(format!("{:?}", report.jobs), format!("{:?}", calm.jobs), "{scheme}");
                     assert!(report.refused.len() >= 5, "for many reasons: {report}");
                 }

@@ -18,7 +18,7 @@ fn every_sum_is_right_with_and_without_loss() {
     for values in [ValuesPerFrame::N1024, ValuesPerFrame::N2048] {
         let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, values).unwrap());
         let network = InstalledNetwork::install(&topology, &dataplane, &plans, 16).unwrap();
-        // 300,000 values are no whole number of frames.
+        // 300,000 values do not fill a whole number of frames.
         for (loss, tensors, retransmits) in [("0%", 1, false), ("1%", 3, true)] {
             let faults = Faults::from_yaml(&format!("links: [{{drop: {loss}}}]")).unwrap();
             let options = Options { rounds: 3, gradient_values: 300_000, tensors, ..Options::default() };

@@ -1,4 +1,4 @@
-//! What loss costs: a table in virtual time, the same on every machine, so that a slowdown is a diff.
+//! Cost of loss: a table in virtual time, equal on every machine, so that a slowdown shows as a diff.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;

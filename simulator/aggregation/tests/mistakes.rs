@@ -1,5 +1,5 @@
-//! What people do: run a job again under its plan version, give a worker a gradient of another length, sum
-//! values of any size.
+//! User mistakes: a job run again under its plan version, a worker with another gradient length, values of
+//! any magnitude.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -23,7 +23,7 @@ fn run(scheme: &dyn Scheme, faults: &str, options: &Options) -> Report {
 fn a_job_that_is_run_again_under_its_plan_version_has_the_sums_of_its_own_run() {
     for (scheme, faults) in [(schemes::OPTIMIZED, ""), (schemes::ATP, LOSS)] {
         // As many chunks as slots, fewer and more, of two values each or of 32: the slots hold sums of the
-        // run before at the same sequences.
+        // previous run at the same sequences.
         for gradient_values in [8 * 2, 5 * 2, 700] {
             let options = Options { rounds: 3, runs: 4, gradient_values, ..Options::default() };
             let report = run(scheme, faults, &options);
@@ -37,7 +37,7 @@ fn a_job_that_is_run_again_under_its_plan_version_has_the_sums_of_its_own_run() 
 fn every_worker_is_told_whose_gradient_has_another_length() {
     for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
         for rank in [0, 3, 5] {
-            // A shorter last chunk, a chunk less and more, what is summed exactly, nothing at all.
+            // A shorter last chunk, a chunk less and more, only exact values, and no values.
             for gradient_values in [295, 280, 340, 256, 0] {
                 let odd = Some(OddLength { rank, gradient_values });
                 let options = Options { gradient_values: 300, odd_length: odd, ..Options::default() };

@@ -1,4 +1,4 @@
-//! The largest gradients that there are, and such as have no sum, through the compiled P4.
+//! The largest possible gradients, and gradients without a sum, through the compiled P4.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use crate::support;
@@ -10,14 +10,14 @@ use inart_topologies::faults::quantity::Span;
 use inart_topologies::switched::Topology;
 use support::{dataplane, fig1, network};
 
-/// The largest float there is, up or down.
+/// Returns the largest float, positive or negative.
 fn largest(signs: &[i8], rank: usize) -> f32 {
     f32::from(signs[rank]) * f32::MAX
 }
 
 const UP: [i8; 6] = [1; 6];
 const DOWN: [i8; 6] = [-1; 6];
-/// The sum of the first rack would be the largest on its way to the sum of all, which is smaller.
+/// The first rack's sum would be the largest one; the total is smaller.
 const BOTH: [i8; 6] = [1, 1, 1, 1, -1, -1];
 
 fn one_in_each_block(signs: &[i8], rank: usize, values: &mut [f32]) {
@@ -56,7 +56,7 @@ fn run(network: &InstalledNetwork, faults: &str, options: &Options) -> Report {
 const LOSSY: &str =
     "links: [{drop: 3%, duplicate: 2%, reorder: 3%, reorder_by: 200 us, delay: 1%, delay_by: 1 ms}]";
 
-/// Runs without and with faults: every sum is right, the same bits, and none saturates anywhere.
+/// Runs without and with faults: every sum is right, the bits are equal, and no sum saturates.
 fn saturates_nowhere(what: &str, network: &InstalledNetwork, options: &Options) {
     let calm = run(network, "", options);
     let lossy = run(network, LOSSY, options);
@@ -119,7 +119,7 @@ fn sums_survive_the_loss_of_any_single_frame() {
             assert_eq!(report.jobs[0].digest, calm.jobs[0].digest, "hop {hop}: {way:?}");
         }
     }
-    println!("{} hops, each lost, doubled and held back: the same bits", calm.packet_hops);
+    println!("{} hops, each lost, duplicated and delayed: equal bits", calm.packet_hops);
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn a_nan_or_an_infinity_ends_the_job_at_every_worker_by_name() {
             for faults in ["", LOSSY] {
                 let report = run(&network(&topology, scheme, 8), faults, &options(adjust));
                 assert_eq!(report.failure, None, "{report}");
-                // A peer that still waits for a lost result of the round before hears first that the job is
-                // aborted.
+                // A peer that still waits for a lost result of the previous round first learns that the job
+                // is aborted.
                 let least = if faults.is_empty() { 2 } else { 1 };
                 assert!(
                     (least..=2).contains(&report.jobs[0].rounds),

@@ -1,6 +1,5 @@
-//! Jobs that are parts of a larger one: their servers' sums go on to others, and what comes back, however
-//! late and in whatever order, is the result. Every sum that went on, and every result, is compared bit for
-//! bit.
+//! Jobs that are parts of a larger one: their servers forward sums, and the returned value is the result, at
+//! any delay and in any order. Every forwarded sum and every result is compared bit for bit.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -73,7 +72,7 @@ fn exact_sums_of_any_size_go_on_and_come_back() {
     }
 }
 
-/// Workers wait, and blame nobody, for longer than the peer timeout.
+/// Workers wait for longer than the peer timeout, and blame no peer.
 #[test]
 fn nobody_is_missed_while_a_sum_is_away_for_longer_than_the_peer_timeout() {
     let report = run("{}", &options(Span(60_000_000_000), None));
@@ -90,7 +89,7 @@ fn who_dies_inside_is_named_at_all_others_though_sums_are_away() {
     assert!(ends.iter().all(|end| end.end.contains("(w1) is silent")), "{report}");
 }
 
-/// What its first incarnation let go on comes back to nobody.
+/// Results for its first incarnation are dropped.
 #[test]
 fn a_server_that_is_started_again_ends_its_part_by_name() {
     let report = run("events: [{at: 10 ms, crash: s0, duration: 20 ms}]", &options(Span(50_000_000), None));

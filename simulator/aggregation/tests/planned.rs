@@ -1,5 +1,5 @@
-//! What jobs reach of the rate that was planned, with results on the links: nothing queues for good, so
-//! nobody slows down.
+//! Achieved share of the planned rate, with results on the links: no queue grows without bound, so no job
+//! slows down.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -61,7 +61,7 @@ fn every_scheme_reaches_its_rate_on_a_fat_tree_with_half_a_million_values() {
     all_reach_their_rate(&of_links_that_carry_both_ways(), 500_000);
 }
 
-/// A fat-tree of k = 6 whose links carry gradients one way and results the other.
+/// Returns a fat-tree of k = 6 whose links carry gradients one way and results the other.
 fn of_links_that_carry_both_ways() -> Topology {
     let equipment = Equipment {
         servers: 4,

@@ -10,7 +10,7 @@ use inart_simulator_aggregation::{Options, Report, simulate};
 use inart_topologies::faults::Faults;
 use support::{fig1, network};
 
-/// One of everything.
+/// One fault of each kind.
 const FAULTS: &str = "
 queue: 40 frames
 links:
@@ -38,8 +38,8 @@ fn run(seed: u64) -> (Vec<u8>, Report) {
     (log, report)
 }
 
-/// How often each thing happened to a frame of each kind, or to a node or link; then every 300th line of the
-/// log.
+/// Returns how often each event happened to a frame of each kind, or to a node or link; then every 300th line
+/// of the log.
 fn outline(log: &[u8]) -> String {
     let text = std::str::from_utf8(log).unwrap();
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Every single transmission of a small job, on every hop, lost, doubled or held back in its turn.
+//! Every single transmission of a small job, on every hop, lost, duplicated or delayed in turn.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use crate::support;
@@ -9,7 +9,7 @@ use inart_topologies::faults::Faults;
 use inart_topologies::faults::quantity::Span;
 use support::{fig1, network};
 
-/// Runs with each hop of the undisturbed run treated in turn; how many there are.
+/// Runs with each hop of the undisturbed run disturbed in turn. Returns the number of hops.
 fn disturb_each_hop(network: &InstalledNetwork, options: &Options) -> u64 {
     let faults = Faults::default();
     let calm = simulate(network, &faults, options, None).unwrap();
@@ -49,8 +49,5 @@ fn the_same_bits_whichever_hop_fails() {
             hops += disturb_each_hop(&network, &options);
         }
     }
-    println!(
-        "{hops} transmissions, each lost, doubled and held back twice: {} runs, the same bits",
-        4 * hops
-    );
+    println!("{hops} transmissions, each lost, duplicated and delayed twice: {} runs, equal bits", 4 * hops);
 }

@@ -1,5 +1,5 @@
-//! The sum of a block by the rule: every value a whole multiple of a power of two that follows from the
-//! largest. Whole numbers only, but for the last step.
+//! Expected sum of a block: every value is a whole multiple of a power of two that follows from the largest
+//! value. Integer arithmetic except for the last step.
 
 use alloc::vec::Vec;
 
@@ -33,7 +33,7 @@ fn step(parts_of: &[&[f32]], workers: usize) -> i32 {
     (above + sums - 31).max(-149)
 }
 
-/// How many times 2^step a float is, to the nearest whole number, to the even one of two equally near.
+/// Returns `value` as a multiple of 2^step, rounded half to even.
 fn multiple(value: f32, step: i32) -> i64 {
     let (mantissa, place) = parts(value);
     match u32::try_from(step - (place as i32 - 149)) {

@@ -1,9 +1,9 @@
-//! The exact sum of floats as one adds on paper: one digit per power of two, carried at the end. Slower than
-//! [`crate::exact_sum`] and nothing of it.
+//! Exact sum of floats by long addition: one digit per power of two, carried at the end. Slower than
+//! [`crate::exact_sum`] and independent of it.
 
-/// Places of 2^-149 to 2^170: the sum of as many floats as anybody has.
+/// Positions of 2^-149 to 2^170: enough for the sum of 2^42 floats.
 const PLACES: usize = 320;
-/// Places of a sum above the place of its largest float: 24 of a mantissa, and 42 of carries.
+/// Positions of a sum above the position of its largest float: 24 of a mantissa, and 42 of carries.
 const PLACES_ABOVE: usize = 24 + 42;
 
 /// The sum of floats, as IEEE 754 has it where some are not finite.
@@ -34,7 +34,7 @@ fn rounded_sum(floats: impl Iterator<Item = f32>) -> f32 {
     if is_negative { -size } else { size }
 }
 
-/// A float as `mantissa · 2^(place - 149)`.
+/// Returns a float as `mantissa · 2^(place - 149)`.
 pub(super) fn parts(float: f32) -> (i64, usize) {
     let bits = float.to_bits();
     let (exponent, fraction) = (bits >> 23 & 0xff, i64::from(bits & 0x7f_ffff));
@@ -42,7 +42,7 @@ pub(super) fn parts(float: f32) -> (i64, usize) {
     (if float.is_sign_negative() { -size } else { size }, place as usize)
 }
 
-/// Makes every digit 0 or 1; what is carried out of the last is -1 if the number is negative.
+/// Makes every digit 0 or 1. Returns the carry out of the last digit: -1 if the number is negative.
 fn carry(digits: &mut [i64]) -> i64 {
     digits.iter_mut().fold(0, |carried, digit| {
         let total = *digit + carried;
@@ -51,8 +51,8 @@ fn carry(digits: &mut [i64]) -> i64 {
     })
 }
 
-/// The float nearest to a number that is not negative. The hardware rounds: from 53 digits and a last one
-/// that stands for all below, which decides every tie as they would.
+/// Returns the float nearest to a non-negative number. The hardware rounds 53 digits and a sticky digit for
+/// all lower ones, which decides every tie correctly.
 fn of_digits(digits: &[i64]) -> f32 {
     let length = digits.iter().rposition(|digit| *digit == 1).map_or(0, |top| top + 1);
     let first = length.saturating_sub(53);
@@ -63,7 +63,7 @@ fn of_digits(digits: &[i64]) -> f32 {
     (f64::from(rounded) * power_of_two(first as i32 - 150)) as f32
 }
 
-/// 2^power, exactly.
+/// Returns 2^power exactly.
 pub(super) fn power_of_two(power: i32) -> f64 {
     f64::from_bits(((1023 + power) as u64) << 52)
 }
@@ -76,7 +76,7 @@ mod tests {
     use crate::exact_sum::ExactSum;
 
     proptest! {
-        /// Two ways to one sum.
+        /// Compares two algorithms for the sum.
         #[test]
         fn sums_are_those_of_the_accumulator(bits in proptest::collection::vec(any::<u32>(), 0..100)) {
             // All but NaNs and infinities.

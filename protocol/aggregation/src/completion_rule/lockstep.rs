@@ -55,7 +55,7 @@ pub enum Sum {
 }
 
 impl Sum {
-    /// Of nothing, for `values` values of that exponent.
+    /// Creates an empty reduction for `values` values of that exponent.
     pub fn new(values: usize, exponent: Exponent) -> Self {
         match exponent {
             Exponent::MAXIMA => Self::Maxima(alloc::vec![0; values]),
@@ -64,7 +64,7 @@ impl Sum {
         }
     }
 
-    /// The result.
+    /// Returns the result.
     pub fn result(self) -> Vec<i32> {
         match self {
             Self::Sums(numbers) | Self::Maxima(numbers) => numbers,

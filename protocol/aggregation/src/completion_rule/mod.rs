@@ -1,15 +1,16 @@
-//! What distinguishes one synchronisation system from another. The exchange of chunks between workers and a
-//! parameter server (windows, pacing, loss, keep-alive, incarnations, silence) is the same for all of them; a
-//! policy answers three questions about each chunk:
+//! Differences between synchronization models. The exchange of chunks between workers and a parameter server
+//! (windows, pacing, loss, keep-alive, incarnations, silence) is common to all of them. A completion rule
+//! defines three properties of each chunk:
 //!
-//! 1. *What completes it?* Contributions of one [cohort](Policy::cohort) make a chunk, and the policy says
-//!    [when](Policy::is_complete): everybody is in, enough are in, it is the cohort's turn.
-//! 2. *What is done with it?* Contributions go into a [`Reduction`], and the policy makes the
-//!    [result](Policy::complete) of that: their sum, or a model that it keeps and applies them to.
-//! 3. *Who gets what back?* The [`Receivers`].
+//! 1. *When is it complete?* Contributions of one [cohort](CompletionRule::cohort) make a chunk. The rule
+//!   says [when it is complete](CompletionRule::is_complete): all members have contributed, enough have, or
+//!   it is the cohort's turn.
+//! 2. *How is it combined?* Contributions go into a [`Reduction`], and the rule makes the
+//!   [result](CompletionRule::complete) from that: their sum, or a stored model to which they are applied.
+//! 3. *Who receives the result?* The [`Receivers`].
 //!
-//! [`Lockstep`] is InArt's; [`Onward`] is that of a job whose sums are parts of larger ones. What else there
-//! may be is shown by `protocol/aggregation/tests/completion_rule.rs`.
+//! [`Lockstep`] is InArt's rule; [`Onward`] is the rule of a job whose sums are parts of larger ones.
+//! `protocol/aggregation/tests/completion_rule.rs` has further examples.
 
 mod lockstep;
 mod onward;

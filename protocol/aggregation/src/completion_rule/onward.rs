@@ -1,4 +1,5 @@
-//! The policy of a job that is part of a larger one: its sums go on, and what comes back are its results.
+//! Completion rule of a job that is part of a larger one: its sums are forwarded, and the returned sums are
+//! its results.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -13,7 +14,7 @@ use crate::scale::{BLOCK_VALUES, dequantise, exponent_of, step};
 /// Blocks of the longest tensor: 2^32 values. Maxima of more are of no tensor.
 const MOST_BLOCKS: usize = 1 << 24;
 
-/// What workers expect in the result of a chunk that went on.
+/// Number format that workers expect in the result of a forwarded chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// A placeholder's zero.
@@ -24,7 +25,7 @@ enum Form {
     Digits(Digits),
 }
 
-/// The sum of a chunk over all workers of the job, on its way to others.
+/// Sum of a chunk over all workers of the job, to be forwarded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnSum {
     /// The chunk's number.
@@ -36,25 +37,25 @@ pub struct OwnSum {
     form: Form,
 }
 
-/// The sum of all, as a chunk's result holds it.
+/// Global sum in the format of a chunk's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The chunk's number.
     pub sequence: ChunkSeq,
     /// The numbers of the frame.
     pub numbers: Vec<i32>,
-    /// What they are.
+    /// Number format of the values.
     pub exponent: Exponent,
 }
 
 impl OwnSum {
-    /// A sum of that number, for tests of those who take sums in: of one worker, exact.
+    /// Creates an exact sum of one worker with that sequence, for tests of receivers of sums.
     pub fn exact(sequence: ChunkSeq, values: Vec<f32>, last: bool) -> Self {
         Self { sequence, values, last, form: Form::Digits(Digits::for_workers(1)) }
     }
 
-    /// The result that gives all workers `values`, one for each of the chunk's, and what they read there: the
-    /// same bits, but +0 for −0 and any NaN for a NaN where they are digits.
+    /// Returns the result that gives all workers `values` (one per value of the chunk), and the values that
+    /// workers read: equal bits, except that digits lose the sign of −0 and the payload of a NaN.
     pub fn answer(&self, values: &[f32]) -> (Answer, Vec<f32>) {
         let (numbers, exponent, read) = match self.form {
             Form::Nothing => (alloc::vec![0], Exponent::from(0), Vec::new()),
@@ -74,18 +75,19 @@ impl OwnSum {
     }
 }
 
-/// When all workers are in a chunk, their sum goes on, to be summed with others elsewhere. The chunk is
-/// complete when the sum of all is back; every worker gets that. Maxima do not go on.
+/// Completion rule that forwards the sum of a chunk after all workers have contributed, to be summed with
+/// others elsewhere. The chunk is complete when the global sum returns; every worker receives it. Maxima are
+/// not forwarded.
 #[derive(Clone, Debug)]
 pub struct Onward {
     workers: usize,
-    /// The chunk that is to be looked at next: in the order of the stream.
+    /// Next chunk to forward, in stream order.
     next: ChunkSeq,
-    /// Chunks that all workers are in before one that comes earlier.
+    /// Chunks with all contributions that wait for an earlier one.
     early: BTreeMap<u32, (Vec<i32>, Exponent, bool)>,
-    /// Of the blocks that are to come, the oldest first: what they are scaled by.
+    /// Scales of the blocks that follow, the oldest first.
     blocks: VecDeque<Option<i32>>,
-    /// Values of the first of them that have come.
+    /// Number of values of the first of them that were forwarded.
     come: usize,
     sums: VecDeque<OwnSum>,
     back: Option<Answer>,
@@ -105,7 +107,7 @@ impl Onward {
         }
     }
 
-    /// The next sum that goes on, in the order of chunks.
+    /// Returns the next sum to forward, in chunk order.
     pub fn next_sum(&mut self) -> Option<OwnSum> {
         self.sums.pop_front()
     }

@@ -8,7 +8,7 @@ use crate::scale::{largest_size, quantise};
 
 const WORKERS: usize = 3;
 
-/// All workers' chunk, as the server tells the policy.
+/// Passes a chunk with all workers' contributions to the rule, as the server does.
 fn gather(onward: &mut Onward, sequence: u32, exponent: Exponent, numbers: &[i32], last: bool) {
     let reduction = match exponent {
         Exponent::MAXIMA => Sum::Maxima(numbers.to_vec()),
@@ -24,7 +24,7 @@ fn bits(floats: &[f32]) -> Vec<u32> {
     floats.iter().map(|float| float.to_bits()).collect()
 }
 
-/// Floats that no integers of one scale hold: of all sizes, and some that are no numbers.
+/// Returns floats that no integers of one scale can represent: of all magnitudes, some not finite.
 fn mixed() -> Vec<f32> {
     vec![1.0, -1e-38, 3e38, f32::MIN_POSITIVE / 8.0, -0.0, f32::from_bits(0x7fc0_1234), f32::NEG_INFINITY]
 }
@@ -56,7 +56,7 @@ fn exact_sums_come_back_as_digits() {
     assert_eq!(sum.values, [1.5, -7e-30]);
     let (answer, read) = sum.answer(&mixed());
     assert_eq!((answer.numbers.len(), answer.exponent), (7 * digits.per_float(), Exponent::DIGITS));
-    // As workers read them: without the sign of zero, and without what a NaN says.
+    // As workers read them: without the sign of zero and the payload of a NaN.
     let expected: Vec<f32> =
         mixed().iter().map(|value| if value.is_nan() { f32::NAN } else { value + 0.0 }).collect();
     assert_eq!(bits(&read), bits(&expected));
@@ -88,7 +88,7 @@ fn a_placeholder_is_answered_with_its_zero() {
     assert_eq!(sum.answer(&[]), (answer, vec![]));
 }
 
-/// Chunks that are complete early wait for those before, whose maxima say what they are scaled by.
+/// Chunks that are complete early wait for the earlier ones, whose maxima define the scale.
 #[test]
 fn sums_go_on_in_the_order_of_chunks() {
     let mut onward = Onward::new(WORKERS);

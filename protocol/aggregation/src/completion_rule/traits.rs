@@ -8,11 +8,11 @@ use inart_wire::{ChunkSeq, Exponent, Frame};
 /// A chunk and its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Whose chunk it is.
+    /// Cohort of the chunk.
     pub cohort: usize,
-    /// Its number among the cohort's chunks.
+    /// Sequence among the cohort's chunks.
     pub sequence: ChunkSeq,
-    /// What its values are.
+    /// Number format of its values.
     pub exponent: Exponent,
     /// Members of the cohort that are in.
     pub present: usize,
@@ -20,54 +20,55 @@ pub struct Progress {
     pub members: usize,
 }
 
-/// What is in a chunk that is not complete.
+/// Contributions of an incomplete chunk.
 #[derive(Debug)]
 pub struct Gathered<'a, R> {
-    /// Which chunk, and who is in.
+    /// Chunk, and its contributors.
     pub progress: Progress,
-    /// Their values.
+    /// Combined values.
     pub reduction: &'a R,
-    /// Number of values that mean something.
+    /// Number of used values.
     pub length: u16,
     /// Whether it is the last chunk of its tensor.
     pub last: bool,
 }
 
-/// Who gets a result.
+/// Receivers of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receivers {
     /// Every worker of the job, by one multicast frame.
     Job,
-    /// Every member of the cohort, by a frame of its own. Of a cohort of one: the worker alone.
+    /// Every member of the cohort, by a separate frame. For a cohort of one: that worker.
     Cohort,
 }
 
-/// Contributions to a chunk, as they come in.
+/// Contributions to a chunk, combined as they arrive.
 pub trait Reduction: Clone + Debug {
-    /// Takes in the values of a frame whose senders are not in yet. Returns false, and takes in nothing, if
-    /// the values are summed and one is not from `-most` to `most`. So sums of all workers fit 32 bits.
+    /// Adds the values of a frame from new contributors. Returns false, without adding any, if values are
+    /// summed and one is not from `-most` to `most`. This bound keeps sums of all workers within 32 bits.
     fn add(&mut self, frame: &Frame<&[u8]>, most: i32) -> bool;
 }
 
-/// What workers, the audit and the model ask; ranks count from 0.
+/// Part of a completion rule that workers, the audit and the model need; ranks count from 0.
 pub trait Due {
-    /// Whether the contribution of one worker has to be in each result that another gets.
+    /// Returns whether each result for `receiver` must contain the contribution of `contributor`.
     fn is_due(&self, contributor: usize, receiver: usize) -> bool;
 
-    /// Who gets results.
+    /// Returns the receivers of results.
     fn receivers(&self) -> Receivers;
 }
 
-/// What a parameter server asks. See [`crate::completion_rule`].
+/// Part of a completion rule that a parameter server needs. See [`crate::completion_rule`].
 pub trait CompletionRule: Due + Clone + Debug {
-    /// What holds contributions before their chunk is complete.
+    /// Storage of contributions until their chunk is complete.
     type Reduction: Reduction;
 
-    /// The cohort of a worker: those whose contributions make one chunk. Cohorts count from 0 without gaps,
-    /// and each has chunks of its own. A switch may add up the frames of one cohort only.
+    /// Returns the cohort of a worker: the workers whose contributions make one chunk. Cohorts count from 0
+    /// without gaps, and each has separate chunks. A switch may sum the frames of one cohort only.
     fn cohort(&self, rank: usize) -> usize;
 
-    /// Whether a chunk is complete. Asked when somebody came in, and when it was [released](Self::releases).
+    /// Returns whether a chunk is complete. Called when a contributor was added, and when the chunk was
+    /// [released](Self::releases).
     fn is_complete(&self, chunk: &Progress) -> bool;
 
     /// A contribution has arrived; called before [`is_complete`](Self::is_complete). A
@@ -87,7 +88,7 @@ pub trait CompletionRule: Due + Clone + Debug {
         exponent: Exponent,
     ) -> (Vec<i32>, Exponent);
 
-    /// Another cohort's chunk that may be complete now that this one is, if it had to wait for it.
+    /// Returns another cohort's chunk that may be complete now, if it had to wait for this one.
     fn releases(&self, chunk: &Progress) -> Option<(usize, ChunkSeq)> {
         let _ = chunk;
         None

@@ -9,18 +9,18 @@ use crate::Assignment;
 /// The bitmap indices of a shard's workers.
 #[derive(Clone, Debug)]
 pub(super) struct BitmapIndices {
-    /// By rank.
+    /// Bitmap index by rank.
     of_rank: Vec<BitmapIndex>,
-    /// By bitmap index; free ones up to the highest taken.
+    /// Rank by bitmap index, up to the highest used index; `None` if free.
     ranks: Vec<Option<Rank>>,
-    /// By rank.
+    /// Cohort by rank.
     cohorts: Vec<usize>,
-    /// By cohort: one bitmap per group.
+    /// Members by cohort: one bitmap per group.
     members: Vec<Vec<u64>>,
 }
 
 impl BitmapIndices {
-    /// Those of a shard of a valid assignment; `cohort` tells that of a rank.
+    /// Creates the bitmap indices of a shard of a valid assignment; `cohort` returns the cohort of a rank.
     pub(super) fn new(assignment: &Assignment, shard: ShardId, cohort: impl Fn(usize) -> usize) -> Self {
         let listed = &assignment.shards[shard.index()].bitmap_indices;
         let ranks = (0..assignment.workers.len())
@@ -45,7 +45,7 @@ impl BitmapIndices {
         bitmap_indices
     }
 
-    /// By cohort: one bitmap per group.
+    /// Returns the members by cohort: one bitmap per group.
     pub(super) fn members(&self) -> &[Vec<u64>] {
         &self.members
     }
@@ -55,25 +55,26 @@ impl BitmapIndices {
         self.cohorts[rank.index()]
     }
 
-    /// Whether every worker has the bitmap index that it has there.
+    /// Returns whether every worker has an equal bitmap index in both.
     pub(super) fn are_those_of(&self, other: &Self) -> bool {
         self.of_rank == other.of_rank
     }
 
-    /// By bitmap index: what the same worker has there; anything for free bitmap indices.
+    /// Returns by bitmap index the same worker's bitmap index in `other`; unspecified for free bitmap
+    /// indices.
     pub(super) fn translated_to(&self, other: &Self) -> Vec<BitmapIndex> {
         let there = |rank: &Option<Rank>| rank.map_or(BitmapIndex::MAX, |rank| other.of(rank.index()));
         self.ranks.iter().map(there).collect()
     }
 
-    /// Whether all of those are in the cohort of the worker of that rank.
+    /// Returns whether all `contributors` are in the cohort of the worker of that rank.
     pub(super) fn are_with(&self, rank: Rank, contributors: Contributors) -> bool {
         let members = &self.members[self.cohort(rank)];
         let bitmap = members.get(contributors.group.index()).copied().unwrap_or(0);
         contributors.bitmap & !bitmap == 0
     }
 
-    /// Every rank.
+    /// Returns every rank.
     pub(super) fn all_ranks(&self) -> impl Iterator<Item = Rank> + use<> {
         let workers = self.of_rank.len();
         (0..workers).map(|rank| Rank::try_from(rank).expect("a valid assignment has ranks for its workers"))
@@ -84,7 +85,7 @@ impl BitmapIndices {
         self.of_rank[rank]
     }
 
-    /// The rank of the worker on a bitmap index; `None` if the bitmap index is free.
+    /// Returns the rank of the worker with a bitmap index; `None` if the bitmap index is free.
     pub(super) fn rank(&self, bitmap_index: BitmapIndex) -> Option<Rank> {
         self.ranks.get(bitmap_index.index()).copied().flatten()
     }

@@ -15,9 +15,9 @@ use crate::completion_rule::{CompletionRule, Gathered, Progress, Reduction};
 pub(super) struct Contribution<'a> {
     pub frame: &'a Frame<&'a [u8]>,
     pub header: &'a HeaderRepr,
-    /// Its sender, or the worker whose frame completed it.
+    /// Sender, or the worker whose frame completed it.
     pub sender: Rank,
-    /// By their home bitmap indices.
+    /// Contributors, by home bitmap index.
     pub contributors: &'a [Contributors],
 }
 
@@ -28,26 +28,26 @@ pub(super) struct Chunk<R> {
     pub sequence: ChunkSeq,
     /// The plan version of its first frame.
     pub plan_version: PlanVersion,
-    /// The plan version in which workers that follow send the chunk after it at its window position.
+    /// Plan version in which workers that follow send the chunk after it at its window position.
     pub next: PlanVersion,
-    /// When its first frame came.
+    /// Arrival of its first frame.
     pub opened: Instant,
     pub length: u16,
     pub last: bool,
-    /// What the values are; the result's once complete.
+    /// Number format of the values; that of the result once complete.
     pub exponent: Exponent,
-    /// Of the frames.
+    /// Number format of the frames.
     sent_by: Exponent,
     /// Flag congestion if any contribution had it: the result passes it on.
     pub marks: Flags,
-    /// The worker whose frame came in last.
+    /// Worker of the last accepted frame.
     pub completed_by: Rank,
-    /// Which members of the cohort are not in: one bitmap per group.
+    /// Members of the cohort that have not contributed: one bitmap per group.
     missing: Vec<u64>,
-    /// Which of them have not sent the chunk at all, not even too late.
+    /// Members that have not sent the chunk at all, not even too late.
     unheard: Vec<u64>,
-    /// Who sent a repeat since the result was last sent, as in a switch's slot: one bitmap per group, or
-    /// empty if nobody.
+    /// Senders of repeats since the result was last sent, as in a switch's slot: one bitmap per group, or
+    /// empty if none.
     asked: Vec<u64>,
     content: Content<R>,
 }
@@ -55,25 +55,25 @@ pub(super) struct Chunk<R> {
 #[derive(Clone, Debug)]
 enum Content<R> {
     Open(R),
-    /// As the result's frame holds it.
+    /// Values of the result's frame.
     Complete(Vec<i32>),
 }
 
-/// What is to become of a contribution to an incomplete chunk.
+/// Handling of a contribution to an incomplete chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nobody in it was there: add it.
+    /// Addition, since no contributor is a repeat.
     Add,
-    /// Everybody in it was there: nothing changes.
+    /// No change, since all contributors are repeats.
     Repeat,
-    /// Some were there: refuse it, ask the others to send by bypass.
+    /// Refusal, since some contributors are repeats; the others are asked to send by bypass.
     Overlap,
-    /// Its sum saturated on the way: discard it, ask those who are missing to send by bypass.
+    /// Refusal, since the sum saturated on the way; missing contributors are asked to send by bypass.
     Overflow,
 }
 
 impl<R: Reduction> Chunk<R> {
-    /// A chunk that none of the `members` is in yet, as its first frame describes it.
+    /// Creates a chunk without contributions, as its first frame describes it.
     pub(super) fn open(
         now: Instant,
         header: &HeaderRepr,
@@ -99,13 +99,13 @@ impl<R: Reduction> Chunk<R> {
         }
     }
 
-    /// Whether a frame is of the same length, numbers and place in its tensor.
+    /// Returns whether a frame has an equal length, number format and position in its tensor.
     pub(super) fn is_like(&self, header: &HeaderRepr) -> bool {
         let last = header.flags.contains(Flags::LAST);
         (self.length, self.last, self.sent_by) == (header.length, last, header.exponent)
     }
 
-    /// What is to become of a frame of those contributors.
+    /// Returns how to handle a frame of those contributors.
     pub(super) fn judge(&self, header: &HeaderRepr, contributors: &[Contributors]) -> Verdict {
         let missing = contributors.iter().map(|block| self.missing_of(*block).count()).sum::<u32>();
         if missing == 0 {
@@ -119,7 +119,7 @@ impl<R: Reduction> Chunk<R> {
         }
     }
 
-    /// Those of `contributors` that are not in.
+    /// Returns the members of `contributors` that have not contributed.
     fn missing_of(&self, contributors: Contributors) -> Contributors {
         let bitmap = contributors.bitmap & self.missing[contributors.group.index()];
         Contributors { bitmap, ..contributors }
@@ -130,17 +130,17 @@ impl<R: Reduction> Chunk<R> {
         contributors.iter().flat_map(|block| self.missing_of(*block).bitmap_indices()).collect()
     }
 
-    /// The bitmap indices of all members who are not in, ascending.
+    /// Returns the bitmap indices of all members that have not contributed, ascending.
     pub(super) fn missing(&self) -> impl Iterator<Item = BitmapIndex> {
         bitmap_indices_of(&self.missing)
     }
 
-    /// The bitmap indices of all members who have not sent the chunk, ascending.
+    /// Returns the bitmap indices of all members that have not sent the chunk, ascending.
     pub(super) fn unheard(&self) -> impl Iterator<Item = BitmapIndex> {
         bitmap_indices_of(&self.unheard)
     }
 
-    /// Those have sent it.
+    /// Notes that these contributors have sent the chunk.
     pub(super) fn hear(&mut self, contributors: &[Contributors]) {
         for block in contributors {
             self.unheard[block.group.index()] &= !block.bitmap;
@@ -151,21 +151,21 @@ impl<R: Reduction> Chunk<R> {
         matches!(self.content, Content::Complete(_))
     }
 
-    /// How far it is, as a chunk of a cohort of so many members.
+    /// Returns the progress of the chunk, in a cohort of `members` members.
     pub(super) fn progress(&self, cohort: usize, members: usize) -> Progress {
         let missing: u32 = self.missing.iter().map(|bitmap| bitmap.count_ones()).sum();
         let (sequence, present) = (self.sequence, members - missing as usize);
         Progress { cohort, sequence, exponent: self.sent_by, present, members }
     }
 
-    /// What is in it; none once it is complete.
+    /// Returns the contributions; `None` once it is complete.
     pub(super) fn gathered(&self, progress: Progress) -> Option<Gathered<'_, R>> {
         let Content::Open(reduction) = &self.content else { return None };
         Some(Gathered { progress, reduction, length: self.length, last: self.last })
     }
 
-    /// Adds a frame of which no contributor was there. Returns false, and changes nothing, if its values are
-    /// summed and one is not from `-most` to `most`.
+    /// Adds a frame of new contributors. Returns false, and changes nothing, if its values are summed and one
+    /// is not from `-most` to `most`.
     pub(super) fn add(&mut self, contribution: &Contribution<'_>, most: i32) -> bool {
         let Contribution { frame, header, sender, contributors } = *contribution;
         if let Content::Open(reduction) = &mut self.content
@@ -179,8 +179,7 @@ impl<R: Reduction> Chunk<R> {
         let congestion = header.flags.contains(Flags::CONGESTION);
         self.marks = self.marks.with_if(Flags::CONGESTION, congestion);
         self.completed_by = sender;
-        // Should the chunk be complete now: whoever repeated it is to be answered with the result that all
-        // get.
+        // If the chunk is complete now, workers that repeated it receive the result that all receive.
         self.asked.clear();
         if header.flags.contains(Flags::RESEND) {
             self.note_repeat(contributors);
@@ -188,7 +187,7 @@ impl<R: Reduction> Chunk<R> {
         true
     }
 
-    /// Turns what came in into the result.
+    /// Combines the contributions into the result.
     pub(super) fn complete<P: CompletionRule<Reduction = R>>(
         &mut self,
         completion_rule: &mut P,
@@ -204,8 +203,8 @@ impl<R: Reduction> Chunk<R> {
         };
     }
 
-    /// Takes in a repeat for the complete chunk; whether it is to be answered with the result: once per wave
-    /// of repeats, to the first and to whoever asks again.
+    /// Records a repeat for the complete chunk. Returns whether to answer it with the result: once per burst
+    /// of repeats, to the first sender and to senders that repeat again.
     pub(super) fn ask(&mut self, contributors: &[Contributors]) -> bool {
         let has_asked = |block: &Contributors| {
             self.asked.get(block.group.index()).is_some_and(|asked| asked & block.bitmap != 0)
@@ -225,7 +224,7 @@ impl<R: Reduction> Chunk<R> {
         }
     }
 
-    /// The result's meaningful values; none before it is complete.
+    /// Returns the used values of the result; none before it is complete.
     pub(super) fn result(&self) -> &[i32] {
         match &self.content {
             Content::Complete(values) => &values[..usize::from(self.length)],

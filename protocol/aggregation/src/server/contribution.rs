@@ -1,4 +1,4 @@
-//! What a parameter server does with gradients and partials.
+//! Handling of gradients and partials by a parameter server.
 
 use inart_wire::{AbortReason, ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, Rank};
 
@@ -39,7 +39,7 @@ impl<P: CompletionRule> ServerShard<P> {
         }
         let stream = &mut self.streams[cohort];
         stream.hear(sequence, contributors);
-        let chunk = stream.chunk_mut(sequence).expect("it was there, or has been opened");
+        let chunk = stream.chunk_mut(sequence).expect("it existed, or has been opened");
         if !chunk.is_like(header) {
             self.counters.other_shapes += 1;
             self.lengths.differ(now, sender, sequence);
@@ -66,8 +66,8 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// Whether values are such as the job sums, whatever their size. Sizes are not below zero, and a
-    /// placeholder is zero. Floats may be of any size, and no switch adds them up.
+    /// Returns whether values have the form that the job sums, for any magnitude. Maxima are not negative,
+    /// and a placeholder is zero. Floats may have any magnitude, and no switch sums them.
     fn may_be_added(frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
         if header.exponent == Exponent::MAXIMA {
             return frame.values().all(|value| value >= 0);
@@ -79,14 +79,15 @@ impl<P: CompletionRule> ServerShard<P> {
         !is_placeholder || header.flags.contains(Flags::LAST) || frame.values().next() == Some(0)
     }
 
-    /// The largest sum that a frame's contributors may have: so no sum of all workers' leaves 32 bits.
+    /// Returns the largest sum that a frame's contributors may have, so that no sum of all workers exceeds 32
+    /// bits.
     fn largest_sum(&self, header: &HeaderRepr) -> i32 {
         let each = largest_addend(self.assignment.workers.len()).unsigned_abs();
         each.saturating_mul(header.contributors.count()).min(i32::MAX as u32) as i32
     }
 
-    /// Those workers have sent something new. It may have been in a slot for as long as chunks take, no
-    /// longer: what a switch sends again is not new.
+    /// Records that these workers have sent something new. It may have been in a slot for as long as chunks
+    /// take, but not longer: retransmissions by a switch are not new.
     fn hear_of(&mut self, now: Instant, contributors: &[Contributors]) {
         for bitmap_index in contributors.iter().flat_map(|block| block.bitmap_indices()) {
             if let Some(rank) = self.bitmap_indices.rank(bitmap_index) {
@@ -123,7 +124,7 @@ impl<P: CompletionRule> ServerShard<P> {
     }
 
     /// Adds a frame to its chunk, which is open and lacks all of the frame's contributors, unless its values
-    /// are wrong.
+    /// are invalid.
     fn add(&mut self, now: Instant, cohort: usize, contribution: Contribution<'_>) {
         let Contribution { frame, header, contributors, .. } = contribution;
         let most = self.largest_sum(header);
@@ -150,8 +151,8 @@ impl<P: CompletionRule> ServerShard<P> {
         self.complete_from(cohort, header.sequence);
     }
 
-    /// Refuses a frame whose values are wrong. A partial's sum saturated on the way, or a worker's values are
-    /// wrong: the requested gradients show it.
+    /// Refuses a frame with invalid values. Either a partial's sum saturated on the way, or a worker's values
+    /// are wrong: the requested gradients show which.
     fn reject(&mut self, cohort: usize, contribution: Contribution<'_>) {
         let Contribution { header, sender, contributors, .. } = contribution;
         match header.kind {
@@ -174,7 +175,7 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// Completes a chunk if the policy says that it is complete; returns the one that this releases.
+    /// Completes a chunk if the rule says that it is complete. Returns the chunk that this releases.
     fn complete(&mut self, cohort: usize, sequence: ChunkSeq) -> Option<(usize, ChunkSeq)> {
         let stream = self.streams.get_mut(cohort)?;
         let progress = stream.progress(cohort, sequence)?;

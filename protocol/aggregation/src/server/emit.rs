@@ -1,4 +1,4 @@
-//! What a parameter server sends.
+//! Frames that a parameter server sends.
 
 use alloc::vec::Vec;
 
@@ -31,7 +31,7 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// Sends a result that is there for the first time to all who get it.
+    /// Sends a new result to all its receivers.
     pub(super) fn send_result(&mut self, cohort: usize, sequence: ChunkSeq) {
         match self.completion_rule.receivers() {
             Receivers::Job => self.send_to_all(cohort, sequence, false),
@@ -86,7 +86,7 @@ impl<P: CompletionRule> ServerShard<P> {
         let bitmap_index = |rank: Rank| route.bitmap_indices.of(rank.index());
         let stream = &mut self.streams[cohort];
         let overtaken = stream.order.next_overtaken();
-        // Nobody needs it any more if it is gone.
+        // A chunk that is not stored any more is not needed by any worker.
         stream.chunk(sequence).filter(|chunk| chunk.is_complete())?;
         let ended = stream.sends_result(sequence);
         let lacking = overtaken.and_then(|overtaken| {

@@ -1,4 +1,4 @@
-//! How long the workers' tensors are, as they tell.
+//! Lengths of the workers' tensors, as reported by them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -8,17 +8,17 @@ use inart_wire::{AbortReason, ChunkSeq, Rank};
 
 use crate::Instant;
 
-/// What each worker has told about the length of the tensor that its oldest chunk without a result is of, and
-/// whether lengths differ.
+/// Reported lengths of the tensors of each worker's oldest chunk without a result, and whether lengths
+/// differ.
 ///
-/// Up to the first chunk that does not fit, all workers' tensors have the same parts in this shard, each of
-/// them at least one chunk. So workers whose oldest chunk is the same speak of the same tensor.
+/// Up to the first chunk that does not fit, all workers' tensors have equal parts in this shard, each of at
+/// least one chunk. So workers whose oldest chunk is the same report on the same tensor.
 #[derive(Clone, Debug)]
 pub(super) struct Lengths {
-    /// By rank: the oldest chunk, and how many values its tensor has; `None` if the worker has not told, or
-    /// not started it.
+    /// Oldest chunk and its tensor's length by rank; `None` if the worker has not reported it, or has not
+    /// started the tensor.
     told: Vec<Option<(ChunkSeq, u32)>>,
-    /// When a difference was seen, and the rank of the worker whose frame showed it, of that chunk.
+    /// Time of the first difference, and the rank of the worker whose frame showed it, with its chunk.
     difference: Option<(Instant, Rank, ChunkSeq)>,
 }
 
@@ -27,7 +27,7 @@ impl Lengths {
         Self { told: alloc::vec![None; workers], difference: None }
     }
 
-    /// Takes in what the worker of that rank tells of its oldest chunk's tensor.
+    /// Records a worker's report on its oldest chunk's tensor.
     pub(super) fn tell(&mut self, now: Instant, rank: Rank, oldest: ChunkSeq, len: Option<u32>) {
         let told = len.map(|len| (oldest, len));
         self.told[rank.index()] = told;
@@ -39,7 +39,7 @@ impl Lengths {
         }
     }
 
-    /// What that worker told last, of the tensor of its oldest chunk.
+    /// Returns the last length that this worker reported for the tensor of its oldest chunk.
     pub(super) fn told(&self, rank: Rank) -> Option<u32> {
         self.told[rank.index()].map(|(_, len)| len)
     }
@@ -49,12 +49,12 @@ impl Lengths {
         self.difference.get_or_insert((now, rank, chunk));
     }
 
-    /// When a difference was seen, if one was.
+    /// Returns the time of the first difference, if any.
     pub(super) fn differ_since(&self) -> Option<Instant> {
         self.difference.map(|(since, ..)| since)
     }
 
-    /// Whether all have told of the tensor in which lengths differ.
+    /// Returns whether all workers have reported on the tensor whose lengths differ.
     pub(super) fn are_known(&self) -> bool {
         let (Some(Some((chunk, len))), Some((.., differs))) = (self.told.first(), self.difference) else {
             return false;
@@ -64,12 +64,12 @@ impl Lengths {
         self.told.iter().all(of_the_chunk) && (differ || *chunk == differs)
     }
 
-    /// Why the job ends, and the culprit: the lowest rank whose tensor's length is not the most frequent
-    /// one. Of lengths that are equally frequent, that of the lower rank counts as right. If all who told of
-    /// the tensor agree, it is the sender of the frame that showed the difference.
+    /// Returns the abort reason and the culprit: the lowest rank whose tensor's length is not the most
+    /// frequent one. Among equally frequent lengths, that of the lower rank counts as right. If all reports
+    /// on the tensor agree, the culprit is the sender of the frame that showed the difference.
     pub(super) fn verdict(&self) -> Option<(AbortReason, Rank)> {
         let (_, sender, _) = self.difference?;
-        // What does not fit is never complete, so who has come furthest is there.
+        // A chunk that does not fit never completes, so the furthest worker is at that chunk.
         let oldest = self.told.iter().flatten().map(|(chunk, _)| *chunk);
         let oldest = oldest.reduce(|one, other| if other > one { other } else { one });
         let len = |told: &Option<(ChunkSeq, u32)>| {
@@ -96,7 +96,7 @@ mod tests {
         Rank::try_from(rank).expect("a rank")
     }
 
-    /// Workers that told that of chunk 0.
+    /// Creates the lengths of workers that have reported on chunk 0.
     fn lengths(told: &[Option<u32>]) -> Lengths {
         let mut lengths = Lengths::new(told.len());
         for (index, len) in told.iter().enumerate().rev() {
@@ -105,7 +105,7 @@ mod tests {
         lengths
     }
 
-    /// The culprit's rank and what is told about it, after the worker of rank `sender` sent a frame that does
+    /// Returns the culprit's rank and its lengths, after the worker of rank `sender` sent a frame that does
     /// not fit.
     fn blamed(mut lengths: Lengths, sender: usize) -> (usize, u32, u32) {
         lengths.differ(Instant::START, rank(sender), 0.into());
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(verdict(&[Some(1), Some(2), Some(3), Some(3)], 3), (0, 1, 3));
         assert_eq!(verdict(&[Some(96), Some(0), None], 0), (1, 0, 96), "a tie: rank 0 counts as right");
         assert_eq!(verdict(&[Some(1), Some(2), Some(2), Some(1)], 0), (1, 2, 1));
-        assert_eq!(verdict(&[Some(5), None, Some(5)], 2), (2, 5, 5), "all who told agree");
+        assert_eq!(verdict(&[Some(5), None, Some(5)], 2), (2, 5, 5), "all reports agree");
         assert_eq!(verdict(&[None, None], 1), (1, 0, 0));
     }
 
@@ -151,7 +151,7 @@ mod tests {
         told.tell(Instant::START, rank(0), 9.into(), Some(3));
         assert!(!told.are_known());
         told.tell(Instant::START, rank(1), 9.into(), Some(3));
-        assert!(told.are_known(), "nothing more can be told");
+        assert!(told.are_known(), "all reports are known");
     }
 
     #[test]

@@ -22,11 +22,11 @@ impl<P: CompletionRule> ServerShard<P> {
     ) {
         self.counters.keepalives += u64::from(matches!(message, ControlMessage::KeepAlive { .. }));
         if header.incarnation == Incarnation::UNKNOWN {
-            // The answer tells it the run.
+            // The answer contains the run.
             return self.answer(header, rank, host, None);
         }
         if header.incarnation != self.incarnation {
-            // It may be a late message of an earlier run. If its sender still runs, this ends the job for it.
+            // It may be a late message of an earlier run. If its sender still runs, this ends the job there.
             self.counters.other_runs += 1;
             let reason = AbortReason::ServerRestarted(self.shard);
             let message = ControlMessage::Abort { reason, culprit: rank };
@@ -54,8 +54,8 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// A message came from that address in the name of the worker of that rank: it is refused unless it is
-    /// the worker's own. Whether it was.
+    /// Refuses a message that an address sent in the name of the worker of that rank, unless it is the
+    /// worker's own address. Returns whether it was refused.
     pub(super) fn refuse(
         &mut self,
         rank: Rank,
@@ -67,7 +67,7 @@ impl<P: CompletionRule> ServerShard<P> {
             return false;
         }
         self.counters.foreign += 1;
-        // One answer for each message, and none to a group.
+        // One answer for each message, and none to a group address.
         if !source.is_multicast() {
             self.outbox.push_back(Outgoing::Refusal { to: source, header: *header, rank, host });
         }
@@ -83,7 +83,7 @@ impl<P: CompletionRule> ServerShard<P> {
         host: Incarnation,
     ) {
         match message {
-            // It has ended by itself, and nobody waits for it.
+            // It has ended, and no other host waits for it.
             ControlMessage::Abort { reason, culprit } => {
                 let message = ControlMessage::Abort { reason, culprit };
                 self.message_to(message, header.sequence, header.plan_version, (rank, host));
@@ -97,8 +97,8 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// Answers a message of a worker, in a plan version that it knows: with what it needs to go on, or why
-    /// the job is over.
+    /// Answers a message of a worker, in a plan version that it knows, with the data that it needs to
+    /// continue, or with the reason why the job is over.
     fn answer(&mut self, header: &HeaderRepr, rank: Rank, host: Incarnation, awaited: Option<Awaited>) {
         let answer = match self.abort {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
@@ -135,7 +135,7 @@ impl<P: CompletionRule> ServerShard<P> {
         })
     }
 
-    /// Tells a worker whose contribution comes that the job is over.
+    /// Reports to a worker that contributes that the job is over.
     pub(super) fn answer_with_abort(&mut self, sequence: ChunkSeq, sender: Rank) {
         if let Some((reason, culprit)) = self.abort {
             self.message(ControlMessage::Abort { reason, culprit }, sequence, sender);
@@ -182,7 +182,7 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// Aborts the job because of the worker of that rank, and tells every worker; the first reason counts.
+    /// Aborts the job because of the worker of that rank, and notifies every worker; the first reason counts.
     pub(super) fn abort(&mut self, reason: AbortReason, culprit: Rank) {
         self.abort = Some((reason, culprit));
         self.timers = TimerTable::default();

@@ -40,11 +40,11 @@ enum Outgoing {
     Result {
         cohort: usize,
         sequence: ChunkSeq,
-        /// Whether it was sent before.
+        /// Whether it is a retransmission.
         again: bool,
         /// A result to all in a plan version that was closed meanwhile is not sent.
         plan_version: PlanVersion,
-        /// `None`: by multicast.
+        /// Receiver; `None` for multicast.
         to: Option<Rank>,
     },
     /// A message about a chunk to one.
@@ -57,7 +57,7 @@ enum Outgoing {
         /// The incarnation of that worker.
         host: Incarnation,
     },
-    /// The answer to a message that came from another address than that worker's.
+    /// Answer to a message from another address than that worker's.
     Refusal { to: MacAddr, header: HeaderRepr, rank: Rank, host: Incarnation },
 }
 
@@ -70,17 +70,17 @@ pub struct ServerShard<P: CompletionRule = Lockstep> {
     completion_rule: P,
     /// Names the run.
     incarnation: Incarnation,
-    /// Home bitmap indices: those of the plan version that the server began with.
+    /// Home bitmap indices: those of the plan version at the server's start.
     bitmap_indices: BitmapIndices,
     plan_versions: PlanVersions,
     peer_timeout: Duration,
-    /// By cohort.
+    /// Streams by cohort.
     streams: Vec<Stream<P::Reduction>>,
-    /// By rank: the incarnation of the worker that is in this run.
+    /// Incarnation of the worker that is bound to this run, by rank.
     hosts: Vec<Option<Incarnation>>,
-    /// By rank; `None` if never.
+    /// Time of the last frame, by rank; `None` if never.
     last_heard: Vec<Option<Instant>>,
-    /// By rank: the oldest chunk without a result at the worker, as it told last.
+    /// Oldest chunk without a result at the worker by its last report, by rank.
     oldest: Vec<Option<ChunkSeq>>,
     lengths: Lengths,
     transcripts: Transcripts,
@@ -91,12 +91,13 @@ pub struct ServerShard<P: CompletionRule = Lockstep> {
 }
 
 impl ServerShard {
-    /// An incarnation of the server of that shard, named by `incarnation` (not 0), which aborts the job when
-    /// a worker that is waited for is silent for longer than `peer_timeout`, or has not been heard from at
-    /// all for [`STARTING_PEER_TIMEOUTS`] times as long.
+    /// Creates an incarnation of the server of that shard, named by `incarnation` (not 0). It aborts the job
+    /// when a worker that it waits for is silent for longer than `peer_timeout`, or has not been heard from
+    /// at all for [`STARTING_PEER_TIMEOUTS`] times as long.
     ///
     /// # Errors
-    /// What is wrong with the assignment.
+    ///
+    /// The assignment is invalid.
     pub fn new(
         assignment: Assignment,
         shard: ShardId,
@@ -111,7 +112,8 @@ impl<P: CompletionRule> ServerShard<P> {
     /// Creates a server shard that uses `completion_rule` instead of `Lockstep`.
     ///
     /// # Errors
-    /// What is wrong with the assignment.
+    ///
+    /// The assignment is invalid.
     pub fn with_completion_rule(
         assignment: Assignment,
         shard: ShardId,
@@ -158,22 +160,22 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// What was counted since the start.
+    /// Returns the counters since the start.
     pub fn counters(&self) -> ServerCounters {
         self.counters
     }
 
-    /// Why the job was aborted, and the culprit's rank, if it was.
+    /// Returns the abort reason and the culprit's rank, if the job was aborted.
     pub fn aborted(&self) -> Option<(AbortReason, Rank)> {
         self.abort
     }
 
-    /// The same, as an error.
+    /// Returns the abort reason as an error.
     pub fn failure(&self) -> Option<Failure> {
         self.abort.map(|(reason, culprit)| Failure::aborted(&self.assignment, reason, culprit))
     }
 
-    /// Returns how long all workers have been silent: the time since the last of them was heard. `None`
+    /// Returns how long all workers have been silent: the time since the last frame of any worker. `None`
     /// before the first result, and while a chunk waits for a worker.
     pub fn silent_for(&self, now: Instant) -> Option<Duration> {
         if self.counters.chunks == 0 || !self.is_idle() {
@@ -211,7 +213,7 @@ impl<P: CompletionRule> ServerShard<P> {
         bitmap_indices.rank(header.worker).filter(|rank| bitmap_indices.are_with(*rank, header.contributors))
     }
 
-    /// How long messages that were held up are waited for.
+    /// Returns how long to wait for delayed messages.
     fn listen(&self) -> Duration {
         self.peer_timeout / LISTENS_PER_PEER_TIMEOUT
     }
@@ -259,7 +261,7 @@ impl<P: CompletionRule> StateMachine for ServerShard<P> {
             },
             _ if header.incarnation != self.incarnation => self.counters.other_runs += 1,
             _ => {
-                // Not those whose contributions have been in a slot, maybe for long.
+                // Contributors of a partial do not count: their values may have been in a slot for long.
                 self.last_heard[sender.index()] = Some(now);
                 if self.abort.is_some() {
                     return self.answer_with_abort(header.sequence, sender);

@@ -7,13 +7,13 @@ use crate::Instant;
 use crate::completion_rule::{Answer, CompletionRule, Onward, OwnSum};
 
 impl ServerShard<Onward> {
-    /// The next sum over all workers that goes on to others.
+    /// Returns the next sum over all workers to forward.
     pub fn next_sum(&mut self) -> Option<OwnSum> {
         self.completion_rule.next_sum()
     }
 
-    /// The sum of all for a chunk whose [own sum](Self::next_sum) went on is back: every worker gets it.
-    /// False if no such chunk waits for it.
+    /// Handles the global sum for a chunk whose [own sum](Self::next_sum) was forwarded: every worker
+    /// receives it. Returns false if no such chunk waits for it.
     pub fn sum_is_back(&mut self, answer: Answer) -> bool {
         let sequence = answer.sequence;
         let chunk = self.streams[0].chunk(sequence).filter(|chunk| !chunk.is_complete());
@@ -30,7 +30,7 @@ impl ServerShard<Onward> {
 }
 
 impl<P: CompletionRule> ServerShard<P> {
-    /// Aborts the job, which is part of a larger one, for what somebody did elsewhere; unless it was aborted.
+    /// Aborts the job, which is part of a larger one, because of an event elsewhere, unless it was aborted.
     pub fn abort_elsewhere(&mut self, told: &str) {
         if self.abort.is_none() {
             let Ok(nobody) = Rank::try_from(0usize) else { return };
@@ -38,13 +38,13 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// Whether workers wait for a result.
+    /// Returns whether workers wait for a result.
     pub fn has_open_chunk(&self) -> bool {
         !self.is_idle()
     }
 
-    /// Until when to wait for workers that may lack results of chunks before `end`; `None` if all have told
-    /// that they have them, or have been silent for the peer timeout.
+    /// Returns the deadline for waiting for workers that may lack results of chunks before `end`; `None` if
+    /// all have confirmed them, or have been silent for the peer timeout.
     pub fn until_all_have(&self, now: Instant, end: ChunkSeq) -> Option<Instant> {
         let lacks = |oldest: &Option<ChunkSeq>| oldest.is_none_or(|oldest| oldest < end);
         let lacking = self.oldest.iter().zip(&self.last_heard).filter(|(oldest, _)| lacks(oldest));
@@ -52,8 +52,7 @@ impl<P: CompletionRule> ServerShard<P> {
         until.filter(|until| *until > now).max()
     }
 
-    /// How many values the tensor has of which the worker of that rank waits for its oldest chunk, as it
-    /// told.
+    /// Returns the length of the tensor of the oldest chunk of the worker of that rank, by its last report.
     pub fn told_length(&self, rank: Rank) -> Option<u32> {
         self.lengths.told(rank)
     }

@@ -1,20 +1,20 @@
-//! In which order workers send chunks.
+//! Order in which workers send chunks.
 
 use alloc::collections::VecDeque;
 
 use inart_wire::ChunkSeq;
 
-/// The incomplete chunks, in the order in which all workers send them first: as many as the window holds,
-/// then, whenever one ends, the next at its window position. Nothing overtakes on the way, so where a later
-/// chunk is complete and an earlier is not, whoever is missing in the earlier has sent it, and it was lost.
-/// (Workers begin a round in the order of its chunks, whatever the round before ended with, so there they may
-/// merely be late.)
+/// Incomplete chunks, in the order in which all workers send them first: a window of chunks, then, whenever
+/// one completes, the next at its window position. Frames are not reordered on a path. So if a later chunk is
+/// complete and an earlier one is not, the workers missing in the earlier chunk have sent it, and it was
+/// lost. (Workers start a round in the order of its chunks, in whichever order the previous round ended, so
+/// there they may merely be late.)
 #[derive(Clone, Debug)]
 pub(super) struct SendOrder {
     window: u32,
-    /// Those that no later one has overtaken.
+    /// Chunks that no later one has overtaken.
     expected: VecDeque<ChunkSeq>,
-    /// Those that lack what was lost; told about in turns.
+    /// Chunks with lost contributions; reported in turns.
     overtaken: VecDeque<ChunkSeq>,
 }
 
@@ -25,7 +25,7 @@ impl SendOrder {
         Self { window, expected, overtaken: VecDeque::new() }
     }
 
-    /// That chunk is complete.
+    /// Handles that a chunk is complete.
     pub(super) fn complete(&mut self, chunk: ChunkSeq) {
         if let Some(place) = self.expected.iter().position(|expected| *expected == chunk) {
             self.overtaken.extend(self.expected.drain(..place));
@@ -36,7 +36,7 @@ impl SendOrder {
         self.expected.push_back(chunk.advance(self.window));
     }
 
-    /// The next of the chunks that lack what was lost.
+    /// Returns the next chunk with lost contributions.
     pub(super) fn next_overtaken(&mut self) -> Option<ChunkSeq> {
         self.overtaken.rotate_left(self.overtaken.len().min(1));
         self.overtaken.back().copied()
@@ -53,7 +53,7 @@ mod tests {
         let told = |order: &mut SendOrder| order.next_overtaken().map(ChunkSeq::get);
         order.complete(0.into());
         assert_eq!(told(&mut order), None);
-        // 4 comes after 3, since 0 ended first of all.
+        // 4 follows 3, since 0 ended first.
         order.complete(4.into());
         assert_eq!([told(&mut order), told(&mut order), told(&mut order)], [Some(1), Some(2), Some(3)]);
         order.complete(2.into());

@@ -1,8 +1,7 @@
-//! A server between two plan versions: which tables its frames travel by, and which workers have moved.
+//! A server between two plan versions: which tables its frames use, and which workers have migrated.
 //!
-//! Chunks outlive plan versions, so what a server knows of them names workers by their *home bitmap indices*:
-//! those of the plan version that it began with. Frames name them by the bitmap indices of their own plan
-//! version.
+//! Chunks outlive plan versions, so a server's state names workers by their *home bitmap indices*: those of
+//! the plan version at its start. Frames name them by the bitmap indices of their own plan version.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -18,7 +17,7 @@ use crate::Assignment;
 pub(super) struct Route {
     pub plan_version: PlanVersion,
     pub bitmap_indices: BitmapIndices,
-    /// By bitmap index: the same worker's home bitmap index. `None` if all are the same.
+    /// Home bitmap index of the same worker, by bitmap index. `None` if all are equal.
     home: Option<Vec<BitmapIndex>>,
 }
 
@@ -32,8 +31,8 @@ impl Route {
         Self { plan_version, bitmap_indices, home }
     }
 
-    /// Contributors of a frame of this plan version, none of them a free bitmap index, by their home bitmap
-    /// indices.
+    /// Returns the contributors of a frame of this plan version (without free bitmap indices) by their home
+    /// bitmap indices.
     pub(super) fn at_home<'a>(&self, contributors: &'a Contributors) -> Cow<'a, [Contributors]> {
         let Some(home) = &self.home else { return Cow::Borrowed(slice::from_ref(contributors)) };
         let mut blocks: Vec<Contributors> = Vec::new();
@@ -56,17 +55,17 @@ pub(super) struct PlanVersions {
     old: Option<Route>,
     /// The assignment of the one before.
     told_before: Option<Assignment>,
-    /// By rank: whether the worker is known to know the current plan version: it was heard in it, or all
-    /// know.
+    /// Whether a worker is known to know the current plan version, by rank: it was heard in it, or all know
+    /// it.
     moved: Vec<bool>,
-    /// By rank: whether it has told its oldest chunk since it moved.
+    /// Whether a worker has reported its oldest chunk since it migrated, by rank.
     told: Vec<bool>,
     /// Whether workers followed this server to the current plan version.
     coordinated: bool,
 }
 
 impl PlanVersions {
-    /// One plan version, whose bitmap indices are home.
+    /// Creates the state of one plan version, whose bitmap indices are home.
     pub(super) fn new(plan_version: PlanVersion, home: &BitmapIndices, workers: usize) -> Self {
         Self {
             current: Route::new(plan_version, home.clone(), home),
@@ -78,7 +77,7 @@ impl PlanVersions {
         }
     }
 
-    /// What is known of a plan version, if it is open.
+    /// Returns the route of a plan version, if it is open.
     pub(super) fn route(&self, plan_version: PlanVersion) -> Option<&Route> {
         if self.current.plan_version == plan_version {
             return Some(&self.current);
@@ -86,9 +85,9 @@ impl PlanVersions {
         self.old.as_ref().filter(|old| old.plan_version == plan_version)
     }
 
-    /// The plan versions in which the result of a chunk goes to all, whose first frame came in the plan
-    /// version `first`: both while some worker may know only the old one. Where workers follow this server,
-    /// the old one if the chunk was sent in that, and if it is sent `again`, both.
+    /// Returns the plan versions of a chunk's result for all, given that its first frame arrived in the plan
+    /// version `first`: both while some worker may know only the old one. If workers follow this server, the
+    /// old one if the chunk was sent in that, and both if it is sent `again`.
     pub(super) fn of_result(
         &self,
         first: Option<PlanVersion>,
@@ -101,28 +100,28 @@ impl PlanVersions {
         [old, current].into_iter().flatten()
     }
 
-    /// Whether frames of that plan version are accepted.
+    /// Returns whether frames of that plan version are accepted.
     pub(super) fn is_open(&self, plan_version: PlanVersion) -> bool {
         self.route(plan_version).is_some()
     }
 
-    /// Workers do not wait for this server to follow it any more.
+    /// Ends the coordinated cut-over: workers do not wait for this server any more.
     pub(super) fn end_lead(&mut self) {
         self.coordinated = false;
     }
 
-    /// What is known of a plan version, or of the current one if that is closed.
+    /// Returns the route of a plan version, or of the current one if that is closed.
     pub(super) fn route_or_current(&self, plan_version: PlanVersion) -> &Route {
         self.route(plan_version).unwrap_or(&self.current)
     }
 
-    /// The plan version of an answer to a worker that speaks in one. While no result tells workers that the
-    /// server has moved, answers do.
+    /// Returns the plan version of an answer to a worker that uses `plan_version`. While no result announces
+    /// that the server has migrated, answers do.
     pub(super) fn of_answer(&self, rank: Rank, plan_version: PlanVersion, is_idle: bool) -> PlanVersion {
         if is_idle && self.moved[rank.index()] { self.current.plan_version } else { plan_version }
     }
 
-    /// A plan version that the worker knows, as far as was heard.
+    /// Returns a plan version that the worker knows, judging by its frames.
     pub(super) fn known_to(&self, rank: Rank) -> PlanVersion {
         match &self.old {
             Some(old) if !self.moved[rank.index()] => old.plan_version,
@@ -137,7 +136,7 @@ impl PlanVersions {
         }
     }
 
-    /// Whether the worker now tells its oldest chunk for the first time since it moved.
+    /// Returns whether the worker now reports its oldest chunk for the first time since it migrated.
     pub(super) fn tells_first(&mut self, plan_version: PlanVersion, rank: Rank) -> bool {
         plan_version == self.current.plan_version && !core::mem::replace(&mut self.told[rank.index()], true)
     }
@@ -147,8 +146,8 @@ impl PlanVersions {
         self.told_before.as_ref()
     }
 
-    /// Another plan version, beside the one so far, whose assignment was `before`. `all_know` tells whether
-    /// all workers know it.
+    /// Opens another plan version next to the current one, whose assignment was `before`. `all_know` is true
+    /// if all workers know it.
     pub(super) fn enter(&mut self, route: Route, before: Assignment, all_know: bool) {
         self.old = Some(core::mem::replace(&mut self.current, route));
         self.told_before = Some(before);
@@ -164,7 +163,7 @@ impl PlanVersions {
         self.moved.fill(true);
     }
 
-    /// The plan versions whose frames are accepted, the current one first.
+    /// Returns the plan versions whose frames are accepted, the current one first.
     pub(super) fn open(&self) -> impl Iterator<Item = PlanVersion> {
         [Some(&self.current), self.old.as_ref()].into_iter().flatten().map(|route| route.plan_version)
     }

@@ -1,4 +1,4 @@
-//! What a parameter server is doing.
+//! Status of a parameter server.
 
 use alloc::string::ToString;
 
@@ -10,7 +10,7 @@ use crate::completion_rule::CompletionRule;
 use crate::{Instant, MissingWorker, OpenChunk, ServerStatus};
 
 impl<P: CompletionRule> ServerShard<P> {
-    /// What this server is doing, and which workers it waits for.
+    /// Returns the status of this server, and which workers it waits for.
     pub fn status<'a>(&'a self, now: Instant) -> ServerStatus {
         let told = &self.assignment.shards[self.shard.index()];
         let name = |rank: Rank| self.assignment.workers[rank.index()].name.as_str();

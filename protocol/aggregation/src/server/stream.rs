@@ -13,20 +13,21 @@ use crate::completion_rule::{Progress, Reduction};
 /// Whether a chunk may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// It may.
+    /// Permission.
     Yes,
-    /// No worker may send it now.
+    /// Refusal, since no worker may send it now.
     No,
-    /// A worker has not sent this earlier chunk, and may lack the result that would have to be forgotten.
+    /// Refusal, since a worker has not sent this earlier chunk, and may lack the result that would have to be
+    /// dropped.
     Behind(ChunkSeq),
 }
 
 /// The chunks of one cohort, in the order of their sequence.
 ///
-/// Of the chunks at one window position, which are a window apart, the last four are known. A worker that
-/// sends one knows that the one before has ended, and has the result of the one before that. So all who have
-/// sent the second have the result of the fourth, which may be forgotten then; of the third, somebody may
-/// lack it.
+/// The last four chunks at each window position, which are a window apart, are stored. A worker that sends
+/// one knows that the previous one has ended, and has the result of the one before. So all workers that have
+/// sent the second have the result of the fourth, which may be dropped then; some worker may lack the result
+/// of the third.
 #[derive(Clone, Debug)]
 pub(super) struct Stream<R> {
     window: u32,
@@ -41,7 +42,7 @@ pub(super) struct Stream<R> {
     pub order: SendOrder,
     /// The two chunks whose results were sent last, the last one first.
     last_results: [Option<ChunkSeq>; 2],
-    /// The chunk that somebody has to send before the stream can go on, and since when.
+    /// Chunk that some worker must send before the stream can continue, and since when.
     pub behind: Option<(Instant, ChunkSeq)>,
 }
 
@@ -77,9 +78,9 @@ impl<R: Reduction> Stream<R> {
         self.chunk(sequence).is_some_and(Chunk::is_complete)
     }
 
-    /// Whether a worker may send that chunk, of which nothing is known, now: if the one before it at its
-    /// window position has its result, or it is the first there. `has` tells whether the worker on a bitmap
-    /// index is known to have a chunk's result by other means than what it sends.
+    /// Returns whether a worker may send that unknown chunk now: if the previous one at its window position
+    /// has its result, or it is the first there. `has` returns whether the worker with a bitmap index is
+    /// known to have a chunk's result from other frames than its contributions.
     pub(super) fn opening(&self, sequence: ChunkSeq, has: impl Fn(BitmapIndex, ChunkSeq) -> bool) -> Opening {
         let before = |windows: u32| sequence.advance((windows * self.window).wrapping_neg());
         let older = self.chunks[sequence.position(4 * self.window)]
@@ -97,7 +98,7 @@ impl<R: Reduction> Stream<R> {
         }
     }
 
-    /// Those have sent a chunk, and so have sent those before it at its window position.
+    /// Notes that these workers have sent a chunk, and thus all earlier ones at its window position.
     pub(super) fn hear(&mut self, sequence: ChunkSeq, contributors: &[Contributors]) {
         for windows in 0..3u32 {
             if let Some(chunk) = self.chunk_mut(sequence.advance((windows * self.window).wrapping_neg())) {
@@ -113,7 +114,7 @@ impl<R: Reduction> Stream<R> {
         self.behind = None;
     }
 
-    /// That chunk is complete.
+    /// Handles that a chunk is complete.
     pub(super) fn completed(&mut self, sequence: ChunkSeq) {
         self.order.complete(sequence);
         while self.has_ended(self.oldest) {
@@ -121,7 +122,8 @@ impl<R: Reduction> Stream<R> {
         }
     }
 
-    /// That chunk's result is sent, maybe in two plan versions; returns the one that was sent before it.
+    /// Handles that a chunk's result is sent, maybe in two plan versions. Returns the chunk whose result was
+    /// sent before it.
     pub(super) fn sends_result(&mut self, sequence: ChunkSeq) -> Option<ChunkSeq> {
         let [last, before] = self.last_results;
         if last == Some(sequence) {
@@ -131,7 +133,7 @@ impl<R: Reduction> Stream<R> {
         last
     }
 
-    /// Whether that chunk has its result, though it may be known no more.
+    /// Returns whether that chunk has its result, even if it is not stored any more.
     fn has_ended(&self, sequence: ChunkSeq) -> bool {
         let later = |ahead: u32| {
             let chunk = &self.chunks[sequence.advance(ahead).position(4 * self.window)];
@@ -145,8 +147,8 @@ impl<R: Reduction> Stream<R> {
         self.chunks.iter().flatten().filter(|chunk| !chunk.is_complete())
     }
 
-    /// The bitmap indices of those who are waited for, and since when: who is missing in an open chunk, and
-    /// who holds the stream up.
+    /// Returns the bitmap indices that the server waits for, and since when: missing contributors of open
+    /// chunks, and workers that hold up the stream.
     pub(super) fn waited_for(&self) -> impl Iterator<Item = (Instant, BitmapIndex)> {
         let missing = self
             .open_chunks()

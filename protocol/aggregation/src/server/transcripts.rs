@@ -1,4 +1,4 @@
-//! Whether the workers start the same tensors, by the transcripts in their keep-alives.
+//! Check that workers start the same tensors, by the transcripts in their keep-alives.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -14,9 +14,9 @@ use crate::Instant;
 /// to it.
 #[derive(Clone, Debug)]
 pub(super) struct Transcripts {
-    /// By rank. Workers of different cohorts are not compared.
+    /// Cohort by rank. Workers of different cohorts are not compared.
     cohorts: Vec<usize>,
-    /// By rank; empty before the first keep-alive with one.
+    /// Transcript by rank; empty before the first keep-alive with one.
     received: Vec<Transcript>,
     difference: Option<Difference>,
 }
@@ -26,13 +26,13 @@ pub(super) struct Transcripts {
 struct Difference {
     since: Instant,
     cohort: usize,
-    /// A number whose marks differ, counted from 1.
+    /// Number whose marks differ, counted from 1.
     number: u32,
-    /// By rank: the mark of that number, as far as it is known.
+    /// Known marks of that number, by rank.
     marks: Vec<Option<u32>>,
-    /// The lowest number whose marks differ.
+    /// Lowest number whose marks differ.
     lowest: u32,
-    /// The highest lower number whose marks are equal at the same workers.
+    /// Highest lower number whose marks are equal at the same workers.
     agreed: u32,
 }
 
@@ -63,20 +63,20 @@ impl Transcripts {
         }
     }
 
-    /// When a difference was seen, if one was.
+    /// Returns the time of the first difference, if any.
     pub(super) fn differ_since(&self) -> Option<Instant> {
         self.difference.as_ref().map(|difference| difference.since)
     }
 
-    /// Whether the mark that differs is known of all workers.
+    /// Returns whether all workers' marks of the differing number are known.
     pub(super) fn are_known(&self) -> bool {
         self.difference.as_ref().is_some_and(|difference| {
             members(&self.cohorts, difference.cohort).all(|rank| difference.marks[rank].is_some())
         })
     }
 
-    /// Why the job ends, and the culprit: the lowest rank whose mark is not the most frequent one. Of marks
-    /// that are equally frequent, that of the lower rank counts as right.
+    /// Returns the abort reason and the culprit: the lowest rank whose mark is not the most frequent one.
+    /// Among equally frequent marks, that of the lower rank counts as right.
     pub(super) fn verdict(&self) -> Option<(AbortReason, Rank)> {
         let Difference { marks, lowest, agreed, .. } = self.difference.as_ref()?;
         let known = || marks.iter().enumerate().filter_map(|(rank, mark)| Some((rank, (*mark)?)));
@@ -116,7 +116,7 @@ fn members(cohorts: &[usize], cohort: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Returns the lowest number whose marks differ, after the highest lower one whose marks are equal (0 if none
-/// is).
+/// is equal).
 fn difference(one: &Transcript, other: &Transcript) -> Option<(u32, u32)> {
     if one == other {
         return None;
@@ -135,8 +135,8 @@ mod tests {
         Rank::try_from(rank).expect("a rank")
     }
 
-    /// After `started` tensors, of which the one of number `odd` (from 1) and all later ones have other
-    /// marks.
+    /// Creates the transcript of `started` tensors, of which the one of number `odd` (from 1) and all later
+    /// ones have other marks.
     fn transcript(started: u32, odd: u32) -> Transcript {
         let marks = Transcript::numbers(started)
             .map(|number| if number < odd { number } else { number.wrapping_add(1_000_000) });
@@ -145,7 +145,7 @@ mod tests {
 
     const SAME: u32 = u32::MAX;
 
-    /// Who is blamed, and for which tensors, after the workers sent these in turn.
+    /// Returns the culprit and its tensors, after the workers sent these transcripts in turn.
     fn blamed(cohorts: &[usize], sent: &[(usize, Transcript)]) -> Option<(usize, u32, u32, bool)> {
         let mut transcripts = Transcripts::new(cohorts.to_vec());
         for (from, transcript) in sent {
@@ -177,14 +177,15 @@ mod tests {
             Some((1, 8, 8, true)),
             "a tie: rank 0 is right"
         );
-        // Rank 2 had sent its own before it started the tensor: it agrees with both.
+        // Rank 2 had sent its transcript before it started the tensor: it agrees with both.
         let early = [(2, transcript(8, SAME)), (0, transcript(10, 9)), (1, transcript(10, SAME))];
         assert_eq!(blamed(&[0; 3], &early), Some((1, 8, 8, false)));
         let all = [&early[..], &[(2, transcript(11, SAME))]].concat();
         assert_eq!(blamed(&[0; 3], &all), Some((0, 8, 8, true)));
     }
 
-    /// A worker that went on has no mark of the number any more. Its peers do, or agree with it later.
+    /// A worker that continued has no mark of the number any more. Its peers have one, or agree with it
+    /// later.
     #[test]
     fn what_was_compared_once_stays_known() {
         let sent = [
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(blamed(&[0; 3], &sent), Some((0, 0, 0, true)));
         assert_eq!(blamed(&[0; 3], &sent[..3]), Some((2, 0, 0, false)), "of two, the first counts as right");
         let sent = [(0, transcript(1, 1)), (2, transcript(1, SAME)), (1, transcript(90, SAME))];
-        assert_eq!(blamed(&[0; 3], &sent), Some((2, 0, 0, false)), "nothing tells whom rank 1 agrees with");
+        assert_eq!(blamed(&[0; 3], &sent), Some((2, 0, 0, false)), "rank 1 has no mark to compare");
     }
 
     #[test]
@@ -204,7 +205,7 @@ mod tests {
         let sent = [(0, transcript(700, SAME)), (1, transcript(570, 300))];
         assert_eq!(blamed(&[0; 2], &sent), Some((1, 0, 511, true)));
         let sent = [(0, transcript(700, SAME)), (1, transcript(570, 600))];
-        assert_eq!(blamed(&[0; 2], &sent), None, "not there yet");
+        assert_eq!(blamed(&[0; 2], &sent), None, "no difference yet");
         let sent = [(0, transcript(700, SAME)), (1, transcript(570, 560))];
         assert_eq!(blamed(&[0; 2], &sent), None, "seen later: no common mark is of a later tensor");
     }

@@ -1,4 +1,4 @@
-//! Telling the servers that the job is aborted.
+//! Notification of the servers that the job is aborted.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,20 +15,20 @@ pub(super) struct Abort {
     servers: Vec<Server>,
 }
 
-/// How a shard's server is sent the end of the job.
+/// Abort notifications to a shard's server.
 #[derive(Clone, Debug)]
 struct Server {
     /// The runs that this worker met last, the latest at the end; at most [`Abort::MOST_RUNS`].
     runs: Vec<Notice>,
-    /// How often the message is still sent at most, in all runs together.
+    /// Number of transmissions left, for all runs together.
     left: u32,
 }
 
-/// How the server of one run is sent the end of the job.
+/// Abort notification to the server of one run.
 #[derive(Clone, Copy, Debug)]
 struct Notice {
     run: Incarnation,
-    /// How often it is still sent, and when next.
+    /// Transmissions left, and the next one's time.
     tries: u32,
     at: Instant,
 }
@@ -40,12 +40,12 @@ impl Notice {
 }
 
 impl Abort {
-    /// In one run.
+    /// Number of transmissions in one run.
     const TRIES: u32 = 10;
     const INTERVAL: Duration = Duration::from_millis(50);
-    /// A shard's runs that are sent it in turn: the one before and the latest.
+    /// Number of a shard's runs that receive it in turn: the previous and the latest.
     const MOST_RUNS: usize = 2;
-    /// Of one shard, in however many runs its servers answer.
+    /// Number of transmissions to one shard, for all runs of its servers.
     const MOST_TRIES: u32 = 4 * Self::TRIES;
 
     /// `runs`: by shard, the run that this worker knows.
@@ -64,15 +64,16 @@ impl Abort {
         self.servers.iter().all(|server| server.due_at().is_none())
     }
 
-    /// The server of that shard reports the end of the job. Of two servers each also answers what is sent to
-    /// the other one, so that an answer does not show that it has ended.
+    /// Handles that the server of that shard reports the end of the job. With two servers for a shard, each
+    /// also answers frames to the other one, so an answer does not show that it has ended.
     pub(super) fn acknowledge(&mut self, shard: usize) {
         if let [notice] = &mut self.servers[shard].runs[..] {
             notice.tries = 0;
         }
     }
 
-    /// A server of that run answers: it is sent the message at once, unless this run is known.
+    /// Handles an answer of the server of that run: it receives the message at once, unless this run is
+    /// known.
     pub(super) fn meet(&mut self, now: Instant, shard: usize, run: Incarnation) {
         let runs = &mut self.servers[shard].runs;
         if runs.iter().any(|notice| notice.run == run) {
@@ -115,7 +116,7 @@ impl Abort {
 }
 
 impl Server {
-    /// When the message is sent next; `None` if it was sent often enough.
+    /// Returns when the message is sent next; `None` if no transmission is left.
     fn due_at(&self) -> Option<Instant> {
         let waiting = self.runs.iter().filter(|notice| self.left > 0 && notice.tries > 0);
         waiting.map(|notice| notice.at).min()

@@ -1,10 +1,10 @@
-//! For how long a worker had something to send or to wait for.
+//! Time for which a worker had something to send or to wait for.
 
 use core::time::Duration;
 
 use crate::Instant;
 
-/// That time, as far as it is over, and since when there is something now.
+/// Accumulated busy time, and the start of the current busy period.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Busy {
     since: Option<Instant>,
@@ -12,7 +12,7 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// There is something from `now` on, or nothing any more.
+    /// Starts or ends a busy period at `now`.
     pub(super) fn set(&mut self, now: Instant, is_busy: bool) {
         match (self.since, is_busy) {
             (None, true) => self.since = Some(now),
@@ -24,7 +24,7 @@ impl Busy {
         }
     }
 
-    /// For how long until `now`.
+    /// Returns the busy time until `now`.
     pub(super) fn total(&self, now: Instant) -> Duration {
         self.total + self.since.map_or(Duration::ZERO, |since| now.since(since))
     }

@@ -1,18 +1,18 @@
-//! How fast a flow sends: at the plan's rate, and slower while its path is congested (after DCTCP, RFC 8257).
+//! Rate of a flow: the planned rate, and lower while its path is congested (after DCTCP, RFC 8257).
 
 use core::time::Duration;
 
-/// Rate of one flow. It is adjusted once per round trip, by the share of results that had a congestion mark.
-/// With any mark it falls by half of the smoothed share; without, it rises by a step towards the plan's rate.
-/// A sum has the marks of everything in it, and its result goes to all workers: so all flows of a job fall
-/// together.
+/// Rate of one flow, adjusted once per round trip by the share of results with a congestion mark. With any
+/// mark it falls by half of the smoothed share; otherwise it rises by a step towards the planned rate. A sum
+/// has the marks of all its contributions, and its result goes to all workers, so all flows of a job slow
+/// down together.
 #[derive(Clone, Debug)]
 pub(super) struct RateControl {
     planned_bps: f64,
     rate_bps: f64,
     /// Smoothed share of marked results, 0 to 1.
     marked_share: f64,
-    /// The round trip ends with the result of this chunk or a later one: those sent since it began.
+    /// Chunk whose result (or a later one) ends the round trip: the next one to be sent at its start.
     ends_at: u64,
     /// The shortest time from sending a chunk to its result.
     least: Option<Duration>,
@@ -24,7 +24,7 @@ pub(super) struct RateControl {
 impl RateControl {
     /// Weight of the newest round trip in the smoothed share (RFC 8257, 3.3).
     const GAIN: f64 = 1.0 / 16.0;
-    /// What a round trip without marks adds, as part of the planned rate.
+    /// Increase per round trip without marks, as a share of the planned rate.
     const STEP: f64 = 1.0 / 32.0;
     /// The lowest rate, as part of the planned rate.
     const FLOOR: f64 = 1.0 / 128.0;
@@ -42,15 +42,15 @@ impl RateControl {
         }
     }
 
-    /// Goes on over another way with another planned rate, at the same part of it. How long chunks take there
-    /// is not known. `next` is the chunk that is sent next.
+    /// Changes to another path and planned rate, at the same share of it, and forgets how long chunks take.
+    /// `next` is the chunk that is sent next.
     pub(super) fn replan(&mut self, planned_bps: f64, next: u64) {
         self.rate_bps *= planned_bps / self.planned_bps;
         (self.planned_bps, self.least) = (planned_bps, None);
         self.start_round_trip(next);
     }
 
-    /// Goes on over another way at its planned rate.
+    /// Changes to another path at its planned rate.
     pub(super) fn start_at(&mut self, planned_bps: f64, next: u64) {
         (self.planned_bps, self.rate_bps, self.least) = (planned_bps, planned_bps, None);
         self.start_round_trip(next);
@@ -61,13 +61,13 @@ impl RateControl {
         self.planned_bps
     }
 
-    /// In bits of Ethernet frames per second.
+    /// Returns the rate in bits of Ethernet frames per second.
     pub(super) fn rate_bps(&self) -> f64 {
         self.rate_bps
     }
 
-    /// How many chunks of a window may be in flight, if each is a frame of `frame_bytes`. Below the planned
-    /// rate it is what leaves in four round trips, so that queues stay short.
+    /// Returns how many chunks of a window may be in flight, if each is a frame of `frame_bytes`. Below the
+    /// planned rate this is what is sent in four round trips, so that queues stay short.
     pub(super) fn window(&self, window: u32, frame_bytes: usize, round_trip: Option<Duration>) -> u32 {
         match round_trip {
             Some(time) if self.rate_bps < self.planned_bps => {
@@ -84,23 +84,23 @@ impl RateControl {
         self.lost += 1;
     }
 
-    /// Whether the mark on a result says something about the present. The chunk was sent last so long ago;
-    /// `frame` is the time between frames. The mark may be old: of a peer's frame that was in a slot until
-    /// this worker's frame came. If the chunk came through without waiting, nothing is congested any more,
-    /// and a worker that slows down now would delay all others. A wait of two frames' time says nothing
-    /// either: on a link that the plan fills, the frames of all workers may come at the same moment.
+    /// Returns whether the mark on a result describes the current state. The chunk's last transmission was
+    /// `time` ago; `frame` is the time between frames. The mark may be old: of a peer's frame that was in a
+    /// slot until this worker's frame arrived. If the chunk passed without waiting, the congestion is over,
+    /// and a worker that slows down now would delay all others. A wait of two frames' time is not significant
+    /// either: on a link that the plan fills, the frames of all workers may arrive at the same moment.
     pub(super) fn is_news(&mut self, time: Duration, frame: Duration) -> bool {
         let least = self.least.map_or(time, |least| least.min(time));
         self.least = Some(least);
         time > least + (8 * frame).min((least / 8).max(2 * frame))
     }
 
-    /// A round trip begins; `next` is the chunk that is sent next.
+    /// Starts a round trip; `next` is the chunk that is sent next.
     pub(super) fn start_round_trip(&mut self, next: u64) {
         (self.ends_at, self.answered, self.marked, self.lost) = (next, 0, 0, 0);
     }
 
-    /// Processes a chunk's result, when `next` is the chunk that is sent next; returns whether the rate
+    /// Processes a chunk's result, when `next` is the chunk that is sent next. Returns whether the rate
     /// changed. If half the frames are lost while a queue does not drain, the queue overflows: that counts as
     /// marks. Less loss, or loss without a queue, changes nothing: links lose frames too.
     pub(super) fn answered(&mut self, chunk: u64, next: u64, marked: bool, queued: bool) -> bool {

@@ -1,4 +1,4 @@
-//! What a worker sends.
+//! Frames that a worker sends.
 
 use inart_wire::{
     BitmapIndex, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation,
@@ -11,7 +11,7 @@ use crate::Instant;
 use crate::completion_rule::Due;
 
 impl<P: Due> WorkerFlow<P> {
-    /// Writes the next chunk that is to be sent now, if there is one.
+    /// Writes the next chunk to be sent now, if any.
     pub(super) fn transmit_gradient(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
         // The shards take turns, so that none waits while the machine is slower than the rates.
         let count = self.flows.len();
@@ -50,7 +50,7 @@ impl<P: Due> WorkerFlow<P> {
         Some(self.emit(shard, header, &self.numbers, buffer))
     }
 
-    /// Its number in the frames that it sends in that shard.
+    /// Returns its bitmap index in the frames of that shard.
     fn bitmap_index(&self, shard: usize) -> BitmapIndex {
         self.bitmap_index_in(self.told(shard).plan_version, shard).unwrap_or(self.rank.bitmap_index())
     }

@@ -5,30 +5,29 @@ use alloc::vec::Vec;
 
 use crate::scale::{BLOCK_VALUES, exponent_of, largest_size};
 
-/// A worker's tensor, and the size of the largest value of each block, for which the values are read once.
+/// A worker's tensor, and the largest magnitude of each block, computed in one pass over the values.
 #[derive(Clone, Debug, Default)]
 pub struct TensorInput {
     floats: Vec<f32>,
-    /// By block. Infinity, if the block has a NaN.
+    /// Largest magnitude by block; infinity if the block has a NaN.
     maxima: Vec<i32>,
     label: String,
 }
 
 impl TensorInput {
-    /// Labels the tensor: with what the program knows of it, such as a name, a shape, or the number of a
-    /// step. A job whose workers start tensors with different labels in the same place ends by a named
-    /// failure.
+    /// Labels the tensor with program data such as a name, a shape, or a step number. A job whose workers
+    /// start tensors with different labels in the same position ends with an error that names them.
     #[must_use]
     pub fn with_label(self, label: impl Into<String>) -> Self {
         Self { label: label.into(), ..self }
     }
 
-    /// The label, which is needed once.
+    /// Returns the label, once.
     pub(super) fn take_label(&mut self) -> String {
         core::mem::take(&mut self.label)
     }
 
-    /// Replaces the values by others, in the memory that is there.
+    /// Replaces the values in place.
     pub fn copy_from(&mut self, values: &[f32]) {
         self.floats.clear();
         self.floats.reserve(values.len());
@@ -47,12 +46,12 @@ impl TensorInput {
         Some(block * BLOCK_VALUES + place)
     }
 
-    /// The values.
+    /// Returns the values.
     pub(super) fn floats(&self) -> &[f32] {
         &self.floats
     }
 
-    /// By block, the size of the largest value.
+    /// Returns the largest magnitude by block.
     pub(super) fn maxima(&self) -> &[i32] {
         &self.maxima
     }
@@ -84,8 +83,8 @@ mod tests {
     }
 
     proptest! {
-        /// The rule of docs/protocol/numbers.md, section *Maxima*: by value, not by bits of many at once.
-        /// Blocks may have nothing but finite values; the last may be short.
+        /// Checks the rule of docs/protocol/numbers.md, section *Maxima*, value by value instead of
+        /// vectorized. Blocks may have only finite values; the last may be short.
         #[test]
         fn maxima_are_those_of_the_values(
             mut values in proptest::collection::vec(value(), 0..1030),

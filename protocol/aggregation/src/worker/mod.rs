@@ -38,14 +38,14 @@ use transcript::History;
 /// A worker of a job: sums tensors with the other workers.
 ///
 /// [`start`](Self::start) begins with a tensor, and its owner drives it as every [`StateMachine`].
-/// [`is_done`](Self::is_done) says when the tensor has ended, and [`finish`](Self::finish) how. Several
-/// tensors may be in flight; all workers start tensors of the same lengths in the same order. For one tensor
-/// after the other, that is in *rounds*, there are [`start_round`](Self::start_round),
+/// [`is_done`](Self::is_done) returns whether the tensor has ended, and [`finish`](Self::finish) returns the
+/// result. Several tensors may be in flight; all workers start tensors of equal lengths in the same order.
+/// For one tensor at a time, that is in *rounds*, use [`start_round`](Self::start_round),
 /// [`is_idle`](Self::is_idle) and [`finish_round`](Self::finish_round).
 #[derive(Clone, Debug)]
 pub struct WorkerFlow<P = Lockstep> {
     assignment: Assignment,
-    /// Of the previous plan version, until it is closed.
+    /// Assignment of the previous plan version, until it is closed.
     old: Option<Assignment>,
     completion_rule: P,
     rank: Rank,
@@ -57,12 +57,12 @@ pub struct WorkerFlow<P = Lockstep> {
     last_sent: usize,
     tensors: Tensors,
     history: History,
-    /// What the frame that is written holds.
+    /// Values of the frame being written.
     numbers: Vec<i32>,
-    /// The tensor that was started last, and its sum once a round was finished.
+    /// Tensor that was started last, and its sum once a round was finished.
     round: Option<(TensorId, Option<Reduced>)>,
     abort: Option<Abort>,
-    /// By shard: the workers that keep this one waiting, as the server said last.
+    /// Workers that keep this one waiting by the server's last answer, by shard.
     awaited: Vec<Option<Awaited>>,
     failure: Option<Failure>,
     counters: WorkerCounters,
@@ -70,12 +70,12 @@ pub struct WorkerFlow<P = Lockstep> {
 }
 
 impl WorkerFlow {
-    /// How many tensors may be in flight, or have a sum that the caller has not taken, at one time.
+    /// Number of tensors that may be in flight, or have an untaken sum, at one time.
     pub const MOST_TENSORS: usize = 1024;
 
-    /// An incarnation of the worker of that rank, named by `incarnation` (not 0), which aborts the job when a
-    /// server it waits for is silent for longer than `peer_timeout`, or has not been heard from at all for
-    /// [`STARTING_PEER_TIMEOUTS`](crate::STARTING_PEER_TIMEOUTS) times as long.
+    /// Creates an incarnation of the worker of that rank, named by `incarnation` (not 0). It aborts the job
+    /// when a server it waits for is silent for longer than `peer_timeout`, or has not been heard from at all
+    /// for [`STARTING_PEER_TIMEOUTS`](crate::STARTING_PEER_TIMEOUTS) times as long.
     ///
     /// # Errors
     /// [`AssignmentError`] for an assignment that contradicts itself, or a rank that the job does not have.
@@ -93,7 +93,8 @@ impl<P: Due> WorkerFlow<P> {
     /// Creates a worker flow that uses `completion_rule` instead of `Lockstep`.
     ///
     /// # Errors
-    /// What is wrong with the assignment.
+    ///
+    /// The assignment is invalid.
     pub fn with_completion_rule(
         assignment: Assignment,
         rank: Rank,
@@ -134,19 +135,21 @@ impl<P: Due> WorkerFlow<P> {
         Self { non_finite, ..self }
     }
 
-    /// Whether another tensor may be started.
+    /// Returns whether another tensor may be started.
     pub fn has_room(&self) -> bool {
         self.tensors.held() < WorkerFlow::MOST_TENSORS
     }
 
-    /// Starts to sum `tensor` with the tensors that the other workers start in the same place. All that were
-    /// started are summed at the same time. The servers compare the numbers of values and
-    /// the [labels](TensorInput::with_label) of the workers' tensors.
+    /// Starts to sum `tensor` with the tensors that the other workers start in the same position. All started
+    /// tensors are summed concurrently. The servers compare the lengths and the
+    /// [labels](TensorInput::with_label) of the workers' tensors.
     ///
     /// # Errors
-    /// A failure ends the job; frames that tell the others may remain to be sent.
+    ///
+    /// A failure that ends the job; frames that notify the others may remain to be sent.
     ///
     /// # Panics
+    ///
     /// If there is [no room](Self::has_room).
     pub fn start(&mut self, now: Instant, tensor: impl Into<TensorInput>) -> Result<TensorId, Failure> {
         self.check()?;
@@ -167,7 +170,7 @@ impl<P: Due> WorkerFlow<P> {
         Ok(tensor)
     }
 
-    /// Whether the job goes on.
+    /// Returns the failure of the job, if it failed.
     ///
     /// # Errors
     /// Why it does not.
@@ -175,7 +178,7 @@ impl<P: Due> WorkerFlow<P> {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether a tensor has ended: with its sum, or with a failure that all servers know of.
+    /// Returns whether a tensor has ended: with its sum, or with a failure that all servers know of.
     pub fn is_done(&self, tensor: TensorId) -> bool {
         match &self.abort {
             Some(abort) => abort.is_done(),
@@ -186,32 +189,34 @@ impl<P: Due> WorkerFlow<P> {
     /// Returns the sum of a tensor that [is done](Self::is_done), and forgets the tensor.
     ///
     /// # Errors
-    /// Why there is none.
+    ///
+    /// The failure that prevents the sum.
     ///
     /// # Panics
-    /// If it is not done, or was handed out before.
+    ///
+    /// If the tensor is not done, or its sum was already taken.
     pub fn finish(&mut self, tensor: TensorId) -> Result<Reduced, Failure> {
         self.check()?;
         Ok(self.tensors.take(tensor).expect("the tensor is done, and was not handed out"))
     }
 
-    /// Room for a tensor of so many values: memory that was used before if there is any, with values that
-    /// mean nothing. New memory is as good, but takes time to be mapped.
+    /// Returns a buffer for a tensor of `len` values: reused memory if available, with unspecified values.
+    /// New memory works as well, but takes time to be mapped.
     pub fn room_for(&mut self, len: usize) -> TensorInput {
         self.tensors.take_input(len)
     }
 
-    /// Keeps the memory of a sum that is not needed any more for tensors to come.
+    /// Keeps the memory of an unneeded sum for later tensors.
     pub fn reuse(&mut self, reduced: Reduced) {
         self.tensors.reuse(reduced);
     }
 
-    /// The caller does not want that tensor's sum.
+    /// Discards that tensor's sum.
     pub fn discard(&mut self, tensor: TensorId) {
         self.tensors.discard(tensor);
     }
 
-    /// Whether nothing is left to send or wait for: all tensors have ended, in a sum or a failure.
+    /// Returns whether nothing is left to send or wait for: all tensors have ended, in a sum or a failure.
     pub fn is_idle(&self) -> bool {
         match &self.abort {
             Some(abort) => abort.is_done(),
@@ -232,7 +237,8 @@ impl<P: Due> WorkerFlow<P> {
     /// Ends a round: writes the sum over all workers.
     ///
     /// # Errors
-    /// Why there is none.
+    ///
+    /// The failure that prevents the sum.
     ///
     /// # Panics
     /// If the round has not ended, or `sum` is shorter than the gradient.
@@ -248,7 +254,7 @@ impl<P: Due> WorkerFlow<P> {
         Ok(())
     }
 
-    /// A copy of the last round bit for bit; `None` before the first.
+    /// Returns a bit-for-bit copy of the last round; `None` before the first.
     pub fn record(&self) -> Option<RoundRecord> {
         match &self.round {
             Some((_, Some(reduced))) => Some(reduced.record()),
@@ -257,12 +263,13 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// What this worker has sent of a tensor so far, and what it received; `None` once the sum was returned.
+    /// Returns the values of a tensor that this worker has sent so far, and the received ones; `None` once
+    /// the sum was taken.
     pub fn record_of(&self, tensor: TensorId) -> Option<RoundRecord> {
         self.tensors.get(tensor).map(|tensor| tensor.numeric.record())
     }
 
-    /// What was counted since the start.
+    /// Returns the counters since the start.
     pub fn counters(&self) -> WorkerCounters {
         self.counters
     }
@@ -273,7 +280,7 @@ impl<P: Due> WorkerFlow<P> {
         self.flows.iter_mut().for_each(|flow| flow.start_at(sequence));
     }
 
-    /// Aborts the job because this worker is told to stop.
+    /// Aborts the job because this worker was asked to stop.
     pub fn stop(&mut self, now: Instant) {
         let failure = Failure::aborted(&self.assignment, AbortReason::Stopped, self.rank);
         self.fail(now, failure, AbortReason::Stopped, self.rank);
@@ -297,8 +304,8 @@ impl<P: Due> WorkerFlow<P> {
             && (to_all || to_me)
     }
 
-    /// Processes a result; `follows` tells whether it is the first that leads this worker to another plan
-    /// version.
+    /// Processes a result; `follows` is true if it is the first one that makes this worker follow to another
+    /// plan version.
     fn handle_result(&mut self, now: Instant, frame: &Frame<&[u8]>, header: &HeaderRepr, follows: bool) {
         let shard = header.shard.index();
         let bitmap_index =
@@ -359,7 +366,8 @@ impl<P: Due> WorkerFlow<P> {
             let failure = Failure::aborted(&self.assignment, reason, self.rank);
             self.fail(now, failure, reason, self.rank);
         }
-        // Another incarnation hears of the end, too: other workers may be in its run, and wait for this one.
+        // Another incarnation is notified of the end, too: other workers may be in its run, and wait for this
+        // one.
         if let Some(abort) = &mut self.abort {
             abort.meet(now, shard, header.incarnation);
         }
@@ -385,12 +393,12 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// Tells every server once more which results this worker has: it is about to leave.
+    /// Sends every server once more which results this worker has, since it is about to leave.
     pub fn say_what_is_there(&mut self, now: Instant) {
         self.flows.iter_mut().for_each(|flow| flow.hasten_keepalive(now));
     }
 
-    /// A server says that the job is over: it need not be told.
+    /// Handles a server's report that the job is over: that server needs no notification.
     fn take_abort(&mut self, now: Instant, shard: usize, reason: AbortReason, culprit: Rank) {
         let mut failure = Failure::aborted(&self.assignment, reason, culprit);
         if let Failure::OtherTensors { first, last, own, .. } = &mut failure {
@@ -402,7 +410,7 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// Ends the job and starts telling the servers, which tell the other workers.
+    /// Ends the job and starts to notify the servers, which notify the other workers.
     fn fail(&mut self, now: Instant, failure: Failure, reason: AbortReason, culprit: Rank) {
         if self.failure.is_none() {
             self.failure = Some(failure);

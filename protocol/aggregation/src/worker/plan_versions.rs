@@ -10,12 +10,13 @@ use crate::timer::Timer;
 use crate::{Assignment, Instant, RerouteError};
 
 impl<P: Due> WorkerFlow<P> {
-    /// Moves to another plan version now: sends all that has no result again under it, at once, and
-    /// everything to come. Frames of the previous plan version are accepted until that is
-    /// [closed](Self::close_old_epoch). The same assignment again changes nothing. A move back to the
-    /// previous plan version is a move like any other.
+    /// Migrates to another plan version now: sends all chunks without a result again under it, at once, and
+    /// all later ones. Frames of the previous plan version are accepted until that is
+    /// [closed](Self::close_old_plan_version). An equal assignment changes nothing. A migration back to the
+    /// previous plan version is a migration like any other.
     ///
     /// # Errors
+    ///
     /// [`RerouteError`] if the assignment differs in more than plan version, bitmap indices and rates, or is
     /// a third plan version while two are open; nothing has changed then.
     pub fn reroute(&mut self, now: Instant, next: Assignment) -> Result<(), RerouteError> {
@@ -23,7 +24,7 @@ impl<P: Due> WorkerFlow<P> {
         for (shard, rate_bps) in next.shards.iter().map(|shard| shard.rate_bps).enumerate() {
             let rate_before = self.told(shard).shards[shard].rate_bps;
             let flow = &mut self.flows[shard];
-            // One that is behind sends in the plan version that this worker came from.
+            // A flow that is behind sends in the worker's previous plan version.
             if flow.following.behind != moves {
                 flow.reroute(now, rate_bps);
             } else {
@@ -37,11 +38,11 @@ impl<P: Due> WorkerFlow<P> {
         Ok(())
     }
 
-    /// Learns of another plan version, and moves to it in each shard when the shard's server does
-    /// ([`ServerShard::lead`](crate::ServerShard::lead)): with the server's first result that says so. From
-    /// then on a chunk goes in the plan version that the result of the chunk before it at its window position
-    /// says. So all workers send a chunk in the same plan version, the first time and again, and nothing is
-    /// sent twice.
+    /// Prepares for another plan version, and migrates to it in each shard when the shard's server does
+    /// ([`ServerShard::lead`](crate::ServerShard::lead)): with the server's first result that announces it.
+    /// From then on a chunk uses the plan version that the result of the previous chunk at its window
+    /// position names. So all workers send a chunk in the same plan version, the first time and again, and
+    /// nothing is sent twice.
     ///
     /// # Errors
     /// As [`reroute`](Self::reroute).
@@ -60,42 +61,43 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// Whether everything is sent in the plan version that this worker was told of last, and nothing that was
-    /// sent in another one is waited for. Tensors that are not started do not count.
+    /// Returns whether everything is sent in the newest plan version, and no results of another one are
+    /// outstanding. Tensors that are not started do not count.
     pub fn has_moved(&self) -> bool {
         !self.flows.iter().any(ShardFlow::is_lagging)
     }
 
-    /// All hosts have moved: frames of the previous plan version are foreign from now on. Without one,
-    /// nothing changes.
+    /// Closes the previous plan version after all hosts have migrated: its frames are foreign from now on.
+    /// Without one, nothing changes.
     pub fn close_old_plan_version(&mut self) {
         (0..self.flows.len()).for_each(|shard| self.follow_in(shard));
         self.flows.iter_mut().for_each(ShardFlow::close_old);
         self.old = None;
     }
 
-    /// The plan version in which the chunk after that of a result goes, at its window position.
+    /// Returns the plan version of the chunk after that of a result, at its window position.
     pub(super) fn plan_version_after(&self, result: &HeaderRepr) -> PlanVersion {
         let other = self.open_plan_versions().find(|plan_version| *plan_version != result.plan_version);
         other.filter(|_| result.flags.contains(Flags::OTHER_PLAN_VERSION)).unwrap_or(result.plan_version)
     }
 
-    /// The plan versions whose frames are accepted, the one that this worker was told of last first.
+    /// Returns the plan versions whose frames are accepted, the newest one first.
     pub fn open_plan_versions(&self) -> impl Iterator<Item = PlanVersion> {
         [Some(&self.assignment), self.old.as_ref()].into_iter().flatten().map(|told| told.plan_version)
     }
 
-    /// What is sent in a shard goes by this, but for chunks of the plan version that the worker came from.
+    /// Returns the assignment for frames of a shard, except for chunks of the worker's previous plan version.
     pub(super) fn told(&self, shard: usize) -> &Assignment {
         self.told_if(self.flows[shard].following.behind)
     }
 
-    /// What is sent in the plan version that the worker came from, or in that which it was told of last.
+    /// Returns the assignment of the worker's previous plan version if `behind`, else the newest.
     pub(super) fn told_if(&self, behind: bool) -> &Assignment {
         self.old.as_ref().filter(|_| behind).unwrap_or(&self.assignment)
     }
 
-    /// Its number in the frames of that shard and plan version; `None` if the plan version is not open.
+    /// Returns its bitmap index in the frames of that shard and plan version; `None` if the plan version is
+    /// not open.
     pub(super) fn bitmap_index_in(&self, plan_version: PlanVersion, shard: usize) -> Option<BitmapIndex> {
         let open = [Some(&self.assignment), self.old.as_ref()];
         let told = open.into_iter().flatten().find(|told| told.plan_version == plan_version)?;
@@ -103,8 +105,7 @@ impl<P: Due> WorkerFlow<P> {
         Some(bitmap_indices.get(self.rank.index()).copied().unwrap_or(self.rank.bitmap_index()))
     }
 
-    /// A shard's server wants chunks in a plan version: one that is behind follows it; whether it does so
-    /// now.
+    /// Follows a shard's server to its plan version if the flow is behind. Returns whether it does so now.
     pub(super) fn follow(&mut self, now: Instant, shard: usize, plan_version: PlanVersion) -> bool {
         let follows = self.flows[shard].following.behind && plan_version == self.assignment.plan_version;
         if follows {
@@ -124,17 +125,18 @@ impl<P: Due> WorkerFlow<P> {
 }
 
 impl ShardFlow {
-    /// The server will lead to another plan version, or back to the one before.
+    /// Prepares for the server's migration to another plan version, or back to the previous one.
     fn prepare(&mut self) {
         let behind = !self.following.behind;
         self.following = Following { coordinated: true, behind, ..Following::default() };
         for entry in &mut self.in_flight {
-            // What comes after those that have ended goes in the present plan version.
+            // Chunks after those that have ended use the current plan version.
             (entry.old, entry.next_old) = (false, true);
         }
     }
 
-    /// The server has moved. Whatever was sent or could be stays in the previous plan version.
+    /// Follows the server's migration. Chunks that were or could be sent before stay in the previous plan
+    /// version.
     fn follow(&mut self, rate_bps: f64) {
         self.rtt.reroute();
         self.following.behind = false;
@@ -149,7 +151,7 @@ impl ShardFlow {
         self.settle_rate();
     }
 
-    /// Whether something is yet to be sent, or to be answered, in the plan version that the worker came from.
+    /// Returns whether a frame of the worker's previous plan version is still to be sent or answered.
     fn is_lagging(&self) -> bool {
         let is_old = |chunk: &u64| self.entry(*chunk).old;
         self.following.behind
@@ -157,7 +159,7 @@ impl ShardFlow {
             || self.outstanding.iter().any(is_old)
     }
 
-    /// The new plan's rate, once nothing goes by the old plan.
+    /// Applies the new plan's rate once nothing uses the old plan.
     pub(super) fn settle_rate(&mut self) {
         if let Some(rate_bps) = self.following.next_bps.filter(|_| !self.is_lagging()) {
             self.following.next_bps = None;
@@ -165,8 +167,7 @@ impl ShardFlow {
         }
     }
 
-    /// Nothing goes in the previous plan version any more. What was sent in it and has no result is sent
-    /// again.
+    /// Ends the use of the previous plan version. Chunks sent in it without a result are sent again.
     fn close_old(&mut self) {
         let next_bps = self.following.next_bps.take();
         self.following = Following::default();
@@ -184,7 +185,7 @@ impl ShardFlow {
         }
     }
 
-    /// The same at once.
+    /// Ends the use of the previous plan version at once.
     fn leave_old(&mut self, now: Instant) {
         self.close_old();
         if !self.is_idle() {
@@ -192,8 +193,8 @@ impl ShardFlow {
         }
     }
 
-    /// The way of what is sent changes: every chunk without a result is sent again, in the order in which
-    /// they were sent first, at the rate of the new way.
+    /// Changes the path of frames: every chunk without a result is sent again, in the order of first
+    /// transmission, at the rate of the new path.
     fn reroute(&mut self, now: Instant, rate_bps: f64) {
         self.following = Following::default();
         self.rtt.reroute();
@@ -210,14 +211,14 @@ impl ShardFlow {
         self.tell_of_move(now);
     }
 
-    /// Results of the other plan version may overtake those that are under way.
+    /// Restarts loss detection, since results of the other plan version may overtake those in flight.
     fn wait_anew(&mut self, now: Instant) {
         for chunk in self.outstanding.clone() {
             self.entry_mut(chunk).heard_of_at = now;
         }
     }
 
-    /// The server is to learn at once that this worker has moved, and what it may lack.
+    /// Makes the server learn at once that this worker has migrated, and which results it may lack.
     fn tell_of_move(&mut self, now: Instant) {
         self.timers.set(Timer::KeepAlive, now);
         if !self.is_idle() {
@@ -225,13 +226,13 @@ impl ShardFlow {
         }
     }
 
-    /// Goes on at another plan's rate, whatever slowed the flow down on its way by the plan before.
+    /// Continues at another plan's rate, without the congestion state of the previous path.
     fn start_at_rate(&mut self, rate_bps: f64) {
         self.rate.start_at(rate_bps, self.sent);
         self.pacer.replan(self.frame_bytes, rate_bps);
     }
 
-    /// Goes on at another planned rate.
+    /// Changes the planned rate.
     fn set_rate(&mut self, rate_bps: f64) {
         self.rate.replan(rate_bps, self.sent);
         self.pacer.replan(self.frame_bytes, self.rate.rate_bps());

@@ -1,4 +1,4 @@
-//! One shard's chunks on their way.
+//! Chunks of one shard in flight.
 
 mod following;
 mod keepalive;
@@ -20,89 +20,89 @@ use crate::timer::{Timer, TimerTable};
 pub(super) use following::Following;
 use session::Session;
 
-/// Repeats of one chunk after which it goes to the server alone: its slot on a switch may wait for a worker
-/// that has the result and repeats no more.
+/// Repeats of one chunk after which it is sent to the server alone: its slot on a switch may wait for a
+/// worker that has the result and repeats no more.
 const BYPASS_AFTER_REPEATS: u32 = 10;
 
-/// The same for a chunk that was first sent in a previous plan version: its slot in this one may as well wait
-/// for a worker that has the result and never sent it here.
+/// Repeats of a chunk that was first sent in a previous plan version, after which it is sent to the server
+/// alone: its slot in this one may also wait for a worker that has the result and never sent it here.
 const BYPASS_AFTER_MOVE: u32 = 5;
 
-/// A chunk's result may come later than the round trip says by the time of so many chunks: peers send theirs
-/// at other moments, and all of them may queue for one link.
+/// Margin of a chunk's result beyond the round trip, in chunk times: peers send theirs at other moments, and
+/// all of them may queue for one link.
 const CHUNKS_OF_MARGIN: u32 = 4;
 
-/// A chunk that was sent: the last one at its place in the ring.
+/// A chunk that was sent: the last one at its index in the ring.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight {
     chunk: u64,
     /// Whether it waits for its result.
     waits: bool,
-    /// Whether the server has its sum: its result is there, or another result said so.
+    /// Whether the server has its sum: its result has arrived, or another result reported it.
     ended: bool,
-    /// How many chunks were sent before it.
+    /// Number of chunks sent before it.
     order: u64,
-    /// How many chunks had been sent when it was sent last.
+    /// Number of chunks sent when it was last sent.
     after: u64,
-    /// Whether the server has said that it has this worker's values.
+    /// Whether the server has confirmed this worker's values.
     pub(super) there: bool,
     /// Whether it waits in `resend`.
     pub(super) queued: bool,
     bypass: bool,
     pub(super) sends: u32,
-    /// How many of them were in plan versions before.
+    /// Number of its transmissions in earlier plan versions.
     pub(super) sends_before: u32,
-    /// Whether it goes in the plan version that the worker came from, following its server.
+    /// Whether it uses the worker's previous plan version, following its server.
     pub(super) old: bool,
-    /// Whether the chunk after it at its window position goes in that plan version, as far as is known here.
+    /// Whether the chunk after it at its window position uses that plan version, as far as is known here.
     pub(super) next_old: bool,
     pub(super) sent_at: Instant,
-    /// When it was sent last, or when the server said that it has the values, or when this worker moved.
+    /// Time of its last transmission, of the server's confirmation, or of this worker's migration.
     pub(super) heard_of_at: Instant,
 }
 
 impl InFlight {
-    /// How often it was sent in the present plan version.
+    /// Returns how often it was sent in the current plan version.
     fn sends_here(&self) -> u32 {
         self.sends.saturating_sub(self.sends_before)
     }
 
-    /// Whether its slot is not waited for any longer.
+    /// Returns whether to stop waiting for its slot.
     fn goes_alone(&self) -> bool {
         match self.sends_before {
             0 => self.sends > BYPASS_AFTER_REPEATS,
-            // Who has the result of a chunk that has ended does not send it in this plan version.
+            // A worker that has the result of an ended chunk does not send it in this plan version.
             before => self.ended || self.sends - before.min(self.sends) > BYPASS_AFTER_MOVE,
         }
     }
 }
 
-/// What to send next.
+/// Next transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transmission {
     /// Chunk of the shard.
     pub chunk: u64,
     pub resend: bool,
     pub bypass: bool,
-    /// Whether it goes in the plan version that the worker came from.
+    /// Whether it uses the worker's previous plan version.
     pub behind: bool,
 }
 
 /// Window, pacing and retransmission of one shard's chunks, which are counted from 0 over all tensors. Knows
 /// no values.
 ///
-/// Loss is found as QUIC finds it (RFC 9002): a chunk is lost when results of later chunks are there and its
-/// own is overdue. What counts is the order in which chunks are sent first: a chunk goes when the one before
-/// it at its window position has ended, and results tell all peers in one order what has ended, so that order
-/// is theirs as well. They retransmit chunks in any order. In silence, only the oldest and the newest chunk
-/// are retransmitted; their results then tell which others are lost.
+/// Loss is detected as in QUIC (RFC 9002): a chunk is lost when results of later chunks have arrived and its
+/// own is overdue. The relevant order is that of first transmissions: a chunk is sent when the previous one
+/// at its window position has ended, and results report in one order to all peers what has ended, so peers
+/// have the same order. They retransmit chunks in any order. In silence, only the oldest and the newest chunk
+/// are retransmitted; their results then show which others are lost.
 #[derive(Clone, Debug)]
 pub(super) struct ShardFlow {
     window: u32,
     /// Workers of the job.
     workers: u32,
     peer_timeout: Duration,
-    /// When the last result came, if chunks were in flight ever since.
+    /// Time of the last result, if chunks were in flight ever since.
     last_result: Option<Instant>,
     /// Sequence of chunk 0.
     base: ChunkSeq,
@@ -112,14 +112,14 @@ pub(super) struct ShardFlow {
     oldest: u64,
     /// The chunk after the last of the tensors that were started.
     pub(super) end: u64,
-    /// Chunks that may be sent, in the order in which those before them at their window positions ended; the
-    /// results of those before that are there.
+    /// Chunks that may be sent, in the order in which the previous ones at their window positions ended; the
+    /// results of the ones before have arrived.
     pub(super) ready: VecDeque<u64>,
-    /// The same, of tensors that are not started yet.
+    /// Chunks that may be sent, of tensors that are not started yet.
     pub(super) free: VecDeque<u64>,
     /// Chunks sent and not answered, in the order in which they were sent first.
     pub(super) outstanding: VecDeque<u64>,
-    /// How many of those have ended: their results were lost on the way here, and they fill no window.
+    /// Number of these that have ended: their results were lost on the way here, and they fill no window.
     missed: usize,
     /// Ring over twice the window.
     pub(super) in_flight: Vec<InFlight>,
@@ -137,12 +137,12 @@ pub(super) struct ShardFlow {
     pub(super) timers: TimerTable,
     pub(super) following: Following,
     session: Session,
-    /// When the server was last heard from, if ever.
+    /// Time of the server's last frame, if any.
     pub(super) last_heard: Option<Instant>,
 }
 
 impl ShardFlow {
-    /// A flow of frames of `frame_bytes` bytes at `rate_bps`, of one of so many workers; `window` is a power
+    /// Creates a flow of frames of `frame_bytes` bytes at `rate_bps`, of one of `workers` workers; `window` is a power
     /// of two.
     pub(super) fn new(
         (window, workers): (u32, u32),
@@ -186,14 +186,14 @@ impl ShardFlow {
         self.base = sequence;
     }
 
-    /// Adds so many chunks; returns the first.
+    /// Adds chunks and returns the first.
     pub(super) fn start(&mut self, now: Instant, chunks: u32) -> u64 {
         let first = self.end;
         let was_idle = self.is_idle();
         self.end += u64::from(chunks);
         if was_idle {
-            // Nothing is under way, whatever the order was in which it ended: who begins with this tensor
-            // begins with its first.
+            // Nothing is in flight, and chunks may have ended in any order: a worker that starts with this
+            // tensor starts with its first chunk.
             self.free.make_contiguous().sort_unstable();
         }
         let startable = |chunk: &u64| *chunk < self.end;
@@ -222,12 +222,12 @@ impl ShardFlow {
         first
     }
 
-    /// Whether every chunk has its result.
+    /// Returns whether every chunk has its result.
     pub(super) fn is_idle(&self) -> bool {
         self.oldest == self.end
     }
 
-    /// The oldest chunk without a result; it may be of a tensor that is yet to be started.
+    /// Returns the oldest chunk without a result; it may belong to a tensor that is not started yet.
     pub(super) fn oldest(&self) -> u64 {
         self.oldest
     }
@@ -236,7 +236,7 @@ impl ShardFlow {
         self.base.advance(chunk as u32)
     }
 
-    /// The chunk that `sequence` names; `None` before the first.
+    /// Returns the chunk that `sequence` names; `None` before the first.
     fn named(&self, sequence: ChunkSeq) -> Option<u64> {
         let ahead = sequence.since(self.sequence(self.oldest)) as i32;
         self.oldest.checked_add_signed(ahead.into())
@@ -246,8 +246,8 @@ impl ShardFlow {
         self.timers.next_deadline()
     }
 
-    /// The next chunk to send now, if the server has bound this worker, and window, rate and timeouts say so.
-    /// Chunks that were never sent may be if `has_values` says so.
+    /// Returns the next chunk to send now, if the server has bound this worker, and window, rate and timeouts
+    /// allow it. New chunks may be sent if `has_values` returns true.
     pub(super) fn poll(&mut self, now: Instant, has_values: impl Fn(u64) -> bool) -> Option<Transmission> {
         if !self.session.bound {
             self.timers.clear(Timer::Pace);
@@ -278,7 +278,7 @@ impl ShardFlow {
         } else {
             self.resend.pop_front();
         }
-        // What follows this frame waits for its own turn.
+        // The frame after this one waits for its own time.
         self.timers.set(Timer::Pace, now);
         self.timers.set(Timer::Probe, now + self.silence_before_result(self.probes));
         let (after, behind) = (self.sent, self.following.behind);
@@ -288,24 +288,24 @@ impl ShardFlow {
         (entry.sent_at, entry.heard_of_at) = (now, now);
         entry.sends += 1;
         entry.bypass |= entry.goes_alone();
-        // What needs no slot goes by the newest tables: the others may be broken.
+        // Frames without a slot use the newest tables: the others may be broken.
         let behind = behind || entry.old && !entry.bypass;
         Some(Transmission { chunk, resend: entry.sends > 1, bypass: entry.bypass, behind })
     }
 
-    /// How long to wait in silence, after `probes` such waits.
+    /// Returns how long to wait in silence, after `probes` such waits.
     fn silence(&self, probes: u32) -> Duration {
         self.rtt.probe_timeout(probes) + CHUNKS_OF_MARGIN * self.pacer.frame_time()
     }
 
-    /// How long to wait for a result in silence, after `probes` such waits. Before the very first, peers may
-    /// still be introducing themselves, over longer ways than this worker's.
+    /// Returns how long to wait for a result in silence, after `probes` such waits. Before the very first,
+    /// peers may still be joining, over longer paths than this worker's.
     fn silence_before_result(&self, probes: u32) -> Duration {
         let silence = self.silence(probes);
         if self.reached == 0 { silence.max(RttEstimator::INITIAL) } else { silence }
     }
 
-    /// A chunk to retransmit, else the next new one.
+    /// Returns a chunk to retransmit, else the next new one.
     fn candidate(&mut self, has_values: impl Fn(u64) -> bool) -> Option<u64> {
         while let Some(chunk) = self.resend.front().copied() {
             if self.waits(chunk) {
@@ -317,40 +317,40 @@ impl ShardFlow {
         if self.outstanding.len() - self.missed < window as usize {
             return self.ready.iter().copied().find(|chunk| has_values(*chunk));
         }
-        // At least the oldest: others may wait for that one.
+        // At least the oldest: other workers may wait for it.
         self.ready.contains(&self.oldest).then_some(self.oldest)
     }
 
-    /// The chunk that `sequence` names, if it was sent and has no result yet.
+    /// Returns the chunk that `sequence` names, if it was sent and has no result yet.
     pub(super) fn awaiting(&self, sequence: ChunkSeq) -> Option<u64> {
         self.named(sequence).filter(|chunk| self.waits(*chunk))
     }
 
-    /// Whether that chunk was sent and has no result yet.
+    /// Returns whether that chunk was sent and has no result yet.
     fn waits(&self, chunk: u64) -> bool {
         let entry = self.entry(chunk);
         entry.chunk == chunk && entry.waits
     }
 
-    /// Whether `sequence` names a chunk that has its result.
+    /// Returns whether `sequence` names a chunk that has its result.
     pub(super) fn is_answered(&self, sequence: ChunkSeq) -> bool {
         self.named(sequence).is_none_or(|chunk| chunk < self.end && self.has_result(chunk))
     }
 
-    /// Whether that chunk has its result.
+    /// Returns whether that chunk has its result.
     fn has_result(&self, chunk: u64) -> bool {
         let entry = self.entry(chunk);
         entry.sends > 0 && (entry.chunk > chunk || entry.chunk == chunk && !entry.waits)
     }
 
-    /// Whether the server has that chunk's sum, as far as is known here.
+    /// Returns whether the server is known to have that chunk's sum.
     fn has_ended(&self, chunk: u64) -> bool {
         let entry = self.entry(chunk);
         entry.sends > 0 && (entry.chunk > chunk || entry.chunk == chunk && entry.ended)
     }
 
-    /// The chunk has ended: the next at its window position may be sent, if the result of the one before is
-    /// there. `old` tells whether that goes in the plan version that the worker came from.
+    /// Ends a chunk: the next at its window position may be sent, if the result of the previous one has
+    /// arrived. `old` is true if that one uses the worker's previous plan version.
     fn end(&mut self, chunk: u64, old: bool) {
         let entry = self.entry_mut(chunk);
         if entry.ended {
@@ -362,7 +362,7 @@ impl ShardFlow {
         }
     }
 
-    /// Lets the chunk after this one at its window position be sent.
+    /// Allows the chunk after this one at its window position to be sent.
     fn release(&mut self, chunk: u64) {
         let next = chunk + u64::from(self.window);
         if self.following.coordinated && !self.following.behind && self.entry(chunk).next_old {
@@ -375,8 +375,8 @@ impl ShardFlow {
         }
     }
 
-    /// Processes the feedback of a result, for the worker on that bitmap index. `old` tells whether the chunk
-    /// after the one that has ended goes in the plan version that the worker came from.
+    /// Processes the feedback of a result, for the worker with that bitmap index. `old` is true if the chunk
+    /// after the ended one uses the worker's previous plan version.
     pub(super) fn take_feedback(
         &mut self,
         now: Instant,
@@ -399,8 +399,8 @@ impl ShardFlow {
         }
     }
 
-    /// A result, with flag congestion or without, ended this chunk. `old` tells whether the chunk after it at
-    /// its window position goes in the plan version that the worker came from.
+    /// Handles a result for a chunk, with flag congestion or without. `old` is true if the chunk after it at
+    /// its window position uses the worker's previous plan version.
     pub(super) fn answer(&mut self, now: Instant, chunk: u64, marked: bool, old: bool) {
         self.last_result = Some(now);
         let entry = self.entry_mut(chunk);

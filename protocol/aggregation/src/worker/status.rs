@@ -1,4 +1,4 @@
-//! What a worker is doing.
+//! Status of a worker.
 
 use alloc::string::ToString;
 
@@ -10,7 +10,7 @@ use crate::completion_rule::Due;
 use crate::{FlowStatus, Instant, PendingChunk, ShardAssignment, WorkerStatus};
 
 impl<P: Due> WorkerFlow<P> {
-    /// What this worker is doing, and what it waits for.
+    /// Returns the status of this worker, and what it waits for.
     pub fn status(&self, now: Instant) -> WorkerStatus {
         let shards = self.flows.iter().zip(&self.assignment.shards).enumerate();
         WorkerStatus {

@@ -10,7 +10,7 @@ use crate::Chunk;
 use crate::exact_sum::Digits;
 use crate::scale::{BLOCK_VALUES, dequantise_all, exponent_of, quantise, step};
 
-/// Memory for a tensor's numbers; what is in it means nothing.
+/// Memory for a tensor's numbers, with unspecified contents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers {
     input: TensorInput,
@@ -19,18 +19,18 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Room for a tensor's values.
+    /// Returns a buffer for a tensor's values.
     pub(super) fn take_input(&mut self) -> TensorInput {
         core::mem::take(&mut self.input)
     }
 
-    /// For how many numbers there is room without more memory.
+    /// Returns how many numbers fit without more memory.
     pub(super) fn capacity(&self) -> usize {
         self.sums.capacity()
     }
 }
 
-/// What all workers agree on about a block.
+/// Scale of a block that all workers agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
     /// Values are scaled by this.
@@ -39,16 +39,16 @@ enum Block {
     NotFinite,
 }
 
-/// Why a result is not taken.
+/// Reason for refusing a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It has another length, or other numbers than the chunk.
+    /// Another length or number format than the chunk's.
     Malformed,
     /// The largest size over all workers is below this worker's own.
     Forgotten,
 }
 
-/// A worker's tensor, as it goes into frames, and the sum that comes back.
+/// A worker's tensor in the form of its frames, and the received sum.
 ///
 /// Chunks are counted over all shards, in the order of [`Split::chunks`](crate::Split::chunks).
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub(super) struct Numeric {
     workers: usize,
     input: TensorInput,
     sums: Vec<f32>,
-    /// `None` before the result that tells it.
+    /// Scale by block; `None` before the result that contains it.
     blocks: Vec<Option<Block>>,
 }
 
@@ -86,7 +86,7 @@ impl Numeric {
         self.input.first_not_finite().is_some()
     }
 
-    /// What a frame of these values is scaled by: the highest exponent of its blocks.
+    /// Returns the exponent of a frame of these values: the highest exponent of its blocks.
     fn exponent(&self, values: &Range<usize>) -> Exponent {
         let finite = known(&self.blocks, values).iter().filter_map(|known| match *known {
             Some(Block::Finite(exponent)) => Some(exponent),
@@ -95,7 +95,7 @@ impl Numeric {
         finite.max().unwrap_or(Exponent::MIN)
     }
 
-    /// Whether all is known that the chunk's frame needs.
+    /// Returns whether all data of the chunk's frame is known.
     pub(super) fn can_write(&self, chunk: usize) -> bool {
         match &self.chunks[chunk] {
             Chunk::Scaled(values) => known(&self.blocks, values).iter().all(Option::is_some),
@@ -103,12 +103,12 @@ impl Numeric {
         }
     }
 
-    /// Whether the chunk goes to the server alone, past the slots of switches.
+    /// Returns whether the chunk is sent to the server alone, past the slots of switches.
     pub(super) fn bypasses(&self, chunk: usize) -> bool {
         matches!(self.chunks[chunk], Chunk::Floats(_))
     }
 
-    /// Writes what the chunk's frame holds in place of `numbers`, and returns its exponent.
+    /// Writes the chunk's values to `numbers`, and returns its exponent.
     pub(super) fn write(&self, chunk: usize, numbers: &mut Vec<i32>) -> Exponent {
         let floats = self.input.floats();
         numbers.clear();
@@ -156,7 +156,7 @@ impl Numeric {
                     *block = Some(exponent_of(largest).map_or(Block::NotFinite, Block::Finite));
                 }
             }
-            // Scaled sums that are parts of larger ones come back as floats.
+            // Scaled sums that are parts of larger ones return as floats.
             (Chunk::Floats(values) | Chunk::Scaled(values), Exponent::FLOATS) if length == values.len() => {
                 let floats = numbers().map(|bits| f32::from_bits(bits as u32));
                 self.sums[values].iter_mut().zip(floats).for_each(|(sum, float)| *sum = float);
@@ -206,12 +206,12 @@ impl Numeric {
     }
 }
 
-/// What is known of the blocks of a range of values.
+/// Returns the scales of the blocks of a range of values.
 fn known<'a>(blocks: &'a [Option<Block>], values: &Range<usize>) -> &'a [Option<Block>] {
     &blocks[values.start / BLOCK_VALUES..values.end.div_ceil(BLOCK_VALUES)]
 }
 
-/// The parts of a range of values that are in one block each, and what is known of those blocks.
+/// Returns the parts of a range of values that are in one block each, and the scales of those blocks.
 fn parts(
     blocks: &[Option<Block>],
     values: &Range<usize>,
@@ -223,12 +223,12 @@ fn parts(
     })
 }
 
-/// What a worker put into a sum, and what it received.
+/// A worker's inputs to a sum, and the received values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundRecord {
     /// This worker's values.
     pub sent: Vec<f32>,
-    /// The sums.
+    /// Sums.
     pub result: Vec<f32>,
 }
 

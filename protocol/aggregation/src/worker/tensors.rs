@@ -16,13 +16,13 @@ pub struct TensorId(u64);
 /// A tensor's chunks in a shard.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    /// The place of the first among all chunks of the shard.
+    /// Index of the first among all chunks of the shard.
     first: u64,
     /// Frames that it takes.
     frames: u32,
     /// The first chunk among all of the tensor's.
     chunk: usize,
-    /// Whether the shard has none of the tensor's values, which one frame tells.
+    /// Whether the shard has none of the tensor's values, which one frame announces.
     is_empty: bool,
 }
 
@@ -31,20 +31,20 @@ struct Part {
 pub(super) struct Tensor {
     id: TensorId,
     pub numeric: Numeric,
-    /// By shard.
+    /// Parts by shard.
     parts: Vec<Part>,
     /// Frames without a result.
     pending: usize,
-    /// Whether the sum is not wanted.
+    /// Whether the sum is discarded.
     is_discarded: bool,
 }
 
-/// What a shard's frame holds of a tensor.
+/// Content of a shard's frame of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// A chunk, and whether it is the tensor's last in the shard.
     Chunk(usize, bool),
-    /// That the shard has none of the tensor's values.
+    /// Announcement that the shard has none of the tensor's values.
     Nothing,
 }
 
@@ -58,7 +58,7 @@ impl Reduced {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -71,12 +71,12 @@ impl Reduced {
         self.0.read(sum);
     }
 
-    /// Whether this worker's own tensor has a NaN or an infinity.
+    /// Returns whether this worker's own tensor has a NaN or an infinity.
     pub fn is_own_not_finite(&self) -> bool {
         self.0.is_own_not_finite()
     }
 
-    /// What this worker put in and what it got, bit for bit.
+    /// Returns this worker's inputs and the received values, bit for bit.
     pub fn record(&self) -> RoundRecord {
         self.0.record()
     }
@@ -85,29 +85,29 @@ impl Reduced {
 /// A worker's tensors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tensors {
-    /// In the order in which they were started.
+    /// Tensors in the order in which they were started.
     tensors: VecDeque<Tensor>,
-    /// How many were started.
+    /// Number of started tensors.
     started: u64,
     /// Memory of tensors that were there before.
     spare: Vec<Buffers>,
 }
 
 impl Tensors {
-    /// Tensors whose memory is kept for others.
+    /// Number of tensors whose memory is kept for reuse.
     const MOST_SPARE: usize = 4;
 
-    /// How many were started.
+    /// Returns the number of started tensors.
     pub(super) fn started(&self) -> u64 {
         self.started
     }
 
-    /// How many are in flight, or have a sum that was not taken.
+    /// Returns the number of tensors in flight or with an untaken sum.
     pub(super) fn held(&self) -> usize {
         self.tensors.len()
     }
 
-    /// Adds a tensor; `first` returns the place of the first of so many more frames in a shard.
+    /// Adds a tensor; `first` returns the index of the first of its frames in a shard.
     pub(super) fn start(
         &mut self,
         assignment: &Assignment,
@@ -122,7 +122,7 @@ impl Tensors {
             let chunks = split.chunk_count(number);
             let is_empty = chunks == 0 && told.share > 0.0;
             let frames = chunks + usize::from(is_empty);
-            let frames = u32::try_from(frames).expect("a tensor of this length has no room in memory");
+            let frames = u32::try_from(frames).expect("a tensor of this length does not fit in memory");
             let part = Part { first: first(shard, frames), frames, chunk, is_empty };
             chunk += chunks;
             part
@@ -139,20 +139,20 @@ impl Tensors {
         id
     }
 
-    /// Memory that was used before, which fits so many numbers best; none if there is none.
+    /// Returns the reused memory that fits `len` numbers best; new memory if none is left.
     fn take_spare(&mut self, len: usize) -> Buffers {
         let fits = |(_, spare): &(usize, &Buffers)| spare.capacity().abs_diff(len);
         let best = self.spare.iter().enumerate().min_by_key(fits);
         best.map(|(place, _)| place).map_or_else(Buffers::default, |place| self.spare.swap_remove(place))
     }
 
-    /// Room for a tensor's values, where there is memory that was used before.
+    /// Returns a buffer for a tensor's values, reused if available.
     pub(super) fn take_input(&mut self, len: usize) -> TensorInput {
         let fits = |spare: &&mut Buffers| spare.capacity().abs_diff(len);
         self.spare.iter_mut().min_by_key(fits).map_or_else(TensorInput::default, Buffers::take_input)
     }
 
-    /// Keeps the memory of a sum for tensors to come.
+    /// Keeps the memory of a sum for later tensors.
     pub(super) fn reuse(&mut self, reduced: Reduced) {
         if self.spare.len() < Self::MOST_SPARE {
             self.spare.push(reduced.0.into_buffers());
@@ -172,7 +172,7 @@ impl Tensors {
         self.place(id).map(|place| &self.tensors[place])
     }
 
-    /// The place of the tensor that has that frame of the shard, and what the frame holds.
+    /// Returns the index of the tensor that has that frame of the shard, and the content of the frame.
     pub(super) fn find(&self, shard: usize, frame: u64) -> Option<(usize, Content)> {
         let after = self.tensors.partition_point(|tensor| tensor.parts[shard].first <= frame);
         let place = after.checked_sub(1)?;
@@ -193,13 +193,12 @@ impl Tensors {
         Some(self.tensors[place].id.0)
     }
 
-    /// The numbers of the tensor in a [place](Self::find).
+    /// Returns the numbers of the tensor at an [index](Self::find).
     pub(super) fn numeric(&self, place: usize) -> &Numeric {
         &self.tensors[place].numeric
     }
 
-    /// Whether that frame of the shard can be sent: its tensor was started, and what it is scaled by is
-    /// known.
+    /// Returns whether that frame of the shard can be sent: its tensor was started, and its scale is known.
     pub(super) fn has_values(&self, shard: usize, frame: u64) -> bool {
         match self.find(shard, frame) {
             Some((place, Content::Chunk(chunk, _))) => self.tensors[place].numeric.can_write(chunk),
@@ -243,7 +242,7 @@ impl Tensors {
         self.tensors.remove(place).map(|tensor| Reduced(tensor.numeric))
     }
 
-    /// The sum of that tensor is not wanted: it is dropped when it is complete.
+    /// Discards that tensor's sum: it is dropped when it is complete.
     pub(super) fn discard(&mut self, id: TensorId) {
         if self.take(id).is_none()
             && let Some(tensor) = self.get_mut(id)
@@ -254,7 +253,7 @@ impl Tensors {
 }
 
 impl Tensor {
-    /// Whether it has all its results.
+    /// Returns whether it has all its results.
     pub(super) fn is_done(&self) -> bool {
         self.pending == 0
     }

@@ -7,15 +7,15 @@ use alloc::vec::Vec;
 
 use inart_wire::Transcript;
 
-/// Tensors whose descriptions are kept for an error.
+/// Number of tensors whose descriptions are kept for an error.
 const MOST_KEPT: usize = 1024;
 /// Descriptions in one error.
 const MOST_SHOWN: usize = 4;
 /// Characters of a label that are kept.
 const MOST_CHARACTERS: usize = 100;
 
-/// FNV-1a with 64 bits: each byte changes the state by a bijection, so states of two histories that once
-/// differ stay different as long as the same bytes follow.
+/// FNV-1a with 64 bits: each byte changes the state by a bijection, so once the states of two histories
+/// differ they stay different while equal bytes follow.
 #[derive(Clone, Copy, Debug)]
 struct Fnv(u64);
 
@@ -61,7 +61,7 @@ impl History {
     /// compared where the tensor's chunks do not fit.
     pub(super) fn add(&mut self, len: usize, mut label: String) {
         self.hash.update(label.as_bytes());
-        // No UTF-8 has this byte, so it ends a label.
+        // UTF-8 never contains this byte, so it ends a label.
         self.hash.update(&[0xff]);
         let mark = self.hash.folded();
         let number = self.transcript.started;

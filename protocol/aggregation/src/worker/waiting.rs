@@ -12,7 +12,7 @@ use crate::{AwaitedHost, Instant, Waiting};
 
 impl<P: Due> WorkerFlow<P> {
     /// Returns the host that this worker waits for, as far as its servers know: `None` without a tensor in
-    /// flight, and while results come.
+    /// flight, and while results arrive.
     pub fn waiting(&self) -> Option<Waiting> {
         if self.failure.is_some() {
             return None;

@@ -8,7 +8,7 @@ use super::network::{Network, assignment, kind_fate};
 use super::oracle::{check, units};
 use super::run_round;
 
-/// Every sum of a stream of tensors is what the audit and the exact sums say.
+/// Checks every sum of a stream of tensors against the audit and the exact sums.
 fn check_stream(plan: &Plan, drawn: &[Drawn], workers: usize, exact: bool) {
     let stream: Vec<_> = drawn.iter().map(|tensor| tensor.tensors(workers)).collect();
     for (tensors, sums) in stream.iter().zip(plan.sums(&stream, exact)) {
@@ -43,7 +43,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// At most 128 workers' integers are exact if they are large; of more they may be rounded up.
+    /// At most 128 workers' integers are exact if they are large; with more workers they may be rounded up.
     #[test]
     fn sums_of_many_workers_are_exact_or_within_the_bound(
         plan in plan(),
@@ -54,7 +54,7 @@ proptest! {
     }
 }
 
-/// All workers have the largest value that there is in the block: the sum is the largest that integers hold.
+/// Gives all workers the largest value of the block: the sum is the largest that integers can represent.
 #[test]
 fn sums_of_the_largest_values_do_not_saturate() {
     for workers in [1, 2, 3, 4, 64, 128, 129] {
@@ -68,13 +68,14 @@ fn sums_of_the_largest_values_do_not_saturate() {
     }
 }
 
-/// Values that err by the whole bound, so that no lower one holds.
+/// Uses values whose error is the whole bound, so that no lower bound holds.
 #[test]
 fn the_bound_is_reached() {
     for aggregated in [0b000, 0b111] {
         let mut network = Network::new(assignment(3, &[1.0], 4), aggregated, kind_fate());
         let mut tensor = vec![1.0; 300];
-        // Integers count 2^-28 of three workers whose largest value is 1: halfway, and to even, that is down.
+        // The unit is 2^-28 for three workers whose largest value is 1: halfway, rounded to even, that is
+        // down.
         (tensor[1], tensor[2]) = (2f32.powi(-29), 6.5 * 2f32.powi(-28));
         let sum = run_round(&mut network, &vec![tensor.clone(); 3]);
         for index in [1, 2] {

@@ -10,7 +10,7 @@ use super::network::{Network, assignment};
 use super::tensors;
 use super::trouble::{Weather, fate_in};
 
-/// What some of a tensor's values are, in place of those of its sizes.
+/// Exceptional values of a tensor, in place of those of its magnitude.
 #[derive(Clone, Copy, Debug)]
 enum Others {
     None,
@@ -22,17 +22,17 @@ enum Others {
     NotFinite,
 }
 
-/// How a tensor's values are drawn: a function of the worker's rank and the index.
+/// Distribution of a tensor's values: a function of the worker's rank and the index.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     len: usize,
     seed: u64,
     /// The largest values are near 2 to this.
     size: i32,
-    /// By how many powers of two blocks, workers and values may be smaller.
+    /// Number of powers of two by which blocks, workers and values may be smaller.
     less: [i32; 3],
     others: Others,
-    /// Whether every other worker has nearly the negative of the one before.
+    /// Whether every other worker has nearly the negative of the previous one.
     cancels: bool,
 }
 
@@ -81,7 +81,7 @@ impl Drawn {
             - less(mixed(self.seed, [2, 0, block]), of_block)
             - less(mixed(self.seed, [3, rank, block]), of_worker)
             - less(mixed(self.seed, [4, rank, index]), of_value);
-        // Of one, two or all bits: short ones are halfway between two integers more often.
+        // One, two or all bits: short ones are halfway between two integers more often.
         let fraction = match roll >> 8 & 3 {
             0 => 1.0,
             1 => 1.5,
@@ -97,7 +97,7 @@ impl Drawn {
     }
 }
 
-/// Lengths around those where something changes.
+/// Returns lengths near the limits between number formats.
 fn len() -> impl Strategy<Value = usize> {
     prop_oneof![
         2 => 0..4usize,
@@ -108,7 +108,7 @@ fn len() -> impl Strategy<Value = usize> {
     ]
 }
 
-/// Any tensor: of one size or mixed, from the smallest to the largest floats there are.
+/// Returns any tensor: of one magnitude or mixed, from the smallest to the largest floats.
 pub fn drawn() -> impl Strategy<Value = Drawn> {
     let size = prop_oneof![1 => -150..=127i32, 1 => -30..30i32, 1 => -149..-120i32, 1 => 120..=127i32];
     let less = || prop_oneof![2 => Just(0), 1 => 0..8i32, 2 => 20..40i32, 1 => 0..200i32];
@@ -129,7 +129,7 @@ pub struct Plan {
     shares: Vec<f64>,
     values: ValuesPerFrame,
     window_log: u32,
-    /// The ranks that the switch adds up.
+    /// Ranks that the switch sums.
     aggregated: u64,
     weather: Weather,
     seed: u64,

@@ -1,5 +1,5 @@
-//! Exact-sum jobs: the sum is the exact sum of the floats, rounded once, in the switches, whatever becomes of
-//! the frames; and what does not belong to such a job is in no sum.
+//! Exact-sum jobs: the sum is the exact sum of the floats, rounded once, in the switches, under any faults;
+//! foreign frames are in no sum.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn wild_gradients(workers: usize, round: usize, len: usize) -> Vec<Vec<f32>> {
     (0..workers).map(|rank| wild_gradient(rank, round, len)).collect()
 }
 
-/// A round whose sums are exact at every worker.
+/// Runs a round whose sums are exact at every worker.
 fn run_exact_round(network: &mut Network, gradients: &[Vec<f32>]) -> Vec<f32> {
     let sums = run_round(network, gradients);
     check(gradients, &sums, true);
@@ -58,8 +58,8 @@ fn sums_are_exact_and_the_switch_makes_them() {
     }
 }
 
-/// In any other job, too. The shortest are digits, which switches add up; of longer ones the server gets the
-/// floats.
+/// Short tensors are exact in any other job, too. The shortest are digits, which switches sum; of longer ones
+/// the server receives the floats.
 #[test]
 fn sums_of_short_tensors_are_exact() {
     for (len, chunks, in_switches) in [(1, 1, true), (64, 32, true), (65, 3, false), (256, 8, false)] {
@@ -130,7 +130,7 @@ fn nan_and_infinities_have_no_sum_here_either() {
     }
 }
 
-/// One host that was told otherwise ends the job by name at once, in no sum.
+/// A host with another setting ends the job at once with an error that names it, and is in no sum.
 #[test]
 fn a_host_that_takes_the_job_for_another_ends_it_by_name() {
     for exact in [true, false] {
@@ -184,7 +184,7 @@ fn bytes(job: &Assignment, header: HeaderRepr, values: &[i32]) -> Vec<u8> {
     bytes
 }
 
-/// A switch cannot add floats up: a partial that holds some is in no sum, and its workers are asked for
+/// A switch cannot sum floats: a partial that contains some is in no sum, and its workers are asked for
 /// theirs.
 #[test]
 fn floats_that_a_switch_has_summed_are_in_no_sum() {
@@ -203,7 +203,7 @@ fn floats_that_a_switch_has_summed_are_in_no_sum() {
     assert_eq!(server.aborted(), None);
 }
 
-/// What a broken switch may send: refused, counted, and in no sum. What a worker may not send ends the job.
+/// Frames of a broken switch are refused, counted, and in no sum. Invalid values of a worker end the job.
 #[test]
 fn only_digits_that_leave_room_for_the_others_are_added() {
     let job = Assignment { exact_sums: true, ..assignment(2, &[1.0], 4) };

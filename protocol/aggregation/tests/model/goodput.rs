@@ -1,4 +1,4 @@
-//! What loss costs.
+//! Cost of loss.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub fn lossy(loss: f64, seed: u64) -> Fate {
     })
 }
 
-/// Seconds of a round of 3000 chunks, and what their maxima take.
+/// Returns the duration in seconds of a round of 3000 chunks and their maxima.
 fn seconds(workers: usize, aggregated: u64, window: u32, loss: f64) -> f64 {
     let len = 32 * 3000;
     let job = assignment(workers, &[1.0], window);
@@ -28,7 +28,7 @@ fn seconds(workers: usize, aggregated: u64, window: u32, loss: f64) -> f64 {
     network.now.since(start).as_secs_f64()
 }
 
-/// A chunk is in trouble when any worker's frame of it is lost; still goodput falls by little.
+/// A chunk is delayed when any worker's frame of it is lost; still goodput falls little.
 #[test]
 fn one_percent_of_loss_costs_less_than_fifteen_percent_of_goodput() {
     for (workers, aggregated, window) in [(2, 0b11, 32), (4, 0b0011, 64), (8, 0xff, 64)] {
@@ -37,7 +37,7 @@ fn one_percent_of_loss_costs_less_than_fifteen_percent_of_goodput() {
     }
 }
 
-/// Neither random loss nor waiting for each other may be taken for a full queue, at any loss.
+/// Neither random loss nor waiting for peers may count as a full queue, at any loss.
 #[test]
 fn heavy_loss_lowers_no_rate() {
     let len = 32 * 3000;

@@ -1,4 +1,4 @@
-//! Frames nobody honest sends, at any moment of a job: counted, and never a panic.
+//! Hostile frames at any moment of a job: counted, and never a panic.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::network::{Forge, Network, PEER_TIMEOUT, SERVER, assignment, host, kin
 use super::trouble::rank;
 use super::{gradient, gradients, run_round};
 
-/// A frame that gets past the first checks: of the job, to the host, with everything else as it may be.
+/// Returns a frame that passes the first checks: of the job, to the host, with all other fields random.
 fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
     let contributors = (any::<u64>(), 0..3u8, any::<bool>());
     let exponent = prop_oneof![2 => any::<i8>(), 1 => Just(i8::MIN), 1 => Just(i8::MAX), 1 => Just(0)];
@@ -51,8 +51,8 @@ fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
         })
 }
 
-/// What frames hold beside what follows from their chunk: now and then another exponent, length, place in the
-/// tensor, or numbers of any kind.
+/// Deviation of a frame from the values that follow from its chunk: now and then another exponent, length,
+/// position in the tensor, or any numbers.
 #[derive(Clone, Copy, Debug)]
 struct Oddity {
     exponent: Option<i8>,
@@ -74,7 +74,7 @@ fn oddity() -> impl Strategy<Value = Oddity> {
     })
 }
 
-/// No flag, or any of them.
+/// Returns no flag, or any of them.
 fn flags() -> impl Strategy<Value = u8> {
     prop_oneof![3 => Just(0u8), 1 => any::<u8>()]
 }
@@ -114,8 +114,8 @@ fn shape(sequence: u32) -> (Exponent, usize, bool) {
     }
 }
 
-/// A gradient or partial that gets past the first checks, mostly like that of all other workers, with numbers
-/// that they may send.
+/// Returns a gradient or partial that passes the first checks, usually like that of all other workers, with
+/// valid numbers.
 fn contribution() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
     let largest = largest_addend(4);
     let sequence = prop_oneof![8 => 0..10u32, 4 => 0..20u32, 1 => any::<u32>()];
@@ -158,8 +158,8 @@ fn maxima(len: usize) -> Vec<i32> {
     (0..len).step_by(256).map(of_block).collect()
 }
 
-/// A result for a worker that sums tensors of so many values, mostly of a chunk that it may have sent and
-/// like the right one, with sums of any kind.
+/// Returns a result for a worker that sums tensors of `len` values, usually of a chunk that it may have sent
+/// and like the right one, with any sums.
 fn result(len: usize) -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
     let maxima = maxima(len);
     let shape = |chunk: Chunk| match chunk {
@@ -190,7 +190,7 @@ fn result(len: usize) -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
     )
 }
 
-/// The tensor's length, and what a worker hears.
+/// Returns the tensor's length, and frames to a worker.
 fn results() -> impl Strategy<Value = (usize, Vec<(HeaderRepr, Vec<i32>)>)> {
     prop_oneof![Just(500usize), Just(20usize), Just(100usize)].prop_flat_map(|len| {
         let frame = prop_oneof![8 => result(len), 1 => frame()];
@@ -198,12 +198,12 @@ fn results() -> impl Strategy<Value = (usize, Vec<(HeaderRepr, Vec<i32>)>)> {
     })
 }
 
-/// What a server hears.
+/// Returns frames to a server.
 fn contributions() -> impl Strategy<Value = Vec<(HeaderRepr, Vec<i32>)>> {
     proptest::collection::vec(prop_oneof![12 => contribution(), 1 => frame()], 1..200)
 }
 
-/// Lets the server bind the worker to its run, whose first frames it takes.
+/// Lets the server bind the worker to its run, whose first frames it receives.
 fn bind(worker: &mut WorkerFlow, server: &mut ServerShard) {
     let mut buffer = [0; 2048];
     for _ in 0..4 {
@@ -217,7 +217,7 @@ fn bind(worker: &mut WorkerFlow, server: &mut ServerShard) {
     assert!(server.counters().gradients > 0, "it sends, so it is bound");
 }
 
-/// Hands it the frames, and looks at it after each.
+/// Passes the frames to the state machine, and checks it after each.
 fn drive<S: StateMachine>(
     state_machine: &mut S,
     to: [MacAddr; 2],
@@ -232,7 +232,7 @@ fn drive<S: StateMachine>(
         let frame = FrameRepr { destination: to[step % 2], source: from, values_per_frame, header };
         let length = frame.emit(&values, &mut buffer).unwrap();
         state_machine.handle_frame(now, &buffer[..length]);
-        // Cut short, too.
+        // Also a truncated copy.
         state_machine.handle_frame(now, &buffer[..length - 1 - step % 160]);
         look(state_machine);
         let mut sent = 0;
@@ -244,7 +244,7 @@ fn drive<S: StateMachine>(
     }
 }
 
-/// What it sends in the next four seconds if it hears nothing.
+/// Returns the frames that it sends in the next four seconds without input.
 fn four_seconds(state_machine: &mut impl StateMachine) -> Vec<Vec<u8>> {
     let mut buffer = [0; 2048];
     let mut sent = Vec::new();
@@ -292,7 +292,7 @@ proptest! {
         drive(&mut worker, to, job.shards[0].mac, frames, |_| ());
     }
 
-    /// A switch lets a host speak for its own job to anybody; this is what others' hosts make of it.
+    /// A switch lets a host send frames of its own job to any host; hosts of other jobs must ignore them.
     #[test]
     fn messages_of_other_jobs_and_plan_versions_are_counted_and_change_nothing(
         messages in proptest::collection::vec(
@@ -345,8 +345,8 @@ proptest! {
     }
 }
 
-/// A round in which a host writes other values into its frames: every worker learns that they are numbers
-/// that nobody may send, and the culprit's rank, at once.
+/// Runs a round in which a host writes other values into its frames: every worker learns at once that they
+/// are invalid, and the culprit's rank.
 fn check_named(network: &mut Network, gradients: &[Vec<f32>], culprit: usize) {
     let start = network.now;
     for result in network.all_reduce(gradients) {
@@ -380,7 +380,7 @@ fn is_maxima(exponent: Exponent) -> bool {
     exponent == Exponent::MAXIMA
 }
 
-/// Values that leave no room for the others', at the server or in a switch's sum.
+/// Values that leave no room for those of the others, at the server or in a switch's sum.
 #[test]
 fn who_sends_values_above_the_largest_addend_is_named() {
     let largest = largest_addend(4);
@@ -397,7 +397,7 @@ fn who_sends_values_above_the_largest_addend_is_named() {
     }
 }
 
-/// What is not above it is a value like any other, and no sum of such values saturates.
+/// Values up to the largest addend are valid, and no sum of such values saturates.
 #[test]
 fn the_largest_addend_itself_is_added() {
     for sign in [1, -1] {
@@ -407,7 +407,7 @@ fn the_largest_addend_itself_is_added() {
                 values.fill(sign * largest_addend(4));
             }
         }));
-        // Whose integers are of 2^(127 - 157 + 2).
+        // The unit of its integers is 2^(127 - 157 + 2).
         let sums = network.all_reduce(&vec![vec![1.0; 300]; 4]);
         let right = sign as f32 * 4.0 * largest_addend(4) as f32 * 2f32.powi(-28);
         assert!(sums.iter().all(|sum| *sum == Ok(vec![right; 300])));
@@ -447,7 +447,7 @@ fn a_maximum_below_a_workers_own_ends_the_job() {
                     values[block] = forged;
                 }
             }));
-            // It is the one who sees that.
+            // That worker detects it.
             check_named(&mut network, &tensors, first);
             assert_eq!(network.servers[0].counters().chunks, 1, "no value has a sum");
         }

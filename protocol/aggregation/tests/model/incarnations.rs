@@ -1,4 +1,4 @@
-//! Hosts that begin anew: the same plan run again, and one host alone in the midst of a run.
+//! Restarts of hosts: the same plan run again, and a single host within a run.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::network::{Network, PEER_TIMEOUT, SERVER, assignment, kind_fate};
 use super::trouble::{Weather, fate_in, rank};
 use super::{chunk_count, gradients, run_round, run_rounds};
 
-/// Another run has other gradients.
+/// Runs with other gradients per run.
 fn run_of(generation: usize, network: &mut Network, len: usize) {
     for round in 0..3 {
         run_round(network, &gradients(network.workers.len(), 3 * generation + round, len));
@@ -35,7 +35,7 @@ fn the_same_plan_is_run_again_on_the_same_switch() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
-    /// Frames of the runs before come late into the next ones.
+    /// Frames of earlier runs arrive late in the next ones.
     #[test]
     fn what_is_left_of_earlier_runs_changes_no_bit(
         seed in any::<u64>(), late_percent in 0..60u32, window_log in 0..4u32, len in 1..400usize
@@ -51,7 +51,8 @@ proptest! {
     }
 }
 
-/// Everybody that lives ends with this failure, long before any peer timeout; so do these servers.
+/// Checks that every live host ends with this failure, long before any peer timeout, and these servers as
+/// well.
 fn check_end(network: &mut Network, round: usize, failure: Failure, servers: &[usize]) {
     let start = network.now;
     let workers = network.workers.len();
@@ -84,14 +85,14 @@ fn a_worker_that_was_made_anew_ends_the_job_by_name() {
             }
             network.restart_worker(worker, 1);
             check_end(&mut network, rounds, restarted(worker), &[0, 1]);
-            // What is left of its first incarnation, or a third one, changes nothing.
+            // Frames of its first incarnation, or a third one, change nothing.
             network.restart_worker(worker, 2);
             check_end(&mut network, rounds, restarted(worker), &[0, 1]);
         }
     }
 }
 
-/// In the midst of a round, at any moment: also when only one server has bound the first incarnation.
+/// Restarts at any moment within a round: also when only one server has bound the first incarnation.
 #[test]
 fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
     for micros in (10..2000).step_by(35) {
@@ -108,7 +109,7 @@ fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
         network.run_until_idle();
         let ends: Vec<_> =
             network.workers.iter_mut().map(|worker| worker.finish_round(&mut [0.0; 500])).collect();
-        // Before anybody knew it, it may begin anew.
+        // Before any server knew it, it may restart.
         match network.servers.iter().all(|server| server.failure().is_none()) {
             true => {
                 assert!(ends.iter().all(Result::is_ok), "{ends:?}");
@@ -159,7 +160,7 @@ fn a_server_that_was_restarted_keeps_nobody_waiting_who_comes_later() {
     }
 }
 
-/// A worker of an earlier run that still lives ends; the run of those who are bound goes on.
+/// A live worker of an earlier run ends; the run of the bound workers continues.
 #[test]
 fn what_is_said_in_another_run_ends_no_run() {
     let job = assignment(3, &[1.0], 4);
@@ -184,7 +185,7 @@ fn what_is_said_in_another_run_ends_no_run() {
     run_round(&mut network, &gradients(3, 2, 500));
 }
 
-/// Workers that all begin anew find the server of the run before.
+/// Workers that all restart find the server of the previous run.
 #[test]
 fn no_run_goes_on_with_other_workers() {
     let job = assignment(3, &[1.0], 4);
@@ -219,7 +220,7 @@ fn generations_are_told_apart_whatever_is_lost() {
     }
 }
 
-/// Nobody of the run before lives on in the new one, which hears why all the same: its workers do not wait
+/// No worker of the previous run is in the new one, which is notified all the same: its workers do not wait
 /// for them for dozens of peer timeouts.
 #[test]
 fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
@@ -248,7 +249,7 @@ fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
 }
 
 /// Runs a job in which a second server of shard 0 starts after `micros`, and lets the workers end. Returns
-/// what the first server, the second one and that of the other shard ended with. A mutant of the workers
+/// the failures of the first server, the second one and that of the other shard. A mutant of the workers
 /// sends no abort in the `forgotten` run.
 fn ends_of_twins(micros: u64, weather: Weather, seed: u64, forgotten: Option<u32>) -> [Option<Failure>; 3] {
     let job = assignment(3, &[0.5, 0.5], 4);
@@ -290,7 +291,7 @@ fn two_servers_of_one_shard_both_hear_that_the_job_ends() {
             assert_eq!(ends, expected, "seed {seed}, {micros} us, {lost} % lost");
         }
     }
-    // What forgets one of the two runs does not pass.
+    // A mutant that forgets one of the two runs fails.
     for (forgotten, server) in [(0, 0), (1, 1)] {
         let ends = ends_of_twins(50, weather(0), 1, Some(forgotten));
         assert_eq!(ends[server], None, "run {forgotten}");
@@ -321,7 +322,8 @@ fn a_worker_ends_however_many_servers_answer() {
     assert!(network.workers[0].is_idle() && (10..=40).contains(&sent), "{sent} messages");
 }
 
-/// A process of a worker's name at another address, by another plan: it ends by name, and the job goes on.
+/// A process with a worker's name at another address, by another plan, ends with an error that names it, and
+/// the job continues.
 #[test]
 fn a_second_worker_at_another_address_is_refused_alone() {
     let job = assignment(3, &[0.5, 0.5], 4);

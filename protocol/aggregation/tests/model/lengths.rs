@@ -9,7 +9,8 @@ use super::network::{Network, assignment, kind_fate};
 use super::trouble::{Weather, fate_in, rank};
 use super::{gradient, gradients, run_round, run_rounds};
 
-/// Everybody learns at once that the worker of that rank has `seen` values where others have `expected`.
+/// Checks that every host learns at once that the worker of that rank has `seen` values instead of
+/// `expected`.
 fn check_blame(network: &mut Network, gradients: &[Vec<f32>], culprit: usize, [seen, expected]: [usize; 2]) {
     let start = network.now;
     let reason = AbortReason::Mismatch { seen: seen as u32, expected: expected as u32 };
@@ -23,8 +24,8 @@ fn check_blame(network: &mut Network, gradients: &[Vec<f32>], culprit: usize, [s
     }
 }
 
-/// (One worker's length, that of the others): equally many chunks, one chunk more or less, a shard without
-/// chunks, none at all.
+/// Pairs of one worker's length and that of the others: equally many chunks, one chunk more or less, a shard
+/// without chunks, no chunk.
 const LENGTHS: [(usize, usize); 10] = [
     (490, 500),
     (300, 700),
@@ -51,7 +52,7 @@ fn everybody_learns_that_lengths_differ() {
                     let length = |rank| if rank == odd { len } else { others };
                     let gradients: Vec<_> =
                         (0..workers).map(|rank| gradient(rank, 0, length(rank))).collect();
-                    // Of two, nobody is odd: the first counts as right.
+                    // With two workers no length is odd: the first counts as right.
                     let (culprit, right) = if workers == 2 { (1, 0) } else { (odd, 1 - odd.min(1)) };
                     check_blame(&mut network, &gradients, culprit, [length(culprit), length(right)]);
                 }
@@ -60,7 +61,7 @@ fn everybody_learns_that_lengths_differ() {
     }
 }
 
-/// Later tensors may have other lengths, but the same at all workers.
+/// Later tensors may have other lengths, but equal ones at all workers.
 #[test]
 fn everybody_learns_who_has_another_length_later() {
     for (len, others) in LENGTHS {
@@ -93,13 +94,13 @@ fn a_round_without_values_waits_for_those_who_begin_late() {
     assert!(network.now.since(Instant::START) >= Duration::from_secs(60));
 }
 
-/// Those who wait for a worker's length wait no longer than for its chunks.
+/// Workers that wait for a worker's length wait no longer than for its chunks.
 #[test]
 fn a_round_without_values_ends_when_somebody_is_gone() {
     let mut network = Network::new(assignment(3, &[1.0], 4), 0, kind_fate());
     let start = |rank: usize| (rank, Duration::from_millis(100));
     network.late_start = Some(start(2));
-    // It is heard of before it dies, but tells no length.
+    // It joins before it crashes, but reports no length.
     network.start_round(&[vec![], vec![], vec![]]);
     network.late_start = None;
     network.dead_workers.push(2);
@@ -111,7 +112,7 @@ fn a_round_without_values_ends_when_somebody_is_gone() {
     assert!(network.now.since(Instant::START) < 2 * super::network::PEER_TIMEOUT);
 }
 
-/// The dead have told no length; those who live have, and are not kept waiting for ever.
+/// The crashed workers have not reported a length; the others have, and do not wait forever.
 #[test]
 fn a_worker_that_never_comes_does_not_hide_that_lengths_differ() {
     let mut network = Network::new(assignment(4, &[1.0], 4), 0, kind_fate());

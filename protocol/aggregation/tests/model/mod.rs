@@ -1,5 +1,5 @@
-//! The invariants of docs/protocol/reliability.md on workers, servers and a switch on one virtual clock:
-//! every sum is right bit for bit whatever is lost, doubled, late or out of order, and every round ends.
+//! Invariants of docs/protocol/reliability.md on workers, servers and a switch on one virtual clock: every
+//! sum is right bit for bit under loss, duplication, delay and reordering, and every round ends.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it found")]
 
@@ -51,23 +51,23 @@ fn contributions(server: &ServerShard) -> u64 {
     server.counters().frames_received - server.counters().keepalives
 }
 
-/// How many frames a tensor has, one for each shard without values among them.
+/// Returns the number of frames of a tensor, including one for each shard without values.
 fn chunk_count(split: &Split) -> u64 {
     let empty = split.shards().iter().filter(|values| values.is_empty()).count();
     (split.chunks().count() + empty) as u64
 }
 
-/// Every worker got the sum of what the programs passed in, bit for bit.
+/// Checks that every worker received the sum of the programs' inputs, bit for bit.
 fn check_sums(network: &Network, gradients: &[Vec<f32>]) {
     let records: Vec<_> = network.workers.iter().map(|worker| worker.record().unwrap()).collect();
     check_records(&records, gradients, network.has_exact_sums());
 }
 
-/// The same of the records of one sum, by worker.
+/// Checks the records of one sum, by worker.
 fn check_records(records: &[RoundRecord], gradients: &[Vec<f32>], exact: bool) {
     assert_eq!(records.len(), gradients.len());
     for (record, gradient) in records.iter().zip(gradients) {
-        assert_eq!(bits(&record.sent), bits(gradient), "the record holds what the program passed in");
+        assert_eq!(bits(&record.sent), bits(gradient), "the record holds the program's input");
         assert_eq!(bits(&record.result), bits(&records[0].result), "workers get the same sum");
     }
     let sent: Vec<_> = gradients.iter().map(|values| Sent { worker: "w", values }).collect();
@@ -77,18 +77,22 @@ fn check_records(records: &[RoundRecord], gradients: &[Vec<f32>], exact: bool) {
     check_round(&Lockstep, 0, &sent, &received, exact).unwrap();
 }
 
-/// One round; panics unless every sum is right.
+/// Runs one round; panics unless every sum is right.
 fn run_round(network: &mut Network, gradients: &[Vec<f32>]) -> Vec<f32> {
     let results: Result<Vec<_>, _> = network.all_reduce(gradients).into_iter().collect();
     let mut results = results.unwrap_or_else(|failure| panic!("a round that should end in a sum: {failure}"));
     check_sums(network, gradients);
     for (worker, result) in network.workers.iter().zip(&results) {
-        assert_eq!(bits(&worker.record().unwrap().result), bits(result), "the program gets what is recorded");
+        assert_eq!(
+            bits(&worker.record().unwrap().result),
+            bits(result),
+            "the program's result equals the record"
+        );
     }
     results.remove(0)
 }
 
-/// Three rounds.
+/// Runs three rounds.
 fn run_rounds(network: &mut Network, len: usize) {
     for round in 0..3 {
         run_round(network, &gradients(network.workers.len(), round, len));
@@ -139,8 +143,8 @@ fn a_job_of_more_workers_than_a_bitmap_has_bits() {
 #[test]
 fn bitmap_indices_let_one_sum_hold_workers_whose_ranks_are_far_apart() {
     let mut job = assignment(70, &[0.5, 0.5], 4);
-    // In shard 0 every tenth worker sits in block 0, the others from bitmap index 64 on; shard 1 goes by
-    // rank.
+    // In shard 0 every tenth worker has a bitmap index in block 0, the others from bitmap index 64 on; shard
+    // 1 uses ranks.
     let (mut first, mut others) = (0..64u16, 64u16..);
     let mut bitmap_index = |rank: usize| if rank.is_multiple_of(10) { first.next() } else { others.next() };
     job.shards[0].bitmap_indices =
@@ -166,14 +170,14 @@ fn bitmap_indices_do_not_change_who_is_to_blame() {
     }
 }
 
-/// Nothing that is scaled goes before the maxima of all workers are back.
+/// No scaled value is sent before the maxima of all workers have returned.
 #[test]
 fn values_wait_for_the_maxima() {
     let mut network = Network::new(assignment(3, &[1.0], 4), 0b111, kind_fate());
     network.late_start = Some((1, std::time::Duration::from_millis(10)));
     network.start_round(&gradients(3, 0, 500));
     assert_eq!(network.workers[0].status(network.now).shards[0].in_flight, 1);
-    assert_eq!(network.switch.added, 2, "maxima of the two who have started");
+    assert_eq!(network.switch.added, 2, "maxima of the two started workers");
     network.workers[1].start_round(network.now, &gradient(1, 0, 500)).unwrap();
     network.run_until_idle();
     check_sums(&network, &gradients(3, 0, 500));

@@ -1,4 +1,4 @@
-//! Workers, servers and one switch on one virtual clock, with the fate of every frame in the test's hand.
+//! Workers, servers and one switch on one virtual clock; the test decides the fate of every frame.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,15 +25,15 @@ pub fn host(rank: usize) -> Incarnation {
 /// Time every frame takes on every link.
 const LINK: Duration = Duration::from_micros(20);
 
-/// What becomes of a frame on a link: when its copies arrive, after the link's own time.
+/// Fate of a frame on a link: arrival times of its copies, after the link's own delay.
 pub type Fate = Box<dyn FnMut(u64) -> Vec<Duration>>;
 
-/// Every frame arrives once.
+/// Returns a fate in which every frame arrives once.
 pub fn kind_fate() -> Fate {
     Box::new(|_| vec![Duration::ZERO])
 }
 
-/// What a host that breaks the rules puts into a frame in place of its values.
+/// Values that a misbehaving host writes into a frame.
 pub type Forge = Box<dyn FnMut(&HeaderRepr, &mut [i32])>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,14 +48,14 @@ pub struct Network {
     pub workers: Vec<WorkerFlow>,
     pub servers: Vec<ServerShard>,
     pub switch: Switch,
-    /// Its tables and slots of other plan versions; frames of a plan version that has none are dropped.
+    /// Tables and slots of other plan versions; frames of a plan version without tables are dropped.
     pub others: BTreeMap<u16, Switch>,
-    /// Whether the tables of the first plan version are gone.
+    /// Whether the tables of the first plan version are removed.
     pub first_removed: bool,
     pub fate: Fate,
     /// Frames put on links so far.
     pub frames: u64,
-    /// Workers that send nothing and hear nothing.
+    /// Workers that are not running.
     pub dead_workers: Vec<usize>,
     pub dead_servers: Vec<usize>,
     /// Second servers of shards, at the addresses of the first ones.
@@ -64,11 +64,11 @@ pub struct Network {
     pub forgotten: Option<Incarnation>,
     /// A worker that starts each round later than the others.
     pub late_start: Option<(usize, Duration)>,
-    /// A worker that is told to stop right after it started a round.
+    /// A worker that is stopped right after it started a round.
     pub stopped: Option<usize>,
     /// The switch loses its slots after that many frames.
     pub switch_forgets_after: Option<u64>,
-    /// Beside every frame, hosts get copies with one of these bytes changed.
+    /// Byte offsets: hosts also receive copies of every frame with one of these bytes changed.
     pub also_damaged: Vec<usize>,
     /// Changes the values of every frame that a host sends.
     pub forge: Option<Forge>,
@@ -115,12 +115,12 @@ fn server(assignment: &Assignment, shard: usize, generation: u32, peer_timeout: 
 }
 
 impl Network {
-    /// `aggregated` is the bitmap of the ranks that the switch adds up.
+    /// Creates a network; `aggregated` is the bitmap of the ranks that the switch sums.
     pub fn new(assignment: Assignment, aggregated: u64, fate: Fate) -> Self {
         Self::with_peer_timeout(assignment, aggregated, fate, PEER_TIMEOUT)
     }
 
-    /// One whose hosts wait for each other for so long.
+    /// Creates a network with a peer timeout.
     pub fn with_peer_timeout(
         assignment: Assignment,
         aggregated: u64,
@@ -155,33 +155,33 @@ impl Network {
         }
     }
 
-    /// Whether all sums of the job are exact.
+    /// Returns whether all sums of the job are exact.
     pub fn has_exact_sums(&self) -> bool {
         self.assignment.exact_sums
     }
 
-    /// A process begins anew, and knows nothing of its earlier run.
+    /// Restarts a worker without any state of its earlier run.
     pub fn restart_worker(&mut self, rank: usize, generation: u32) {
         self.workers[rank] = worker(&self.assignment, rank, generation, self.peer_timeout);
     }
 
-    /// The same with a server.
+    /// Restarts a server without any state of its earlier run.
     pub fn restart_server(&mut self, shard: usize, generation: u32) {
         self.servers[shard] = server(&self.assignment, shard, generation, self.peer_timeout);
     }
 
-    /// A second server of that shard starts beside the first one.
+    /// Starts a second server of that shard next to the first one.
     pub fn start_twin(&mut self, shard: usize, generation: u32) {
         self.twins.push((shard, server(&self.assignment, shard, generation, self.peer_timeout)));
     }
 
-    /// Everybody begins anew, on the same network: what is under way and in the switch stays.
+    /// Restarts all hosts on the same network: frames in flight and the switch's state stay.
     pub fn run_again(&mut self, generation: u32) {
         (0..self.workers.len()).for_each(|rank| self.restart_worker(rank, generation));
         (0..self.servers.len()).for_each(|shard| self.restart_server(shard, generation));
     }
 
-    /// Runs one round; the result or failure of each worker that is not dead.
+    /// Runs one round. Returns the result or failure of each live worker.
     pub fn all_reduce(&mut self, gradients: &[Vec<f32>]) -> Vec<Result<Vec<f32>, Failure>> {
         let failed_at_start = self.start_round(gradients);
         if let Some((rank, _)) = self.late_start {
@@ -204,8 +204,8 @@ impl Network {
         .collect()
     }
 
-    /// Lets everybody start a round but those who are dead or late, and runs until the late one is to start.
-    /// By rank: who failed to.
+    /// Lets every live and punctual worker start a round, and runs until the late one starts. Returns the
+    /// failures to start, by rank.
     pub fn start_round(&mut self, gradients: &[Vec<f32>]) -> Vec<Option<Failure>> {
         let mut failed = vec![None; self.workers.len()];
         for (rank, gradient) in gradients.iter().enumerate() {
@@ -228,12 +228,12 @@ impl Network {
         }
     }
 
-    /// Whether every live worker has ended its round.
+    /// Returns whether every live worker has ended its round.
     pub fn is_idle(&self) -> bool {
         self.live_workers().all(|worker| worker.is_idle())
     }
 
-    /// Goes on to the next event; panics if it is later than that.
+    /// Runs the next event; panics if it is later than that.
     pub fn step_before(&mut self, give_up: Instant) {
         self.step();
         if self.now >= give_up {
@@ -259,9 +259,9 @@ impl Network {
         deadlines.chain(server_deadlines).chain(arrival).min()
     }
 
-    /// Goes on to the next event and lets it happen.
+    /// Runs the next event.
     pub fn step(&mut self) {
-        self.now = self.now.max(self.next_event().expect("somebody waits, so something is due"));
+        self.now = self.now.max(self.next_event().expect("a host waits, so an event is scheduled"));
         while self.queue.next_at().is_some_and(|at| at <= self.now)
             && let Some((_, (node, frame))) = self.queue.take()
         {
@@ -300,21 +300,21 @@ impl Network {
         }
     }
 
-    /// Whether the mutant keeps a worker's frame back.
+    /// Returns whether the mutant holds a worker's frame back.
     fn forgets(&self, bytes: &[u8]) -> bool {
         let frame = Frame::new_checked(bytes).expect("hosts send well-formed frames");
         let is_abort = || matches!(ControlMessage::parse(&frame), Ok((ControlMessage::Abort { .. }, _)));
         self.forgotten == Some(frame.incarnation()) && frame.kind() == Kind::Control && is_abort()
     }
 
-    /// Writes other values into a frame that a host sends, if it is to.
+    /// Writes other values into a frame of a misbehaving host.
     fn forge(&mut self, bytes: &mut [u8]) {
         let Some(forge) = &mut self.forge else { return };
         let frame = Frame::new_checked(&*bytes).expect("hosts send well-formed frames");
         let repr = FrameRepr::parse(&frame).expect("hosts send well-formed headers");
         let mut values: Vec<i32> = frame.values().take(repr.header.length.into()).collect();
         forge(&repr.header, &mut values);
-        repr.emit(&values, bytes).expect("the frame has the room that it had");
+        repr.emit(&values, bytes).expect("the frame still has room");
     }
 
     fn put(&mut self, to: Node, frame: &[u8]) {

@@ -1,5 +1,5 @@
-//! A NaN or an infinity that is let pass: it spoils its block at every worker, or its one value where sums
-//! are exact, and nothing else.
+//! A NaN or an infinity that passes: it affects its block at every worker, or only its value if sums are
+//! exact.
 
 use inart_protocol_aggregation::{Assignment, NonFinite};
 use proptest::prelude::*;
@@ -13,9 +13,9 @@ const WORKERS: usize = 3;
 /// Blocks of 256 values: two of the first shard, one and a bit of the second.
 const LEN: usize = 800;
 const SHARES: [f64; 2] = [0.5, 0.5];
-/// Which values are spoilt, of which worker.
+/// Non-finite values: worker and index.
 const SPOILT: [(usize, usize); 2] = [(0, 37), (2, 780)];
-/// The same of tensors whose sums are exact.
+/// Length of tensors whose sums are exact.
 const EXACT_LEN: usize = 30;
 const EXACT_SPOILT: [(usize, usize); 2] = [(0, 3), (2, 29)];
 
@@ -108,7 +108,7 @@ fn it_may_come_in_the_first_round_and_at_all_workers() {
     assert_eq!(sum, right, "whole numbers are exact");
 }
 
-/// A worker that is not told so aborts the job, whatever the others do.
+/// A worker without that setting aborts the job, for any setting of the others.
 #[test]
 fn it_passes_only_where_it_may() {
     for exact in [false, true] {
@@ -141,7 +141,7 @@ fn cost(with: &[Vec<f32>], loss: f64) -> (u64, f64) {
     (network.frames - packets, network.now.since(start).as_secs_f64())
 }
 
-/// Blocks with a NaN go as zeros, at the rate and through the slots of all others.
+/// Blocks with a NaN are sent as zeros, at the rate and through the slots of all others.
 #[test]
 fn a_round_with_a_nan_costs_less_than_twice_a_round_without() {
     let len = 32 * 3000;

@@ -1,5 +1,5 @@
-//! What sums are by the rules of docs/protocol/numbers.md, in whole numbers of any size: from the floats
-//! alone, and with nothing of the code under test.
+//! Expected sums by the rules of docs/protocol/numbers.md, in arbitrary-precision integers: from the floats
+//! alone, without code under test.
 
 use num_bigint::{BigInt, BigUint, Sign};
 
@@ -23,7 +23,7 @@ pub fn nearest(sum: &BigInt) -> f32 {
     const INFINITY: u32 = 0x7f80_0000;
     let size = sum.magnitude();
     let of_bits = |bits: u32| match bits {
-        // Where the next float would be if there were one.
+        // The next power after the largest float.
         INFINITY => BigUint::from(1u32) << (128 + 149),
         _ => units(f32::from_bits(bits)).into_parts().1,
     };
@@ -46,12 +46,12 @@ fn bound(largest: f32, workers: usize) -> BigInt {
         _ => workers.next_power_of_two().ilog2(),
     };
     let step = biased - 157 + carries as i32;
-    // No float is finer than 2^-149: nothing is rounded.
+    // Every float is a multiple of 2^-149: nothing is rounded.
     usize::try_from(step - 1 + 149).map_or(BigInt::ZERO, |shift| BigInt::from(workers) << shift)
 }
 
 /// Panics unless these are sums of the workers' tensors: the nearest float to the exact sum, if all sums of
-/// the job are exact or the tensor is short; else a float that a number reads as which is within the bound.
+/// the job are exact or the tensor is short; else a float within the bound.
 pub fn check(tensors: &[Vec<f32>], sums: &[f32], exact: bool) {
     let exact = exact || sums.len() <= BLOCK;
     for (block, sums) in sums.chunks(BLOCK).enumerate() {

@@ -1,4 +1,4 @@
-//! Hosts that move to another plan version while the job runs, each at its own moment.
+//! Hosts that migrate to another plan version while the job runs, each at a different moment.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use super::switch::Switch;
 use super::trouble::{fate_in, weather};
 use super::{check_sums, gradients, run_round};
 
-/// What somebody is told, and when.
+/// Order to a host or switch.
 #[derive(Clone, Debug)]
 enum Order {
-    /// The tables of a plan version are there, for a switch that sums those bitmap indices of block 0.
+    /// Installation of a plan version's tables, for a switch that sums those bitmap indices of block 0.
     Install(PlanVersion, u64),
     Worker(usize, Assignment),
     Server(usize, Assignment),
-    /// To follow the servers.
+    /// Preparation of a worker to follow the servers.
     Prepare(usize, Assignment),
-    /// That all workers do.
+    /// Coordinated cut-over by a server, since all workers are prepared.
     Lead(usize, Assignment),
-    /// All have moved.
+    /// Closing of the old plan version, since all hosts have migrated.
     Close,
-    /// The tables of a plan version are gone.
+    /// Removal of a plan version's tables.
     Remove(PlanVersion),
 }
 
@@ -56,7 +56,7 @@ fn execute(network: &mut Network, job: &Assignment, order: Order) {
     network.transmit();
 }
 
-/// Rounds of `len` values, one after the other, while those orders come; another round after the last.
+/// Runs rounds of `len` values while these orders are carried out; another round after the last.
 fn run(
     network: &mut Network,
     job: &Assignment,
@@ -92,7 +92,7 @@ fn run(
     }
 }
 
-/// The same job under another plan version.
+/// Returns the same job under another plan version.
 fn under(job: &Assignment, plan_version: u16) -> Assignment {
     Assignment { plan_version: plan_version.into(), ..job.clone() }
 }
@@ -101,20 +101,20 @@ fn micros(micros: u64) -> Instant {
     Instant::START + Duration::from_micros(micros)
 }
 
-/// A change from what is there to another plan version.
+/// Change to another plan version.
 #[derive(Clone, Debug)]
 struct Change {
     /// The bitmap indices of block 0 that the switch sums then.
     sums: u64,
-    /// When each host is told after the tables are there, in microseconds: workers, then servers.
+    /// Notification time of each host after the installation, in microseconds: workers, then servers.
     told: Vec<u64>,
-    /// Whether the change is undone: half of the hosts are told, then told to go back.
+    /// Whether the change is undone: half of the hosts are notified, then ordered back.
     undone: bool,
     /// Whether the workers follow the servers.
     coordinated: bool,
 }
 
-/// The orders of changes, one after the other.
+/// Returns the orders of consecutive changes.
 fn orders(
     job: &Assignment,
     first_sums: u64,
@@ -140,7 +140,7 @@ fn orders(
         };
         let delay = |host: usize| change.told[host % change.told.len()];
         let longest = change.told.iter().max().unwrap();
-        // Servers lead only where all workers know.
+        // Servers start the cut-over only after all workers are prepared.
         let is_told = |host: &usize| {
             !change.undone || if change.coordinated { *host < workers } else { host.is_multiple_of(2) }
         };
@@ -151,7 +151,7 @@ fn orders(
                 let back = at + longest + delay(hosts - host);
                 orders.push((micros(back + 1), told(host, &now.0)));
             } else if change.coordinated {
-                // Who has not followed by then is told to move.
+                // Workers that have not followed by then are ordered to migrate.
                 orders.push((micros(at + 3 * longest + 2), told(host, &next)));
             }
         }
@@ -184,7 +184,7 @@ fn a_move_of_all_hosts_changes_no_bit_and_takes_the_switchs_new_tables() {
     assert!(network.servers.iter().all(|server| server.open_plan_versions().eq([PlanVersion::from(10)])));
 }
 
-/// A move begins after each frame of a run, with any host first.
+/// Starts a migration after each frame of a run, with any host first.
 #[test]
 fn at_every_moment_hosts_may_begin_to_move() {
     let job = assignment(3, &[0.5, 0.5], 2);
@@ -212,7 +212,10 @@ fn at_every_moment_hosts_may_begin_to_move() {
             check_sums(&network, &gradients(3, round, 300));
             for (worker, kind) in network.workers.iter_mut().zip(&kind.workers) {
                 worker.finish_round(&mut [0.0; 300]).unwrap();
-                assert!(round < 2 || worker.record() == kind.record(), "the same bits as without a move");
+                assert!(
+                    round < 2 || worker.record() == kind.record(),
+                    "equal bits to a run without a migration"
+                );
             }
         }
     }
@@ -248,8 +251,8 @@ proptest! {
         run(&mut network, &job, orders(&job, first_sums, &changes, no_bitmap_indices), 3, len);
     }
 
-    /// Jobs of more workers than a block has bitmap indices: whoever is summed together sits together, and
-    /// others in every plan version.
+    /// Jobs of more workers than a block has bitmap indices: workers that are summed together share a block,
+    /// another set in every plan version.
     #[test]
     fn bitmap_indices_differ_between_plan_versions(
         weather in weather(),
@@ -258,8 +261,8 @@ proptest! {
         blocks in proptest::collection::vec(1..7usize, 3),
         changes in proptest::collection::vec(change(90), 1..3),
     ) {
-        // In each plan version the workers whose rank is a multiple of something sit in block 0, the others
-        // from bitmap index 64 on.
+        // In each plan version the workers whose rank is a multiple of `number` have bitmap indices in block
+        // 0, the others from bitmap index 64 on.
         let bitmap_indices = |number: usize| -> Vec<BitmapIndex> {
             let (mut first, mut others) = (0..64u16, 64u16..);
             let together = 2 + blocks[number % blocks.len()];
@@ -283,8 +286,7 @@ proptest! {
     }
 }
 
-/// A worker moves, and everybody else loses the way: what the server has of the old plan version still
-/// counts.
+/// A worker migrates, and all others lose their path: contributions of the old plan version still count.
 #[test]
 fn a_chunk_may_be_summed_of_contributions_of_both_plan_versions() {
     let job = assignment(3, &[1.0], 4);
@@ -320,11 +322,11 @@ fn a_worker_that_moves_before_the_server_waits_for_it() {
     check_sums(&network, &gradients(2, 1, 500));
 }
 
-/// The one whose result was lost repeats it alone in the new plan version.
+/// The worker whose result was lost repeats it alone in the new plan version.
 #[test]
 fn a_result_that_one_worker_lacks_is_sent_again_after_the_move() {
     let job = assignment(3, &[1.0], 4);
-    // Any frame of the round; then everybody moves.
+    // Any frame of the round; then all hosts migrate.
     for len in [8, 300] {
         let mut kind = Network::new(job.clone(), 0b111, kind_fate());
         run_round(&mut kind, &gradients(3, 0, len));
@@ -410,7 +412,7 @@ fn a_third_plan_version_waits_until_the_first_is_closed() {
         two_open.to_string(),
         "plan version 11: plan versions 3 and 10 are open; close plan version 3 first"
     );
-    // Told twice, and back and forth.
+    // Repeated orders, and back and forth.
     for next in [&second, &job, &job, &second] {
         worker.reroute(now, next.clone()).unwrap();
         server.reroute(next.clone()).unwrap();
@@ -427,7 +429,7 @@ fn a_third_plan_version_waits_until_the_first_is_closed() {
     assert!(worker.open_plan_versions().eq([PlanVersion::from(11), PlanVersion::from(10)]));
 }
 
-/// Nothing is sent twice, and what was summed in the network still is.
+/// Nothing is sent twice, and sums of switches are still used.
 #[test]
 fn workers_that_follow_their_servers_all_move_at_one_chunk() {
     for moment in 0..40 {
@@ -451,11 +453,11 @@ fn workers_that_follow_their_servers_all_move_at_one_chunk() {
         assert!(network.workers.iter().all(|worker| worker.has_moved()));
         assert!(network.workers.iter().all(|worker| worker.counters().retransmissions == 0), "{moment}");
         let gradients: u64 = network.servers.iter().map(|server| server.counters().gradients).sum();
-        assert_eq!(gradients, 0, "all was summed at the switch, in one plan version or the other");
+        assert_eq!(gradients, 0, "the switch summed all frames, in one plan version or the other");
     }
 }
 
-/// At a bit per second, the frame after the first one would be due in hours.
+/// At one bit per second, the frame after the first one would be due in hours.
 #[test]
 fn workers_that_had_next_to_no_rate_go_on_at_the_rate_that_they_move_to() {
     let mut job = assignment(3, &[1.0], 4);
@@ -476,7 +478,7 @@ fn workers_that_had_next_to_no_rate_go_on_at_the_rate_that_they_move_to() {
     assert!(network.now < Instant::START + Duration::from_millis(100), "{:?}", network.now);
 }
 
-/// The way to a server may be longer by another plan, with no queue on it.
+/// The path to a server may be longer by another plan, without a queue on it.
 #[test]
 fn the_shortest_round_trip_is_that_of_the_present_way() {
     let seen =

@@ -1,11 +1,11 @@
-//! The bits of a sum are a function of the workers' values and of their number: of nothing else.
+//! The bits of a sum are a function only of the workers' values and of the number of workers.
 
 use proptest::prelude::*;
 
 use super::bits;
 use super::drawn::{drawn, plan};
 
-/// The places of so many tensors in another order.
+/// Returns the indices of `tensors` tensors in another order.
 fn order(tensors: usize) -> impl Strategy<Value = Vec<usize>> {
     Just((0..tensors).collect::<Vec<_>>()).prop_shuffle()
 }

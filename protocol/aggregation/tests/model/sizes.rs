@@ -1,5 +1,5 @@
-//! Values of very different sizes after each other: every sum is right from the first step on, whatever came
-//! before it.
+//! Consecutive values of very different magnitudes: every sum is right from the first step on, independent of
+//! earlier ones.
 
 use num_bigint::BigInt;
 
@@ -13,7 +13,8 @@ fn near(size: f32, workers: usize, len: usize) -> Vec<Vec<f32>> {
     (0..workers).map(|rank| (0..len).map(|index| of(rank, index)).collect()).collect()
 }
 
-/// The sums of a stream, so many tensors in flight, in which a switch adds up three of four workers.
+/// Returns the sums of a stream with at most `most` tensors in flight, in which a switch sums three of four
+/// workers.
 fn sums(stream: &[Vec<Vec<f32>>], most: usize) -> Vec<Vec<f32>> {
     let mut network = Network::new(assignment(4, &[0.6, 0.4], 4), 0b0111, kind_fate());
     let records = tensors::run(&mut network, stream, most);
@@ -79,8 +80,8 @@ fn buckets_of_all_sizes_are_exact_where_integers_hold_their_values() {
     }
 }
 
-/// The largest error of rounds of six workers with values of these sizes, as a share of the largest sum:
-/// log2, rounded up; `None` if there is no error.
+/// Returns the largest error of rounds of six workers with values of these magnitudes, relative to the
+/// largest sum: log2, rounded up; `None` if there is no error.
 fn errors(sizes: &[f32], holders: usize) -> Vec<Option<i64>> {
     const LEN: usize = 300;
     let mut network = Network::new(assignment(6, &[1.0], 4), 0b1111, kind_fate());
@@ -99,7 +100,7 @@ fn errors(sizes: &[f32], holders: usize) -> Vec<Option<i64>> {
     sizes.iter().map(round).collect()
 }
 
-/// Whether all errors are below 2^-23 of the largest sum: a float's own rounding, and as much again.
+/// Returns whether all errors are below 2^-23 of the largest sum: twice a float's own rounding.
 fn are_precise(errors: &[Option<i64>]) -> bool {
     errors.iter().all(|share| share.is_none_or(|bits| bits <= -23))
 }
@@ -131,7 +132,7 @@ fn an_outlier_costs_nothing_in_other_rounds() {
     }
 }
 
-/// It rules its block of 256 values, and no other.
+/// It affects its block of 256 values, and no other.
 #[test]
 fn an_outlier_costs_nothing_in_other_blocks() {
     let mut network = Network::new(assignment(6, &[1.0], 4), 0b1111, kind_fate());
@@ -147,7 +148,7 @@ fn an_outlier_costs_nothing_in_other_blocks() {
     }
 }
 
-/// Half of the workers have the opposite of the others, but for a small part.
+/// Half of the workers have the negated values of the others, except for a small part.
 #[test]
 fn values_that_nearly_cancel_out_are_seen() {
     for size in [1e-3, 1e-12, 1e-25] {
@@ -170,7 +171,7 @@ fn rounds_of_zeros_let_no_small_value_be_forgotten() {
     }
 }
 
-/// Sizes that grow, in which nothing saturates and nothing is asked for again.
+/// Growing magnitudes, without saturation or requests for bypass.
 #[test]
 fn sums_that_outgrow_those_before_are_made_in_the_switch() {
     let mut network = Network::new(assignment(4, &[1.0], 4), 0b1111, kind_fate());

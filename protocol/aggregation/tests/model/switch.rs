@@ -6,12 +6,12 @@ use inart_wire::{
 
 #[derive(Clone)]
 struct Slot {
-    /// Of the tag, what differs in these tests.
+    /// Run: the only part of the tag that differs in these tests.
     run: Incarnation,
     sequence: ChunkSeq,
     shape: (Exponent, u16, bool),
     seen: u64,
-    /// Who repeated since the complete partial last left.
+    /// Workers that repeated since the complete partial was last sent.
     asked: u64,
     overflow: bool,
     values: Vec<i32>,
@@ -33,7 +33,7 @@ impl Switch {
         Self { window, expected, slots: vec![vec![None; window as usize]; shards], added: 0, saturated: 0 }
     }
 
-    /// What leaves for the server when this gradient comes in.
+    /// Returns the frame to the server for a received gradient, if any.
     pub fn handle(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let frame = Frame::new_checked(bytes).unwrap();
         let repr = FrameRepr::parse(&frame).unwrap();
@@ -101,12 +101,12 @@ impl Switch {
         (slot.seen == self.expected).then(|| partial(&repr, slot))
     }
 
-    /// Forgets everything, as a switch that restarts.
+    /// Forgets all state, as a switch that restarts.
     pub fn forget(&mut self) {
         self.slots.iter_mut().for_each(|slots| slots.fill(None));
     }
 
-    /// Expects a worker that will never come: no slot gets complete any more.
+    /// Expects a worker that never sends: no slot completes any more.
     pub fn expect_also(&mut self, absent: BitmapIndex) {
         self.expected |= Contributors::one(absent).bitmap;
     }

@@ -1,5 +1,5 @@
-//! Several tensors in flight, of different lengths: the same bits whatever is lost and whoever waits for
-//! what.
+//! Several tensors in flight, of different lengths: equal bits under any loss, independent of which worker
+//! waits.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use super::network::{Fate, Network, PEER_TIMEOUT, assignment, kind_fate};
 use super::trouble::{Weather, fate_in, rank};
 use super::{check_records, gradient, gradients};
 
-/// Sums a stream of tensors, by tensor and worker: one after the other, each as soon as a worker has fewer in
-/// flight than it may have, which is one more than its rank tells, and `most` at most. By tensor, then by
+/// Sums a stream of tensors, by tensor and worker: each worker starts the next as soon as it has fewer in
+/// flight than its limit, which is its rank plus one, and `most` at most. Returns records by tensor, then by
 /// worker.
 pub fn run(network: &mut Network, stream: &[Vec<Vec<f32>>], most: usize) -> Vec<Vec<RoundRecord>> {
     let workers = network.workers.len();
@@ -31,7 +31,7 @@ pub fn run(network: &mut Network, stream: &[Vec<Vec<f32>>], most: usize) -> Vec<
         }
         network.transmit();
         network.step();
-        assert!(network.now < end, "tensors do not come to their end");
+        assert!(network.now < end, "tensors do not end");
         for worker in 0..workers {
             let flow = &mut network.workers[worker];
             // The last worker takes them in any order, the others in that of their starts.
@@ -60,7 +60,7 @@ fn run_checked(job: &Assignment, lens: &[usize], most: usize, fate: Fate) -> Vec
     records
 }
 
-/// Of exact sums, of one shard's values, and of both shards'.
+/// Returns lengths of exact sums, of one shard's values, and of both shards'.
 fn len() -> impl Strategy<Value = usize> {
     prop_oneof![0..40usize, 250..270usize, 300..900usize]
 }
@@ -88,8 +88,8 @@ proptest! {
     }
 }
 
-/// Windows span tensors: what is free for one of them is so for the next. Values that are scaled wait for
-/// their maxima, and for nothing else.
+/// Windows span tensors: a position that is free for one is free for the next. Scaled values wait only for
+/// their maxima.
 #[test]
 fn chunks_of_several_tensors_fill_one_window() {
     for (lens, window, chunks, in_flight) in [
@@ -110,7 +110,7 @@ fn chunks_of_several_tensors_fill_one_window() {
     }
 }
 
-/// Every worker's tensors, all started at once; the worker's rank and what it is told about.
+/// Checks the culprit and its lengths, after all workers started these tensors at once.
 fn check_blame(shares: &[f64], lens: [&[usize]; 3], culprit: usize, [seen, expected]: [u32; 2]) {
     let mut network = Network::new(assignment(3, shares, 4), 0b011, kind_fate());
     let now = network.now;
@@ -156,7 +156,7 @@ fn a_shard_without_values_of_a_tensor_has_a_place_for_it() {
     run_checked(&job, &[1, 2, 0, 700, 1, 0, 0, 300, 3], 4, kind_fate());
 }
 
-/// Nobody takes some of the sums; the others come to their end, and there is room for more.
+/// Some sums are never taken; the others end, and more tensors fit.
 #[test]
 fn sums_that_nobody_takes_are_forgotten() {
     let mut network = Network::new(assignment(2, &[1.0], 4), 0b11, kind_fate());

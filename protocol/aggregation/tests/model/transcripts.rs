@@ -12,10 +12,10 @@ use super::{check_records, gradient, gradients};
 /// Longer than any time between two keep-alives.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// A program at each worker: starts the tensors that the labels name one after the other, and may skip some.
+/// A program at each worker: starts the tensors named by its labels one after the other, and may skip some.
 struct Programs {
     network: Network,
-    /// By worker: the labels that are left, the last one first.
+    /// Labels that are left by worker, the last one first.
     left: Vec<Vec<String>>,
     open: Vec<Option<TensorId>>,
     ends: Vec<Option<Failure>>,
@@ -29,7 +29,8 @@ impl Programs {
         Self { network, left, open: vec![None; workers], ends: vec![None; workers], len }
     }
 
-    /// Runs until no worker has a tensor left that it may start, or has failed; returns the sums that ended.
+    /// Runs until every worker has failed or has no tensor left that it may start. Returns the number of sums
+    /// that ended.
     fn run(&mut self, until: impl Fn(&Self) -> bool) -> usize {
         let (end, mut sums) = (self.network.now + 100 * PEER_TIMEOUT, 0);
         loop {
@@ -70,7 +71,7 @@ impl Programs {
         self.ends.iter().all(Option::is_some)
     }
 
-    /// Whether all have the sums of all their tensors, and keep-alives have passed since.
+    /// Returns whether all have the sums of all their tensors, and keep-alives have passed since.
     fn are_done(&self) -> bool {
         self.left.iter().all(Vec::is_empty) && self.open.iter().all(Option::is_none)
     }
@@ -102,7 +103,7 @@ fn blamed(programs: &Programs) -> (usize, u32, u32) {
     ends[0].1
 }
 
-/// The sizes of tensors: one exact chunk, scaled ones, several shards, a shard without values, none.
+/// Lengths of tensors: one exact chunk, scaled ones, several shards, a shard without values, none.
 const LENGTHS: [usize; 4] = [40, 700, 1, 0];
 
 #[test]
@@ -117,7 +118,7 @@ fn a_skipped_tensor_of_the_same_length_ends_the_job_by_the_workers_name() {
                 let mut programs = Programs::new(network, len, &labels);
                 programs.run(Programs::have_failed);
                 let (culprit, first, last) = blamed(&programs);
-                // Of two, the first counts as right.
+                // With two workers, the first counts as right.
                 assert_eq!(culprit, if workers == 2 { 1 } else { odd }, "{workers} {odd} {skipped} {len}");
                 assert!((first..=last).contains(&(skipped as u32)), "{skipped}: {first} to {last}");
                 for server in &programs.network.servers {
@@ -141,7 +142,7 @@ fn a_skipped_tensor_is_found_while_the_others_wait_for_the_last_sum() {
         let mut programs = Programs::new(network, 300, &skipping(3, count, (2, skipped)));
         let last_is_skipped = skipped + 1 == count;
         if last_is_skipped {
-            // No tensor is paired with another one: the others wait, and the wait names the worker.
+            // No tensor is paired with another one: the others wait, and the error names the worker.
             programs.run(|programs| programs.open[0].is_some() && programs.left[0].is_empty());
             let now = programs.network.now;
             programs.network.run_until(now + IDLE);
@@ -210,7 +211,7 @@ fn equal_labels_never_end_a_job() {
     }
 }
 
-/// What no transcript can show: the tensors have the same number of values and the same label.
+/// Transcripts cannot distinguish tensors with equal lengths and labels.
 #[test]
 fn without_labels_a_skipped_tensor_of_the_same_length_is_not_found() {
     let network = Network::new(assignment(2, &[1.0], 4), 0b11, kind_fate());
@@ -221,7 +222,7 @@ fn without_labels_a_skipped_tensor_of_the_same_length_is_not_found() {
     assert!(programs.network.workers.iter().all(|worker| worker.check().is_ok()));
 }
 
-/// A label costs nothing else: sums are the same bits, and memory that is used again has no old label.
+/// A label has no other effect: sums have equal bits, and reused memory has no old label.
 #[test]
 fn a_label_changes_no_sum_and_stays_with_its_tensor() {
     let mut network = Network::new(assignment(2, &[1.0], 4), 0b11, kind_fate());

@@ -1,4 +1,4 @@
-//! Frames that get lost, doubled, late and out of order; switches that forget; hosts that die.
+//! Loss, duplication, delay and reordering of frames; restarts of switches; crashes of hosts.
 
 use std::time::Duration;
 
@@ -90,8 +90,8 @@ proptest! {
         let job = assignment(workers, &[0.3, 0.7], 1 << window_log);
         let aggregated = aggregated & ((1 << workers) - 1);
         let mut kind = Network::new(job.clone(), aggregated, kind_fate());
-        // With 30 % lost on each of four links, a chunk and its result get through in a quarter of the tries:
-        // twenty tries within PEER_TIMEOUT all fail once in 300 times, and giving up then is right.
+        // With 30 % lost on each of four links, a chunk and its result pass in a quarter of the tries: twenty
+        // tries within PEER_TIMEOUT all fail once in 300 times, and aborting then is correct.
         let peer_timeout = Duration::from_secs(250);
         let mut bad = Network::with_peer_timeout(job, aggregated, fate_in(weather, seed), peer_timeout);
         for round in 0..3 {
@@ -207,7 +207,7 @@ fn a_failure_is_heard_of_even_when_frames_get_lost() {
     }
 }
 
-/// Any bytes at all, and any single byte of a right frame changed: counted, never summed, never a panic.
+/// Any bytes, and any single changed byte of a valid frame: counted, never summed, never a panic.
 #[test]
 fn damaged_frames_are_counted_and_never_summed() {
     let job = assignment(3, &[0.5, 0.5], 2);

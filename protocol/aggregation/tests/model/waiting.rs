@@ -1,4 +1,4 @@
-//! A worker that waits knows for whom, though a switch has its values and the server has none.
+//! A waiting worker names the host it waits for, even if a switch has its values and the server has none.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ fn a_server_that_has_not_answered_is_named() {
     assert_eq!(waiting(&network, 0).as_deref(), Some(named));
 }
 
-/// A server's job has ended when its workers are silent and no sum is under way.
+/// A server's job has ended when its workers are silent and no sum is in flight.
 #[test]
 fn a_server_knows_how_long_its_workers_have_been_silent() {
     let mut network = Network::new(assignment(3, &[1.0], 4), 0b111, kind_fate());
@@ -57,7 +57,7 @@ fn a_server_knows_how_long_its_workers_have_been_silent() {
     network.run_until(network.now + Duration::from_secs(100));
     assert!(silent(&network).unwrap() < Duration::from_secs(2), "they compute");
     assert_eq!(network.servers[0].never_heard().count(), 0);
-    // Two have sent what they have, and the third dies: that is no end.
+    // Two have sent their values, and the third crashes: that is not the end.
     network.switch.forget();
     network.dead_workers = vec![2];
     network.start_round(&gradients(3, 1, 700));

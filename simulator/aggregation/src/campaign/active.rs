@@ -1,4 +1,4 @@
-//! Trials with jobs that come and go, and hosts that die and come back, drawn apart.
+//! Trials with jobs that start and end, and hosts that crash and restart, drawn from separate streams.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use super::more::{span, stream};
 use crate::live::{Double, Interrupt, Live, LiveChange, LiveEvent};
 use crate::options::Options;
 
-/// Virtual time that such a run may take.
+/// Longest virtual time of such a run.
 const LIMIT: Span = Span(600_000_000_000);
-/// The time in which something happens to jobs and hosts.
+/// Time span in which job and host events start.
 const FIRST: Span = Span(500_000);
 const LAST: Span = Span(6_000_000_000);
-/// Other traffic lasts so long at most, since such runs are long.
+/// Longest duration of background traffic, since such runs are long.
 const TRAFFIC: Span = Span(100_000_000);
 
-/// Jobs on the hosts of the first one, some of them elastic, and what happens to them; mostly none.
+/// Draws jobs on the hosts of the first job, some of them elastic, and their events; usually none.
 fn jobs(seed: u64, topology: &Topology) -> Option<(Topology, Live)> {
     let mut rng = stream(seed, 12);
     if !rng.random_bool(0.3) {
@@ -55,7 +55,7 @@ fn some(rng: &mut ChaCha8Rng, all: &[NodeId]) -> Vec<NodeId> {
     all.iter().copied().filter(|id| *id == sure || rng.random_bool(0.8)).collect()
 }
 
-/// Draws what happens to a job.
+/// Draws the events of a job.
 fn happen(rng: &mut ChaCha8Rng, events: &mut Vec<LiveEvent>, job: &Job, may_come: bool) {
     let mut push = |at: u64, what| events.push(LiveEvent { at: Span(at), job: job.name.clone(), what });
     let comes = may_come && rng.random_bool(0.7);
@@ -83,7 +83,7 @@ fn happen(rng: &mut ChaCha8Rng, events: &mut Vec<LiveEvent>, job: &Job, may_come
     }
 }
 
-/// Makes some trials ones of jobs that come and go: hosts of elastic jobs die, and most come back.
+/// Turns some trials into trials with changing jobs: hosts of elastic jobs crash, and most restart.
 pub(super) fn enliven(topology: &mut Topology, options: &mut Options, faults: &mut Faults, seed: u64) {
     let Some((with_jobs, live)) = jobs(seed, topology) else { return };
     *topology = with_jobs;
@@ -110,12 +110,12 @@ pub(super) fn enliven(topology: &mut Topology, options: &mut Options, faults: &m
     mishaps(topology, options, faults, seed);
 }
 
-/// Adds second hosts with names that are in use, hosts that are interrupted while they wait, and looks at
-/// jobs whose workers compute for long.
+/// Adds duplicate hosts (names already in use), hosts that are interrupted while they wait, and usage checks
+/// of jobs with long computations.
 fn mishaps(topology: &Topology, options: &mut Options, faults: &Faults, seed: u64) {
     let mut rng = stream(seed, 17);
     let Some(live) = &mut options.live else { return };
-    // Who is gone or still for a while is not there to be asked beside.
+    // A disconnected or paused host cannot be compared with its duplicate.
     let is_well = |name: &String| {
         let events = faults.events.iter();
         !events.flat_map(|event| [&event.crash, &event.pause]).flatten().any(|victim| victim == name)
@@ -143,10 +143,10 @@ fn mishaps(topology: &Topology, options: &mut Options, faults: &Faults, seed: u6
         live.looks.push(span(&mut rng, Span(100_000_000), Span(40_000_000_000)));
     }
     if rng.random_bool(0.25) {
-        // Workers compute for longer than a look takes, and wait long for each other.
+        // Workers compute for longer than a usage check takes, and wait long for each other.
         live.computes = span(&mut rng, Span(2_000_000_000), Span(8_000_000_000));
         options.peer_timeout = Duration::from_secs(rng.random_range(10..60));
-        // A worker that dies before its server has heard from it is waited for sixty times as long.
+        // A server that has not heard from a worker yet waits sixty times as long for it.
         options.limit = Span(options.limit.0.max(100 * options.peer_timeout.as_nanos() as u64));
         options.rounds = options.rounds.min(2);
     }

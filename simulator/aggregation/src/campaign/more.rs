@@ -1,5 +1,5 @@
-//! What trials have beside random faults, each drawn apart, so that nothing else of a seed's trial depends on
-//! it.
+//! Additional settings of trials, each drawn from a separate stream, so that no other draw of the seed
+//! changes.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::gradients::Sizes;
 use crate::options::{OddLength, Options, Skip, Spoilt};
 use crate::watch::{Follow, LinkTraffic, Watch};
 
-/// How long hosts wait for each other.
+/// Peer timeout of hosts.
 pub(super) const PEER_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
@@ -27,7 +27,7 @@ pub(super) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     rng
 }
 
-/// That length, mostly; else one around that of a block, or of two.
+/// Returns usually `length`, else a length near one or two blocks.
 pub(super) fn some_around_a_block(seed: u64, length: usize) -> usize {
     let mut rng = stream(seed, 15);
     if !rng.random_bool(0.15) {
@@ -36,7 +36,7 @@ pub(super) fn some_around_a_block(seed: u64, length: usize) -> usize {
     BLOCK_VALUES * rng.random_range(1..=2) + rng.random_range(0..=8) - 4
 }
 
-/// The same topology, mostly; else with a worker that has no part in any job.
+/// Returns usually the given topology, else one with an additional worker without a job.
 pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
     let mut rng = stream(seed, 2);
     let jobs = topology.jobs();
@@ -52,9 +52,9 @@ pub(super) fn some_idle(seed: u64, topology: Topology) -> Topology {
     topology.with_jobs(jobs)
 }
 
-/// Adds values of other sizes, more runs under the same plan version, a gradient of another length, several
-/// tensors, changes of plans, interfaces that go down, and frames that the idle worker forges, some of them
-/// behind VLAN tags. `ideal` is how long a run takes without faults.
+/// Adds other magnitudes of values, more runs under the same plan version, another gradient length, several
+/// tensors, plan changes, interface failures, and frames that the idle worker forges, some of them
+/// VLAN-tagged. `ideal` is the duration of a run without faults.
 pub(super) fn add_more(
     options: &mut Options,
     faults: &mut Faults,
@@ -64,7 +64,7 @@ pub(super) fn add_more(
 ) {
     let mut rng = stream(seed, 3);
     if rng.random_bool(0.3) {
-        options.sizes = *Sizes::ALL.choose(&mut rng).expect("there are some");
+        options.sizes = *Sizes::ALL.choose(&mut rng).expect("the list is not empty");
         options.rounds += rng.random_range(0..=8);
     } else if rng.random_bool(0.5) {
         options.sizes = Sizes::Mixed;
@@ -92,7 +92,7 @@ pub(super) fn add_more(
             gap: span(&mut rng, Span(1_000), ideal),
             told_within: span(&mut rng, Span(1_000), Span(20_000_000)),
             coordinated: rng.random_bool(0.5),
-            undone: *[Share::default(), Share::near(0.4)].choose(&mut rng).expect("there are two"),
+            undone: *[Share::default(), Share::near(0.4)].choose(&mut rng).expect("the list is not empty"),
             plans: Vec::new(),
             hold: false,
             pretend: None,
@@ -106,8 +106,8 @@ pub(super) fn add_more(
     add_events(faults, topology, seed, ideal);
 }
 
-/// In some runs gradients have a NaN or an infinity: it passes, or ends the job. Jobs whose sums go on, or
-/// whose hosts come and go, have none.
+/// Adds a NaN or an infinity to the gradients of some runs: the value passes, or the job is aborted. Jobs
+/// with forwarded sums or changing hosts are left out.
 pub(super) fn spoil(options: &mut Options, seed: u64) {
     let mut rng = stream(seed, 16);
     let passes = rng.random_bool(0.6);
@@ -119,7 +119,7 @@ pub(super) fn spoil(options: &mut Options, seed: u64) {
     }
 }
 
-/// In some runs of jobs that stay and have one plan, a worker skips a round.
+/// Lets a worker skip a round, in some runs of static jobs with one plan.
 pub(super) fn skip(options: &mut Options, topology: &Topology, seed: u64) {
     let mut rng = stream(seed, 18);
     let workers = topology.jobs()[0].workers.len();
@@ -131,7 +131,7 @@ pub(super) fn skip(options: &mut Options, topology: &Topology, seed: u64) {
     }
 }
 
-/// In some runs without other changes of plans, other traffic on links, and plans that follow what is seen.
+/// Adds background traffic and replanning to some runs without other plan changes.
 fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Span) {
     let mut rng = stream(seed, 11);
     let is_free = options.changes.is_none() && options.runs == 1 && options.odd_length.is_none();
@@ -149,8 +149,8 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
         let [from, to] = ends;
         let rate_bps = (link.rate_bps() * rng.random_range(0.4..0.95)).min(100e6);
         let at = Span((ideal.0 as f64 * rng.random::<f64>()) as u64);
-        // On an overloaded link a host may be silent for a whole peer timeout, and its job is rightly
-        // aborted.
+        // On an overloaded link a host may be silent for a whole peer timeout, and aborting the job is
+        // correct.
         let same_way = |other: &&LinkTraffic| other.from == from && other.to == to;
         let others: f64 = options.others.iter().filter(same_way).map(|other| other.rate_bps).sum();
         let rate_bps = rate_bps.min(0.95 * link.rate_bps() - others);
@@ -179,7 +179,7 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
     }
 }
 
-/// A time from `least` to `most`, short ones as likely as long ones.
+/// Draws a log-uniform time from `least` to `most`.
 pub(super) fn span(rng: &mut ChaCha8Rng, least: Span, most: Span) -> Span {
     let (least, most) = ((least.0.max(1) as f64).ln(), (most.0.max(1) as f64).ln());
     Span((least + (most - least).max(0.0) * rng.random::<f64>()).exp() as u64)

@@ -9,12 +9,12 @@ use super::more::{PEER_TIMEOUT, span, stream};
 use crate::onward::Onward;
 use crate::options::Options;
 
-/// Waiting for what is with others may take so long in a trial.
+/// Longest time that sums spend in the larger job, in a trial.
 const LONGEST: Span = Span(30_000_000_000);
-/// With other traffic, which goes on all the time, or what looks at the network.
+/// Longest time with background traffic or with an observer.
 const LONGEST_WATCHED: Span = Span(200_000_000);
 
-/// Makes some trials ones of jobs whose sums go on to others; the larger job ends in some of them.
+/// Turns some trials into trials of jobs that forward their sums; in some of them the larger job is aborted.
 pub(super) fn hand_on(options: &mut Options, faults: &Faults, topology: &Topology, window: u32, seed: u64) {
     let mut rng = stream(seed, 14);
     if !rng.random_bool(0.25) || options.live.is_some() {
@@ -28,7 +28,7 @@ pub(super) fn hand_on(options: &mut Options, faults: &Faults, topology: &Topolog
     let is_watched = !faults.background.is_empty() || !options.others.is_empty() || options.watch.is_some();
     let longest = if is_watched { LONGEST_WATCHED } else { LONGEST };
     let rounds = u64::from(options.rounds * options.runs);
-    // Short tensors take more of them than long ones.
+    // A gradient cut into tensors needs up to one more frame per tensor.
     let frames = (options.gradient_values as u64).div_ceil(2) + u64::from(options.tensors);
     let waits = rounds * (1 + frames / u64::from(window));
     let most = Span((longest.0 / waits).min(3 * PEER_TIMEOUT.as_nanos() as u64));

@@ -1,5 +1,5 @@
-//! What must hold when faults have ended, and meanwhile: one controller is in charge, switches hold its
-//! plans, sums are right, and who ended had a reason.
+//! Invariants during and after faults: one controller is active, switches hold its plans, sums are right, and
+//! each ended controller had a reason.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,15 +20,15 @@ use super::trial::Fault;
 use super::world::{Process, World};
 use crate::{Error, InstalledNetwork, Options, simulate};
 
-/// When all faults have ended, everything is in order within this time.
+/// Time limit for convergence after all faults have ended.
 const SETTLED_WITHIN: Duration = Duration::from_secs(60);
-/// How often that is looked at.
+/// Check interval.
 const LOOK: Duration = Duration::from_millis(250);
-/// A controller that has reached a switch for so long has put it in order.
+/// Time of uninterrupted contact after which a controller must have repaired a switch.
 const CALM: Duration = Duration::from_secs(16);
 
 impl World<'_> {
-    /// Waits until everything is in order, and stays so; inside, why not.
+    /// Waits until the system has converged and stays so. The inner result has the reason otherwise.
     pub(super) async fn verdict(&mut self) -> Result<Result<(), String>, Error> {
         let until = Instant::now() + SETTLED_WITHIN;
         let charge = loop {
@@ -59,7 +59,8 @@ impl World<'_> {
         self.sums(&self.held(), told, self.processes[charge].set)
     }
 
-    /// The controller in charge, if there is one, all others know it, and all switches hold its plans.
+    /// Returns the active controller, or why there is not exactly one that all others know and whose plans
+    /// all switches hold.
     fn in_order(&self) -> Result<usize, String> {
         let alive = self.processes.iter().enumerate().filter(|(_, process)| process.is_alive());
         let alive: Vec<_> = alive.collect();
@@ -92,8 +93,8 @@ impl World<'_> {
         Ok(charge)
     }
 
-    /// By the records, the plan versions that a controller in charge assigns are in force: hosts are granted
-    /// roles under no others.
+    /// Checks that the plan versions assigned by an active controller are active in the records: hosts
+    /// receive roles under no others.
     fn records_agree(&self, charge: usize) -> Result<(), String> {
         let process = &self.processes[charge];
         let mut records = self.records[process.machine].clone();
@@ -103,14 +104,14 @@ impl World<'_> {
             if live != Some(told.plan_version) {
                 let (job, plan_version) = (told.job, told.plan_version);
                 return Err(format!(
-                    "controller {charge} assigns plan version {plan_version} of job {job}, and by the records {live:?} is in force"
+                    "controller {charge} assigns plan version {plan_version} of job {job}, but {live:?} is active in the records"
                 ));
             }
         }
         Ok(())
     }
 
-    /// Some switches are away for good: the others are looked after all the same.
+    /// Checks that the controller maintains the reachable switches while others stay unreachable.
     pub(super) fn holds_without_those_away(&self) -> Result<(), String> {
         let alive: Vec<_> = (0..self.processes.len()).filter(|at| self.processes[*at].is_alive()).collect();
         let [charge] = alive[..] else { return Ok(()) };
@@ -139,7 +140,7 @@ impl World<'_> {
             .try_for_each(|(name, tables)| wanted.check_switch(name, tables, &may_remain).map_err(place))
     }
 
-    /// What switches are to hold for a controller in charge.
+    /// Returns the expected tables of an active controller.
     fn wanted(&self, charge: usize) -> Result<Wanted<'_>, String> {
         let process = &self.processes[charge];
         let told = self.told(process).ok_or_else(|| format!("controller {charge} assigns nothing"))?;
@@ -147,8 +148,9 @@ impl World<'_> {
         Ok(Wanted { ports: &self.ports, jobs: plans.zip(told).collect() })
     }
 
-    /// What may have rows beside what is in force. Controllers that share records know each other's plan
-    /// versions, and keep the one before until the next push. Those of others they leave alone.
+    /// Returns which plan versions may have rows besides the active ones. Controllers that share records know
+    /// each other's plan versions, and keep the previous one until the next push. They do not touch those of
+    /// other records.
     fn may_remain(&self, charge: usize) -> impl Fn(JobId, PlanVersion) -> bool + use<> {
         let mut records: Records = self.records[self.processes[charge].machine].clone();
         let is_apart = !self.trial.one_folder && self.records.len() > 1;
@@ -159,7 +161,7 @@ impl World<'_> {
         }
     }
 
-    /// What the switches hold.
+    /// Returns the tables of all switches.
     pub(super) fn held(&self) -> Held {
         let inner = self.plant.lock();
         inner.switches.iter().map(|(name, switch)| (name.clone(), switch.memory.tables.clone())).collect()
@@ -186,7 +188,7 @@ impl World<'_> {
         })
     }
 
-    /// Every controller that has ended by itself said why, and that is so.
+    /// Checks that every controller that ended reported a true reason.
     fn all_ended_for_a_reason(&mut self) -> Result<(), String> {
         let mut replaced = 0;
         for (number, process) in self.processes.iter().enumerate() {
@@ -199,7 +201,7 @@ impl World<'_> {
                 }
                 DaemonError::Install(_) => {
                     let was_hindered = self.plant.lock().ledger[number].was_hindered;
-                    was_hindered.then_some(()).ok_or_else(|| why("although no switch refused anything"))?;
+                    was_hindered.then_some(()).ok_or_else(|| why("although no switch refused a request"))?;
                 }
             }
         }
@@ -207,8 +209,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A controller that is started again with the plan in force leaves it in force, where all switches are
-    /// there and hold what they held.
+    /// Checks that a controller restarted with the active plan keeps its plan version if all switches are
+    /// available and unchanged.
     fn no_plan_has_two_plan_versions(&mut self) -> Result<(), String> {
         let tally = self.plant.lock().tally;
         if !self.trial.one_folder || tally.starts_without + tally.rows_lost + tally.restarted_empty > 0 {
@@ -231,8 +233,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A push keeps the previous plan version, which hosts may use, and removes all older ones: where nothing
-    /// hinders it, switches hold two plan versions of a job at most.
+    /// A push keeps the previous plan version, which hosts may use, and removes all older ones. Checks that
+    /// switches then hold at most two plan versions of a job, unless a fault interfered.
     fn no_job_has_three_plan_versions(&self) -> Result<(), String> {
         let hinders = |fault: &Fault| match fault {
             Fault::Start { .. } | Fault::Kill { .. } => false,
@@ -256,21 +258,21 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Whether another controller was in charge of a switch that reported one.
+    /// Checks whether another controller was active at a switch that reported one.
     fn was_replaced(&self, number: usize, switch: &str) -> Result<(), &'static str> {
         let inner = self.plant.lock();
         let obeyed = &inner.switches.get(switch).ok_or("and named no switch")?.obeyed;
         let entry = &inner.ledger[number];
         if self.trial.first_come {
             let others = obeyed.iter().any(|(_, other)| *other != number);
-            return others.then_some(()).ok_or("although the switch served no other one");
+            return others.then_some(()).ok_or("although the switch served no other controller");
         }
         let own = entry.precedences.first().copied().unwrap_or_default();
         let greater = |(precedence, other): &&(u128, usize)| *other != number && *precedence > own;
         obeyed.iter().any(|it| greater(&it)).then_some(()).ok_or("although the switch obeyed no greater id")
     }
 
-    /// None runs any more: the last of them was killed, or a switch refused its plans.
+    /// Checks the case without a running controller: the last one was killed, or a switch refused its plans.
     pub(super) fn none_ended_in_vain(&self) -> Result<(), String> {
         let ends =
             |process: &Process| process.was_killed || matches!(process.ended, Some(DaemonError::Install(_)));
@@ -278,13 +280,13 @@ impl World<'_> {
             return Ok(());
         }
         let all: Vec<_> = self.processes.iter().filter_map(|process| process.ended.as_ref()).collect();
-        Err(format!("controllers ended each other: {all:?}"))
+        Err(format!("controllers replaced each other: {all:?}"))
     }
 }
 
 impl Plant {
-    /// A controller ends by itself. If a switch refused its plans, no switch holds anything of them but those
-    /// that its error names.
+    /// Handles that a controller ended. If a switch refused its plans, only switches that its error names may
+    /// hold any of them.
     pub fn ends(&self, number: usize, error: &DaemonError) {
         let mut inner = self.lock();
         inner.ledger[number].is_over = true;

@@ -18,14 +18,14 @@ impl Trial {
     /// Draws a trial. The same seed gives the same trial.
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // Apart from what the seed draws for other trials.
+        // Separate from what the seed draws for other trials.
         rng.set_stream(40);
         let topology = network(&mut rng);
         let schemes: [&'static dyn Scheme; 4] =
             [schemes::OPTIMIZED, schemes::INART, schemes::ATP, schemes::R_INART];
         let mut trial = Self {
             seed,
-            scheme: *schemes.choose(&mut rng).expect("there are some"),
+            scheme: *schemes.choose(&mut rng).expect("the list is not empty"),
             window_chunks: 1 << rng.random_range(0..=5),
             first_come: rng.random_bool(0.3),
             one_folder: rng.random_bool(0.6),
@@ -58,7 +58,7 @@ impl Trial {
                 let fault = Fault::Start { machine, other_plans: rng.random_bool(0.4), clock_back: false };
                 events.push(Event { at, fault });
                 if rng.random_bool(0.6) {
-                    // In the middle of what that one writes.
+                    // In the middle of its writes.
                     let at = at + Duration::from_millis(rng.random_range(25..=75));
                     events.push(Event { at, fault: Fault::Kill { machine } });
                     let at = at + Duration::from_millis(rng.random_range(0..=500));
@@ -103,7 +103,7 @@ fn at(rng: &mut ChaCha8Rng, events: &[Event]) -> Duration {
     }
 }
 
-/// A machine is cut off from all switches for a while, and meanwhile a controller starts on another one.
+/// Disconnects a machine from all switches for a while; meanwhile a controller starts on another one.
 fn cut_off(rng: &mut ChaCha8Rng, at: Duration, switches: &[String], machines: usize) -> Vec<Event> {
     let of = rng.random_range(0..machines);
     let lasts = Duration::from_millis(rng.random_range(200..=6000));
@@ -131,7 +131,7 @@ fn start_on(rng: &mut ChaCha8Rng, machine: usize) -> Fault {
     Fault::Start { machine, other_plans, clock_back }
 }
 
-/// One to three leaves, one or two spines, few hosts, mostly one job.
+/// Draws one to three leaves, one or two spines, few hosts, and usually one job.
 fn network(rng: &mut ChaCha8Rng) -> Topology {
     let equipment = Equipment {
         servers: rng.random_range(1..=2),
@@ -145,7 +145,7 @@ fn network(rng: &mut ChaCha8Rng) -> Topology {
     };
     let hosts = equipment.servers + equipment.workers;
     let (leaves, spines) = (rng.random_range(1..=2), rng.random_range(1..=2));
-    let topology = leaf_spine(leaves, spines, hosts, &equipment).expect("leaves have room for all hosts");
+    let topology = leaf_spine(leaves, spines, hosts, &equipment).expect("all hosts fit on the leaves");
     if rng.random_bool(0.3) {
         let first = topology.jobs()[0].clone();
         let second = Job { name: "other".to_owned(), ..first.clone() };

@@ -17,12 +17,12 @@ pub(super) struct Rows {
 pub(super) struct Duty {
     pub job: JobId,
     pub plan_version: PlanVersion,
-    /// Whose records know of the plan version.
+    /// Machine whose records know the plan version.
     pub machine: usize,
     /// The controller that assigned it first.
     pub by: usize,
     pub since: Instant,
-    /// By switch.
+    /// Rows, by switch.
     pub rows: BTreeMap<String, Rows>,
 }
 

@@ -1,4 +1,4 @@
-//! Hosts that run: the rows of their plan version stay, whichever controllers come and go.
+//! Running hosts: the rows of their plan version must stay, independent of controller restarts.
 
 use inart_wire::{JobId, PlanVersion};
 use tokio::time::Instant;
@@ -7,7 +7,7 @@ use super::duty::{Duty, Rows};
 use super::world::{Process, World};
 
 impl World<'_> {
-    /// Hosts of every job begin to run as any controller in charge assigns.
+    /// Starts the hosts of every job as assigned by each active controller.
     pub(super) fn hosts_begin(&mut self) {
         let mut begun = Vec::new();
         self.note_plan_versions();
@@ -58,8 +58,8 @@ impl World<'_> {
         self.mentioned.extend(plan_versions);
     }
 
-    /// Whether hosts may use a plan version: the one in force by the records that know it, and the one before
-    /// until the next push begins.
+    /// Returns whether hosts may use a plan version: the active one of the records that know it, and the
+    /// previous one until the next push starts.
     fn is_used(&self, duty: &Duty) -> bool {
         let Duty { job, plan_version, machine, .. } = duty;
         if self.others_may_remove(duty) {
@@ -77,9 +77,9 @@ impl World<'_> {
                 && live.is_some_and(|live| self.is_last_push(*job, live, *machine))
     }
 
-    /// Whether no push began after the one of a plan version that is in force. A controller with the plans in
-    /// force begins none; one with other plans does, which may remove the previous plan version although the
-    /// push fails.
+    /// Returns whether no push started after that of an active plan version. A controller with the active
+    /// plans starts none. A controller with other plans does, and may remove the previous plan version
+    /// although the push fails.
     fn is_last_push(&self, job: JobId, live: PlanVersion, machine: usize) -> bool {
         let mut duties = self.duties.iter();
         let of_live = duties.find(|duty| (duty.job, duty.plan_version, duty.machine) == (job, live, machine));
@@ -90,10 +90,10 @@ impl World<'_> {
         })
     }
 
-    /// Whether controllers on machines with records of their own may have removed a plan version. Records
-    /// that do not know a plan version cannot keep its number from being taken, if the switches that hold it
-    /// are away. The first push by such records leaves the plan version alone, as one that hosts may use;
-    /// then it is the one before, which the second push removes.
+    /// Returns whether controllers on machines with separate records may have removed a plan version. Records
+    /// that do not know a plan version cannot reserve its number while the switches that hold it are
+    /// unreachable. The first push by such records keeps the plan version, since hosts may use it; then it is
+    /// the previous one, and the second push removes it.
     fn others_may_remove(&self, duty: &Duty) -> bool {
         if self.trial.one_folder {
             return false;
@@ -110,7 +110,7 @@ impl World<'_> {
             || machines.filter(|other| other != machine).any(|other| ran(other).count() > 1)
     }
 
-    /// The rows that hosts use are there, but for what a switch has lost itself.
+    /// Checks that switches hold the rows that hosts use, except rows that a switch lost by a fault.
     pub(super) fn hosts_have_their_rows(&self) -> Result<(), String> {
         let held = self.held();
         let inner = self.plant.lock();

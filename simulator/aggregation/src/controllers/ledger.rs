@@ -1,4 +1,4 @@
-//! What each controller did, as the switches saw it, and what of that no controller may do.
+//! Actions of each controller as seen by the switches, and the violations among them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,28 +6,28 @@ use std::sync::Arc;
 use inart_controller::daemon::State;
 use tokio::time::Instant;
 
-/// One controller.
+/// Record of one controller.
 pub(super) struct Entry {
     pub machine: usize,
     pub state: Arc<State>,
     /// The precedences that it opened sessions with.
     pub precedences: BTreeSet<u128>,
-    /// The greatest precedence that switches reported before it wanted to open its first session.
+    /// Greatest precedence that switches reported before it opened its first session.
     pub reported: u128,
-    /// Whether it has wanted to.
+    /// Whether it has tried to open a session.
     pub has_opened: bool,
     /// Switches that it has had sessions with.
     pub opened: BTreeSet<String>,
-    /// Which switch reported first that another controller is in charge, and when.
+    /// First switch that reported another active controller, and when.
     pub deposed: Option<(Instant, String)>,
-    /// When it was told last that a switch serves another controller, and a number between those of the
-    /// sessions before and after that.
+    /// Last refusal by a switch that serves another controller: when, and a number between those of the
+    /// sessions before and after.
     pub refused: Option<(Instant, u64)>,
-    /// Writes under way.
+    /// Number of writes in flight.
     pub writing: u32,
-    /// Whether a switch refused one of its updates, or lost rows while it ran.
+    /// Whether a switch refused one of its updates, or lost rows meanwhile.
     pub was_hindered: bool,
-    /// Whether it was killed, or has ended by itself.
+    /// Whether it was killed or has ended.
     pub is_over: bool,
 }
 
@@ -48,7 +48,7 @@ impl Entry {
         }
     }
 
-    /// Whether its plans are in force.
+    /// Returns whether its plans are active.
     pub fn has_installed(&self) -> bool {
         self.state.status().installed
     }

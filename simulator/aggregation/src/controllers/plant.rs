@@ -1,4 +1,4 @@
-//! The switches of a trial, and what they do with what controllers ask.
+//! Switches of a trial and their handling of controller requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,10 +24,10 @@ const LATENCY_MS: u64 = 8;
 pub(super) struct Plant {
     pub values: ValuesPerFrame,
     pub limits: Limits,
-    /// Whether switches serve the client that came first.
+    /// Whether switches serve the first client only.
     pub first_come: bool,
     inner: Arc<Mutex<Inner>>,
-    /// Something that sessions depend on has changed. (Receivers of `watch` are woken in a random order.)
+    /// Signals a change that sessions depend on. (Receivers of `watch` are woken in a random order.)
     pub changed: Arc<Notify>,
 }
 
@@ -42,29 +42,29 @@ pub(super) struct Inner {
     sessions: u64,
 }
 
-/// One switch.
+/// A switch.
 pub(super) struct Switch {
     pub memory: Memory,
-    /// The greatest precedence that it has seen since it started, and whose that is.
+    /// Greatest precedence seen since its start, and the controller that has it.
     pub greatest: Option<(u128, usize)>,
     /// The controller that it serves, and by which session, where it serves the first one.
     pub owner: Option<(usize, u64)>,
-    /// By plan version of a job: which controllers wrote the first rows that it held of it, first and last.
-    /// What controllers remove is left out; what it has lost stays, since they write it again.
+    /// Controllers that wrote the first rows of a plan version of a job, first and last. Removals by
+    /// controllers delete an entry; row loss does not, since controllers rewrite lost rows.
     pub written: BTreeMap<(JobId, PlanVersion), (usize, usize)>,
-    /// Controllers that it was told to obey, in the order of time, with their precedences.
+    /// Controllers that the switch was set to obey, in order of time, with their precedences.
     pub obeyed: Vec<(u128, usize)>,
     /// Faults that keep it out of reach: of all, and by machine.
     away: u32,
     away_of: BTreeMap<usize, u32>,
-    /// By machine: how often connections from there broke.
+    /// Number of broken connections, by machine.
     breaks: BTreeMap<usize, u32>,
     stands_until: Instant,
-    /// Whether it applies nothing of a batch after an update that it refuses.
+    /// Whether it ignores the rest of a batch after an update that it refuses.
     stops: bool,
-    /// When it last suffered a fault.
+    /// Time of its last fault.
     pub disturbed: Instant,
-    /// When it last lost rows, also since it restarted.
+    /// Time of its last row loss, including those before a restart.
     pub lost_rows: Option<Instant>,
 }
 
@@ -87,7 +87,7 @@ impl Switch {
         }
     }
 
-    /// Whether controllers of a machine reach it.
+    /// Returns whether controllers of a machine can reach it.
     pub fn is_reached(&self, machine: usize) -> bool {
         self.away == 0 && self.away_of.get(&machine).is_none_or(|faults| *faults == 0)
     }
@@ -97,13 +97,13 @@ impl Switch {
     }
 }
 
-/// A controller's way to a switch: a connection, or the attempt to make one.
+/// Connection, or connection attempt, of a controller to a switch.
 #[derive(Clone)]
 pub(super) struct Line {
     pub controller: usize,
     pub machine: usize,
     pub switch: String,
-    /// How often connections had broken when it began.
+    /// Number of broken connections when it started.
     pub breaks: u32,
 }
 
@@ -121,7 +121,7 @@ impl Inner {
         }
     }
 
-    /// Notes what no controller may do.
+    /// Records a violation by a controller.
     pub fn blame(&mut self, what: impl FnOnce() -> String) {
         if self.wrong.is_none() {
             self.wrong = Some(what());
@@ -165,7 +165,7 @@ impl Inner {
         for update in updates {
             let one = std::slice::from_ref(update);
             let applied = switch.memory.write(one).now_or_never();
-            if let Err(error) = applied.expect("a switch in memory waits for nothing") {
+            if let Err(error) = applied.expect("a switch in memory never blocks") {
                 refused.push(error.to_string());
                 if switch.stops {
                     break;
@@ -219,12 +219,12 @@ impl Plant {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sessions look whether they still hold.
+    /// Notifies sessions of a change.
     pub fn has_changed(&self) {
         self.changed.notify_waiters();
     }
 
-    /// A message is under way.
+    /// Waits for the latency of a message.
     pub async fn travel(&self) {
         let ms = self.lock().draws.random_range(0..=LATENCY_MS);
         if ms > 0 {
@@ -232,7 +232,7 @@ impl Plant {
         }
     }
 
-    /// Waits while the switch stands still, for up to `patience`.
+    /// Waits while the switch hangs, for up to `patience`.
     async fn stands(&self, line: &Line, patience: Duration) -> Result<(), SwitchError> {
         let (now, until) = (Instant::now(), self.lock().at(line)?.stands_until);
         if until > now + patience {
@@ -245,7 +245,7 @@ impl Plant {
         Ok(())
     }
 
-    /// A controller's question, and the answer's way back. A question that is under way arrives also if its
+    /// Sends a request to the switch and returns its answer. A request in flight arrives even if its
     /// controller ends meanwhile.
     pub async fn ask<T: Send + 'static>(
         &self,
@@ -269,7 +269,7 @@ impl Plant {
         self.answered(line, asked.await)
     }
 
-    /// Writes in two parts, so that everything else may happen in between.
+    /// Writes in two parts, so that other events can happen in between.
     pub async fn write(
         &self,
         line: &Line,
@@ -333,8 +333,8 @@ impl Plant {
         .await
     }
 
-    /// A controller that was replaced changes nothing more, once its plans were in force: before that it may
-    /// undo what it has begun.
+    /// Checks that a controller that was replaced changes nothing once its plans were active. Before that it
+    /// may undo its own changes.
     fn begins_to_change(&self, line: &Line) {
         let mut inner = self.lock();
         let entry = &inner.ledger[line.controller];
@@ -347,7 +347,7 @@ impl Plant {
         }
     }
 
-    /// What a controller is told, which it now knows.
+    /// Notes what the controller learns from an answer.
     fn answered<T>(
         &self,
         line: &Line,
@@ -360,7 +360,7 @@ impl Plant {
         answer
     }
 
-    /// A controller is told that a session is over.
+    /// Notes that a controller learns of the end of its session.
     pub fn knows(&self, line: &Line, error: &SwitchError) {
         let entry = &mut self.lock().ledger[line.controller];
         let starts = self.first_come && !entry.has_installed();
@@ -369,7 +369,7 @@ impl Plant {
         }
     }
 
-    /// Why a session is over, if it is.
+    /// Returns why a session is over, if it is.
     pub fn is_over(&self, line: &Line, precedence: u128) -> Option<SwitchError> {
         let mut inner = self.lock();
         inner.obeys(line, precedence, self.first_come).err()
@@ -383,7 +383,7 @@ impl Plant {
         Line { controller, machine, switch: switch.to_owned(), breaks }
     }
 
-    /// What a switch is to suffer.
+    /// Applies a fault to a switch.
     fn disturb(&self, name: &str, fault: impl FnOnce(&mut Switch)) {
         if let Some(switch) = self.lock().switches.get_mut(name) {
             switch.disturbed = Instant::now();
@@ -421,7 +421,7 @@ impl Plant {
         });
     }
 
-    /// A switch has lost everything.
+    /// Handles that a switch has lost all state.
     pub fn is_emptied(&self, name: &str) {
         self.lock().tally.restarted_empty += 1;
         let limits = self.limits;
@@ -439,7 +439,7 @@ impl Plant {
         });
     }
 
-    /// A switch answers nothing for a while.
+    /// Lets a switch hang for a while.
     pub fn stands_still(&self, name: &str, lasts: Duration) {
         self.lock().tally.switches_stood += 1;
         self.disturb(name, |switch| switch.stands_until = Instant::now() + lasts);
@@ -472,5 +472,5 @@ impl Plant {
     }
 }
 
-/// How long a call may take.
+/// Timeout of a call.
 pub(super) const CALL: Duration = Duration::from_secs(30);

@@ -1,5 +1,5 @@
-//! What switches must hold for plans, from the plans and from where frames get: not as the controller
-//! computes it.
+//! Expected tables of switches, computed from the plans and from the paths of frames, independent of the
+//! controller's code.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,22 +14,22 @@ use inart_wire::{JobId, MacAddr, PlanVersion, Rank, ShardId};
 /// Tables by switch.
 pub(super) type Held = BTreeMap<String, SwitchTables>;
 
-/// Plan versions of jobs that may have rows, besides the active ones.
+/// Returns whether a plan version of a job may have rows besides the active ones.
 pub(super) type MayRemain<'a> = &'a dyn Fn(JobId, PlanVersion) -> bool;
 
-/// What a frame of a worker meets at a switch: whether it is summed, and the port by which it or its sum
-/// leaves.
+/// Handling of a worker's frame at a switch: whether it is summed, and the output port of the frame or its
+/// sum.
 type Step = (bool, PortNo);
 
-/// A network and what its hosts are told.
+/// A network and the assignments of its hosts.
 pub(super) struct Wanted<'a> {
     pub ports: &'a PortMap,
-    /// By job: its plan, and what its hosts are told.
+    /// Plan and assignment, by job.
     pub jobs: Vec<(&'a Plan, Assignment)>,
 }
 
 impl Wanted<'_> {
-    /// Compares the rows of one switch that do not depend on others.
+    /// Checks the rows of one switch that do not depend on other switches.
     pub fn check_switch(
         &self,
         name: &str,
@@ -56,7 +56,7 @@ impl Wanted<'_> {
         self.check_shared(name, held).map_err(in_place)
     }
 
-    /// Follows frames through all switches.
+    /// Traces frames through all switches.
     pub fn check_network(&self, held: &Held) -> Result<(), String> {
         for (_, told) in &self.jobs {
             for shard in 0..told.shards.len() {
@@ -66,7 +66,7 @@ impl Wanted<'_> {
         self.check_ordinary(held)
     }
 
-    /// The rows of `steer` under the plan version in force are those of the workers' ways, and no others.
+    /// Checks that the rows of `steer` under the active plan version are exactly those of the workers' paths.
     fn check_steer(
         &self,
         name: &str,
@@ -84,16 +84,16 @@ impl Wanted<'_> {
             };
             match wanted.remove(key) {
                 Some(step) if step == found => {}
-                step => return Err(format!("{key:?} is {found:?}, and the plan wants {step:?}")),
+                step => return Err(format!("{key:?} is {found:?}, expected {step:?}")),
             }
         }
         match wanted.into_iter().next() {
-            Some((key, step)) => Err(format!("it lacks {key:?}, which is to be {step:?}")),
+            Some((key, step)) => Err(format!("{key:?} is missing, expected {step:?}")),
             None => Ok(()),
         }
     }
 
-    /// What workers' frames meet at a switch.
+    /// Returns the handling of workers' frames at a switch.
     fn steps(&self, name: &str, plan: &Plan, told: &Assignment) -> Result<BTreeMap<SteerKey, Step>, String> {
         let mut steps = BTreeMap::new();
         let port = |from: &str, to: &str| {
@@ -120,7 +120,7 @@ impl Wanted<'_> {
                         Some(next) => (false, port(node, next)?),
                         None => {
                             let trunk = trunk(plan, node, &flow.server)?;
-                            (true, port(node, trunk.get(1).ok_or("a trunk without a way")?)?)
+                            (true, port(node, trunk.get(1).ok_or("a trunk without a path")?)?)
                         }
                     };
                     let (job, plan_version, ingress) = (told.job, told.plan_version, port(node, from)?);
@@ -136,7 +136,8 @@ impl Wanted<'_> {
         Ok(steps)
     }
 
-    /// What all jobs share: every host's address, the ports to switches, a group for other addresses.
+    /// Checks the shared tables: every host's address, the switch-facing ports, and a group for other
+    /// addresses.
     fn check_shared(&self, name: &str, held: &SwitchTables) -> Result<(), String> {
         let hosts: BTreeSet<_> = self.ports.hosts().map(|(_, dst)| MacKey { dst }).collect();
         if !held.mac.keys().eq(&hosts) {
@@ -144,7 +145,7 @@ impl Wanted<'_> {
         }
         let to_switches = self.ports.ports(name).filter(|(_, peer)| self.ports.is_switch(peer));
         if !to_switches.map(|(port, _)| port).eq(held.switch_ports.keys().map(|key| key.ingress)) {
-            return Err("it takes other ports for those to switches".to_owned());
+            return Err("it marks other ports as switch-facing".to_owned());
         }
         match held.mac_default {
             MacAction::Flood { group } if held.groups.contains_key(&group) => Ok(()),
@@ -152,7 +153,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// A result reaches each worker once, by rows of `results` of which none is left over.
+    /// Checks that a result reaches each worker exactly once, and that `results` has no unused rows.
     fn check_results(&self, held: &Held, told: &Assignment, index: usize) -> Result<(), String> {
         let shard = ShardId::try_from(index).map_err(|_| "too many servers")?;
         let server = told.shards[index].server.as_str();
@@ -169,7 +170,7 @@ impl Wanted<'_> {
         let mut workers: Vec<_> = told.workers.iter().map(|worker| worker.name.clone()).collect();
         workers.sort();
         if arrived != workers {
-            return Err(format!("results of {server} come to {arrived:?}"));
+            return Err(format!("results of {server} reach {arrived:?}"));
         }
         let of_shard =
             |key: &ResultsKey| (key.job, key.plan_version, key.shard) == (job, plan_version, shard);
@@ -182,8 +183,8 @@ impl Wanted<'_> {
         Ok(())
     }
 
-    /// Copies of a frame that `server` sends come to these hosts, sorted. `copies` says to which ports a
-    /// switch copies what comes in by one.
+    /// Returns the hosts that copies of a frame from `server` reach, sorted. `copies` returns the ports that
+    /// a switch copies to, by input port.
     fn flood<'g>(
         &self,
         sender: &str,
@@ -202,7 +203,8 @@ impl Wanted<'_> {
                 continue;
             }
             let ingress = self.ports.port(&node, &from).ok_or("no port")?;
-            let group = copies(&node, ingress).ok_or_else(|| format!("{node} copies none from {from}"))?;
+            let group =
+                copies(&node, ingress).ok_or_else(|| format!("{node} copies no frame from {from}"))?;
             for port in group.iter().filter(|port| **port != ingress) {
                 let peer =
                     self.ports.peer(&node, *port).ok_or_else(|| format!("{node} has no port {port}"))?;
@@ -213,7 +215,7 @@ impl Wanted<'_> {
         Ok(arrived)
     }
 
-    /// Ordinary frames reach the host that has the address, and all others if none has.
+    /// Checks that ordinary frames reach the host that has the address, and all others if no host has it.
     fn check_ordinary(&self, held: &Held) -> Result<(), String> {
         let hosts: Vec<_> = self.ports.hosts().collect();
         for (sender, _) in &hosts {
@@ -229,7 +231,7 @@ impl Wanted<'_> {
                 hosts.iter().map(|(host, _)| (*host).to_owned()).filter(|host| host != sender).collect();
             others.sort();
             if arrived? != others {
-                return Err(format!("frames of {sender} to unknown addresses do not come to all"));
+                return Err(format!("frames of {sender} to unknown addresses do not reach all hosts"));
             }
         }
         Ok(())
@@ -247,18 +249,18 @@ impl Wanted<'_> {
             };
             node = self.ports.peer(node, *port).ok_or("no peer")?;
         }
-        Err(format!("frames of {sender} do not come to {receiver}"))
+        Err(format!("frames of {sender} do not reach {receiver}"))
     }
 }
 
-/// The way of a sum from an aggregator.
+/// Returns the path of a sum from an aggregator.
 fn trunk<'p>(plan: &'p Plan, aggregator: &str, server: &str) -> Result<&'p Vec<String>, String> {
     let mut trunks = plan.trunks.iter();
     let found = trunks.find(|trunk| trunk.aggregator == aggregator && trunk.server == server);
     Ok(&found.ok_or_else(|| format!("no trunk from {aggregator} to {server}"))?.path)
 }
 
-/// Sums of different kinds have slots of their own, and a sum has the same ones for all its workers.
+/// Checks that different sums use different slots, and that a sum uses the same slots for all its workers.
 fn check_slots(held: &SwitchTables) -> Result<(), String> {
     let mut owners = BTreeSet::new();
     for (key, action) in &held.steer {
@@ -293,7 +295,7 @@ fn check_groups(held: &SwitchTables) -> Result<(), String> {
         used.insert(group);
     }
     match held.groups.keys().find(|group| !used.contains(group)) {
-        Some(group) => Err(format!("no row leads to group {group}")),
+        Some(group) => Err(format!("no row refers to group {group}")),
         None => Ok(()),
     }
 }

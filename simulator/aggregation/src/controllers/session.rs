@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::plant::{CALL, Inner, Line, Plant, superseded};
 
-/// How long connecting may take.
+/// Connection timeout.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// One controller's view of the switches, by name.
@@ -57,7 +57,7 @@ impl Program for Client {
                 })
                 .await
                 .inspect_err(|error| is_refused(&mut self.plant.lock(), self.controller, error))?;
-            // Others are told that they are not in charge any more.
+            // The other sessions are notified that they are not active any more.
             self.plant.has_changed();
             Ok(Box::new(session) as Box<dyn Session>)
         }
@@ -84,8 +84,8 @@ impl Program for Client {
     }
 }
 
-/// A controller that was refused a switch has given back all that it had when it wants to have one again.
-/// What it has asked of others before it heard of the refusal is under way, and no fault.
+/// Checks that a controller that was refused by a switch has released all its switches before it retries.
+/// Requests sent to other switches before the refusal arrived are in flight, and no violation.
 fn begins_to_open(inner: &mut Inner, controller: usize) {
     let entry = &mut inner.ledger[controller];
     entry.has_opened = true;
@@ -98,7 +98,7 @@ fn begins_to_open(inner: &mut Inner, controller: usize) {
     }
 }
 
-/// A controller is told that a switch serves another one.
+/// Notes that a controller was refused, because the switch serves another one.
 fn is_refused(inner: &mut Inner, controller: usize, error: &SwitchError) {
     if matches!(error, SwitchError::Superseded(_)) {
         let before = inner.session();
@@ -106,7 +106,7 @@ fn is_refused(inner: &mut Inner, controller: usize, error: &SwitchError) {
     }
 }
 
-/// The switch serves the client that came first.
+/// Applies the rule that the switch serves the first client only.
 fn take(inner: &mut Inner, line: &Line, number: u64) -> Result<(), SwitchError> {
     let switch = inner.at(line)?;
     match switch.owner {
@@ -136,7 +136,7 @@ fn obey(inner: &mut Inner, line: &Line, precedence: u128) -> Result<(), SwitchEr
     }
 }
 
-/// Notes that a controller opens a session to write, and what came of it.
+/// Notes that a controller opens a session to write, and the outcome.
 fn note(
     inner: &mut Inner,
     line: &Line,
@@ -226,7 +226,7 @@ impl Session for Opened {
     }
 }
 
-/// A switch that serves its first client is free again soon after that client has left it.
+/// A switch that serves its first client becomes free soon after that client disconnects.
 impl Drop for Opened {
     fn drop(&mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };

@@ -1,4 +1,4 @@
-//! A trial: what happens when, and what it came to.
+//! A trial: its events and its outcome.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,55 +11,55 @@ use crate::{Error, Tally};
 /// Events of controllers and switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A controller starts on a machine, also beside one that runs there or elsewhere.
+    /// A controller starts on a machine, where another may already run.
     Start {
-        /// The machine.
+        /// Machine.
         machine: usize,
         /// Whether it has the other plans.
         other_plans: bool,
-        /// Whether the machine's clock is behind those of all others.
+        /// Whether the machine's clock is behind all others.
         clock_back: bool,
     },
     /// The newest controller of a machine is killed.
     Kill {
-        /// The machine.
+        /// Machine.
         machine: usize,
     },
     /// A switch is out of reach; it forwards meanwhile.
     Away {
-        /// The switch.
+        /// Switch.
         switch: String,
-        /// Of the controllers of that machine only.
+        /// Affected machine; all if not given.
         of: Option<usize>,
-        /// For how long; until all faults end if not given.
+        /// Duration; until all faults end if not given.
         lasts: Option<Duration>,
     },
-    /// A switch restarts, and has lost program, tables and the ids that it had seen.
+    /// A switch restarts without program, tables and seen ids.
     Restart {
-        /// The switch.
+        /// Switch.
         switch: String,
-        /// For how long it is out of reach.
+        /// Time during which it is unreachable.
         lasts: Duration,
     },
     /// A switch refuses one update.
     Refuse {
-        /// The switch.
+        /// Switch.
         switch: String,
-        /// After so many others.
+        /// Number of updates before it.
         after: usize,
-        /// Whether it applies nothing of a batch that comes after the update which it refuses.
+        /// Whether it ignores the rest of the batch after the update that it refuses.
         stops: bool,
     },
-    /// A switch answers nothing; its sessions stay.
+    /// A switch does not answer; its sessions stay open.
     Stand {
-        /// The switch.
+        /// Switch.
         switch: String,
-        /// For how long.
+        /// Duration.
         lasts: Duration,
     },
     /// A switch loses some rows.
     Lose {
-        /// The switch.
+        /// Switch.
         switch: String,
         /// Each with this probability, in percent.
         percent: u8,
@@ -69,41 +69,41 @@ pub enum Fault {
 /// A fault and when it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, since the trial began.
+    /// Time since the start of the trial.
     pub at: Duration,
-    /// What happens.
+    /// Fault.
     pub fault: Fault,
 }
 
 /// A random run of controllers.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Decides latencies and what is drawn while the trial runs.
+    /// Seed of latencies and of what is drawn while the trial runs.
     pub seed: u64,
     /// The network and its jobs.
     pub topology: Topology,
-    /// How they are planned.
+    /// Planning scheme.
     pub scheme: &'static dyn Scheme,
     /// Chunks in flight.
     pub window_chunks: u32,
-    /// Whether switches have no precedences and serve the client that came first, as over BFRuntime.
+    /// Whether switches have no precedences and serve the first client, as over BFRuntime.
     pub first_come: bool,
-    /// Whether the controllers of all machines have the same records.
+    /// Whether the controllers of all machines share records.
     pub one_folder: bool,
-    /// How often controllers compare what switches hold.
+    /// Interval at which controllers compare the tables of switches.
     pub check_every: Duration,
-    /// How long a start waits for further switches.
+    /// Time for which a start waits for further switches.
     pub switches_within: Duration,
-    /// What happens, in the order of time.
+    /// Events in order of time.
     pub events: Vec<Event>,
 }
 
 /// Outcome of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Why the trial is a failure, if it is one.
+    /// Reason why the trial failed, if it did.
     pub failure: Option<String>,
-    /// How often each fault happened.
+    /// Number of faults by kind.
     pub tally: Tally,
     /// Sums compared bit for bit.
     pub sums_checked: u64,
@@ -112,7 +112,7 @@ pub struct Outcome {
 }
 
 impl Trial {
-    /// The plans by which controllers start, and others for the same jobs, if there are such.
+    /// Returns the plans that controllers start with, and alternative plans for the same jobs, if any exist.
     pub(super) fn plans(&self) -> Result<Vec<Vec<Plan>>, Error> {
         let how = inart_planner_aggregation::Options {
             seed: self.seed,
@@ -152,7 +152,7 @@ impl Trial {
 /// Events, one line each.
 impl fmt::Display for Trial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let serve = if self.first_come { "serve the client that came first" } else { "obey the greatest id" };
+        let serve = if self.first_come { "serve the first client" } else { "obey the greatest id" };
         let records = if self.one_folder { "records in one folder" } else { "records on each machine" };
         let Self { seed, check_every, switches_within, .. } = self;
         let topology = self.topology.name();
@@ -189,10 +189,10 @@ impl fmt::Display for Fault {
                 write!(f, "switch {switch} restarts empty, out of reach for {lasts:?}")
             }
             Fault::Refuse { switch, after, stops } => {
-                let stops = if *stops { " and what comes after it in its batch" } else { "" };
+                let stops = if *stops { " and the rest of its batch" } else { "" };
                 write!(f, "switch {switch} refuses an update after {after} others{stops}")
             }
-            Fault::Stand { switch, lasts } => write!(f, "switch {switch} stands still for {lasts:?}"),
+            Fault::Stand { switch, lasts } => write!(f, "switch {switch} hangs for {lasts:?}"),
             Fault::Lose { switch, percent } => write!(f, "switch {switch} loses {percent} % of its rows"),
         }
     }

@@ -1,4 +1,4 @@
-//! Runs a trial: starts and kills controllers, and lets switches fail, each at its time.
+//! Runs a trial: starts and kills controllers, and injects switch faults, each at its time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,25 +24,25 @@ use super::session::Client;
 use super::trial::{Fault, Outcome, Trial};
 use crate::{Dataplane, Error};
 
-/// After the last fault began, those that end only with the trial last for this long.
+/// Time that faults without an end last after the start of the last fault.
 const QUIET: Duration = Duration::from_secs(20);
-/// Microseconds since 1970 when a trial begins.
+/// Start of a trial, in microseconds since 1970.
 const CLOCK: u128 = 1_700_000_000_000_000;
-/// By how much a clock is behind.
+/// Lag of a clock that is behind.
 const BEHIND: Duration = Duration::from_secs(3600);
 
-/// One controller.
+/// A controller process.
 pub(super) struct Process {
     pub machine: usize,
-    /// Which of the trial's sets of plans it has.
+    /// Index of its plan set.
     pub set: usize,
     pub state: Arc<State>,
     pub task: JoinHandle<DaemonError>,
-    /// Why it has ended by itself.
+    /// Error with which it ended.
     pub ended: Option<DaemonError>,
     pub was_killed: bool,
     pub started: Instant,
-    /// When its end was noticed.
+    /// Time at which its end was noticed.
     pub over: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ impl Process {
     }
 }
 
-/// A trial under way.
+/// A running trial.
 pub(super) struct World<'a> {
     pub trial: &'a Trial,
     pub dataplane: &'a Arc<Dataplane>,
@@ -60,22 +60,22 @@ pub(super) struct World<'a> {
     pub ports: PortMap,
     pub plant: Plant,
     pub processes: Vec<Process>,
-    /// By machine.
+    /// Records, by machine.
     pub records: Vec<Records>,
     pub outcome: Outcome,
-    /// What hosts use.
+    /// Plan versions that hosts use.
     pub duties: Vec<Duty>,
     /// Plan versions that the records of a machine have known, by machine.
     pub mentioned: BTreeSet<(usize, JobId, PlanVersion)>,
     pub began: Instant,
 }
 
-/// Runs a trial in a runtime of its own, whose clock stands still while anything is to be done.
+/// Runs a trial in a separate runtime whose clock advances only when all tasks are idle.
 pub(super) fn run(trial: &Trial, dataplane: &Arc<Dataplane>, sets: Vec<Vec<Plan>>) -> Result<Outcome, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime =
         runtime.map_err(|error| Error::Option { option: "soak", problem: format!("no runtime: {error}") })?;
-    // Controllers log what happens to them, which is what a trial is made of.
+    // Controllers log every fault, and a trial consists of faults.
     with_default(NoSubscriber::default(), || {
         LocalSet::new().block_on(&runtime, async {
             let mut world = World::new(trial, dataplane, sets)?;
@@ -123,7 +123,7 @@ impl<'a> World<'a> {
         })
     }
 
-    /// Everything that happens; inside, why the trial is a failure.
+    /// Runs all events. The inner result has the reason why the trial failed.
     async fn run(&mut self) -> Result<Result<(), String>, Error> {
         let (trial, mut last) = (self.trial, Duration::ZERO);
         for event in &trial.events {
@@ -290,7 +290,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// What the hosts of all jobs are told by a controller whose plans are in force.
+    /// Returns the assignments that a controller with active plans gives to the hosts of all jobs.
     pub(super) fn told(&self, process: &Process) -> Option<Vec<Assignment>> {
         let jobs = self.sets[process.set].iter();
         jobs.map(|job| process.state.assignment(&job.plan.job)?.ok()).collect()

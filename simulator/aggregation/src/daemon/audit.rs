@@ -1,4 +1,4 @@
-//! The tensors of an elastic job's view: who put what into each, and whether every sum is right.
+//! Tensors of an elastic job's view: contributions of each worker, and whether every sum is right.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_protocol_aggregation::{Assignment, RoundRecord};
 use inart_terms::fingerprint;
 
-/// What a tensor is, as a worker sees it that starts it: the same at all workers.
+/// Purpose of a tensor, equal at all workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// A gradient: the rounds of the state that it is computed from, and a digest of that state.
     Gradient { rounds: u64, state: u64 },
-    /// The newest state is broadcast: from that rank, with so many rounds.
+    /// Broadcast of the newest state: source rank and number of rounds.
     Load { newest: usize, rounds: u64 },
 }
 
@@ -21,7 +21,7 @@ pub(crate) enum What {
 #[derive(Clone, Debug)]
 struct Part {
     what: What,
-    /// A digest of what its program passed in.
+    /// Digest of what its program passed in.
     passed_in: u64,
     record: RoundRecord,
     has_ended: bool,
@@ -33,13 +33,13 @@ pub(crate) struct ViewAudit {
     pub view: u16,
     names: Vec<String>,
     assignment: Assignment,
-    /// By number of the tensor, then by rank.
+    /// Contributions, by tensor number and rank.
     open: BTreeMap<u32, Vec<Option<Part>>>,
     /// A digest of the newest worker's state when it broadcast it last.
     pub newest_state: Option<u64>,
     /// Gradients that all workers have summed.
     pub audited: u32,
-    /// Sums compared.
+    /// Number of sums compared.
     pub sums_checked: u64,
 }
 
@@ -56,11 +56,12 @@ impl ViewAudit {
         }
     }
 
-    /// Takes in what a worker has put into a tensor, and what it got if the tensor `has_ended` there; its
-    /// program passed in values of the [digest] `passed_in`.
+    /// Records a worker's contribution to a tensor, and its result if the tensor `has_ended` there. Its
+    /// program passed in values with the [digest] `passed_in`.
     ///
     /// # Errors
-    /// What is wrong with the sums, in one line.
+    ///
+    /// Describes the wrong sum, in one line.
     pub fn add(
         &mut self,
         tensor: u32,
@@ -78,17 +79,18 @@ impl ViewAudit {
         self.check(tensor, &parts)
     }
 
-    /// The run is over: nobody may have the sum of a tensor that somebody never began.
+    /// Closes the view: no worker may have the sum of a tensor that another worker never started.
     ///
     /// # Errors
-    /// What is wrong with the sums, in one line.
+    ///
+    /// Describes the wrong sum, in one line.
     pub fn close(&mut self) -> Result<(), String> {
         for (tensor, parts) in std::mem::take(&mut self.open) {
             let ended = parts.iter().position(|part| part.as_ref().is_some_and(|part| part.has_ended));
             if let Some((ended, missing)) = ended.zip(parts.iter().position(Option::is_none)) {
                 let (view, ended, missing) = (self.view, &self.names[ended], &self.names[missing]);
                 return Err(format!(
-                    "view {view}, tensor {tensor}: {ended} has its sum, and {missing} never began it"
+                    "view {view}, tensor {tensor}: {ended} has its sum, but {missing} never started it"
                 ));
             }
         }
@@ -109,7 +111,7 @@ impl ViewAudit {
         let named = || self.names.iter().map(String::as_str).zip(parts);
         if let Some((worker, _)) = named().find(|(_, part)| digest(&part.record.sent) != part.passed_in) {
             return Err(format!(
-                "view {view}, tensor {tensor}, worker {worker}: it summed something else than was passed in"
+                "view {view}, tensor {tensor}, worker {worker}: it summed other values than its program passed in"
             ));
         }
         let sent: Vec<_> = named().map(|(worker, part)| Sent { worker, values: &part.record.sent }).collect();

@@ -1,4 +1,4 @@
-//! What happens in a run with jobs that come and go: messages and moments.
+//! Event dispatch in a run with changing jobs: messages and timers.
 
 use rand::Rng;
 
@@ -8,11 +8,11 @@ use crate::event_queue::{EventKind, ProcessId};
 use crate::live::LiveChange;
 use crate::simulation::{Node, Simulation};
 
-/// A host that stands still is looked at again after this.
+/// Delay before a paused host is checked again.
 const LOOK_AGAIN_NANOS: u64 = 5_000_000;
 
 impl Simulation<'_> {
-    /// Plans what is asked of the daemon.
+    /// Schedules the requests to the daemon.
     pub(crate) fn plan_live(&mut self) {
         let Some(live) = &self.options.live else { return };
         self.daemon.to_come = live.events.len();
@@ -40,13 +40,13 @@ impl Simulation<'_> {
         self.post_at(self.wire.now + 1 + after, pending);
     }
 
-    /// Whether the host of a process stands still.
+    /// Returns whether the host of a process is paused.
     pub(super) fn is_still(&self, id: ProcessId) -> bool {
         let host = self.processes[id.0 as usize].host;
         matches!(&self.nodes[host], Node::Host(host) if host.paused > 0)
     }
 
-    /// Something happens that was to happen.
+    /// Handles a scheduled event.
     pub(crate) fn live(&mut self, number: u32) -> Result<(), Error> {
         let Some(pending) = self.daemon.pending[number as usize].take() else { return Ok(()) };
         match &pending {
@@ -86,7 +86,7 @@ impl Simulation<'_> {
         self.daemon.to_come -= 1;
         let Some(event) = self.options.live.as_ref().and_then(|live| live.events.get(index)) else { return };
         let (name, what) = (event.job.clone(), event.what);
-        self.wire.log.note(self.wire.now, || format!("asked for: {what:?} job {name}"));
+        self.wire.log.note(self.wire.now, || format!("requested: {what:?} job {name}"));
         // The newest of that name, if it was submitted again.
         let found = self.daemon.jobs.iter().rposition(|job| !job.is_gone && job.told.assignment.name == name);
         match (what, found) {

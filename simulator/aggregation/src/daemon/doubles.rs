@@ -9,10 +9,10 @@ use crate::simulation::Simulation;
 
 /// A host that waits asks again after this.
 const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
-/// A second host that has asked this often while the first one was there has to have been refused: it is,
-/// after three times two seconds.
+/// Number of requests of a duplicate host, with the first one present, after which it must have been refused:
+/// refusal takes three times two seconds.
 const MOST_ASKS: u32 = 10;
-/// An interrupted host that does not wait for a view yet is looked at again after this, until the end.
+/// Delay before an interrupted host that does not wait for a view yet is checked again, until the end.
 const LOOK_AGAIN_NANOS: u64 = 50_000_000;
 const LOOKS: u32 = 400;
 
@@ -31,7 +31,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The newest elastic job of that name, if it is there.
+    /// Returns the newest elastic job of that name, if it exists.
     fn elastic_named(&self, name: &str) -> Option<usize> {
         let is_it = |job: &super::state::LiveJob| !job.is_gone && job.told.assignment.name == name;
         self.daemon.jobs.iter().rposition(is_it).filter(|job| self.daemon.is_elastic(*job))
@@ -45,7 +45,7 @@ impl Simulation<'_> {
         let doubling = match doubling {
             Some(doubling) => Some(doubling),
             None => self.elastic_named(&double.job).and_then(|job| {
-                // The first one has to be known: a host that comes first is the first.
+                // The first one has to be known: otherwise the duplicate counts as the first.
                 let meeting = self.daemon.jobs[job].meeting.as_ref()?;
                 let is_known = meeting.membership.waits(&double.host) || self.is_there(job, &double.host)?;
                 is_known.then(|| Doubling { job, incarnation: self.new_incarnation(), asked: 0, beside: 0 })
@@ -70,15 +70,15 @@ impl Simulation<'_> {
             Some(Ok(Reply::Waiting(_))) if beside > MOST_ASKS => {
                 self.complain(
                     job,
-                    format!("a second {} has asked {beside} times and is not refused", double.host),
+                    format!("a second {} has asked {beside} times and was not refused", double.host),
                 );
             }
             Some(Ok(Reply::Waiting(_))) => {
                 let next = Doubling { job, incarnation, asked: asked + 1, beside };
                 self.post_at(self.wire.now + ASK_AGAIN_NANOS, Pending::Double(number, Some(next)));
             }
-            Some(Ok(Reply::Admitted(_))) if is_there.is_some() => {
-                self.complain(job, format!("a second {} has the place of the first one", double.host));
+            Some(Ok(Reply::Seated(_))) if is_there.is_some() => {
+                self.complain(job, format!("a second {} has replaced the first one", double.host));
             }
             Some(Ok(Reply::Admitted(_))) => self.has_left(job, &double.host, incarnation),
             // The job is done.
@@ -86,7 +86,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether a host of that name runs, if it runs or waits for a view.
+    /// Returns whether a host of that name runs, if it runs or waits for a view.
     fn is_there(&self, job: usize, host: &str) -> Option<bool> {
         let hosts = &self.daemon.jobs[job].meeting.as_ref()?.hosts;
         let member = hosts.iter().find(|member| member.name == host)?;
@@ -102,7 +102,7 @@ impl Simulation<'_> {
         meeting.flat_map(|meeting| &meeting.hosts).any(|member| member.name == host && member.is_worker)
     }
 
-    /// A host leaves while it waits for a view.
+    /// Handles that a host leaves while it waits for a view.
     fn has_left(&mut self, job: usize, host: &str, incarnation: Incarnation) {
         if let Some(meeting) = &mut self.daemon.jobs[job].meeting {
             meeting.left.insert((host.to_owned(), incarnation.get()));
@@ -140,7 +140,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Sees that no run is formed with a host that has left before.
+    /// Checks that no view is formed with a host that has left.
     pub(super) fn check_formation(&mut self, job: usize, formation: &Formation) {
         let Some(meeting) = &self.daemon.jobs[job].meeting else { return };
         let mut all = formation.workers.iter().chain(&formation.servers);

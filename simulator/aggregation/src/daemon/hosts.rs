@@ -1,4 +1,4 @@
-//! What hosts are told, and what they answer.
+//! Instructions to hosts, and their answers.
 
 use inart_controller::membership::Ending;
 use inart_elastic::Left;
@@ -18,7 +18,7 @@ impl Simulation<'_> {
         ids.filter(|id| self.processes[id.0 as usize].job == job).collect()
     }
 
-    /// The hosts of a job are told something else, each at a moment of its own.
+    /// Sends the new instruction to all hosts of a job, each after a random delay.
     pub(super) fn tell_job(&mut self, job: usize) {
         self.daemon.jobs[job].told.version += 1;
         for id in self.processes_of(job) {
@@ -27,7 +27,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A host of a job that is not elastic starts again: it is told what the others are told.
+    /// Sends the current instruction to a restarted host of a static job.
     pub(crate) fn tell_anew(&mut self, id: ProcessId) {
         if self.options.live.is_some() {
             let incarnation = self.incarnation_of(id);
@@ -35,12 +35,12 @@ impl Simulation<'_> {
         }
     }
 
-    /// The incarnation of a host of an elastic job; others have one only.
+    /// Returns the incarnation of a host of an elastic job. Others have only one.
     fn incarnation_of(&self, id: ProcessId) -> Incarnation {
         self.member(id).map_or(Incarnation::UNKNOWN, |member| member.incarnation)
     }
 
-    /// A host hears what its job is told.
+    /// Handles an instruction at a host.
     pub(super) fn hear(&mut self, id: ProcessId, incarnation: Incarnation) {
         let job = self.processes[id.0 as usize].job;
         let told = self.daemon.jobs[job].told.clone();
@@ -86,7 +86,7 @@ impl Simulation<'_> {
         self.post(Pending::Said(id, said));
     }
 
-    /// A host leaves its view since the controller says so: a worker that computes, when it has done that.
+    /// Handles that the controller ends a host's view: a computing worker leaves after its computation.
     fn is_told_to_leave(&mut self, id: ProcessId) {
         let Some(At::Running(running)) = self.member(id).map(|member| &member.at) else { return };
         if !running.computes() {
@@ -94,8 +94,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Does what `inart_host_agent::Migrator` does: sends by that plan, and accepts frames of `beside` as
-    /// well.
+    /// Does what `inart_host_agent::Migrator` does: sends by `assignment`, and also accepts frames of the
+    /// previous plan version.
     fn move_process(
         &mut self,
         id: ProcessId,
@@ -134,7 +134,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The controller hears what a host has done.
+    /// Handles a host's answer at the controller.
     pub(super) fn said(&mut self, id: ProcessId, said: Said) {
         let job = self.processes[id.0 as usize].job;
         let Said { incarnation, view, version, ending, started, holds, moved } = said;
@@ -150,7 +150,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether all hosts of a job do what they were told last; `None` if some have not said so yet.
+    /// Returns whether all hosts of a job have carried out the last instruction; `None` if an answer is
+    /// missing.
     pub(super) fn all_follow(&self, job: usize) -> Option<Result<(), String>> {
         let live = &self.daemon.jobs[job];
         let answer = |id: ProcessId| {

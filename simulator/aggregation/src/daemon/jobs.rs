@@ -1,4 +1,4 @@
-//! Jobs that come and go while others run: as the daemon's.
+//! Jobs that start and end while others run, as in the daemon.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::simulation::Simulation;
 
 /// A job's rate that changes by less than this part stays.
 const SAME: f64 = 1e-3;
-/// Chunks in flight where no job runs that could tell.
+/// Chunks in flight, if no job is running to read the value from.
 const WINDOW: u32 = 64;
 /// Hosts of an elastic job start within this.
 const START_NANOS: u64 = 300_000_000;
@@ -30,13 +30,13 @@ const LATE: f64 = 0.15;
 const LATE_NANOS: u64 = 4_000_000_000;
 
 impl Simulation<'_> {
-    /// Whether the hosts of a job come and go.
+    /// Returns whether the hosts of a job may change.
     pub(crate) fn comes_and_goes(&self, assignment: &Assignment) -> bool {
         let job = self.network.topology.job_named(&assignment.name);
         self.options.live.is_some() && job.is_some_and(|job| job.elastic)
     }
 
-    /// The daemon knows a job that is there; its hosts start.
+    /// Registers a job with the daemon; its hosts start.
     pub(crate) fn attend(&mut self, job: usize, assignment: &Assignment) -> Result<(), Error> {
         let told =
             Told { assignment: assignment.clone(), beside: None, ending: Ending::None, version: 0, view: 0 };
@@ -84,14 +84,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// The jobs that are there, with the plans in force.
+    /// Returns the installed jobs with their active plans.
     fn plans_in_force(&self) -> Vec<(usize, Plan)> {
         let jobs = self.daemon.jobs.iter().enumerate().filter(|(_, job)| !job.is_gone);
         let plan = |number: JobId| Some(self.daemon.records.jobs.get(&number)?.live()?.plan.clone());
         jobs.filter_map(|(index, job)| Some((index, plan(job.told.assignment.job)?))).collect()
     }
 
-    /// The plans of those jobs and of one that joins them, if any; none if there is no such set.
+    /// Returns the plans of `running` and of the `joining` jobs, or `None` if no such set exists.
     fn plan_with(&self, running: &[(usize, Plan)], joining: &[&Job]) -> Option<Vec<Plan>> {
         let plans: Vec<_> = running.iter().map(|(_, plan)| plan.clone()).collect();
         let scheme = plans.first().and_then(|plan| schemes::named(&plan.scheme)).unwrap_or(schemes::DEFAULT);
@@ -99,7 +99,7 @@ impl Simulation<'_> {
         plan_joining(&self.network.topology, &plans, joining, &options).ok()
     }
 
-    /// Plans a job beside those that run, and slows these down as fairness asks.
+    /// Plans a job next to the running ones, and slows these down for fairness.
     pub(super) fn make_room(&mut self, name: &str) -> Result<(), Error> {
         let running = self.plans_in_force();
         let names: Vec<_> = running.iter().map(|(_, plan)| plan.job.clone()).collect();
@@ -116,7 +116,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Moves the jobs of those plans next that are to be slower.
+    /// Queues migrations of the jobs whose rate falls.
     pub(super) fn slow_down(&mut self, plans: &[Plan]) {
         let running = self.plans_in_force().into_iter();
         let of = |name: &str| plans.iter().find(|plan| plan.job == name).cloned();
@@ -125,7 +125,7 @@ impl Simulation<'_> {
         self.change_rates(&running, &plans, |now, wanted| wanted < now * (1.0 - SAME));
     }
 
-    /// Moves those jobs next whose rate differs so that it `matters`.
+    /// Queues migrations of the jobs whose rate changes so that `matters` is true.
     fn change_rates(
         &mut self,
         running: &[(usize, Plan)],
@@ -139,7 +139,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Installs a job that no host runs, or gives the others their rates again.
+    /// Installs a job that no host runs, or restores the rates of the others.
     pub(super) fn install_job(&mut self, plan: Plan, before: Vec<(usize, Plan)>) -> Result<(), Error> {
         let Some(job) = job_number(&self.network.topology, &plan.job) else { return Ok(()) };
         let first = before.first().and_then(|(index, _)| {
@@ -170,7 +170,7 @@ impl Simulation<'_> {
         self.begin_job(next.assignment)
     }
 
-    /// A job was not installed: the others have their rates again.
+    /// Restores the rates of the others after a job was not installed.
     fn give_back(&mut self, before: &[(usize, Plan)]) {
         self.wire.tally.jobs_refused += 1;
         let plans: Vec<_> = before.iter().map(|(_, plan)| plan.clone()).collect();
@@ -178,7 +178,7 @@ impl Simulation<'_> {
         self.change_rates(&now, &plans, |now, wanted| wanted != now);
     }
 
-    /// Takes a job off, and gives the others what it leaves.
+    /// Uninstalls a job, and gives its capacity to the others.
     pub(super) fn take_off(&mut self, job: usize) -> Result<(), Error> {
         if std::mem::replace(&mut self.daemon.jobs[job].is_gone, true) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Somebody looks whether frames of jobs move, as `inart remove` does, while workers compute.
+//! Checks whether jobs send frames, as `inart remove` does, while workers compute.
 
 use inart_controller::LISTEN;
 use inart_topologies::faults::Step;
@@ -11,7 +11,7 @@ use crate::host::Role;
 use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
-    /// A look begins, if nothing keeps frames from switches before it ends.
+    /// Starts a check, unless a fault keeps frames from switches before it ends.
     pub(super) fn look(&mut self) {
         let until = self.wire.now + LISTEN.as_nanos() as u64;
         let is_harmless = |step: &Step| matches!(step, Step::Stale(..) | Step::Forge(..));
@@ -31,7 +31,7 @@ impl Simulation<'_> {
         self.post_at(until, Pending::Looked);
     }
 
-    /// A look ends: no job whose worker runs may be taken for unused.
+    /// Ends a check: no job with a running worker may count as unused.
     pub(super) fn looked(&mut self) {
         let Some(Look { running, moved }) = self.daemon.look.take() else { return };
         for job in running {
@@ -46,13 +46,13 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether some worker of a job is in a run.
+    /// Returns whether some worker of a job is in a view.
     fn has_worker(&self, job: usize) -> bool {
         let runs = |role: &Role| matches!(role, Role::Worker(worker) if worker.end.is_none());
         self.processes.iter().any(|process| process.job == job && runs(&process.role))
     }
 
-    /// A frame comes to a switch, which counts gradients, partials and messages by job.
+    /// Records a frame at a switch, which counts gradients, partials and messages by job.
     pub(crate) fn note_moving(&mut self, frame: FrameId) {
         let Some(look) = &mut self.daemon.look else { return };
         let bytes = &self.wire.frames.get(frame).bytes;

@@ -14,7 +14,7 @@ impl Simulation<'_> {
         Duration::from_nanos(self.wire.now)
     }
 
-    /// Does something at a rendezvous, and what is ordered there.
+    /// Calls a function on a rendezvous, and carries out the orders that result.
     pub(super) fn at_rendezvous<T>(
         &mut self,
         job: usize,
@@ -73,7 +73,7 @@ impl Simulation<'_> {
         self.at_rendezvous(job, |membership, now| membership.join(now, joining))
     }
 
-    /// A host's connection begins or ends.
+    /// Handles that a host's connection opens or closes.
     pub(super) fn stream(&mut self, job: usize, role: String, incarnation: Incarnation, opens: bool) {
         let Some(meeting) = &mut self.daemon.jobs[job].meeting else { return };
         let count = meeting.streams.entry((role.clone(), incarnation.get())).or_insert(0);
@@ -89,7 +89,7 @@ impl Simulation<'_> {
         });
     }
 
-    /// The controller plans a view for those who are there.
+    /// Plans a view for the connected hosts.
     pub(super) fn plan_formation(&mut self, job: usize, formation: Formation) {
         let within = self.options.live.as_ref().map_or(0, |live| live.plans_within.0);
         let after = self.daemon.rng.random_range(0..=within);

@@ -1,4 +1,4 @@
-//! A host of an elastic job: what it is at.
+//! State of a host of an elastic job.
 
 use inart_controller::membership::MemberRole;
 use inart_elastic::{Gate, Left, Progress};
@@ -16,30 +16,30 @@ pub(crate) struct Member {
     pub incarnation: Incarnation,
     pub at: At,
     pub progress: Progress,
-    /// What its program trains.
+    /// State that its program trains.
     pub state: Vec<f32>,
-    /// What is planned for it is void unless it has this number.
+    /// Number that scheduled events must match; others are void.
     pub token: u32,
 }
 
-/// What a host is at.
+/// Activity of a host.
 #[derive(Debug)]
 pub(crate) enum At {
-    /// Its process is gone.
+    /// Process not running.
     Dead,
-    /// It asks for a view; the view that it left, and how.
+    /// Asking for a view, with the view that it left and why.
     Asking(Option<(PlanVersion, Left)>),
     Running(Box<Running>),
-    /// It has done all its rounds.
+    /// All rounds done.
     Done,
-    /// It was told that the job is gone.
+    /// Job deleted.
     Ended,
 }
 
 /// A host's part in a view.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// As the daemon counts runs.
+    /// Number of the view, as the daemon counts.
     pub view: u32,
     pub plan_version: PlanVersion,
     pub gate: Gate,
@@ -48,24 +48,24 @@ pub(crate) struct Running {
     pub doing: Doing,
     /// Tensors that were started.
     pub started: u32,
-    /// The last of them, and a digest of what the program passed in.
+    /// Last tensor, and a digest of what the program passed in.
     pub what: Option<(What, u64)>,
     /// Whether it is a server whose view was aborted.
     pub lingers: bool,
 }
 
-/// What a member does.
+/// Activity of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     /// A server serves; a worker's program computes.
     Else,
-    /// It waits until it may start the next tensor.
+    /// Waiting until it may start the next tensor.
     AtGate(Sum),
-    /// Its tensor is being summed.
+    /// Tensor being summed.
     Summing(Sum),
 }
 
-/// What a worker's tensor is for.
+/// Purpose of a worker's tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sum {
     Gradient,
@@ -73,7 +73,7 @@ pub(crate) enum Sum {
 }
 
 impl Running {
-    /// Whether it is a worker whose program computes.
+    /// Returns whether it is a worker whose program computes.
     pub fn computes(&self) -> bool {
         matches!((self.place, self.doing), (MemberRole::Worker(_), Doing::Else))
     }
@@ -101,10 +101,10 @@ impl Member {
         member
     }
 
-    /// Its process begins.
+    /// Starts its process.
     pub fn begin_incarnation(&mut self, incarnation: Incarnation) {
         (self.incarnation, self.at, self.progress) = (incarnation, At::Asking(None), Progress::new(0));
-        // Weights that nobody else has.
+        // Weights that differ from those of all other hosts.
         self.state.fill(incarnation.get() as f32);
         self.token += 1;
     }

@@ -1,7 +1,6 @@
-//! The controller's daemon in virtual time, for jobs that come and go and for hosts that do. The decisions
-//! are the controller's own code: [`Membership`](inart_controller::membership::Membership), the records, and
-//! where each change leads. What is here carries them out: one command after the other, with messages that
-//! take their time.
+//! The controller's daemon in virtual time, for changing jobs and hosts. The decisions are the controller's
+//! own code: [`Membership`](inart_controller::membership::Membership), the records, and the steps of each
+//! change. This module carries them out one command at a time, with message delays.
 
 mod audit;
 mod dispatch;

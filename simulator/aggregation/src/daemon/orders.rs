@@ -1,4 +1,4 @@
-//! What is to be done in a run with jobs that come and go, and what hosts are told and answer.
+//! Scheduled actions of a run with changing jobs; instructions to hosts and their answers.
 
 use std::fmt;
 
@@ -9,74 +9,74 @@ use inart_wire::{Incarnation, PlanVersion};
 
 use crate::event_queue::ProcessId;
 
-/// What a second host is at.
+/// State of a duplicate host.
 #[derive(Debug)]
 pub(crate) struct Doubling {
     pub job: usize,
     pub incarnation: Incarnation,
-    /// How often it has asked, and how often since the first one was away.
+    /// Number of requests, and of requests since the first host was absent.
     pub asked: u32,
     pub beside: u32,
 }
 
-/// Something that is to happen.
+/// Scheduled action.
 #[derive(Debug)]
 pub(crate) enum Pending {
-    /// What the run has of jobs that come and go, by its place.
+    /// Index of an event of the run's options.
     Event(usize),
     /// A rendezvous is looked at.
     Tick(usize),
     /// A host of an elastic job asks for a view.
     Ask(ProcessId, u32),
-    /// A host hears what its job is told now.
+    /// Arrival of the current instruction at a host.
     Hear(ProcessId, Incarnation),
-    /// The controller hears what became of that.
+    /// Arrival of the answer at the controller.
     Said(ProcessId, Said),
-    /// A connection of the host in that place begins or ends.
+    /// Opening or closing of a host's connection.
     Stream { job: usize, role: String, incarnation: Incarnation, opens: bool },
-    /// A host of an elastic job says that it takes part no more.
+    /// Final leave of a host of an elastic job.
     Leaves { job: usize, host: String, incarnation: Incarnation, rounds: u64 },
     /// A worker of an elastic job has computed its gradient.
     Computed(ProcessId, u32),
-    /// A server of an elastic job has told long enough that its view was aborted.
+    /// End of the time in which a server reports its aborted view.
     Lingered(ProcessId, u32),
     /// A run has been planned.
     Planned(usize, Formation),
-    /// The daemon looks whether it has something to do.
+    /// Check of the daemon for pending commands.
     Proceed,
     /// Hosts have had time enough for that piece of work.
     Limit(u32),
-    /// A second host asks for a view; `None` for the first time.
+    /// Request of a duplicate host for a view; `None` for the first one.
     Double(usize, Option<Doubling>),
     /// A host is interrupted; how often it is looked whether it waits for a view.
     Interrupt(usize, u32),
     /// The process of a host starts again.
     Revive(ProcessId),
-    /// Somebody begins to look whether frames of the jobs move.
+    /// Start of a check whether jobs send frames.
     Look,
-    /// And has seen it.
+    /// End of that check.
     Looked,
 }
 
-/// What the controller is to do, one after the other.
+/// Command of the controller, executed one at a time.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Move a job to other routes, or to that plan.
+    /// Migration of a job to new routes, or to the given plan.
     Move(usize, Option<Box<Plan>>),
     /// Form a view.
     Form(usize, Formation),
-    /// Make room for a job of that name.
+    /// Making room for a job of that name.
     Submit(String),
-    /// Install it by that plan; the plans of the others before.
+    /// Installation of a job by a plan, with the previous plans of the others.
     Install(Box<Plan>, Vec<(usize, Plan)>),
-    /// Take it off, and give the others what it leaves.
+    /// Uninstallation of a job; its capacity goes to the others.
     Delete(usize),
 }
 
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Move(job, _) => write!(f, "moves job {job}"),
+            Self::Move(job, _) => write!(f, "migrates job {job}"),
             Self::Form(job, formation) => {
                 let (workers, servers) = (formation.workers.len(), formation.servers.len());
                 write!(f, "forms a view of job {job}: {workers} workers, {servers} servers")
@@ -88,17 +88,17 @@ impl fmt::Display for Command {
     }
 }
 
-/// What the hosts of a job are told.
+/// Instruction to the hosts of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub assignment: Assignment,
-    /// The plan version beside it, while they move.
+    /// Previous plan version, during a migration.
     pub beside: Option<PlanVersion>,
-    /// Where the view of an elastic job ends.
+    /// End of the view of an elastic job.
     pub ending: Ending,
-    /// Counts what they are told.
+    /// Sequence number of the instruction.
     pub version: u32,
-    /// Counts the runs: hosts of another one are told that theirs is over.
+    /// Number of the view. Hosts of another view learn that theirs is over.
     pub view: u32,
 }
 

@@ -1,4 +1,4 @@
-//! One command after the other, and jobs that move to other plans while they run: as the daemon's changer.
+//! Executes one command at a time and migrates running jobs, like the daemon's plan updater.
 
 use inart_controller::membership::Formation;
 use inart_controller::{LiveChange, Stage, live_change, without};
@@ -11,11 +11,11 @@ use super::work::{Moving, Step, Work};
 use crate::simulation::Simulation;
 use crate::{Error, alternatives};
 
-/// How long hosts may take for a move.
+/// Longest time of a migration step of the hosts.
 const LIMIT_NANOS: u64 = 5_000_000_000;
 
 impl Simulation<'_> {
-    /// Does what can be done by now.
+    /// Executes the commands that can be executed now.
     pub(super) fn proceed(&mut self) -> Result<(), Error> {
         loop {
             let job = match &self.daemon.work {
@@ -71,18 +71,18 @@ impl Simulation<'_> {
     pub(super) fn time_is_up(&mut self, number: u32) -> Result<(), Error> {
         match &self.daemon.work {
             Some(Work::Move(moving)) if moving.number == number => {
-                self.step_on(Err("no word from some host".to_owned()))
+                self.step_on(Err("no answer from some host".to_owned()))
             }
             _ => Ok(()),
         }
     }
 
-    /// All hosts do what they were told, or some do not.
+    /// Continues after all hosts have carried out their instruction, or some have not.
     fn step_on(&mut self, outcome: Result<(), String>) -> Result<(), Error> {
         let Some(Work::Move(mut moving)) = self.daemon.work.take() else { return Ok(()) };
-        self.wire
-            .log
-            .note(self.wire.now, || format!("move of job {}, {:?}: {outcome:?}", moving.job, moving.step));
+        self.wire.log.note(self.wire.now, || {
+            format!("migration of job {}, {:?}: {outcome:?}", moving.job, moving.step)
+        });
         let next = match (moving.step, &moving.change, outcome) {
             (Step::Before, _, Ok(())) => self.write_move(&mut moving)?,
             (Step::Before, _, Err(_)) => {
@@ -139,7 +139,7 @@ impl Simulation<'_> {
         (told.assignment, told.beside) = (assignment, beside);
     }
 
-    /// The new tables are written beside the old ones; what is next, if nothing refuses.
+    /// Writes the new tables next to the old ones. Returns the next step if no switch refuses.
     fn write_move(&mut self, moving: &mut Moving) -> Result<Option<Step>, Error> {
         let job = moving.job;
         let before = self.daemon.jobs[job].told.clone();
@@ -156,7 +156,7 @@ impl Simulation<'_> {
         let change = match change {
             Ok(change) => change,
             Err(why) => {
-                self.wire.log.note(self.wire.now, || format!("move refused: {why}"));
+                self.wire.log.note(self.wire.now, || format!("migration refused: {why}"));
                 self.wire.tally.moves_refused += 1;
                 return Ok(None);
             }
@@ -177,7 +177,7 @@ impl Simulation<'_> {
         Ok(Some(Step::There))
     }
 
-    /// The tables of a plan version that no host uses are removed, and the move is over.
+    /// Removes the tables of an unused plan version, and ends the migration.
     fn remove_plan_version(&mut self, change: &LiveChange, plan_version: PlanVersion) -> Result<(), Error> {
         self.changing.tables = without(&self.changing.tables, change.job, plan_version);
         self.write_tables()?;

@@ -1,4 +1,4 @@
-//! The hosts of elastic jobs: what `inart_elastic` has around threads and sockets, in virtual time.
+//! Hosts of elastic jobs: the equivalent of `inart_elastic`'s threads and sockets, in virtual time.
 
 use inart_controller::membership::{Joining, MemberRole, Refusal, Reply, ViewMembership};
 use inart_elastic::{Gate, Left, Standing, digits};
@@ -15,7 +15,7 @@ use crate::simulation::Simulation;
 
 /// A host that waits asks again within this.
 const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
-/// How long a server's host still tells workers that the view was aborted.
+/// Time for which a server's host reports an aborted view to workers.
 const LINGER_NANOS: u64 = 2_000_000_000;
 
 impl Simulation<'_> {
@@ -36,7 +36,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whether it is a worker whose tensor is under way.
+    /// Returns whether it is a worker with a tensor in flight.
     fn is_summing(&self, id: ProcessId) -> bool {
         let running = self.member(id).map(|member| &member.at);
         matches!(running, Some(At::Running(running)) if matches!(running.doing, Doing::Summing(_)))
@@ -50,7 +50,7 @@ impl Simulation<'_> {
         self.post_within(within, Pending::Ask(id, token));
     }
 
-    /// A host asks for a view, and hears the answer.
+    /// Asks for a view and handles the answer.
     pub(super) fn ask_for_run(&mut self, id: ProcessId, token: u32) -> Result<(), Error> {
         let job = self.processes[id.0 as usize].job;
         let is_gone = self.daemon.jobs[job].is_gone;
@@ -84,15 +84,15 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Notes what must not be.
+    /// Records a violation.
     pub(super) fn complain(&mut self, job: usize, what: String) {
         let name = &self.assignments[job].name;
         self.wire.log.note(self.wire.now, || format!("job {name}: {what}"));
         self.daemon.problem.get_or_insert_with(|| format!("job {name}: {what}"));
     }
 
-    /// A host begins its view.
-    fn begin_view(&mut self, id: ProcessId, membership: &ViewMembership) -> Result<(), Error> {
+    /// Starts a host's view.
+    fn begin_run(&mut self, id: ProcessId, membership: &ViewMembership) -> Result<(), Error> {
         let Process { job, host, .. } = self.processes[id.0 as usize];
         let (told, timeout) = (self.daemon.jobs[job].told.clone(), self.options.peer_timeout);
         let Some(member) = self.member_mut(id) else { return Ok(()) };
@@ -220,7 +220,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Looks at a process of an elastic job when it has sent all it wants to; whether there is more.
+    /// Polls a process of an elastic job after it has sent all frames. Returns whether there is more to do.
     pub(crate) fn look_at_member(&mut self, id: ProcessId) -> bool {
         let is_summing = self.is_summing(id);
         let process = &mut self.processes[id.0 as usize];
@@ -251,7 +251,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A server's run was aborted: it tells workers for a while.
+    /// Handles the aborted view of a server, which reports it to workers for a while.
     fn linger(&mut self, id: ProcessId, failure: &Failure) {
         let Some(running) = self.running_mut(id) else { return };
         if std::mem::replace(&mut running.lingers, true) {
@@ -262,7 +262,7 @@ impl Simulation<'_> {
         self.post_at(self.wire.now + LINGER_NANOS, Pending::Lingered(id, token));
     }
 
-    /// A worker's tensor was summed; whether it goes on at once.
+    /// Handles that a worker's tensor was summed. Returns whether the worker continues at once.
     fn has_summed(
         &mut self,
         id: ProcessId,
@@ -302,7 +302,7 @@ impl Simulation<'_> {
         false
     }
 
-    /// A worker's program goes on with the next round, or has done all.
+    /// Starts a worker's next round, or ends its program after the last one.
     fn next_round(&mut self, id: ProcessId, job: usize) {
         let goal = self.rounds_of_elastic();
         let Some(member) = self.member_mut(id) else { return };
@@ -334,7 +334,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A server leaves a view that was aborted.
+    /// Lets a server leave an aborted view.
     pub(super) fn lingered(&mut self, id: ProcessId, token: u32) {
         if self.member(id).is_some_and(|member| member.token == token) {
             self.leave_run(id, Left::Aborted(String::new()));
@@ -355,7 +355,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A host leaves its view, and asks for the next one.
+    /// Lets a host leave its view and ask for the next one.
     pub(super) fn leave_run(&mut self, id: ProcessId, left: Left) {
         self.wire.tally.stop_points += u64::from(matches!(left, Left::Boundary(_)));
         let name = |member: &Member| format!("{} leaves its view: {left}", member.name);
@@ -370,7 +370,7 @@ impl Simulation<'_> {
         self.plan_ask(id, within);
     }
 
-    /// A host's part in its view ends, in whatever way; the view's number.
+    /// Ends a host's part in its view. Returns the view's number.
     fn end_part(&mut self, id: ProcessId) -> Option<PlanVersion> {
         if let Role::Worker(worker) = &self.processes[id.0 as usize].role
             && self.is_summing(id)
@@ -389,7 +389,7 @@ impl Simulation<'_> {
         Some(plan_version)
     }
 
-    /// Takes in what a worker has put into its tensor and what it got.
+    /// Records a worker's contribution to its tensor and its result.
     fn note_part(&mut self, id: ProcessId, record: inart_protocol_aggregation::RoundRecord, has_ended: bool) {
         let job = self.processes[id.0 as usize].job;
         let Some(Running { view, place: MemberRole::Worker(rank), started, what: Some(what), .. }) =
@@ -416,7 +416,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// They are started again.
+    /// Restarts the process.
     pub(crate) fn revive_member(&mut self, id: ProcessId) {
         let incarnation = self.new_incarnation();
         let Some(member) = self.member_mut(id).filter(|member| !member.incarnations()) else { return };
@@ -426,8 +426,8 @@ impl Simulation<'_> {
         self.plan_ask(id, within);
     }
 
-    /// Sees that a failure names a host that is a reason for it: one that was killed, that may have been cut
-    /// off, or that is not in the view any more.
+    /// Checks that a failure names a host that can be its cause: one that was killed, may have been
+    /// disconnected, or is not in the view any more.
     fn check_culprit(&mut self, id: ProcessId, failure: &Failure) {
         let job = self.processes[id.0 as usize].job;
         let Some(view) = self.running_mut(id).map(|running| running.view) else { return };

@@ -11,17 +11,17 @@ use crate::event_queue::ProcessId;
 /// The rendezvous of an elastic job, and its hosts.
 pub(crate) struct Meeting {
     pub membership: Membership,
-    /// In the order of the topology, workers first.
+    /// Hosts in the order of the topology, workers first.
     pub hosts: Vec<Member>,
-    /// Who has a place in the present view.
+    /// Members of the current view.
     pub seated: Vec<ProcessId>,
-    /// Open connections, by place and life.
+    /// Number of open connections, by role and incarnation.
     pub streams: BTreeMap<(String, u32), usize>,
-    /// When the rendezvous is looked at next.
+    /// Next tick of the rendezvous.
     pub tick_at: Option<u64>,
-    /// What the views have summed, by number of the view.
+    /// Audits of the views, by number of the view.
     pub audits: BTreeMap<u32, ViewAudit>,
-    /// Hosts that left while they waited for a view, by name and life.
+    /// Hosts that left while they waited for a view, by name and incarnation.
     pub left: BTreeSet<(String, u32)>,
     pub is_paused: bool,
     /// Whether all its rounds are done, or it was deleted.

@@ -1,4 +1,4 @@
-//! What the daemon knows.
+//! State of the daemon.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,20 +16,20 @@ use crate::event_queue::ProcessId;
 /// A job as the daemon knows it.
 pub(crate) struct LiveJob {
     pub told: Told,
-    /// Who has answered to what, and how.
+    /// Answers by process: the instruction's number and the outcome.
     pub answers: BTreeMap<ProcessId, (u32, Result<(), String>)>,
-    /// Of an elastic job.
+    /// Rendezvous of an elastic job.
     pub meeting: Option<Meeting>,
-    /// Whether its tables are gone for good.
+    /// Whether its tables are removed for good.
     pub is_gone: bool,
 }
 
-/// A look at whether frames of the jobs move.
+/// Check whether jobs send frames.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
-    /// Jobs with a worker that ran when it began, by number of the run's job.
+    /// Jobs with a worker that ran at its start, by index in the run.
     pub running: Vec<usize>,
-    /// Jobs of which a frame came to a switch.
+    /// Jobs that sent a frame to a switch.
     pub moved: BTreeSet<JobId>,
 }
 
@@ -37,21 +37,21 @@ pub(crate) struct Look {
 pub(crate) struct Daemon {
     pub fabric: Fabric,
     pub records: Records,
-    /// A stream of its own.
+    /// Separate random stream.
     pub rng: ChaCha8Rng,
-    /// What is to happen, by number of the event.
+    /// Scheduled actions, by number of the event.
     pub pending: Vec<Option<Pending>>,
     pub queue: VecDeque<Command>,
     pub work: Option<Work>,
-    /// By number of the run's job.
+    /// Jobs, by index in the run.
     pub jobs: Vec<LiveJob>,
     /// Counts the pieces of work.
     pub works: u32,
-    /// Events that are yet to happen.
+    /// Number of events that have not happened yet.
     pub to_come: usize,
-    /// A look at whether frames of the jobs move, while it lasts.
+    /// Active check whether jobs send frames.
     pub look: Option<Look>,
-    /// What went wrong, if anything did.
+    /// First violation.
     pub problem: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Daemon {
         }
     }
 
-    /// Whether something is to be done, or asked for.
+    /// Returns whether a command or request is pending.
     pub fn is_busy(&self) -> bool {
         self.to_come > 0 || self.work.is_some() || !self.queue.is_empty()
     }

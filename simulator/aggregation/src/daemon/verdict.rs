@@ -1,4 +1,4 @@
-//! Whether what the daemon did was right.
+//! Verdict on the daemon's actions.
 
 use inart_tables::diff;
 
@@ -6,7 +6,7 @@ use super::member::At;
 use crate::simulation::{Node, Simulation};
 
 impl Simulation<'_> {
-    /// What the audits of elastic jobs' last runs have.
+    /// Closes the audits of the last views of elastic jobs.
     pub(crate) fn close_audits(&mut self) {
         for (job, live) in self.daemon.jobs.iter_mut().enumerate() {
             for audit in live.meeting.iter_mut().flat_map(|meeting| meeting.audits.values_mut()) {
@@ -21,7 +21,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Why the run is a failure though its sums are right, if it is one.
+    /// Returns why the run failed although its sums are right, if it did.
     pub(crate) fn live_failure(&self) -> Option<String> {
         self.options.live.as_ref()?;
         self.daemon.problem.clone().or_else(|| {
@@ -49,14 +49,14 @@ impl Simulation<'_> {
         let at = |member: &super::member::Member| match &member.at {
             At::Running(_) => format!("{} runs", member.name),
             At::Asking(_) => format!("{} waits", member.name),
-            At::Dead => format!("{} is dead", member.name),
+            At::Dead => format!("{} is not running", member.name),
             At::Done | At::Ended => format!("{} has ended", member.name),
         };
         let hosts: Vec<_> = meeting.hosts.iter().map(at).collect();
         Some(format!("hang: job {name}: {}; {}", meeting.membership.status().phase, hosts.join(", ")))
     }
 
-    /// Notes entries that nobody needs, while no job moves.
+    /// Records unneeded entries while no job migrates.
     pub(super) fn check_tables(&mut self) {
         if self.daemon.work.is_none()
             && self.daemon.problem.is_none()
@@ -66,7 +66,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Entries that are missing on a switch, or that nobody needs, when the daemon has nothing to do.
+    /// Returns missing or unneeded entries of a switch when the daemon is idle.
     fn leftovers(&self) -> Option<String> {
         if self.daemon.is_busy() {
             return None;
@@ -77,14 +77,14 @@ impl Simulation<'_> {
             if node.switch.program().is_some()
                 && let Some(update) = diff(&node.tables, &self.changing.tables[name]).first()
             {
-                return Some(format!("switch {name} does not hold what it should: {update:?}"));
+                return Some(format!("switch {name} lacks an update: {update:?}"));
             }
         }
         self.unneeded()
     }
 
-    /// Entries of a plan version that no host uses, and that the records do not know of, or none of a job's
-    /// plan version.
+    /// Returns entries of a plan version that no host uses and that the records do not know, or a job's plan
+    /// version without entries.
     fn unneeded(&self) -> Option<String> {
         let records = &self.daemon.records.jobs;
         for (name, wanted) in &self.changing.tables {
@@ -97,16 +97,14 @@ impl Simulation<'_> {
                 };
                 if let Some(plan_version) = wanted.plan_versions(job).into_iter().find(is_left) {
                     return Some(format!(
-                        "switch {name} has entries of job {job} under plan version {plan_version}, and {live:?} is in force"
+                        "switch {name} has entries of job {job} under plan version {plan_version}, but {live:?} is active"
                     ));
                 }
             }
         }
         let lacks = |(job, plan_version)| {
             (!self.changing.tables.values().any(|tables| tables.plan_versions(job).contains(&plan_version)))
-                .then(|| {
-                    format!("job {job} has no entries under plan version {plan_version}, which is in force")
-                })
+                .then(|| format!("job {job} has no entries under the active plan version {plan_version}"))
         };
         records.iter().filter_map(|(job, record)| Some((*job, record.live()?.plan_version))).find_map(lacks)
     }

@@ -1,4 +1,4 @@
-//! Runs of elastic jobs: planned, installed, and told.
+//! Views of elastic jobs: planning, installation and notification.
 
 use inart_controller::membership::{Ending, Formation, MemberRole};
 use inart_controller::{is_for, next_view, plan_view};
@@ -11,7 +11,7 @@ use crate::Error;
 use crate::simulation::Simulation;
 
 impl Simulation<'_> {
-    /// A view has been planned: it is installed, and the rendezvous is told what came of it.
+    /// Installs a planned view, and reports the outcome to the rendezvous.
     pub(super) fn form(&mut self, job: usize, formation: &Formation) -> Result<(), Error> {
         let outcome = self.install_run(job, formation)?;
         match &outcome {
@@ -20,13 +20,13 @@ impl Simulation<'_> {
                 self.wire.log.note(self.wire.now, || format!("run {view} of {formation:?}"));
                 self.begin_audit(job, *view, formation);
             }
-            Err(why) => self.wire.log.note(self.wire.now, || format!("no view begins: {why}")),
+            Err(why) => self.wire.log.note(self.wire.now, || format!("no view starts: {why}")),
         }
         self.at_rendezvous(job, |membership, now| membership.formed(now, outcome));
         if matches!(self.daemon.work, Some(Work::Forming(forming)) if forming == job) {
             self.daemon.work = None;
         }
-        // Who waits is answered at once.
+        // Waiting hosts are answered at once.
         let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
         let asking: Vec<_> = self.daemon.jobs[job]
             .meeting
@@ -39,7 +39,7 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// As the daemon's `view_of`.
+    /// Does what the daemon's `view_of` does.
     fn install_run(
         &mut self,
         job: usize,
@@ -88,7 +88,7 @@ impl Simulation<'_> {
         Ok(Ok(plan_version))
     }
 
-    /// From now on the sums are those of another view; what the one before has left is audited.
+    /// Starts the audit of the new view; what the previous one has left is audited now.
     fn begin_audit(&mut self, job: usize, view: PlanVersion, formation: &Formation) {
         let live = &mut self.daemon.jobs[job];
         let Some(meeting) = &mut live.meeting else { return };
@@ -115,7 +115,7 @@ impl Simulation<'_> {
         }
         if let Some(host) = still {
             self.wire.tally.hanging += 1;
-            self.wire.log.note(self.wire.now, || format!("{host} is still in a view before"));
+            self.wire.log.note(self.wire.now, || format!("{host} is still in an earlier view"));
         }
     }
 

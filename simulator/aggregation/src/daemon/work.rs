@@ -1,40 +1,40 @@
-//! What the daemon is at.
+//! Current work of the daemon.
 
 use inart_controller::LiveChange;
 use inart_planner_aggregation::Plan;
 
 use super::orders::Told;
 
-/// What the daemon is at.
+/// Current work of the daemon.
 pub(crate) enum Work {
     /// A run of that job is being planned.
     Forming(usize),
-    /// A job moves.
+    /// Migration of a job.
     Move(Box<Moving>),
 }
 
-/// A job that moves.
+/// A job that migrates.
 pub(crate) struct Moving {
     pub number: u32,
     pub job: usize,
-    /// Where to, if somebody has said.
+    /// Requested plan, if given.
     pub plan: Option<Plan>,
-    /// Once it has begun: where it leads, and what the hosts were told before.
+    /// After the start: the change, and the previous instruction to the hosts.
     pub change: Option<(LiveChange, Told)>,
     pub step: Step,
 }
 
-/// How far a move is.
+/// Step of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// All hosts are to do first what they were told before.
+    /// All hosts carry out the previous instruction first.
     Before,
-    /// They move.
+    /// Hosts migrate.
     There,
-    /// They close the previous plan version.
+    /// Hosts close the previous plan version.
     Closing,
-    /// They move back.
+    /// Hosts migrate back.
     Back,
-    /// They close the other plan version.
+    /// Hosts close the other plan version.
     ClosingOther,
 }

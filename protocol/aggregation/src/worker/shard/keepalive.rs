@@ -1,4 +1,4 @@
-//! How a worker and a shard's server know that the other is there.
+//! Keep-alives between a worker and a shard's server.
 
 use core::time::Duration;
 
@@ -14,16 +14,16 @@ use crate::timer::Timer;
 
 /// Interval of keep-alives while chunks are in flight, in round trips. Each one measures the round trip.
 const ROUND_TRIPS_PER_KEEPALIVE: u32 = 64;
-/// The shortest such interval.
+/// Shortest keep-alive interval.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 /// The first interval while no round trip is known: chunks wait for the first answer.
 const FIRST_INTERVAL: Duration = Duration::from_millis(1);
-/// While no round trip is known, later intervals are at least the time of so many chunks. A keep-alive is as
-/// long as a chunk, and on slow links keep-alives must not fill the queue whose delay they measure.
+/// Shortest later interval while no round trip is known, in chunk times. A keep-alive is as long as a chunk,
+/// and on slow links keep-alives must not fill the queue whose delay they measure.
 const CHUNKS_PER_KEEPALIVE: u32 = 16;
-/// While results come, the keep-alives of all workers together are at most one for so many chunks of one
-/// worker. Plans do not count them, and they are not summed on their way: near a server, those of 50 workers
-/// would take as much of a link as a flow.
+/// Number of chunks of one worker per keep-alive of all workers together, while results arrive. Plans do not
+/// count keep-alives, and these are not summed on the way: near a server, those of 50 workers would take as
+/// much of a link as a flow.
 const CHUNKS_PER_KEEPALIVE_OF_ALL: u32 = 32;
 
 impl ShardFlow {
@@ -32,7 +32,7 @@ impl ShardFlow {
         self.session.run
     }
 
-    /// A frame of the server came, in that run; returns false if it is another incarnation than the known
+    /// Handles a frame of the server in that run. Returns false if it is another incarnation than the known
     /// one.
     pub(in crate::worker) fn meet(&mut self, now: Instant, run: Incarnation) -> bool {
         let meeting = self.session.meet(run);
@@ -42,12 +42,12 @@ impl ShardFlow {
         meeting != Meeting::OtherIncarnation
     }
 
-    /// The next keep-alive is due now.
+    /// Makes the next keep-alive due now.
     pub(in crate::worker) fn hasten_keepalive(&mut self, now: Instant) {
         self.timers.set(Timer::KeepAlive, now);
     }
 
-    /// The server was heard from.
+    /// Records a frame of the server.
     pub(in crate::worker) fn heard(&mut self, now: Instant) {
         self.last_heard = Some(now);
         if !self.is_idle() {
@@ -55,7 +55,7 @@ impl ShardFlow {
         }
     }
 
-    /// Whether the server was silent for longer than the peer timeout, and this host was there to hear it.
+    /// Returns whether the server was silent for longer than the peer timeout, and this host was listening.
     pub(in crate::worker) fn poll_silence(&mut self, now: Instant) -> bool {
         let listen = self.peer_timeout / LISTENS_PER_PEER_TIMEOUT;
         let late = self.timers.take_due(Timer::PeerTimeout, now);
@@ -65,12 +65,12 @@ impl ShardFlow {
         late.is_some_and(|late| late <= listen)
     }
 
-    /// If a keep-alive is due: its number. It then counts as sent.
+    /// Returns the number of a due keep-alive, which then counts as sent.
     pub(in crate::worker) fn poll_keepalive(&mut self, now: Instant) -> Option<ChunkSeq> {
         if !self.timers.is_due(Timer::KeepAlive, now) {
             return None;
         }
-        // Otherwise there was a reason to send one earlier.
+        // Otherwise it is sent early for another reason.
         let is_periodic = now >= self.session.next_at;
         self.session.next_at = now + self.keepalive_interval();
         self.timers.set(Timer::KeepAlive, self.session.next_at);
@@ -84,15 +84,15 @@ impl ShardFlow {
         Some(self.session.next_keepalive(now))
     }
 
-    /// The least time between keep-alives that nothing but the interval asks for, while results come: they
-    /// show the server that this worker is there.
+    /// Returns the shortest time between periodic keep-alives while results arrive: results show the server
+    /// that this worker is alive.
     fn spacing(&self) -> Duration {
         let time = CHUNKS_PER_KEEPALIVE_OF_ALL.saturating_mul(self.workers) * self.pacer.frame_time();
         time.min(self.peer_timeout)
     }
 
-    /// Time from one keep-alive to the next. While chunks are in flight it is short, so that the round trip
-    /// is known.
+    /// Returns the keep-alive interval. While chunks are in flight it is short, so that the round trip is
+    /// known.
     pub(super) fn keepalive_interval(&self) -> Duration {
         let longest = self.peer_timeout / KEEPALIVES_PER_PEER_TIMEOUT;
         let interval = match self.rtt.smoothed() {
@@ -100,8 +100,8 @@ impl ShardFlow {
             Some(time) if self.session.bound => ROUND_TRIPS_PER_KEEPALIVE * time,
             // Chunks wait for this answer.
             Some(_) => return self.silence(self.session.tries).min(longest.min(LONGEST_FIRST_INTERVAL)),
-            // Only the last keep-alive's answer tells the round trip, so each is given twice the time of the
-            // one before.
+            // Only the last keep-alive's answer shows the round trip, so each has twice the time of the
+            // previous one.
             None => {
                 let time =
                     CHUNKS_PER_KEEPALIVE * self.pacer.frame_time() * ((1 << self.session.tries.min(10)) - 1);
@@ -111,7 +111,7 @@ impl ShardFlow {
         interval.max(SHORTEST_INTERVAL).min(longest)
     }
 
-    /// The server has answered that keep-alive.
+    /// Handles the server's answer to that keep-alive.
     pub(in crate::worker) fn keepalive_answered(&mut self, now: Instant, number: ChunkSeq, bound: bool) {
         if number == self.session.keepalive.0 {
             self.rtt.sample(now.since(self.session.keepalive.1));

@@ -1,4 +1,4 @@
-//! Which chunks count as lost, and are sent again.
+//! Detection and retransmission of lost chunks.
 
 use super::ShardFlow;
 use crate::Instant;
@@ -7,12 +7,12 @@ use crate::timer::Timer;
 /// Repeats of one chunk between which the time does not double.
 const EQUAL_REPEATS: u32 = 3;
 
-/// A chunk is lost when the one that was sent so many places later, or one after that, has its result (RFC
-/// 9002, 6.1.1).
+/// Reordering threshold: a chunk is lost when the one sent this many positions later, or one after that, has
+/// its result (RFC 9002, 6.1.1).
 const REORDERED_CHUNKS: u64 = 3;
 
 impl ShardFlow {
-    /// Queues the chunks whose results are overdue, as later ones tell.
+    /// Queues the chunks whose results are overdue, judging by later ones.
     pub(super) fn find_lost(&mut self, now: Instant) {
         self.timers.clear(Timer::Overdue);
         let time = self.rtt.overdue();
@@ -29,8 +29,8 @@ impl ShardFlow {
                 entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             let late = overdue <= now;
             let lost = if entry.after + REORDERED_CHUNKS < reached {
-                // Peers repeat a chunk at different places among their others, and chunks and results of two
-                // plan versions go two ways, so after a repeat or a move order is not enough.
+                // Peers repeat a chunk at different positions among their others, and chunks and results of
+                // two plan versions use two paths, so after a repeat or a migration order is not enough.
                 entry.sends == 1 && entry.sends_before == 0 && !entry.old && !entry.there || late
             } else {
                 late && self.sent <= entry.after + REORDERED_CHUNKS
@@ -69,7 +69,7 @@ impl ShardFlow {
         }
     }
 
-    /// The server wants this chunk by bypass.
+    /// Handles the server's request to send this chunk by bypass.
     pub(in crate::worker) fn request(&mut self, now: Instant, chunk: u64) {
         self.entry_mut(chunk).bypass = true;
         self.queue(chunk);
@@ -79,7 +79,7 @@ impl ShardFlow {
     /// A frame of that chunk was lost; if it was retransmitted, that may repair it.
     pub(super) fn lose_if_sent_once(&mut self, now: Instant, chunk: u64) {
         let entry = self.entry(chunk);
-        // Results of two plan versions come two ways.
+        // Results of two plan versions use two paths.
         if entry.sends_here() == 1 && !entry.queued && !entry.old {
             self.lose(chunk);
             self.timers.set_at_latest(Timer::Pace, now);
