@@ -1,4 +1,4 @@
-//! What both kinds of host do: a state machine, a clock and a transport.
+//! Common part of both kinds of host: a state machine, a clock and a transport.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -16,18 +16,18 @@ use crate::migration::{Migrator, Moves, Orders};
 use crate::status::{HostStatus, StatusSocket};
 use crate::stop::StopSignal;
 
-/// How a host agent runs.
+/// Settings of a host agent.
 #[derive(Debug)]
 pub struct Options {
-    /// How long a peer that is waited for may be silent before the job is aborted.
+    /// Longest silence of a peer that the host waits for, before the job is aborted.
     pub peer_timeout: Duration,
     /// Ends the agent when it is received.
     pub stop: Option<StopSignal>,
-    /// Answers questions about what the agent is doing.
+    /// Socket that answers status queries.
     pub status: Option<StatusSocket>,
-    /// What becomes of a worker's tensors that have a NaN or an infinity.
+    /// Handling of a worker's tensors that have a NaN or an infinity.
     pub non_finite: NonFinite,
-    /// This host's incarnation: the same plan may be run again by others. Not 0; drawn at random by default.
+    /// Incarnation of this host: the same plan may be run again by others. Not 0; random by default.
     pub incarnation: Incarnation,
 }
 
@@ -53,7 +53,7 @@ impl Clock {
     }
 }
 
-/// Tells a host to stop, from any thread.
+/// Stops a host, from any thread.
 #[derive(Clone)]
 pub struct Stopper {
     told: Arc<AtomicBool>,
@@ -68,7 +68,7 @@ impl Stopper {
     }
 }
 
-/// A host's transport, its stop signals, its orders to move and its status socket.
+/// Transport, stop signals, migration orders and status socket of a host.
 pub(crate) struct Agent {
     transport: Box<dyn Transport>,
     pub(crate) clock: Clock,
@@ -78,18 +78,18 @@ pub(crate) struct Agent {
     status: Option<StatusSocket>,
     /// Whether waits end with a stop signal.
     is_watched: bool,
-    /// Whether frames may be there that were not received yet.
+    /// Whether received frames may still be queued.
     may_have_more: bool,
 }
 
 impl Agent {
     /// A stop signal is looked for this often where it ends no wait.
     const LOOK_INTERVAL: Duration = Duration::from_millis(50);
-    /// Shorter waits are not slept through: a thread that sleeps is woken some 50 us late (the kernel's timer
-    /// slack), which at 10 Gbit/s is the time of as many frames as a window holds.
+    /// Shortest sleep: a sleeping thread is woken some 50 us late (the kernel's timer slack), which at 10
+    /// Gbit/s is the time of a whole window of frames.
     const SHORTEST_SLEEP: Duration = Duration::from_micros(10);
 
-    /// A host whose job's frames have up to `frame_bytes` bytes.
+    /// Creates the agent of a host whose job's frames have up to `frame_bytes` bytes.
     pub(crate) fn new(
         mut transport: Box<dyn Transport>,
         frame_bytes: usize,
@@ -118,7 +118,7 @@ impl Agent {
         self.transport.as_ref()
     }
 
-    /// Updates the status that the socket answers with; at once if it `matters`, else now and then.
+    /// Updates the status for the socket: at once if it `matters`, else now and then.
     pub(crate) fn publish(&mut self, matters: bool, status: impl FnOnce(Instant) -> HostStatus) {
         let now = self.clock.now();
         if let Some(socket) = self.status.as_mut().filter(|socket| matters || socket.is_due()) {
@@ -126,29 +126,29 @@ impl Agent {
         }
     }
 
-    /// Whether the agent was told to stop.
+    /// Returns whether the agent was asked to stop.
     pub(crate) fn is_stopped(&mut self) -> Result<bool, Error> {
         let stopped = self.stop.as_mut().map_or(Ok(false), StopSignal::is_received);
         let stopped = stopped.map_err(|source| self.io_error(source))?;
         Ok(stopped || self.told.load(Ordering::Acquire))
     }
 
-    /// What tells it so.
+    /// Returns a handle that stops it.
     pub(crate) fn stopper(&self) -> Stopper {
         Stopper { told: Arc::clone(&self.told), wake: self.transport.waker() }
     }
 
-    /// What moves it to another plan.
+    /// Returns a handle that migrates it to another plan.
     pub(crate) fn migrator(&self) -> Migrator {
         self.orders.migrator(self.transport.waker())
     }
 
-    /// Moves the host as it was told; whether it was told anything.
+    /// Carries out migration orders. Returns whether there were any.
     pub(crate) fn carry_out_moves(&mut self, host: &mut impl Moves) -> bool {
         self.orders.carry_out(self.clock.now(), host)
     }
 
-    /// It is moved no more.
+    /// Rejects further migration orders.
     pub(crate) fn end_moves(&mut self) {
         self.orders.close();
     }
@@ -169,7 +169,7 @@ impl Agent {
         })?)
     }
 
-    /// Waits until something happens, at most until `until`.
+    /// Waits for an event, at most until `until`.
     pub(crate) fn wait(&mut self, until: Option<Instant>) -> Result<(), Error> {
         if self.may_have_more {
             return Ok(());
@@ -184,16 +184,16 @@ impl Agent {
         Ok(self.transport.wait(timeout.into_iter().chain(look).min())?)
     }
 
-    /// Processes the frames that came, a batch at most: then the state machine may send.
+    /// Processes received frames, a batch at most: then the state machine may send.
     pub(crate) fn take_in(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
         let now = self.clock.now();
         let count = self.transport.receive(&mut |frame| state_machine.handle_frame(now, frame))?;
-        // While frames come, looking for more takes less time than waiting for them.
+        // While frames arrive, polling takes less time than waiting.
         self.may_have_more = count > 0;
         Ok(())
     }
 
-    /// What the operating system said, and where.
+    /// Creates an error from the operating system's error and the interface.
     pub(crate) fn io_error(&self, source: io::Error) -> Error {
         Error::io(self.transport.name(), source)
     }

@@ -19,30 +19,30 @@ use crate::{Error, Wake};
 
 /// A wait that lasts longer is logged, with the host that it waits for.
 const SAY_AFTER: Duration = Duration::from_secs(5);
-/// From then on it is logged this often.
+/// Interval of further log lines.
 const SAY_EVERY: Duration = Duration::from_secs(10);
 
-/// What the driver and those who wait share.
+/// State shared by the driver and its callers.
 struct State {
     flow: WorkerFlow,
-    /// What a caller waits for: a tensor, or that all messages are sent.
+    /// Awaited events of callers: a tensor, or that all messages are sent.
     waiting: Vec<Option<TensorId>>,
     /// Whether the worker is no longer needed.
     ended: bool,
-    /// What ended the driver, if anything did.
+    /// Error that ended the driver, if any.
     error: Option<Error>,
-    /// The same as text, once a caller was told.
+    /// Text of the error, after a caller received it.
     told: Option<String>,
 }
 
-/// A worker's state machine in the hands of a thread.
+/// A worker's state machine, driven by a thread.
 pub(crate) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     wake: Arc<dyn Wake>,
     clock: Clock,
-    /// The process that has the thread. In a fork of it a lock may be held for ever, by a thread that is
-    /// missing there.
+    /// Process of the thread. In a fork of it a lock may be held forever, by a thread that does not exist
+    /// there.
     process: u32,
 }
 
@@ -102,7 +102,7 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }
 
-/// Drives the state machine until it is told to end.
+/// Drives the state machine until it is asked to end.
 fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
     let (mut done, mut probe) = (false, Probe::default());
     loop {
@@ -132,7 +132,7 @@ fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
 }
 
 impl State {
-    /// Whether that tensor has ended, or, if none is named, everything has.
+    /// Returns whether that tensor has ended, or, without a tensor, everything has.
     fn has_ended(&self, tensor: Option<TensorId>) -> bool {
         match tensor {
             Some(tensor) => self.flow.is_done(tensor),
@@ -140,12 +140,12 @@ impl State {
         }
     }
 
-    /// Whether the driver has ended with an error. The worker's state means nothing then.
+    /// Returns whether the driver has ended with an error. The worker's state is invalid then.
     fn has_failed(&self) -> bool {
         self.error.is_some() || self.told.is_some()
     }
 
-    /// What ended the driver: as it is for the first caller, as text for later ones.
+    /// Returns the error that ended the driver: itself to the first caller, as text to later ones.
     fn take_error(&mut self) -> Option<Error> {
         match self.error.take() {
             Some(error) => {
@@ -170,10 +170,11 @@ impl Shared {
         if process::id() == self.process { Ok(()) } else { Err(Error::Forked) }
     }
 
-    /// Starts to sum a tensor; its name, when that was, and what had been counted before.
+    /// Starts to sum a tensor. Returns its id, the time, and the counters before.
     ///
     /// # Errors
-    /// Why there will be no sum. The peers have been told.
+    ///
+    /// The reason why there will be no sum. The peers have been notified.
     pub(crate) fn begin(&self, tensor: TensorInput) -> Result<(TensorId, Instant, WorkerCounters), Error> {
         let mut state = self.lock();
         if let Some(error) = state.take_error() {
@@ -194,10 +195,11 @@ impl Shared {
         }
     }
 
-    /// Waits until a tensor has come to its end; `None` if the time is up before that.
+    /// Waits until a tensor has ended; `None` if the time is up before that.
     ///
     /// # Errors
-    /// Why there is no sum.
+    ///
+    /// The reason why there is no sum.
     pub(crate) fn end(
         &self,
         tensor: TensorId,
@@ -215,7 +217,7 @@ impl Shared {
         Ok(Some((reduced, self.clock.now(), state.flow.counters())))
     }
 
-    /// Room for a tensor of so many values.
+    /// Returns a buffer for a tensor of `len` values.
     pub(crate) fn room_for(&self, len: usize) -> TensorInput {
         let mut state = self.lock();
         if state.has_failed() { TensorInput::default() } else { state.flow.room_for(len) }
@@ -227,7 +229,7 @@ impl Shared {
         if state.has_failed() { None } else { state.flow.waiting() }
     }
 
-    /// That sum is not needed any more.
+    /// Keeps the memory of an unneeded sum for reuse.
     pub(crate) fn reuse(&self, reduced: Reduced) {
         let mut state = self.lock();
         if !state.has_failed() {
@@ -235,7 +237,7 @@ impl Shared {
         }
     }
 
-    /// The sum of that tensor is not wanted. Does nothing in a fork of the worker's process.
+    /// Discards the sum of that tensor. Does nothing in a fork of the worker's process.
     pub(crate) fn discard(&self, tensor: TensorId) {
         if self.check_process().is_err() {
             return;

@@ -1,14 +1,14 @@
-//! What can go wrong at a host.
+//! Errors of hosts.
 
 use std::io;
 
 use inart_ethernet::PortError;
 use inart_protocol_aggregation::{AssignmentError, Failure};
 
-/// Why a host agent cannot go on.
+/// Reason why a host agent cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The assignment contradicts itself, or has no such host.
+    /// Invalid assignment, or one without this host.
     #[error("assignment: {0}")]
     Assignment(#[from] AssignmentError),
     /// The interface cannot be used.
@@ -20,15 +20,15 @@ pub enum Error {
     /// The operating system refuses a read, a write or a wait.
     #[error("interface {interface}: {source}")]
     Io {
-        /// The interface.
+        /// Interface.
         interface: String,
-        /// What it says.
+        /// Error of the interface.
         source: io::Error,
     },
     /// No worker of a server's job.
     #[error("no worker has joined for {seconds:.0} s; start {}, and check interfaces and the plan on the switches", workers.join(", "))]
     NoWorkers {
-        /// For how long.
+        /// Waiting time.
         seconds: f64,
         /// All workers.
         workers: Vec<String>,
@@ -36,25 +36,25 @@ pub enum Error {
     /// More tensors were started than may be in flight.
     #[error("{most} tensors are in flight; wait for one before the next is started")]
     TooManyTensors {
-        /// As many may be.
+        /// Limit.
         most: usize,
     },
     /// The thread that drives the worker panicked.
     #[error("the thread that drives this worker panicked ({0}); this is a defect of InArt: report it")]
     Panicked(String),
-    /// This process is a fork of the one that made the worker.
+    /// Use in a fork of the process that created the worker.
     #[error(
         "this process was forked from the one that joined the job, and only that one can sum: join in the \
          process that sums, after it was forked"
     )]
     Forked,
-    /// What ended the host's agent; an earlier call has returned it, too.
+    /// Earlier error that ended the host's agent.
     #[error("{0}")]
     Ended(String),
 }
 
 impl Error {
-    /// What the operating system said about a transport.
+    /// Creates an error from the operating system's error of a transport.
     pub(crate) fn io(interface: &str, source: io::Error) -> Self {
         Self::Io { interface: interface.into(), source }
     }

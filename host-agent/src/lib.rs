@@ -1,10 +1,10 @@
 //! Workers and servers: `inart-protocol-aggregation`'s state machines around a transport of frames, mostly a
 //! raw Ethernet socket.
 //!
-//! A thread drives a worker's state machine from its making to its end. It sleeps until a frame comes, the
+//! A thread drives a worker's state machine until it is dropped. The thread sleeps until a frame arrives, the
 //! state machine's next deadline, a signal, or a tensor to be summed. So tensors are summed while the program
-//! computes the next, and peers know that it is there however long that takes. No decision of the protocol is
-//! made here.
+//! computes the next, and peers know that the worker is alive during long computations. No decision of the
+//! protocol is made here.
 //!
 //! ```no_run
 //! # use inart_protocol_aggregation::Assignment;

@@ -10,25 +10,25 @@ use inart_protocol_aggregation::{
 };
 use inart_wire::PlanVersion;
 
-/// Moves a host that runs to another plan of its job, from any thread.
+/// Migrates a running host to another plan of its job, from any thread.
 #[derive(Clone)]
 pub struct Migrator {
     orders: mpsc::Sender<Order>,
     wake: Arc<dyn Wake>,
 }
 
-/// Why a host has not moved.
+/// Reason why a host has not migrated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MigrationError {
-    /// It refuses, and goes on as it did.
+    /// Refusal; the host continues as before.
     #[error(transparent)]
     Refused(#[from] RerouteError),
-    /// It runs no more.
+    /// End of the host.
     #[error("the host has ended")]
     Ended,
 }
 
-/// What a host is told.
+/// Migration order to a host.
 struct Order {
     assignment: Assignment,
     beside: Option<PlanVersion>,
@@ -37,19 +37,20 @@ struct Order {
 }
 
 impl Migrator {
-    /// Moves the host to `assignment`, which differs from its own in plan version, bitmap indices and rates
-    /// only, and waits until it has: it sends by the new plan then. Frames of plan version `beside` are still
-    /// accepted; all other plan versions are closed. What the host does already changes nothing.
+    /// Migrates the host to `assignment`, which differs from its own in plan version, bitmap indices and
+    /// rates only, and waits until it sends by the new plan. Frames of plan version `beside` are still
+    /// accepted; all other plan versions are closed. Repeated orders change nothing.
     ///
     /// # Errors
-    /// Why it has not moved.
+    ///
+    /// The reason why it has not migrated.
     pub fn move_to(&self, assignment: Assignment, beside: Option<PlanVersion>) -> Result<(), MigrationError> {
         self.take(MigrationStep::Move, assignment, beside).map(drop)
     }
 
-    /// Takes one step on the way to `assignment`, and waits until it is taken; how far the host is then. A
-    /// worker that is told [`MigrationStep::Lead`] lags for as long as its servers have not led it there: ask
-    /// again. With [`MigrationStep::Move`] it is [`move_to`](Self::move_to).
+    /// Takes one step towards `assignment`, waits until it is done, and returns the host's progress. A worker
+    /// with [`MigrationStep::Lead`] lags until its servers have migrated: ask again. [`MigrationStep::Move`]
+    /// is equivalent to [`move_to`](Self::move_to).
     ///
     /// # Errors
     /// Why it has not taken it.
@@ -82,35 +83,35 @@ impl Orders {
         Migrator { orders: self.sender.clone(), wake }
     }
 
-    /// The host has ended: whoever waits is told so.
+    /// Closes the queue after the host has ended: waiting callers are notified.
     pub(crate) fn close(&mut self) {
         *self = Self::new();
     }
 
-    /// Carries out what has come; whether there was anything.
+    /// Carries out queued orders. Returns whether there were any.
     pub(crate) fn carry_out(&self, now: Instant, host: &mut impl Moves) -> bool {
         let mut any = false;
         for Order { assignment, beside, step, done } in self.receiver.try_iter() {
             any = true;
-            // Whoever gave the order may be gone.
+            // The sender of the order may have ended.
             let _ = done.send(go(host, now, (step, assignment), beside));
         }
         any
     }
 }
 
-/// What can be moved.
+/// A state machine that can migrate.
 pub(crate) trait Moves: StateMachine {
-    /// The plan version that it was told of last, and the other one whose frames it accepts.
+    /// Returns the newest plan version, and the other one whose frames it accepts.
     fn open(&self) -> (Option<PlanVersion>, Option<PlanVersion>);
 
     /// Takes a step to another plan, or the same one again.
     fn step(&mut self, now: Instant, step: MigrationStep, to: Assignment) -> Result<(), RerouteError>;
 
-    /// Accepts frames of the plan version that it was told of last only.
+    /// Accepts frames of the newest plan version only.
     fn close_other(&mut self);
 
-    /// How far it is on its way there.
+    /// Returns its progress of the migration.
     fn progress(&self) -> MigrationProgress;
 }
 
@@ -171,7 +172,7 @@ fn go(
     if other.is_some() && other != goal && other != beside {
         host.close_other();
     }
-    // Beside no other plan version, a host that is there has nothing to do.
+    // Without another open plan version, a host that has migrated has nothing to do.
     if current != goal || beside.is_some() {
         host.step(now, step, to)?;
     }

@@ -13,28 +13,28 @@ use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
 use crate::{Error, Migrator, Options, Transport, Wake};
 
-/// Results may leave so many frames early.
+/// Number of results that may be sent early.
 const BURST_FRAMES: u32 = 8;
 
-/// What the server has for its owner.
+/// Event for the owner of the server.
 #[derive(Debug)]
 pub enum OnwardNews {
-    /// The first contribution to a chunk has come that none had come to before.
+    /// First contribution to a new chunk.
     Begun,
-    /// All workers are in a chunk: their sum goes on.
+    /// Sum of a chunk with all workers, to be forwarded.
     Sum {
-        /// The sum.
+        /// Sum.
         sum: OwnSum,
-        /// Values of the tensor that the worker of rank 0 waits for, as it told last.
+        /// Length of the tensor that the worker of rank 0 waits for, by its last report.
         told: Option<u32>,
     },
     /// The job is aborted.
     Aborted(Failure),
-    /// This process was told to stop. The server goes on until the owner aborts the job.
+    /// Stop request to this process. The server continues until the owner aborts the job.
     Stopped,
 }
 
-/// What the owner has for the server.
+/// Order of the owner to the server.
 #[derive(Debug)]
 enum Order {
     Back(Answer),
@@ -42,7 +42,7 @@ enum Order {
     Finish(ChunkSeq),
 }
 
-/// Gives the server what comes back, from any thread.
+/// Passes results to the server, from any thread.
 #[derive(Clone)]
 pub struct SumsBack {
     orders: Sender<Order>,
@@ -50,19 +50,19 @@ pub struct SumsBack {
 }
 
 impl SumsBack {
-    /// The sum of all for a chunk whose own sum went on: every worker gets it. A server that has ended needs
-    /// it no more.
+    /// Passes the global sum for a chunk whose own sum was forwarded: every worker receives it. Ignored if
+    /// the server has ended.
     pub fn give(&self, answer: Answer) {
         self.tell(Order::Back(answer));
     }
 
-    /// The larger job has ended: the workers hear who did what where.
+    /// Ends the job because the larger job has ended: the workers receive the reason.
     pub fn abort(&self, told: String) {
         self.tell(Order::Abort(told));
     }
 
-    /// There are no more chunks from that one on. The server ends when its workers have all results, or are
-    /// silent.
+    /// Announces that there are no chunks from that one on. The server ends when its workers have all
+    /// results, or are silent.
     pub fn finish(&self, end: ChunkSeq) {
         self.tell(Order::Finish(end));
     }
@@ -73,13 +73,13 @@ impl SumsBack {
     }
 }
 
-/// A server of a job, mostly its only one, whose sums go on to others before they are results.
+/// A server of a job, usually its only one, whose sums are forwarded to others before they are results.
 pub struct OnwardServer {
     shard: ServerShard<Onward>,
     agent: Agent,
     orders: Receiver<Order>,
     back: SumsBack,
-    /// What came back and is not sent yet, and when it may be.
+    /// Results not sent yet, and when the next may be sent.
     returning: VecDeque<Answer>,
     free_at: Instant,
     frame_time: Duration,
@@ -89,13 +89,14 @@ pub struct OnwardServer {
 }
 
 impl OnwardServer {
-    /// How long workers that have not heard that the job was aborted are still told.
+    /// Time for which workers without the abort notification are still notified.
     const LINGER: Duration = Duration::from_secs(2);
 
     /// The job's only server, on a transport.
     ///
     /// # Errors
-    /// What is wrong with the assignment or the transport.
+    ///
+    /// The assignment or the transport is invalid.
     pub fn with_transport(
         assignment: Assignment,
         transport: impl Transport + 'static,
@@ -138,15 +139,16 @@ impl OnwardServer {
         })
     }
 
-    /// What gives it the sums that come back.
+    /// Returns a handle that passes results to it.
     pub fn sums_back(&self) -> SumsBack {
         self.back.clone()
     }
 
-    /// Serves until all workers have all results, or until the job is aborted; tells the owner what there is.
+    /// Serves until all workers have all results, or until the job is aborted; passes events to the owner.
     ///
     /// # Errors
-    /// Why the job was aborted, or what the transport says.
+    ///
+    /// The reason of the abort, or the transport's error.
     pub fn run(&mut self, tell: &mut dyn FnMut(OnwardNews)) -> Result<(), Error> {
         let ended = self.serve(tell);
         self.agent.end_moves();
@@ -198,8 +200,8 @@ impl OnwardServer {
         }
     }
 
-    /// Sends what came back, at the rate at which gradients come in: a whole chunk between sites at once
-    /// would fill the queues. Returns when there is more to send.
+    /// Sends results at the rate at which gradients arrive: a whole chunk between sites at once would fill
+    /// the queues. Returns when there is more to send.
     fn send_back(&mut self) -> Option<Instant> {
         let now = self.agent.clock.now();
         while !self.returning.is_empty() && self.free_at <= now + BURST_FRAMES * self.frame_time {
@@ -221,17 +223,17 @@ impl OnwardServer {
         }
     }
 
-    /// What tells it to stop while it [runs](Self::run).
+    /// Returns a handle that stops it while it [runs](Self::run).
     pub fn stopper(&self) -> Stopper {
         self.agent.stopper()
     }
 
-    /// What moves it to another plan of its job while it [runs](Self::run).
+    /// Returns a handle that migrates it to another plan of its job while it [runs](Self::run).
     pub fn migrator(&self) -> Migrator {
         self.agent.migrator()
     }
 
-    /// What was counted since the start.
+    /// Returns the counters since the start.
     pub fn counters(&self) -> ServerCounters {
         self.shard.counters()
     }

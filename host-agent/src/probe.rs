@@ -1,5 +1,5 @@
-//! Short frames of a worker that is not heard: where they arrive and the job's frames do not, `inart doctor`
-//! knows that an MTU on the way is too small.
+//! Short frames of a worker that hears nothing: if they arrive and the job's frames do not, `inart doctor`
+//! reports an MTU on the path that is too small.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +9,19 @@ use inart_wire::MacAddr;
 pub(crate) const SILENCE: Duration = Duration::from_secs(1);
 /// Shortest Ethernet frame without its checksum.
 const FRAME_BYTES: usize = 60;
-/// The second type for local experiments (IEEE Std 802); the first one is INART's, whose frames switches do
+/// Second EtherType for local experiments (IEEE Std 802); the first one is INART's, whose frames switches do
 /// not just forward.
 const ETHER_TYPE: u16 = 0x88b6;
 
-/// When the next probe is due.
+/// Timer of probes.
 #[derive(Debug, Default)]
 pub(crate) struct Probe {
     next: Option<Instant>,
 }
 
 impl Probe {
-    /// Returns the frame to send now. `unheard`: addresses of a silent server and of this worker; none if all
-    /// servers are heard.
+    /// Returns the frame to send now. `unheard`: addresses of a silent server and of this worker; `None` if
+    /// all servers are heard.
     pub fn due(&mut self, unheard: Option<(MacAddr, MacAddr)>, now: Instant) -> Option<[u8; FRAME_BYTES]> {
         let Some((server, worker)) = unheard else {
             self.next = None;
@@ -54,6 +54,6 @@ mod tests {
         let frame = probe.due(Some((server, worker)), at(40)).expect("a second has passed");
         assert_eq!(frame[..14], [2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1, 0x88, 0xb6]);
         assert!(probe.due(None, at(50)).is_none());
-        assert!(probe.due(Some((server, worker)), at(51)).is_none(), "a silence begins");
+        assert!(probe.due(Some((server, worker)), at(51)).is_none(), "a silence starts");
     }
 }

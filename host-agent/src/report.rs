@@ -1,5 +1,5 @@
-//! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length
-//! and that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
+//! Reports of host processes to the emulator: messages over a Unix stream socket, each a big-endian `u32`
+//! length and that many bytes of postcard. The other direction carries one byte, which starts a worker.
 
 mod floats;
 mod json;
@@ -21,8 +21,8 @@ use crate::RoundStats;
 pub enum Report {
     /// Always first: the role of the process, which is now ready to receive frames.
     Hello(Role),
-    /// A worker of an elastic job begins a run: what its hosts were told, and its rank in it. Its rounds are
-    /// those of that run until the next. Its role stays that of its place in the topology.
+    /// Start of a worker's view in an elastic job: its assignment, and the worker's rank. Later rounds belong
+    /// to that view until the next. Its role stays that of its position in the topology.
     Run(#[serde(with = "json")] Box<Assignment>, Rank),
     /// A worker ended a round.
     Round(RoundReport),
@@ -35,14 +35,14 @@ pub enum Report {
     },
     /// A worker ended its last round.
     Done {
-        /// How good the training ended; `None` if the workload trains nothing.
+        /// Result of the training; `None` if the workload trains nothing.
         trained: Option<Trained>,
     },
     /// A server's counters, at its end.
     Server(ServerCounters),
     /// The process ends with this error.
     Failed {
-        /// One line.
+        /// Error in one line.
         error: String,
     },
 }
@@ -63,13 +63,13 @@ pub enum Role {
 pub struct RoundReport {
     /// Rounds count from 0.
     pub round: u32,
-    /// From the call of all-reduce to its return, in seconds.
+    /// Time from the call of all-reduce to its return, in seconds.
     pub comm_seconds: f64,
-    /// When it returned, on the system's monotonic clock, in nanoseconds; 0 if that is not known.
+    /// Time of the return, on the system's monotonic clock, in nanoseconds; 0 if unknown.
     pub ended_ns: u64,
-    /// What was counted during the round.
+    /// Counters of the round.
     pub counters: WorkerCounters,
-    /// What this worker's program passed in.
+    /// Values that this worker's program passed in.
     #[serde(with = "floats")]
     pub sent: Vec<f32>,
     /// The sum that it got.
@@ -78,7 +78,7 @@ pub struct RoundReport {
 }
 
 impl RoundReport {
-    /// What a round took, and what went into its sum and came out.
+    /// Creates the report of a round from its statistics, input and result.
     pub fn new(stats: RoundStats, record: RoundRecord) -> Self {
         Self {
             round: stats.round,
@@ -104,7 +104,8 @@ impl Reporter {
     /// Connects to the emulator's socket.
     ///
     /// # Errors
-    /// If nobody listens at the socket.
+    ///
+    /// The socket has no listener.
     pub fn connect(socket: &Path) -> io::Result<Self> {
         Ok(Self { stream: UnixStream::connect(socket)? })
     }
@@ -112,7 +113,8 @@ impl Reporter {
     /// Sends one message.
     ///
     /// # Errors
-    /// If the other end is gone.
+    ///
+    /// The other end is closed.
     pub fn send(&mut self, report: &Report) -> io::Result<()> {
         let mut message = postcard::to_extend(report, vec![0; 4]).map_err(io::Error::other)?;
         let length = u32::try_from(message.len() - 4).map_err(io::Error::other)?;
@@ -120,16 +122,17 @@ impl Reporter {
         self.stream.write_all(&message)
     }
 
-    /// Waits until the emulator lets the worker begin ([`start`]): then its peers are there, too.
+    /// Waits until the emulator starts the worker ([`start`]): then its peers are ready, too.
     ///
     /// # Errors
-    /// If the other end is gone, or sends something else.
+    ///
+    /// The other end is closed, or sends unexpected data.
     pub fn wait_for_start(&mut self) -> io::Result<()> {
         self.stream.set_read_timeout(None)?;
         self.stream.read_exact(&mut [0])
     }
 
-    /// The same for so long at most, which is not 0; whether the worker may begin.
+    /// Waits for the start for up to `timeout`, which is not 0. Returns whether the worker may start.
     ///
     /// # Errors
     /// As [`wait_for_start`](Self::wait_for_start).
@@ -143,15 +146,16 @@ impl Reporter {
     }
 }
 
-/// Lets the worker at the other end begin.
+/// Starts the worker at the other end.
 ///
 /// # Errors
-/// If the other end is gone.
+///
+/// The other end is closed.
 pub fn start(mut stream: &UnixStream) -> io::Result<()> {
     stream.write_all(&[1])
 }
 
-/// The receiving end of one connection: an iterator that ends when the peer closes. A peer that dies while it
+/// Receiving end of one connection: an iterator that ends when the peer closes. A peer that dies while it
 /// sends leaves an error of kind [`io::ErrorKind::UnexpectedEof`].
 #[derive(Debug)]
 pub struct Reports<R> {
@@ -184,8 +188,8 @@ impl<R: Read> Reports<R> {
     }
 }
 
-/// Not within [`Reports`]: it is compiled here, with the optimisation that this crate has, and not where a
-/// reader is chosen.
+/// Not within [`Reports`], so that it is compiled here, with the optimization level of this crate, and not
+/// where a reader is instantiated.
 fn decode(message: &[u8]) -> io::Result<Report> {
     let wrong = |error| io::Error::new(io::ErrorKind::InvalidData, format!("a report: {error}"));
     postcard::from_bytes(message).map_err(wrong)

@@ -15,26 +15,26 @@ pub struct Server {
     agent: Agent,
     peer_timeout: Duration,
     ending: Option<JobEnd>,
-    /// For how long no worker may join.
+    /// Longest time without any worker.
     patience: Option<Duration>,
 }
 
-/// Looks for the end of the job: all workers are silent, and no sum is under way.
+/// Detection of the end of the job: all workers are silent, and no sum is in flight.
 #[derive(Clone, Copy, Debug)]
 struct JobEnd {
-    /// They have been silent for so long then.
+    /// Silence that ends the job.
     silence: Duration,
-    /// When it looked last, and from when on a silence counts.
+    /// Time of the last check, and start of the observed silence.
     looked: Instant,
     counts_from: Instant,
 }
 
 impl JobEnd {
-    /// It looks this often.
+    /// Check interval.
     const INTERVAL: Duration = Duration::from_millis(500);
 
-    /// Whether the job has ended, after workers have been silent for so long. A server that was itself
-    /// stopped listens first.
+    /// Returns whether the job has ended, given how long workers have been silent. A server that was itself
+    /// suspended listens first.
     fn look(&mut self, now: Instant, silent: Option<Duration>) -> bool {
         if now.since(self.looked) > self.silence / 2 {
             self.counts_from = now + self.silence / 2;
@@ -45,15 +45,16 @@ impl JobEnd {
 }
 
 impl Server {
-    /// A job whose workers are silent for so many peer timeouts has ended.
+    /// Peer timeouts of silence after which a job has ended.
     const SILENT_PEER_TIMEOUTS: u32 = 4;
-    /// How long workers that have not heard that the job was aborted are still told.
+    /// Time for which workers without the abort notification are still notified.
     const LINGER: Duration = Duration::from_secs(2);
 
     /// The server of that shard on a network interface.
     ///
     /// # Errors
-    /// What is wrong with the assignment or the interface.
+    ///
+    /// The assignment or the interface is invalid.
     pub fn new(
         assignment: Assignment,
         shard: ShardId,
@@ -63,10 +64,11 @@ impl Server {
         Self::on(assignment, shard, || Ok(Box::new(BatchedPort::open(interface)?)), options)
     }
 
-    /// The same on a transport.
+    /// Creates a server on a transport.
     ///
     /// # Errors
-    /// What is wrong with the assignment or the transport.
+    ///
+    /// The assignment or the transport is invalid.
     pub fn with_transport(
         assignment: Assignment,
         shard: ShardId,
@@ -76,7 +78,7 @@ impl Server {
         Self::on(assignment, shard, || Ok(Box::new(transport)), options)
     }
 
-    /// The same on a transport that is opened once the assignment is known to be valid.
+    /// Creates a server on a transport that is opened after the assignment was validated.
     fn on(
         assignment: Assignment,
         shard: ShardId,
@@ -95,8 +97,8 @@ impl Server {
         })
     }
 
-    /// Lets it end with its job: when sums were there, none is under way, and all workers have been silent
-    /// for four peer timeouts.
+    /// Makes it end with its job: after a sum, when none is in flight, and all workers have been silent for
+    /// four peer timeouts.
     #[must_use]
     pub fn ends_with_job(mut self) -> Self {
         let silence = Self::SILENT_PEER_TIMEOUTS * self.peer_timeout;
@@ -104,7 +106,7 @@ impl Server {
         self
     }
 
-    /// Lets it end with an error if no worker has joined within this time.
+    /// Makes it end with an error if no worker has joined within this time.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = Some(patience);
@@ -128,16 +130,17 @@ impl Server {
         Err(Error::NoWorkers { seconds: waited.as_secs_f64(), workers: absent })
     }
 
-    /// Returns the workers that were never heard from, in words.
+    /// Describes the workers that were never heard from.
     pub fn never_heard(&self) -> Vec<String> {
         self.shard.never_heard().map(|(rank, name)| format!("worker {rank} ({name})")).collect()
     }
 
-    /// Serves until told to stop, until the job is aborted, or with [`ends_with_job`](Self::ends_with_job)
+    /// Serves until it is stopped, until the job is aborted, or with [`ends_with_job`](Self::ends_with_job)
     /// until its workers have left.
     ///
     /// # Errors
-    /// Why the job was aborted, or what the transport says; no worker within its patience.
+    ///
+    /// The reason of the abort, the transport's error, or no worker within its patience.
     pub fn run(&mut self) -> Result<(), Error> {
         let ended = self.serve();
         self.agent.end_moves();
@@ -171,17 +174,17 @@ impl Server {
         Ok(())
     }
 
-    /// What tells it to stop while it [runs](Self::run).
+    /// Returns a handle that stops it while it [runs](Self::run).
     pub fn stopper(&self) -> Stopper {
         self.agent.stopper()
     }
 
-    /// What moves it to another plan of its job while it [runs](Self::run).
+    /// Returns a handle that migrates it to another plan of its job while it [runs](Self::run).
     pub fn migrator(&self) -> Migrator {
         self.agent.migrator()
     }
 
-    /// What was counted since the start.
+    /// Returns the counters since the start.
     pub fn counters(&self) -> ServerCounters {
         self.shard.counters()
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// SIGTERM and SIGINT as something to wait for beside frames.
+/// SIGTERM and SIGINT as an event that can be waited for together with frames.
 #[derive(Debug)]
 pub struct StopSignal {
     signals: SignalFd,
@@ -28,7 +28,7 @@ impl StopSignal {
         Ok(Self { signals, received: false })
     }
 
-    /// Whether the process was told to stop.
+    /// Returns whether the process was asked to stop.
     ///
     /// # Errors
     /// If the signal descriptor cannot be read.
@@ -37,7 +37,7 @@ impl StopSignal {
         Ok(self.received)
     }
 
-    /// The next signal that came and was not asked for yet.
+    /// Returns the next signal that was not returned yet.
     ///
     /// # Errors
     /// If the signal descriptor cannot be read.

@@ -14,12 +14,12 @@ use crate::{BatchedPort, Error, Migrator, Options, Transport};
 
 /// A worker of a job: sums tensors with its peers.
 ///
-/// Several tensors may be in flight, of different lengths; all workers start tensors of the same lengths in
-/// the same order, and may wait for them in any. Threads may share a worker, as long as the order of their
-/// starts is that.
+/// Several tensors may be in flight, of different lengths; all workers start tensors of equal lengths in the
+/// same order, and may wait for them in any order. Threads may share a worker, as long as the order of their
+/// starts is kept.
 ///
-/// From its making until it is dropped its peers hear that it is there, whatever the program does. What goes
-/// wrong meanwhile (a peer aborted the job, this process was told to stop) is told by the next start or wait.
+/// Until it is dropped its peers know that it is alive, independent of the program. Errors meanwhile (a peer
+/// aborted the job, this process was asked to stop) are returned by the next start or wait.
 pub struct Worker {
     driver: Driver,
     rounds: Mutex<Rounds>,
@@ -28,11 +28,11 @@ pub struct Worker {
 #[derive(Default)]
 struct Rounds {
     started: u32,
-    /// The sum that was there last.
+    /// Last sum.
     last: Option<Reduced>,
 }
 
-/// A tensor that is being summed. If it is dropped, its sum is lost to this worker, and nobody else.
+/// A tensor that is being summed. If it is dropped, only this worker loses its sum.
 #[must_use = "`Worker::wait` has the sum"]
 pub struct Handle<T> {
     tensor: T,
@@ -42,7 +42,7 @@ pub struct Handle<T> {
     pending: Pending,
 }
 
-/// Forgets a tensor that nobody waits for any more.
+/// Discards a tensor that no caller waits for any more.
 struct Pending {
     id: TensorId,
     shared: Arc<Shared>,
@@ -57,14 +57,14 @@ impl Drop for Pending {
     }
 }
 
-/// What a round took.
+/// Statistics of a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundStats {
     /// Rounds count from 0: the tensors that were started before.
     pub round: u32,
-    /// From the start to the end of the wait.
+    /// Time from the start to the end of the wait.
     pub communication: Duration,
-    /// What was counted meanwhile.
+    /// Counters of that time.
     pub counters: WorkerCounters,
     /// Whether this worker's tensor had a NaN or an infinity.
     pub not_finite: bool,
@@ -74,7 +74,8 @@ impl Worker {
     /// The worker of that rank on a network interface, with default options.
     ///
     /// # Errors
-    /// What is wrong with the assignment or the interface.
+    ///
+    /// The assignment or the interface is invalid.
     pub fn new(assignment: Assignment, rank: Rank, interface: &str) -> Result<Self, Error> {
         let options = Options::default();
         Self::on(assignment, rank, || Ok(Box::new(BatchedPort::open(interface)?)), options)
@@ -83,7 +84,8 @@ impl Worker {
     /// The worker of that rank on a transport: an interface that was opened, or another.
     ///
     /// # Errors
-    /// What is wrong with the assignment or the transport.
+    ///
+    /// The assignment or the transport is invalid.
     pub fn with_options(
         assignment: Assignment,
         rank: Rank,
@@ -93,7 +95,7 @@ impl Worker {
         Self::on(assignment, rank, || Ok(Box::new(transport)), options)
     }
 
-    /// The same on a transport that is opened once the assignment is known to be valid.
+    /// Creates a worker on a transport that is opened after the assignment was validated.
     fn on(
         assignment: Assignment,
         rank: Rank,
@@ -107,21 +109,22 @@ impl Worker {
         Ok(Self { driver, rounds: Mutex::default() })
     }
 
-    /// Starts to sum a tensor with those that all workers start in the same place, and returns at once. The
-    /// tensor is something that holds floats: a `&mut [f32]`, a `Vec<f32>`.
+    /// Starts to sum a tensor with those that all workers start in the same position, and returns at once.
+    /// The tensor is anything that holds floats: a `&mut [f32]`, a `Vec<f32>`.
     ///
     /// # Errors
-    /// Why there will be no sum: then the job is over, unless there are [too many
+    ///
+    /// The reason why there will be no sum: then the job is over, unless there are [too many
     /// tensors](Error::TooManyTensors).
     pub fn start<T: AsMut<[f32]>>(&self, tensor: T) -> Result<Handle<T>, Error> {
         self.start_with_label(tensor, "")
     }
 
-    /// Starts as [`start`](Self::start), and labels the tensor: with what the program knows of it, such as a
-    /// name, a shape, or the number of a step.
+    /// Starts like [`start`](Self::start), and labels the tensor with program data such as a name, a shape,
+    /// or a step number.
     ///
     /// A worker that skips a tensor pairs its later ones with other tensors of its peers. If those have
-    /// another number of values or another label, the job ends at all workers by
+    /// another length or another label, the job ends at all workers with
     /// [`Failure::OtherTensors`](inart_protocol_aggregation::Failure::OtherTensors). Sums before that failure
     /// may be of different tensors.
     ///
@@ -141,15 +144,16 @@ impl Worker {
         Ok(Handle { tensor, round, start, before, pending })
     }
 
-    /// Waits for a tensor that this worker has started, and hands it back as the sum over all workers'
-    /// tensors (the caller divides, if it wants the mean).
+    /// Waits for a tensor that this worker has started, and returns it as the sum over all workers' tensors
+    /// (the caller divides for a mean).
     ///
-    /// The sum is the same bits at every worker. Up to 256 values, and in an exact-sum job, it is the sum of
-    /// the floats, rounded once ([`inart_protocol_aggregation::exact_sum`]). For the distance of longer ones
-    /// from that see [`inart_protocol_aggregation::scale`].
+    /// The sum has equal bits at every worker. Up to 256 values, and in an exact-sum job, it is the sum of
+    /// the floats, rounded once ([`inart_protocol_aggregation::exact_sum`]). For the error of longer ones see
+    /// [`inart_protocol_aggregation::scale`].
     ///
     /// # Errors
-    /// Why there is no sum; then the job is over.
+    ///
+    /// The reason why there is no sum; then the job is over.
     pub fn wait<T: AsMut<[f32]>>(&self, mut handle: Handle<T>) -> Result<(T, RoundStats), Error> {
         loop {
             match self.end(handle, None, |_| ())? {
@@ -159,7 +163,7 @@ impl Worker {
         }
     }
 
-    /// The same, for so long at most; then the handle comes back, to be waited for again.
+    /// Waits like [`wait`](Self::wait) for up to `timeout`; then returns the handle, to be waited for again.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -174,8 +178,8 @@ impl Worker {
         }
     }
 
-    /// The same, with what this worker put into that sum and what it got, bit for bit, however many threads
-    /// wait.
+    /// Waits like [`wait`](Self::wait), and returns this worker's input to that sum and the result, bit for
+    /// bit, for any number of waiting threads.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -223,7 +227,7 @@ impl Worker {
         self.all_reduce_with_label(gradient, "")
     }
 
-    /// Replaces a labelled gradient by the sum: [starts](Self::start_with_label), and waits.
+    /// Replaces a labeled gradient by the sum: [starts](Self::start_with_label), and waits.
     ///
     /// # Errors
     /// As [`start`](Self::start) and [`wait`](Self::wait).
@@ -232,20 +236,20 @@ impl Worker {
         Ok(self.wait(handle)?.1)
     }
 
-    /// Returns the host that keeps this worker waiting, as far as its servers know: `None` without a sum
-    /// under way, while results come, and in a fork of the worker's process.
+    /// Returns the host that keeps this worker waiting, as far as its servers know: `None` without a sum in
+    /// flight, while results arrive, and in a fork of the worker's process.
     pub fn waiting(&self) -> Option<Waiting> {
         let shared = &self.driver.shared;
         if shared.check_process().is_ok() { shared.waiting() } else { None }
     }
 
-    /// What moves this worker to another plan of its job while it runs.
+    /// Returns a handle that migrates this worker to another plan of its job while it runs.
     pub fn migrator(&self) -> Migrator {
         self.driver.migrator.clone()
     }
 
-    /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the
-    /// first, and in a fork of the worker's process.
+    /// Returns this worker's input to the last sum and the result, bit for bit; `None` before the first, and
+    /// in a fork of the worker's process.
     pub fn record(&self) -> Option<RoundRecord> {
         self.driver.shared.check_process().ok()?;
         let rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);

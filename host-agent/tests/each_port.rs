@@ -1,4 +1,4 @@
-//! Interfaces that fail while a job runs: they go down for a moment, are removed, or send nothing more.
+//! Interfaces that fail while a job runs: they go down for a moment, are removed, or stop sending.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
@@ -15,7 +15,7 @@ use inart_protocol_aggregation::Assignment;
 use crate::support::{PEER_TIMEOUT, assignment, ip, on_a_bridge, options};
 
 const LEN: usize = 5000;
-/// How long an interface is down: far less than hosts wait for each other here.
+/// Time for which an interface is down: far less than the peer timeout here.
 const BOUNCE: Duration = Duration::from_millis(100);
 
 fn long_peer_timeout() -> Options {
@@ -29,7 +29,7 @@ fn bounce(interface: &str) {
     assert!(ip(&format!("link set {interface} up")));
 }
 
-/// One round whose sum is the exact one; with `vote`, whether any worker voted to go on.
+/// Runs one round whose sum is the exact one. With `vote`, returns whether any worker voted to continue.
 fn round(worker: &mut Worker, rank: u16, vote: bool) -> Result<bool, Error> {
     let part = |index: usize| (index % 16) as f32 / 16.0;
     let mut gradient: Vec<f32> = (0..LEN).map(|index| part(index) * f32::from(rank + 1)).collect();
@@ -40,7 +40,7 @@ fn round(worker: &mut Worker, rank: u16, vote: bool) -> Result<bool, Error> {
     Ok(gradient[0] > 0.0)
 }
 
-/// How a test opens an interface.
+/// Opens an interface for a test.
 type Open = fn(&str) -> Box<dyn Transport>;
 
 fn pnet(interface: &str) -> Box<dyn Transport> {
@@ -61,13 +61,13 @@ fn server(open: Open, assignment: Assignment, options: Options) -> Server {
     Server::with_transport(assignment, 0.into(), open("s0"), options).unwrap()
 }
 
-/// Runs a test on a network of its own for each kind of port that what is set up with `tc` applies to.
+/// Runs a test on a separate network for each kind of port to which `tc` settings apply.
 fn with_shaped_ports(test: fn(Open)) {
     on_a_bridge(move || test(pnet));
     on_a_bridge(move || test(batched));
 }
 
-/// The same for each kind of port.
+/// Runs a test for each kind of port.
 fn with_each_port(test: fn(Open)) {
     with_shaped_ports(test);
     #[cfg(feature = "xdp")]
@@ -126,7 +126,7 @@ fn an_interface_that_is_removed_is_named() {
         };
         let workers = [0, 1].map(start);
         thread::sleep(BOUNCE);
-        // Nobody tells of the removal of an interface that was down.
+        // The removal of an interface that was down is not reported.
         assert!(ip("link set w0 down"));
         thread::sleep(BOUNCE);
         assert!(ip("link del w0"));
@@ -190,7 +190,7 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
         assert!(choke("w0"));
         summed.wait();
         for _ in 0..2 {
-            let error = ends.recv_timeout(100 * PEER_TIMEOUT).expect("no worker waits for ever");
+            let error = ends.recv_timeout(100 * PEER_TIMEOUT).expect("no worker waits forever");
             assert!(matches!(error, Error::Failure(_)), "{error}");
         }
         let told = server.join().unwrap();

@@ -21,8 +21,8 @@ fn short_peer_timeout(rank: u16) -> Worker {
     Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap()
 }
 
-/// Two rounds, then one with a NaN at worker 0; the sums and the failure. Both workers have their sums before
-/// one of them gives up: the job would end for the other in the midst of its round.
+/// Runs two rounds, then one with a NaN at worker 0. Returns the sums and the failure. Both workers have
+/// their sums before one of them aborts: otherwise the job would end for the other within its round.
 fn work(rank: u16, summed: &Barrier) -> (Vec<Vec<f32>>, Error) {
     let mut worker = Worker::new(assignment(), Rank::try_from(rank).unwrap(), &format!("w{rank}")).unwrap();
     let mut gradient = vec![0.0f32; LEN];
@@ -53,7 +53,7 @@ fn a_worker_that_computes_for_long_is_waited_for_and_one_that_is_gone_is_named()
                 thread::sleep(3 * PEER_TIMEOUT);
                 worker.all_reduce(&mut [0.5; LEN]).unwrap();
             }
-            // And is gone, between rounds.
+            // It leaves between rounds.
         });
         let mut worker = short_peer_timeout(0);
         let mut sum = [0.5; LEN];
@@ -61,7 +61,7 @@ fn a_worker_that_computes_for_long_is_waited_for_and_one_that_is_gone_is_named()
         assert_eq!(sum, [1.0; LEN]);
         worker.all_reduce(&mut sum).unwrap();
         slow.join().unwrap();
-        // This worker's program hears of it by its next round.
+        // This worker's program receives the error from its next round.
         thread::sleep(2 * PEER_TIMEOUT);
         let error = worker.all_reduce(&mut sum).unwrap_err();
         let told = "the job was aborted: worker 1 (w1) is silent";
@@ -81,7 +81,7 @@ fn what_happens_while_a_worker_computes_is_told_by_its_next_round() {
         let failed = thread::spawn(move || culprit.all_reduce(&mut [f32::NAN; LEN]).unwrap_err());
         failed.join().unwrap();
         server.join().unwrap();
-        // The server is gone: nobody but the worker's own thread can have heard of it.
+        // The server has failed: only the worker's own thread can have noticed.
         let error = worker.all_reduce(&mut [0.0; LEN]).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -127,7 +127,7 @@ fn two_workers_and_a_server_on_a_bridge() {
     });
 }
 
-/// What a worker's rounds end with, at the latest after some peer timeouts.
+/// Returns the error of a worker's rounds, at the latest after some peer timeouts.
 fn last_error(mut worker: Worker, mut gradient: Vec<f32>) -> String {
     loop {
         if let Err(error) = worker.all_reduce(&mut gradient) {

@@ -44,8 +44,7 @@ fn options() -> Options {
     Options { peer_timeout: PEER_TIMEOUT, ..Options::default() }
 }
 
-/// Runs the programs of two workers, which are given their workers, beside a server; what comes in, the
-/// transport carries.
+/// Runs the programs of two workers with their workers, and a server, on these transports.
 fn run<T: Transport + 'static>(
     transport: impl Fn(InProcessPort) -> T,
     programs: [fn(Worker, &Barrier); 2],
@@ -68,12 +67,11 @@ fn run<T: Transport + 'static>(
     server.join().unwrap()
 }
 
-/// A transport that the crate knows nothing of: it loses every seventh frame that is sent, and delivers every
-/// fifth twice.
+/// A transport unknown to the crate: it loses every seventh sent frame, and delivers every fifth twice.
 struct Lossy {
     port: InProcessPort,
     sent: u32,
-    /// What is sent once more.
+    /// Frame to deliver once more.
     again: Option<Vec<u8>>,
 }
 
@@ -181,10 +179,10 @@ fn a_wait_may_have_an_end() {
     let early: fn(Worker, &Barrier) = |worker, both| {
         let handle = worker.start(vec![1.0; 900]).unwrap();
         let Ok(Err(handle)) = worker.wait_timeout(handle, Duration::from_millis(20)) else {
-            panic!("its peer has not begun");
+            panic!("its peer has not started");
         };
         both.wait();
-        let (sum, _) = worker.wait_timeout(handle, PEER_TIMEOUT).unwrap().ok().expect("its peer has begun");
+        let (sum, _) = worker.wait_timeout(handle, PEER_TIMEOUT).unwrap().ok().expect("its peer has started");
         assert_eq!(sum, vec![2.0; 900]);
     };
     let late: fn(Worker, &Barrier) = |worker, both| {
@@ -258,7 +256,7 @@ fn what_goes_wrong_is_told_by_each_wait() {
         assert_eq!(reason, AbortReason::Mismatch { seen: 69, expected: 70 });
     };
     let error = run(|port| port, [right, wrong]);
-    // It is told to stop, or has given up before.
+    // It is stopped, or has aborted before.
     assert!(error.is_ok() || matches!(error, Err(Error::Failure(_))));
 }
 
@@ -338,7 +336,7 @@ fn a_server_ends_with_its_job_and_names_who_never_came() {
     assert_eq!((absent.len(), chunks), (0, 1));
 }
 
-/// A transport that panics once it is ordered to.
+/// A transport that panics on command.
 struct Panicking {
     port: InProcessPort,
     now: Arc<AtomicBool>,
@@ -421,7 +419,7 @@ fn sums_report_whether_the_workers_own_tensor_was_finite() {
     server.join().unwrap().unwrap();
 }
 
-/// Errors of workers and of servers beside a second worker of rank 1, or a second server.
+/// Returns the errors of workers and of servers with a second worker of rank 1, or a second server.
 fn twice(second_is_server: bool) -> [Vec<String>; 2] {
     let network = InProcess::new();
     let (ended, ends) = mpsc::channel();
@@ -435,7 +433,7 @@ fn twice(second_is_server: bool) -> [Vec<String>; 2] {
         let id = u16::from(rank).try_into().unwrap();
         let worker = Worker::with_options(assignment(), id, network.port(mac(rank)), options());
         let mut worker = worker.unwrap();
-        // Nothing but an error ends it.
+        // Only an error ends it.
         thread::spawn(move || -> Result<(), Error> {
             loop {
                 let mut ones = vec![1.0; 1000];
@@ -460,7 +458,7 @@ fn twice(second_is_server: bool) -> [Vec<String>; 2] {
     [errors, (0..servers).map(end).collect()]
 }
 
-/// All workers and servers end by the name of the host that runs twice, and no sum is wrong.
+/// All workers and servers end with an error that names the host that runs twice, and no sum is wrong.
 #[test]
 fn a_second_host_of_one_name_ends_the_job_by_that_name() {
     for error in twice(false).concat() {
@@ -486,7 +484,7 @@ fn a_second_worker_at_another_address_ends_alone_and_by_name() {
             Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap();
         let done = Arc::clone(&done);
         thread::spawn(move || {
-            // The last value says that this worker's program is at its end: both leave after the same round.
+            // The last value says that this worker's program ends: both leave after the same round.
             loop {
                 let mut values = vec![1.0; 1000];
                 values[999] = f32::from(u8::from(done.load(Ordering::SeqCst)));

@@ -1,4 +1,4 @@
-//! Hosts that run are moved to other plans of their job in the middle of rounds; every sum is checked.
+//! Running hosts migrate to other plans of their job in the middle of rounds; every sum is checked.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,7 +17,8 @@ fn mac(host: u16) -> MacAddr {
     MacAddr([2, 0, 0, 0, 0, host as u8])
 }
 
-/// Three workers and two servers, under a plan version with bitmap indices and rates of its own.
+/// Returns the assignment of three workers and two servers, with other bitmap indices and rates per plan
+/// version.
 fn assignment(plan_version: u16) -> Assignment {
     let shard = |shard: u16| ShardAssignment {
         server: format!("s{shard}"),
@@ -47,7 +48,7 @@ fn options() -> Options {
     Options { peer_timeout: Duration::from_secs(20), ..Options::default() }
 }
 
-/// A server that runs; what moves it, and what stops it.
+/// Starts a server; returns handles that migrate and stop it.
 fn serve(network: &InProcess, shard: u16) -> (Migrator, Stopper, thread::JoinHandle<()>) {
     let port = network.port(mac(100 + shard));
     let mut server = Server::with_transport(assignment(1), shard.into(), port, options()).unwrap();
@@ -73,7 +74,7 @@ fn plans_change_in_the_middle_of_rounds_and_no_sum_differs() {
         for worker in workers {
             rounds.push(scope.spawn(move || sums_until(worker, is_done)));
         }
-        // Hosts move at any time, one after the other, in another order each time.
+        // Hosts migrate at any time, one after the other, in another order each time.
         for plan_version in 2..40u16 {
             let mut order = migrators.clone();
             order.rotate_left(usize::from(plan_version) % migrators.len());
@@ -100,8 +101,8 @@ fn plans_change_in_the_middle_of_rounds_and_no_sum_differs() {
     assert_eq!(migrators[0].move_to(assignment(41), None), Err(MigrationError::Ended));
 }
 
-/// Rounds until all workers see in the same one that it is enough, each sum checked; how many. The sum of the
-/// last value says whether anybody has been told to end: all workers read the same.
+/// Runs rounds until all workers see the end in the same one, and checks each sum. Returns the number of
+/// rounds. The sum of the last value says whether any worker was asked to end: all workers read the same.
 fn sums_until(worker: &Worker, is_done: &AtomicBool) -> u32 {
     for round in 0u16.. {
         let mut tensor = vec![f32::from(round % 512) + 0.5; LEN];
@@ -113,7 +114,7 @@ fn sums_until(worker: &Worker, is_done: &AtomicBool) -> u32 {
             return u32::from(round) + 1;
         }
     }
-    panic!("nobody was told to end")
+    panic!("no worker was asked to end")
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn a_host_that_has_missed_orders_does_the_last_one() {
     let worker = worker(&network, 0);
     for migrator in [&migrator, &worker.migrator()] {
         let plan_version = |plan_version: u16| Some(PlanVersion::from(plan_version));
-        // Told twice, then back, then on from a plan version that it never heard was closed.
+        // Repeated, then back, then on from a plan version whose closing it never received.
         for (to, beside) in [
             (1, None),
             (2, plan_version(1)),
@@ -136,7 +137,7 @@ fn a_host_that_has_missed_orders_does_the_last_one() {
         }
         migrator.move_to(assignment(3), plan_version(2)).unwrap();
         migrator.move_to(assignment(3), None).unwrap();
-        // What is refused changes nothing.
+        // A refused order changes nothing.
         let mut other = assignment(4);
         other.window_chunks = 16;
         let refused = migrator.move_to(other, plan_version(3)).unwrap_err();

@@ -73,7 +73,7 @@ fn broken_streams_are_errors_not_panics() {
         assert!(read[0].is_err(), "{bytes:?}: {read:?}");
     }
     assert!(Reports::new(&[][..]).next().is_none());
-    // Whose sender died can be told from what never was a report.
+    // A message truncated by the sender's death differs from one that never was a report.
     let kind = |bytes: &[u8]| Reports::new(bytes).next().unwrap().unwrap_err().kind();
     assert_eq!(kind(&[0, 0, 0, 5, 1]), std::io::ErrorKind::UnexpectedEof);
     assert_eq!(kind(&[0, 0, 0, 1, 0xff]), std::io::ErrorKind::InvalidData);

@@ -1,5 +1,5 @@
-//! Ports by way of AF_XDP: jobs beside IP on the same interfaces, queues, frames that are too long. What they
-//! have in common with other ports is in `each_port.rs`.
+//! AF_XDP ports: jobs next to IP on the same interfaces, queues, frames that are too long. Tests common to
+//! all ports are in `each_port.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
@@ -24,7 +24,7 @@ use crate::support::{assignment, ip, on_a_bridge, options};
 const LEN: usize = 5000;
 const ROUNDS: u16 = 20;
 
-/// Nobody of a test gives up sooner.
+/// Returns options with a timeout that no test reaches.
 fn long_peer_timeout() -> Options {
     Options { peer_timeout: Duration::from_secs(30), ..Options::default() }
 }
@@ -34,7 +34,7 @@ fn server() -> Server {
     Server::with_transport(assignment(), 0.into(), port, long_peer_timeout()).unwrap()
 }
 
-/// Rounds whose sums are known to the bit.
+/// Runs rounds whose sums are known bit for bit.
 fn work(rank: u16) {
     let port = XdpPort::open(&format!("w{rank}")).unwrap();
     let rank_of = rank.try_into().unwrap();
@@ -52,7 +52,7 @@ fn work(rank: u16) {
     }
 }
 
-/// Answers what comes by TCP, to a port of its own, until the end.
+/// Echoes TCP data on a free port, until the end.
 fn echo(address: &'static str) -> u16 {
     let listener = TcpListener::bind((address, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -73,7 +73,7 @@ fn exchange(mut stream: TcpStream) {
     let mut came = vec![0; sent.len()];
     stream.read_exact(&mut came).unwrap();
     written.join().unwrap();
-    assert!(came == sent, "what came back by TCP differs");
+    assert!(came == sent, "the data echoed by TCP differs");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_job_runs_beside_ip_on_the_same_interface_and_every_bit_is_right() {
         let (named, name) = mpsc::channel();
         let moved = Arc::new(Barrier::new(2));
         let arrived = Arc::clone(&moved);
-        // Worker 0 is on a machine of its own: what it sends by IP has to go through its interface.
+        // Worker 0 acts as a separate machine: its IP traffic has to use its interface.
         let away = thread::spawn(move || {
             unshare(CloneFlags::CLONE_NEWNET).unwrap();
             named.send(gettid()).unwrap();
@@ -160,7 +160,7 @@ fn frames_of_other_queues_come_too() {
         let mut port = XdpPort::open("one").unwrap();
         port.prepare(300).unwrap();
         for queue in [0, 1, 0, 1] {
-            // A veth hands a frame to the queue of the same number.
+            // A veth passes a frame to the queue of the same number.
             let mut peer = XdpSocket::open(interface_index("two").unwrap(), queue, ETHER_TYPE).unwrap();
             for number in 0..50u8 {
                 let written = peer.write(300, |room| {

@@ -1,8 +1,7 @@
-//! Floats as small whole numbers, whose sums are exact: the bits of each, cut into digits of 8 bits.
+//! Floats as small integers with exact sums: the bits of each, cut into digits of 8 bits.
 //!
-//! One worker has the digits and all others zeros. A block of whole numbers below 2^8 is summed in steps of
-//! at most 1 (`inart_protocol_aggregation::scale`), whatever the number of workers, so nothing of it is
-//! rounded.
+//! One worker has the digits and all others zeros. A block of integers below 2^8 is summed in steps of at
+//! most 1 (`inart_protocol_aggregation::scale`), for any number of workers, so nothing is rounded.
 
 /// Digits of a float.
 pub const PER_FLOAT: usize = 4;

@@ -1,4 +1,4 @@
-//! Why a host of an elastic job does not go on.
+//! Errors of hosts of elastic jobs.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use inart_wire::{AbortReason, Rank};
 
 use crate::layout::Layout;
 
-/// Why a host of an elastic job does not go on.
+/// Reason why a host of an elastic job does not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The workers are others, or one of them lacks a round: the tensor was not summed, and another view has
-    /// begun. [`load`](crate::ElasticWorker::load) the newest state, and go on with its next round.
+    /// A change of the workers, or a worker that lacks a round: the tensor was not summed, and another view
+    /// has started. [`load`](crate::ElasticWorker::load) the newest state, and continue with its next round.
     #[error(
         "the job resumes in run {view} with {workers} workers ({why}): load the newest state and continue"
     )]
     Membership {
         /// The view's number.
         view: u16,
-        /// How many workers it has.
+        /// Number of workers.
         workers: usize,
-        /// How this worker left the view before.
+        /// Reason why this worker left the previous view.
         why: Left,
     },
     /// The controller does not answer, or refuses.
     #[error(transparent)]
     Control(#[from] SourceError),
-    /// Nobody can be joined.
+    /// A source that is not a controller.
     #[error(
         "an elastic job's hosts meet at its controller: give its address instead of an assignment's file"
     )]
@@ -35,35 +35,35 @@ pub enum Error {
     /// The host's agent cannot go on.
     #[error(transparent)]
     Host(#[from] inart_host_agent::Error),
-    /// A worker's name was given for a server, or the other way round.
+    /// A worker's name given for a server, or vice versa.
     #[error(
         "{host} is {is} in this job, and was started as a {wanted}: start a {wanted} with the name of one"
     )]
     OtherRole {
-        /// The host.
+        /// Host.
         host: String,
-        /// What it was given.
+        /// Role in the job.
         is: String,
-        /// What it is by its command.
+        /// Role of the command.
         wanted: &'static str,
     },
-    /// This host was told to stop.
+    /// A stop request to this host.
     #[error("this host was stopped")]
     Stopped,
-    /// The program ended a call before its sum was there. This worker has left its view, and may go on in the
-    /// next one.
+    /// A call ended by the program before its sum was complete. This worker has left its view, and may
+    /// continue in the next one.
     #[error("the call was interrupted: load the newest state and continue")]
     Interrupted,
     /// The controller does not answer in time.
     #[error("no message from the controller for {} s ({awaited}): restart it", patience.as_secs_f64())]
     ControllerSilent {
-        /// What the host waited for.
+        /// Awaited event.
         awaited: &'static str,
-        /// How long the host waited.
+        /// Waiting time.
         patience: Duration,
     },
-    /// The newest state consists of other values than this worker's. This worker has left its view, and the
-    /// others go on.
+    /// A newest state with another layout than this worker's. This worker has left its view, and the others
+    /// continue.
     #[error(
         "the newest state, that of worker {worker}, {}: load the same arrays in the same order at all workers",
         own.difference(*newest)
@@ -82,29 +82,29 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the job goes on with other workers or another state.
+    /// Returns whether the job continues with other workers or another state.
     pub fn is_membership(&self) -> bool {
         matches!(self, Self::Membership { .. })
     }
 }
 
-/// How a host left its view.
+/// Reason why a host left its view.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Left {
     /// Before that tensor, as all workers did.
     #[error("the view ended before tensor {0}, as all agreed")]
     Boundary(u32),
-    /// In the middle, as the controller said.
+    /// Order of the controller, within a tensor.
     #[error("the controller ended the view")]
     Told,
-    /// It was aborted.
+    /// Abort of the view.
     #[error("{0}")]
     Aborted(String),
 }
 
 impl Left {
-    /// How a worker leaves its view because of a failure; `None` if its program has to know, since in the
-    /// next run it would be the same.
+    /// Returns the reason why a worker leaves its view after a failure; `None` if its program has to handle
+    /// the failure, since it would repeat in the next view.
     pub fn because_of(failure: &Failure, own: Rank) -> Option<Self> {
         match failure {
             Failure::NotFinite { .. }
@@ -123,7 +123,7 @@ impl Left {
     }
 }
 
-/// What becomes of a worker whose agent has failed: it leaves the view, or its program has to know.
+/// Returns why a worker whose agent has failed leaves the view, or the error for its program.
 pub(crate) fn left(
     error: inart_host_agent::Error,
     own: Rank,

@@ -1,37 +1,37 @@
-//! Which tensors of a view a host may start, as the controller has told it. Pure.
+//! Tensors of a view that a host may start, by the controller's orders. Pure.
 
 use inart_controller_api::{Ending, HostProgress};
 
 use crate::error::Left;
 
-/// What a host has started in a view, and what it may still start.
+/// Number of tensors that a host has started in a view, and may still start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gate {
     started: u32,
     limit: Limit,
 }
 
-/// Which tensors may be started.
+/// Tensors that may be started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Limit {
-    /// All.
+    /// All tensors.
     #[default]
     None,
-    /// Those before that one; the others may have to wait.
+    /// Tensors before that one; the others may have to wait.
     Hold(u32),
-    /// Those before that one, and the view ends there.
+    /// Tensors before that one, at which the view ends.
     Leave(u32),
-    /// None: the view is over.
+    /// No tensor: the view is over.
     Over,
 }
 
 impl Gate {
-    /// The controller says where the view ends; how far this host is with that.
-    pub fn tell(&mut self, ending: Ending) -> HostProgress {
+    /// Sets where the view ends, by the controller's order. Returns this host's state.
+    pub fn tell(&mut self, ending: Ending) -> Held {
         let started = self.started;
         let mut is_holding = true;
         self.limit = match (ending, self.limit) {
-            // What all have agreed on stays.
+            // An agreed stop point stays.
             (_, Limit::Over) | (Ending::Now, _) => Limit::Over,
             (Ending::None | Ending::Prepare | Ending::Before(_), Limit::Leave(tensor)) => {
                 Limit::Leave(tensor)
@@ -63,7 +63,7 @@ impl Gate {
         }
     }
 
-    /// Whether the view is over, in the middle of tensors too.
+    /// Returns whether the view is over, also for tensors in flight.
     pub fn is_over(&self) -> bool {
         self.limit == Limit::Over
     }

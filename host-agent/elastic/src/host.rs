@@ -1,4 +1,4 @@
-//! A host: who it is, where its controller is, and how it reaches its peers in each view.
+//! A host: its name, its controller, and its transport in each view.
 
 use std::time::{Duration, Instant};
 
@@ -17,14 +17,14 @@ type MakeOptions = Box<dyn FnMut() -> Result<Options, AgentError> + Send>;
 
 /// A wait for a view that lasts longer is logged as a warning.
 const SAY_AFTER: Duration = Duration::from_secs(5);
-/// From then on it is logged this often.
+/// Interval of further log lines.
 const SAY_EVERY: Duration = Duration::from_secs(10);
-/// During a wait for the controller, a host looks this often whether it was told to stop.
+/// Interval at which a host that waits for the controller checks for a stop request.
 const LOOK: Duration = Duration::from_millis(50);
-/// A controller has this long to hear that a host leaves.
+/// Timeout of the leave message to a controller.
 const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
-/// Where a host of an elastic job runs, and how.
+/// Location and settings of a host of an elastic job.
 pub struct Host {
     pub(crate) source: Source,
     pub(crate) name: String,
@@ -39,14 +39,14 @@ pub struct Host {
 }
 
 impl Host {
-    /// The host of that name in the topology (or of that place in its list of the job's hosts, such as
-    /// worker-3), on a network interface. The source is a controller.
+    /// Creates the host of that name in the topology (or at that position in its list of the job's hosts,
+    /// such as worker-3), on a network interface. The source is a controller.
     pub fn new(source: Source, name: &str, interface: &str) -> Self {
         let interface = interface.to_owned();
         Self::with_transport(source, name, move || Ok(Box::new(BatchedPort::open(&interface)?)))
     }
 
-    /// The same on a transport, which is opened for each view.
+    /// Creates a host with a transport that is opened for each view.
     pub fn with_transport(
         source: Source,
         name: &str,
@@ -67,36 +67,38 @@ impl Host {
         }
     }
 
-    /// How its agent runs in each view; called once per run. The incarnation is the host's own. A status
-    /// socket is one for all runs: give a clone.
+    /// Sets the options of its agent, called once per view. The incarnation is the host's own. A status
+    /// socket is shared by all views: give a clone.
     #[must_use]
     pub fn options(mut self, options: impl FnMut() -> Result<Options, AgentError> + Send + 'static) -> Self {
         self.options = Box::new(options);
         self
     }
 
-    /// Asked now and then during all waits: whether it was told to stop. Then it leaves the job.
+    /// Sets a function that is polled during all waits: whether the host was asked to stop. Then it leaves
+    /// the job.
     #[must_use]
     pub fn stopped_by(mut self, is_stopped: impl FnMut() -> bool + Send + 'static) -> Self {
         self.is_stopped = Box::new(is_stopped);
         self
     }
 
-    /// Asked now and then during all waits: whether the call is to end ([`Error::Interrupted`]).
+    /// Sets a function that is polled during all waits: whether the call is to end ([`Error::Interrupted`]).
     #[must_use]
     pub fn interrupted_by(mut self, is_interrupted: impl FnMut() -> bool + Send + 'static) -> Self {
         self.is_interrupted = Box::new(is_interrupted);
         self
     }
 
-    /// Gets what the host waits for before a view begins, in words, whenever that changes.
+    /// Sets a function that receives a description of what the host waits for before a view starts, whenever
+    /// that changes.
     #[must_use]
     pub fn on_waiting(mut self, on_waiting: impl FnMut(&str) + Send + 'static) -> Self {
         self.on_waiting = Box::new(on_waiting);
         self
     }
 
-    /// Why a wait is to end, if it is.
+    /// Returns why a wait is to end, if it is.
     pub(crate) fn ending(&mut self) -> Option<Error> {
         match ((self.is_stopped)(), (self.is_interrupted)()) {
             (true, _) => Some(Error::Stopped),
@@ -105,28 +107,28 @@ impl Host {
         }
     }
 
-    /// The same beside what asks already.
+    /// Adds a function that is polled for a stop request.
     pub(crate) fn also_stopped_by(&mut self, mut is_stopped: impl FnMut() -> bool + Send + 'static) {
         let mut before = std::mem::replace(&mut self.is_stopped, Box::new(|| false));
         self.is_stopped = Box::new(move || before() || is_stopped());
     }
 
-    /// It begins with a state in which so many rounds are done, such as one that it kept on disk.
+    /// Sets the number of completed rounds in its initial state, such as a checkpoint.
     #[must_use]
     pub fn after_rounds(mut self, rounds: u64) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// Its worker keeps account of all runs and sums
-    /// ([`ElasticWorker::events`](crate::ElasticWorker::events)): for who checks them, and asks often.
+    /// Makes its worker record all views and sums ([`ElasticWorker::events`](crate::ElasticWorker::events)),
+    /// for callers that check them, and poll often.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.records = true;
         self
     }
 
-    /// What a view needs, and what tells how the host is in it.
+    /// Returns the transport and options of a view, and the watch of its status.
     pub(crate) fn agent(&mut self) -> Result<(Box<dyn Transport>, Options, StatusWatch), Error> {
         let mut options = Options { incarnation: self.incarnation, ..(self.options)()? };
         let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
@@ -153,8 +155,8 @@ impl Host {
         )?)
     }
 
-    /// Waits for a view. It left the one before, if any, in that way. If the wait is to end, the host leaves
-    /// the job.
+    /// Waits for a view. `last` is the previous view, if any, and why it was left. If the wait is to end, the
+    /// host leaves the job.
     pub(crate) fn wait_for_view(
         &mut self,
         last: Option<(PlanVersion, &Left)>,
@@ -180,7 +182,7 @@ impl Host {
         loop {
             let answer = match runtime.block_on(self.ask(&joining)) {
                 Err(ending @ (Error::Stopped | Error::Interrupted)) => {
-                    // Nobody has to wait for it; a controller that is gone waits for nobody.
+                    // No host has to wait for it; without a controller, none does.
                     let _ = self.leave(rounds, false);
                     return Err(ending);
                 }
@@ -214,12 +216,13 @@ impl Host {
     /// Asks for a view once.
     ///
     /// # Errors
-    /// What the controller says, or why the wait for its answer is to end.
+    ///
+    /// The controller's error, or the reason why the wait for its answer ends.
     async fn ask(&mut self, joining: &Joining) -> Result<Answer, Error> {
         if let Some(ending) = self.ending() {
             return Err(ending);
         }
-        // The answer may take as long as a controller that starts.
+        // The answer may take as long as a start of the controller.
         let source = self.source.clone();
         let answer = source.join(joining);
         tokio::pin!(answer);
@@ -231,10 +234,11 @@ impl Host {
         }
     }
 
-    /// Nobody waits for it any more.
+    /// Sends the leave message, so that no host waits for it any more.
     ///
     /// # Errors
-    /// What the controller says, if it says anything in time.
+    ///
+    /// The controller's error, if it answers in time.
     pub(crate) fn leave(&self, rounds: u64, done: bool) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let leave = self.source.leave(&self.name, self.incarnation, rounds, done);

@@ -3,9 +3,9 @@
 /// Layout of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// How many values it has.
+    /// Number of values.
     pub values: u64,
-    /// Digest of what they are, such as names and shapes of tensors.
+    /// Digest of the layout, such as names and shapes of tensors.
     pub digest: u64,
 }
 
@@ -25,10 +25,10 @@ impl Layout {
         Self { values: values | high_values << 32, digest: digest | high_digest << 32 }
     }
 
-    /// How the newest state differs from one's own, in words.
+    /// Describes how the newest state differs from this one.
     pub(crate) fn difference(self, newest: Self) -> String {
         if newest.values == self.values {
-            format!("has other arrays than those given here, of {} values, too", self.values)
+            format!("has other arrays than those given here, of {} valuesas well", self.values)
         } else {
             format!("has {} values, and the arrays given here have {}", newest.values, self.values)
         }

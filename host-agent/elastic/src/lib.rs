@@ -1,7 +1,7 @@
-//! Hosts of elastic jobs: workers and servers that outlive runs. When a host dies, comes or goes, the others
-//! meet at the controller and go on in another view, with other ranks, shares and servers maybe.
+//! Hosts of elastic jobs: workers and servers that outlive views. When a host fails, joins or leaves, the
+//! others meet at the controller and continue in another view, possibly with other ranks, shares and servers.
 //!
-//! A training loop loads the newest weights from a peer whenever the workers have changed, and goes on:
+//! A training loop loads the newest weights from a peer whenever the workers have changed, and continues:
 //!
 //! ```no_run
 //! # use inart_controller_api::Source;
@@ -25,9 +25,9 @@
 //! # }
 //! ```
 //!
-//! [`load`](ElasticWorker::load) is [`accept_membership`](ElasticWorker::accept_membership) and
-//! [`broadcast`](ElasticWorker::broadcast) in one call. How views begin and end is in
-//! docs/protocol/elastic.md.
+//! [`load`](ElasticWorker::load) combines [`accept_membership`](ElasticWorker::accept_membership) and
+//! [`broadcast`](ElasticWorker::broadcast) in one call. docs/protocol/elastic.md describes how views start
+//! and end.
 
 #![forbid(unsafe_code)]
 

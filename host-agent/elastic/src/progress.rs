@@ -1,10 +1,10 @@
-//! What a worker's program has, and what its views mean to it. Pure.
+//! State of a worker's program, and the effect of view changes on it. Pure.
 
 use inart_wire::Rank;
 
 use crate::error::Left;
 
-/// What a worker is told of the state of all when its view begins.
+/// State of all workers at the start of a worker's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// A worker with the newest state.
@@ -25,33 +25,34 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of a worker that holds a state of so many rounds, and has joined nobody.
+    /// Creates the progress of a worker that holds a state of `rounds` rounds, and has not joined.
     pub fn new(rounds: u64) -> Self {
         Self { rounds, must_load_state: true, news: None, standing: None }
     }
 
-    /// Rounds in the state that the program holds: those that it began with, and those that it has completed
-    /// or loaded since.
+    /// Returns the number of rounds in the program's state: the initial ones, and those completed or loaded
+    /// since.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// Whether the program has still to load the newest state.
+    /// Returns whether the program still has to load the newest state.
     pub fn must_load_state(&self) -> bool {
         self.must_load_state
     }
 
-    /// How the view before was left, where the program has to know of this one first.
+    /// Returns why the previous view was left, if the program has to acknowledge the new one first.
     pub fn news(&self) -> Option<&Left> {
         self.news.as_ref()
     }
 
-    /// The first view has begun.
+    /// Starts the first view.
     pub fn begin(&mut self, standing: Standing) {
         self.standing = Some(standing);
     }
 
-    /// Another view has begun, after the one before was left in that way; whether the program has to know.
+    /// Starts another view, after the previous one was left for the given reason. Returns whether the program
+    /// has to acknowledge it.
     pub fn go_on(&mut self, standing: Standing, left: Left) -> bool {
         self.standing = Some(standing);
         if standing.must_load_state {
@@ -61,7 +62,7 @@ impl Progress {
         standing.must_load_state
     }
 
-    /// The program takes notice that the workers are others.
+    /// Acknowledges the change of the workers.
     pub fn take_notice(&mut self) {
         self.news = None;
     }
@@ -82,7 +83,8 @@ impl Progress {
         self.rounds += 1;
     }
 
-    /// A broadcast is about to be summed. Whoever has it goes on, and others may have not.
+    /// Handles that a broadcast is about to be summed. Workers that receive it continue, and others may not
+    /// have it.
     pub fn begin_load(&mut self) {
         self.must_load_state = true;
     }

@@ -1,4 +1,4 @@
-//! A host in a view follows the controller.
+//! Watches the controller's instructions in a view.
 
 use inart_controller_api::{Ending, Following, HostProgress, Instruction, NotDone, Role, ViewMembership};
 use inart_host_agent::{MigrationError, Migrator};
@@ -8,8 +8,8 @@ use crate::host::Host;
 use crate::view_end::ViewEnd;
 
 impl Host {
-    /// Follows the controller in a view, until that is dropped: to other plans of the same shares, and to the
-    /// view's end, at which `over` is called.
+    /// Follows the controller in a view, until the returned value is dropped: migrates to other plans of the
+    /// same shares, and calls `over` at the end of the view.
     pub(crate) fn follow(
         &self,
         membership: &ViewMembership,
@@ -20,7 +20,7 @@ impl Host {
         let end = end.clone();
         let apply = move |told: Option<&Instruction>| -> Result<HostProgress, NotDone> {
             let Some(Instruction { assignment, previous_plan_version, step, ending }) = told else {
-                // It was given up, and the others have begun another view.
+                // It was evicted, and the others have started another view.
                 end.tell(Ending::Now);
                 over();
                 return Err(NotDone::Ended);
@@ -34,7 +34,7 @@ impl Host {
                 Ok(moving) => Ok(HostProgress { moving, ..held }),
                 Err(MigrationError::Refused(why)) => Err(NotDone::Refused(why.to_string())),
                 Err(MigrationError::Ended) => {
-                    // Nobody tells it any more when it may go on.
+                    // No controller can lift the hold any more.
                     end.tell(Ending::Now);
                     Err(NotDone::Ended)
                 }
@@ -48,7 +48,7 @@ impl Host {
         )?)
     }
 
-    /// The error of a host that was started as something else than it is.
+    /// Returns the error of a host that was started in another role than its own.
     pub(crate) fn other_role(&self, role: Role, wanted: &'static str) -> Error {
         let is = match role {
             Role::Worker(rank) => format!("worker {rank}"),

@@ -18,14 +18,14 @@ pub struct ElasticServer {
     stopper: ServerStopper,
 }
 
-/// Tells a server to stop, from any thread.
+/// Stops a server, from any thread.
 #[derive(Clone, Default)]
 pub struct ServerStopper(Arc<Mutex<Stopping>>);
 
 #[derive(Default)]
 struct Stopping {
     told: bool,
-    /// Of the view.
+    /// Stopper of the view.
     view: Option<Stopper>,
 }
 
@@ -41,7 +41,7 @@ impl ServerStopper {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A view goes on, or none does.
+    /// Sets the view's stopper, or none between views.
     fn runs(&self, view: Option<Stopper>) {
         let mut stopping = self.lock();
         view.iter().filter(|_| stopping.told).for_each(Stopper::stop);
@@ -50,7 +50,7 @@ impl ServerStopper {
 }
 
 impl ElasticServer {
-    /// A server that has joined nobody.
+    /// Creates a server that has not joined.
     pub fn new(mut host: Host) -> Self {
         let stopper = ServerStopper::default();
         let stopping = stopper.clone();
@@ -58,16 +58,17 @@ impl ElasticServer {
         Self { host, counters: ServerCounters::default(), stopper }
     }
 
-    /// What tells it to stop while it [views](Self::run).
+    /// Returns a handle that stops it while it [runs](Self::run).
     pub fn stopper(&self) -> ServerStopper {
         self.stopper.clone()
     }
 
-    /// Serves run after run, until it is told to stop; tells each view when it begins: what its hosts were
-    /// told, and the shard.
+    /// Serves view after view until it is stopped; calls `tell` at the start of each view with its assignment
+    /// and shard.
     ///
     /// # Errors
-    /// Why it cannot go on. An abort of the job is no reason.
+    ///
+    /// The reason why it cannot continue. An abort of the view is not one.
     pub fn run(&mut self, mut tell: impl FnMut(&Assignment, ShardId)) -> Result<(), Error> {
         let mut last = None;
         loop {
@@ -88,7 +89,7 @@ impl ElasticServer {
         }
     }
 
-    /// One view; how it was left, `None` if this host was told to stop.
+    /// Serves one view. Returns why it was left, or `None` if this host was stopped.
     fn serve(&mut self, membership: &ViewMembership, shard: ShardId) -> Result<Option<Left>, Error> {
         let (transport, options, watch) = self.host.agent()?;
         let mut server = Server::with_transport(membership.assignment.clone(), shard, transport, options)?;
@@ -112,11 +113,11 @@ impl ElasticServer {
     }
 
     fn leave(&self) -> Result<(), Error> {
-        // A controller that is gone waits for nobody.
+        // Without a controller, no host waits for it.
         self.host.leave(0, false).or(Ok(()))
     }
 
-    /// What was counted in all runs.
+    /// Returns the counters of all views.
     pub fn counters(&self) -> ServerCounters {
         self.counters
     }

@@ -1,5 +1,5 @@
-//! Where a view ends, as far as a host knows: told by the thread that follows the controller, kept by the one
-//! that starts tensors.
+//! End of a view as a host knows it: set by the thread that follows the controller, read by the one that
+//! starts tensors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,17 +9,17 @@ use inart_controller_api::{Ending, HostProgress};
 use crate::error::Left;
 use crate::gate::Gate;
 
-/// A wait asks this often whether it is to end.
+/// Interval at which a wait checks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How a wait for the next tensor has ended.
+/// Outcome of a wait for the next tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// It counts as started.
+    /// Permission; the tensor counts as started.
     Started,
-    /// The host was told to end the wait.
+    /// End of the wait on request.
     Ended,
-    /// Nothing was heard of the view's end for as long as it may take.
+    /// Silence of the controller about the view's end for the longest allowed time.
     Silence,
 }
 
@@ -38,8 +38,8 @@ impl ViewEnd {
         self.0.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The controller says where the view ends; how far this host is with that.
-    pub fn tell(&self, ending: Ending) -> HostProgress {
+    /// Sets where the view ends, by the controller's order. Returns this host's state.
+    pub fn tell(&self, ending: Ending) -> Held {
         let held = self.lock().tell(ending);
         self.0.changed.notify_all();
         held
@@ -66,7 +66,7 @@ impl ViewEnd {
         Ok(Start::Started)
     }
 
-    /// Whether the view is over, in the middle of tensors too.
+    /// Returns whether the view is over, also for tensors in flight.
     pub fn is_over(&self) -> bool {
         self.lock().is_over()
     }
@@ -76,7 +76,7 @@ impl ViewEnd {
 mod tests {
     use super::*;
 
-    /// It ends a hang only.
+    /// Bound that only ends a hang.
     const LONG: Duration = Duration::from_secs(60);
 
     fn start(end: &ViewEnd) -> Result<(), Left> {
@@ -90,13 +90,13 @@ mod tests {
     #[test]
     fn no_tensor_from_the_boundary_on_is_started() {
         let end = ViewEnd::default();
-        start(&end).expect("nothing is told");
+        start(&end).expect("there is no order");
         assert_eq!(end.tell(Ending::Prepare), held(1, true));
         assert_eq!(end.tell(Ending::Before(2)), held(1, true));
         start(&end).expect("below the stop point");
         assert_eq!(end.tell(Ending::Agreed(2)), held(2, true));
         assert_eq!(start(&end), Err(Left::Boundary(2)));
-        // A controller that starts again knows nothing of it.
+        // A restarted controller does not know it.
         assert_eq!(end.tell(Ending::None), held(2, true));
         assert_eq!(start(&end), Err(Left::Boundary(2)));
         end.tell(Ending::Now);
@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn who_has_started_the_tensor_refuses_and_goes_on() {
         let end = ViewEnd::default();
-        (0..3).for_each(|_| start(&end).expect("nothing is told"));
+        (0..3).for_each(|_| start(&end).expect("there is no order"));
         assert_eq!(end.tell(Ending::Before(2)), held(3, false));
-        start(&end).expect("it goes on");
+        start(&end).expect("the host continues");
         assert_eq!(end.tell(Ending::Agreed(3)), held(4, false));
     }
 
@@ -130,7 +130,7 @@ mod tests {
                 began.send(()).expect("waited for");
                 start(&holder)
             });
-            begins.recv().expect("it begins");
+            begins.recv().expect("the thread starts");
             end.tell(moved);
             assert_eq!(holds.join().expect("no panic"), outcome, "{moved:?}");
         }
@@ -143,6 +143,6 @@ mod tests {
         assert_eq!(end.start(LONG, || true), Ok(Start::Ended));
         // The controller is back.
         end.tell(Ending::Prepare);
-        start(&end).expect("it goes on");
+        start(&end).expect("the host continues");
     }
 }

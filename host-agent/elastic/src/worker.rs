@@ -14,20 +14,20 @@ use crate::layout::Layout;
 use crate::progress::{Progress, Standing};
 use crate::view_end::{Start, ViewEnd};
 
-/// A worker holds for this long at most until the controller says where the view ends. One that is there lets
-/// workers go on after seconds.
+/// Longest time that a worker holds until the controller decides where the view ends. A live controller lets
+/// workers continue within seconds.
 const HOLD_WITHIN: Duration = Source::PATIENCE;
 /// The label of a piece of a state, which no worker sums with a gradient.
 const STATE_LABEL: &str = "piece of a state";
 /// Values of a state that are broadcast at a time.
 const PIECE_VALUES: usize = 1 << 16;
 
-/// Who takes part in a view.
+/// Members of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
     /// The view's number.
     pub view: PlanVersion,
-    /// This worker's rank.
+    /// Rank of this worker.
     pub rank: Rank,
     /// The workers' names, by rank.
     pub workers: Vec<String>,
@@ -39,23 +39,23 @@ pub struct Membership {
     pub must_load_state: bool,
 }
 
-/// What happened to a worker that keeps account of it ([`Host::recorded`](crate::Host::recorded)).
+/// Event of a worker that records its views and sums ([`Host::recorded`](crate::Host::recorded)).
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A view has begun: what all its hosts were told, and this worker's rank.
+    /// Start of a view: its assignment, and this worker's rank.
     Run(Assignment, Rank),
-    /// A tensor was summed: a gradient, or what a broadcast is made of.
+    /// Sum of a tensor: a gradient, or a piece of a broadcast.
     Sum(RoundStats, RoundRecord),
 }
 
-/// A worker of an elastic job: sums tensors with the workers that are there.
+/// A worker of an elastic job: sums tensors with the other workers of its view.
 pub struct ElasticWorker {
     host: Host,
     view: Option<View>,
     membership: ViewMembership,
     rank: Rank,
     progress: Progress,
-    /// What has happened since it was asked last.
+    /// Events since the last call.
     events: Vec<Event>,
 }
 
@@ -82,10 +82,10 @@ impl View {
 }
 
 impl ElasticWorker {
-    /// A tensor under way is looked at this often: whether the controller has ended the view.
+    /// Interval at which a wait for a tensor checks whether the controller has ended the view.
     const LOOK: Duration = Duration::from_millis(20);
 
-    /// Joins a job, and waits until its next view begins with this worker in it.
+    /// Joins a job, and waits until a view with this worker starts.
     ///
     /// # Errors
     /// Why it cannot take part.
@@ -99,18 +99,18 @@ impl ElasticWorker {
         Ok(worker)
     }
 
-    /// What all hosts of the view are told.
+    /// Returns the assignment of the view.
     pub fn assignment(&self) -> &Assignment {
         &self.membership.assignment
     }
 
-    /// Rounds in the state that the program holds: those that it began with, and those that it has completed
-    /// or loaded since.
+    /// Returns the number of rounds in the program's state: the initial ones, and those completed or loaded
+    /// since.
     pub fn rounds(&self) -> u64 {
         self.progress.rounds()
     }
 
-    /// Who takes part in the view.
+    /// Returns the membership of the view.
     pub fn membership(&self) -> Membership {
         let ViewMembership { assignment, view, newest, rounds, must_load_state, .. } = &self.membership;
         Membership {
@@ -123,22 +123,24 @@ impl ElasticWorker {
         }
     }
 
-    /// Takes notice that the workers are others ([`Error::Membership`]); who they are.
+    /// Acknowledges a change of the workers ([`Error::Membership`]), and returns the new membership.
     ///
     /// # Errors
-    /// Why this worker cannot take part. There is no such reason where another view has begun already.
+    ///
+    /// The reason why this worker cannot take part. There is none if another view has started already.
     pub fn accept_membership(&mut self) -> Result<Membership, Error> {
         self.progress.take_notice();
         Ok(self.membership())
     }
 
-    /// Replaces a gradient by the sum over the gradients of all workers of the view. A program does so once
-    /// in every round; rounds are counted by it. Where a view ends and all go on in another one with the same
+    /// Replaces a gradient by the sum over the gradients of all workers of the view. A program calls it once
+    /// per round, which counts the rounds. If a view ends and all continue in another one with the same
     /// workers and rounds, the sum is that of the next view.
     ///
     /// # Errors
-    /// [`Error::Membership`] if the workers are others or one of them lacks a round: then the gradient is as
-    /// it was. All others end this worker's part.
+    ///
+    /// [`Error::Membership`] if the workers have changed or one of them lacks a round: then the gradient is
+    /// unchanged. All others end this worker's part.
     pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
         self.all_reduce_with_label(gradient, "")
     }
@@ -164,11 +166,11 @@ impl ElasticWorker {
         }
     }
 
-    /// Replaces values by those of the worker of that rank, to the bit. All workers call it with as many
-    /// values. The state of the [newest](Membership::newest) worker goes in one call: if that fails, the
-    /// values are as they were.
+    /// Replaces values by those of the worker of that rank, bit for bit. All workers call it with equally
+    /// many values. The state of the [newest](Membership::newest) worker is sent in one call: if that fails,
+    /// the values are unchanged.
     ///
-    /// Values travel in pieces of 2^16. Beside the values themselves a worker needs room for a copy of them,
+    /// Values are sent in pieces of 2^16. In addition to the values a worker needs memory for a copy of them,
     /// and for a few pieces of 16 bytes per value.
     ///
     /// # Errors
@@ -178,7 +180,7 @@ impl ElasticWorker {
         self.broadcast_with(values, 0, from)
     }
 
-    /// As [`broadcast`](Self::broadcast), where that worker's digest of the layout is compared, too.
+    /// Broadcasts like [`broadcast`](Self::broadcast), and also compares that worker's digest of the layout.
     fn broadcast_with(&mut self, values: &mut [f32], digest: u64, from: Rank) -> Result<(), Error> {
         if let Some(why) = self.progress.news().cloned() {
             return Err(self.membership_error(why));
@@ -186,7 +188,7 @@ impl ElasticWorker {
         self.progress.begin_load();
         let is_own = self.rank == from;
         let mut tensor = Vec::new();
-        // The layout comes first: pieces of different states would be summed with one another.
+        // The layout is sent first: pieces of different states would be summed with one another.
         let own = Layout { values: values.len() as u64, digest };
         let mut words = own.to_words();
         self.share(&mut words, is_own, &mut tensor)?;
@@ -213,8 +215,8 @@ impl ElasticWorker {
         Ok(())
     }
 
-    /// Sends a piece of this worker's state, or replaces it by that of the worker that sends. `tensor` is
-    /// room.
+    /// Sends a piece of this worker's state, or replaces it by that of the sending worker. `tensor` is a
+    /// buffer.
     fn share(&mut self, piece: &mut [f32], is_own: bool, tensor: &mut Vec<f32>) -> Result<(), Error> {
         tensor.clear();
         match is_own {
@@ -222,7 +224,7 @@ impl ElasticWorker {
             false => tensor.resize(digits::PER_FLOAT * piece.len(), 0.0),
         }
         if let Err(left) = self.reduce(tensor, STATE_LABEL)? {
-            // All load, since one of them has not: so this is news for everybody.
+            // All load, since one of them has not: so every program has to know.
             self.go_on(left)?;
             return Err(self.membership_error(Left::Told));
         }
@@ -232,7 +234,7 @@ impl ElasticWorker {
         Ok(())
     }
 
-    /// Loads the state of the newest worker into `state`, in whatever run that comes about:
+    /// Loads the state of the newest worker into `state`, across view changes: calls
     /// [`accept_membership`](Self::accept_membership) and [`broadcast`](Self::broadcast), again if the
     /// workers change meanwhile.
     ///
@@ -242,8 +244,8 @@ impl ElasticWorker {
         self.load_with(state, 0)
     }
 
-    /// As [`load`](Self::load), with a digest of what the values are, such as names and shapes of tensors. A
-    /// worker whose state differs from the newest in it leaves its view, and the others go on.
+    /// Loads like [`load`](Self::load), with a digest of the layout, such as names and shapes of tensors. A
+    /// worker whose layout differs from the newest state's leaves its view, and the others continue.
     ///
     /// # Errors
     /// All but [`Error::Membership`]; [`Error::OtherState`] if the newest state is another.
@@ -257,13 +259,13 @@ impl ElasticWorker {
         }
     }
 
-    /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the
-    /// first of a view.
+    /// Returns this worker's input to the last sum and the result, bit for bit; `None` before the first of a
+    /// view.
     pub fn record(&self) -> Option<RoundRecord> {
         self.view.as_ref().and_then(|view| view.worker.record())
     }
 
-    /// What has happened since the last call, if the [host](crate::Host::recorded) keeps account of it.
+    /// Returns the events since the last call, if the [host](crate::Host::recorded) records them.
     pub fn events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
@@ -274,19 +276,21 @@ impl ElasticWorker {
         }
     }
 
-    /// This worker has done all its rounds, as all others have.
+    /// Ends this worker's part, with all rounds done, as at all others.
     ///
     /// # Errors
-    /// What the controller says.
+    ///
+    /// The controller's error.
     pub fn finish(mut self) -> Result<(), Error> {
         self.view = None;
         self.host.leave(self.rounds(), true)
     }
 
-    /// This worker takes part no more, though others go on.
+    /// Ends this worker's part, though others continue.
     ///
     /// # Errors
-    /// What the controller says.
+    ///
+    /// The controller's error.
     pub fn leave(mut self) -> Result<(), Error> {
         self.view = None;
         self.host.leave(self.rounds(), false)
@@ -296,7 +300,7 @@ impl ElasticWorker {
         Error::Membership { view: self.membership.view.get(), workers: self.assignment().workers.len(), why }
     }
 
-    /// Sums a tensor; or how the view was left instead.
+    /// Sums a tensor. Returns why the view was left if it was not summed.
     fn reduce(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, Left>, Error> {
         match self.sum(tensor, label) {
             Ok(Ok(stats)) => {
@@ -315,11 +319,11 @@ impl ElasticWorker {
     /// Leaves the view and the job. The next call joins again.
     fn withdraw(&mut self) {
         self.view = None;
-        // The others need not wait for it; a controller that is gone waits for no host.
+        // The others need not wait for it; without a controller, none does.
         let _ = self.host.leave(self.rounds(), false);
     }
 
-    /// The same; an error that ends the wait has not ended the view.
+    /// Sums a tensor, without leaving the view on an error that ends the wait.
     fn sum(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, Left>, Error> {
         let Some(view) = &self.view else { return Ok(Err(Left::Told)) };
         let host = &mut self.host;
@@ -356,9 +360,10 @@ impl ElasticWorker {
         }
     }
 
-    /// Leaves the view, and goes on in the next one.
+    /// Leaves the view, and continues in the next one.
     ///
     /// # Errors
+    ///
     /// [`Error::Membership`] if the program has to know.
     fn go_on(&mut self, left: Left) -> Result<(), Error> {
         let number = self.membership.view;

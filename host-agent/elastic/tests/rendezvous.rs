@@ -1,6 +1,6 @@
-//! Hosts of an elastic job come and go: workers and servers as threads on a network within the process, and
-//! the controller's daemon on switches in memory. Every sum is that of those who are in the view, and all
-//! workers have the same weights in the end, bit for bit.
+//! Hosts of an elastic job that fail, join and leave: workers and servers as threads on an in-process
+//! network, and the controller's daemon on switches in memory. Every sum is that of the view's members, and
+//! all workers end with equal weights, bit for bit.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,16 +24,16 @@ fn gradient(worker: &str, round: u64) -> Vec<f32> {
     (0..VALUES as u64).map(|index| ((index * 7 + round * 13) % 97 * number) as f32).collect()
 }
 
-/// What a test sees of a worker, and tells it.
+/// State and controls of a worker, shared with the test.
 #[derive(Default)]
 struct Watch {
     rounds: AtomicU64,
-    /// It dies before this round, if that is above 0.
+    /// Round before which it crashes; 0 for none.
     dies_before: AtomicU64,
-    /// It computes in this round until it may go on, if that is above 0.
+    /// Round in which it computes until it may continue; 0 for none.
     pauses_in: AtomicU64,
     may_go_on: AtomicBool,
-    /// How often its workers were others.
+    /// Number of changes of its workers.
     rejoins: AtomicU64,
     members: Mutex<Vec<String>>,
     servers: AtomicU64,
@@ -57,7 +57,7 @@ fn wait_for(wish: impl Fn() -> bool) {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    panic!("in vain");
+    panic!("the worker did not get there in time");
 }
 
 /// A worker's program: the loop of a training.
@@ -68,7 +68,7 @@ fn train(controller: &Controller, name: &str, goal: u64, watch: &Watch) -> Resul
     while job.rounds() < goal {
         let round = job.rounds();
         if watch.dies_before.load(Ordering::SeqCst) == round && round > 0 {
-            return Ok(weights); // nothing is said to anybody
+            return Ok(weights); // without a message
         }
         if watch.pauses_in.load(Ordering::SeqCst) == round && round > 0 {
             wait_for(|| watch.may_go_on.load(Ordering::SeqCst));
@@ -138,7 +138,7 @@ fn a_worker_that_dies_is_left_behind_and_joins_again_with_the_newest_weights() {
     let [w1, w3] = ["w1", "w3"].map(|name| Trainer::start(&controller, name, 60, pauses));
     let dies = Trainer::start(&controller, "w2", 60, |watch| watch.dies_before.store(5, Ordering::SeqCst));
     dies.weights();
-    // The others go on without it, in the middle of a round that they had begun with it.
+    // The others continue without it, in the middle of a round that they had started with it.
     w1.watch.until(14);
     assert_eq!(*w1.watch.members.lock().unwrap(), ["w1", "w3"]);
     let w2 = Trainer::start(&controller, "w2", 60, |_| ());
@@ -217,7 +217,7 @@ fn shares_change_while_the_job_runs_and_the_programs_do_not_notice() {
     end(servers);
 }
 
-/// Shares that somebody pushed are poor. Who asks for new ones gets them, at a stop point.
+/// The pushed shares are poor. Requested new shares become active at a stop point.
 #[test]
 fn shares_are_planned_anew_on_command_and_the_programs_do_not_notice() {
     let controller = Controller::start("follows");
@@ -252,12 +252,12 @@ fn the_controller_is_killed_and_started_again_and_the_run_goes_on() {
     let [w1, w2] = ["w1", "w2"].map(|name| Trainer::start(&controller, name, 60, pauses));
     w1.watch.until(5);
     controller.kill();
-    // The next 25 rounds need nobody.
+    // The next 25 rounds need no controller.
     w1.watch.until(30);
     w2.watch.until(30);
     assert_eq!((w1.watch.rejoins.load(Ordering::SeqCst), w2.watch.rejoins.load(Ordering::SeqCst)), (0, 0));
     controller.restart();
-    // And it knows who is in the view, so that another worker is taken in at a stop point.
+    // The controller knows the members of the view, so it admits another worker at a stop point.
     let w3 = Trainer::start(&controller, "w3", 60, |_| ());
     controller.wait_for_host("w3");
     controller.wait_for_phase("before tensor");
@@ -279,7 +279,7 @@ fn hosts_that_cannot_take_part_are_told_why() {
     let other = Controller::start("rigid");
     let error = ElasticWorker::join(other.host("w1")).err().unwrap().to_string();
     assert!(error.contains("job digits is not elastic"), "{error}");
-    // One that knows nothing of rendezvous.
+    // A controller without rendezvous.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let claimed = runtime.block_on(async {
         let assignment = controller.source().assignment().await.unwrap();
@@ -287,7 +287,7 @@ fn hosts_that_cannot_take_part_are_told_why() {
     });
     let error = claimed.unwrap_err().to_string();
     assert!(error.contains("job 1 is elastic, and its hosts join"), "{error}");
-    // One that was started as something else than it is.
+    // A host started in another role than its own.
     let (s1, w1) = (serve(&controller, "s1"), serve(&controller, "w1"));
     let error = w1.1.join().unwrap().unwrap_err().to_string();
     assert_eq!(
@@ -297,7 +297,7 @@ fn hosts_that_cannot_take_part_are_told_why() {
     end(vec![s1]);
 }
 
-/// A state of any length needs room for a few pieces of it, beside a copy.
+/// A state of any length needs memory for a copy and a few pieces.
 #[test]
 fn a_state_is_loaded_in_pieces() {
     let controller = Controller::start("");
@@ -343,7 +343,7 @@ fn a_worker_whose_join_is_interrupted_no_longer_waits_for_a_run() {
     assert!(controller.waiting().is_empty(), "{:?}", controller.waiting());
 }
 
-/// Trains until one of the workers says that all end; returns the weights.
+/// Trains until one of the workers requests the end; returns the weights.
 fn train_until(controller: &Controller, name: &str, ends: &AtomicBool) -> Vec<f32> {
     let mut job = ElasticWorker::join(controller.host(name)).unwrap();
     let mut weights = vec![0.0; VALUES];
@@ -363,7 +363,8 @@ fn train_until(controller: &Controller, name: &str, ends: &AtomicBool) -> Vec<f3
     }
 }
 
-/// A worker with another model joins by mistake: it is refused by name, and the others train on.
+/// A worker with another model joins by mistake: it is refused with an error that names it, and the others
+/// continue.
 #[test]
 fn a_worker_with_another_state_is_refused_and_the_others_go_on() {
     let controller = Controller::start("");
@@ -378,7 +379,7 @@ fn a_worker_with_another_state_is_refused_and_the_others_go_on() {
         let mut job = ElasticWorker::join(controller.host("w3")).unwrap();
         let mut state = vec![7.0; values];
         let error = job.load_with(&mut state, digest).unwrap_err();
-        assert!(state.iter().all(|value| *value == 7.0), "nothing was loaded");
+        assert!(state.iter().all(|value| *value == 7.0), "the state is unchanged");
         assert!(matches!(error, Error::OtherState { .. }), "{error}");
         (job, error.to_string())
     };
@@ -390,7 +391,7 @@ fn a_worker_with_another_state_is_refused_and_the_others_go_on() {
     assert_eq!(job.membership().workers.len(), 3);
     job.leave().unwrap();
     let (job, error) = refused(VALUES, 7);
-    assert!(error.contains("has other arrays than those given here, of 3000 values, too"), "{error}");
+    assert!(error.contains("has other arrays than those given here, of 3000 values as well"), "{error}");
     drop(job);
     ends.store(true, Ordering::SeqCst);
     let [one, two] = others.map(|thread| thread.join().unwrap());

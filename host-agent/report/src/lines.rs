@@ -38,9 +38,9 @@ pub enum Line {
     SiteEnded(SiteEnd),
     /// A plan that a scheduler offered to sites.
     Offered {
-        /// The plan's version; the number that people see is `version >> 32`.
+        /// Plan version; the number that people see is `version >> 32`.
         version: u64,
-        /// How many trees the plan has.
+        /// Number of trees of the plan.
         trees: usize,
     },
 
@@ -65,7 +65,7 @@ pub enum Line {
     Chosen(Chosen),
     /// A choice of receivers that failed.
     SelectionFailed {
-        /// The reason.
+        /// Reason.
         reason: String,
     },
     /// A peer with another job, which a coordinator refused.
@@ -76,7 +76,7 @@ pub enum Line {
 
     /// A parameter server that resumed from its file.
     Resumed {
-        /// The file.
+        /// File.
         resumed: String,
         /// The version of the model in the file.
         from_version: u64,
@@ -89,41 +89,41 @@ pub enum Line {
     Pushed(Pushed),
     /// Updates that a parameter server applied.
     Applied(Applied),
-    /// A worker that begins to pull.
+    /// Start of a worker's pull.
     Pulls {
         /// The worker's name.
         pulls: String,
         /// The version that it pulls.
         version: u64,
-        /// The time.
+        /// Time.
         at_ns: u64,
     },
     /// A worker that takes part.
     Joined {
         /// The worker's name.
         joined: String,
-        /// The time.
+        /// Time.
         at_ns: u64,
     },
     /// A worker that the parameter server evicted.
     Gone {
         /// The worker's name.
         gone: String,
-        /// The time.
+        /// Time.
         at_ns: u64,
     },
     /// A worker that the parameter server refused.
     Rejected {
         /// The worker's name.
         name: String,
-        /// The reason.
+        /// Reason.
         why: String,
     },
-    /// A client that is left out for its data.
+    /// Exclusion of a client because of its data.
     LeavesOut {
         /// The client's name.
         leaves_out: String,
-        /// The time.
+        /// Time.
         at_ns: u64,
     },
     /// An update that the parameter server discarded.
@@ -132,7 +132,7 @@ pub enum Line {
         discarded: String,
         /// The worker's iteration.
         iteration: u64,
-        /// The reason.
+        /// Reason.
         why: String,
     },
     /// The end of a parameter server.
@@ -142,23 +142,23 @@ pub enum Line {
 
     /// A server of groups that workers can reach.
     Listening,
-    /// A group whose workers have all computed.
+    /// Group whose workers have all computed.
     Ready {
         /// The group, from 0.
         group: usize,
-        /// The time.
+        /// Time.
         at_ns: u64,
     },
-    /// The beginning of a group's turn.
+    /// Start of a group's turn.
     Begins {
         /// The group, from 0.
         group: usize,
-        /// The turn, from 0.
+        /// Turn, from 0.
         turn: u64,
-        /// The time.
+        /// Time.
         at_ns: u64,
     },
-    /// The end of a group's turn, whose sum is applied.
+    /// End of a group's turn, whose sum is applied.
     Ends(TurnEnd),
     /// The end of a server of groups.
     Over {
@@ -175,10 +175,10 @@ pub enum LineError {
     /// A line above the bound.
     #[error("longer than {LINE_BYTES} bytes")]
     TooLong,
-    /// The beginning of a line, as a killed process leaves it.
+    /// Truncated line of a killed process.
     #[error("it ends too early")]
     Cut,
-    /// Something else than JSON, an unknown event, or an event that lacks a key.
+    /// Text that is not JSON, an unknown event, or an event without a required key.
     #[error("{0}")]
     Malformed(String),
 }
@@ -212,7 +212,7 @@ impl Line {
     }
 }
 
-/// Returns a line for an error: quoted, and cut to 200 characters.
+/// Returns a line for an error: quoted, and truncated to 200 characters.
 pub fn shown(text: &[u8]) -> String {
     // A character takes up to four bytes.
     let start = String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN_CHARACTERS)]);

@@ -147,7 +147,7 @@ fn the_page_of_events_lists_each_event_and_its_keys() {
         events.insert(event.to_owned());
     }
     assert_eq!(documented.into_keys().collect::<BTreeSet<_>>(), events);
-    // serde names all events behind an unknown one: none lacks an example.
+    // serde lists all events in the error for an unknown one: each has an example.
     let all = serde_json::from_str::<Line>(r#"{"event":"?"}"#).unwrap_err().to_string();
     assert_eq!(all.matches('`').count() / 2 - 1, events.len(), "{all}");
 }

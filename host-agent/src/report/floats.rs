@@ -1,5 +1,5 @@
-//! Many floats as the bytes that they are, little-endian: the auditor shares its processors with those whom
-//! it audits, and a number at a time takes more time than the sum.
+//! Serialization of many floats as little-endian bytes: the auditor shares its processors with the audited
+//! processes, and one number at a time takes more time than the sum.
 
 use std::fmt;
 

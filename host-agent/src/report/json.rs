@@ -1,4 +1,5 @@
-//! Assignments within reports: as JSON, since they leave out what is as usual, and postcard cannot.
+//! Serialization of assignments within reports as JSON, since assignments leave out default values, which
+//! postcard does not support.
 
 use inart_protocol_aggregation::Assignment;
 use serde::de::Error as _;

@@ -1,4 +1,4 @@
-//! Status of hosts and other processes, which a socket of each answers with.
+//! Status of hosts and other processes, served by a socket of each.
 
 mod process;
 mod socket;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::socket::StatusSocket;
 
-/// What a process of sites, of peers or of a parameter server is doing.
+/// Status of a process of sites, of peers or of a parameter server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProcessStatus {
     /// Name in the network's document.
@@ -18,9 +18,9 @@ pub struct ProcessStatus {
     pub progress: u64,
     /// Other processes that this one waits for.
     pub waits: Vec<ProcessWait>,
-    /// For how long the process's own training program has been computing, in seconds; `None` if it is not.
+    /// Time for which the process's own training program has been computing, in seconds; `None` if it is not.
     pub computing_seconds: Option<f64>,
-    /// Status of the process as the parameter server of workers whose gradients switches sum, by job.
+    /// Status of the process as the parameter server of workers with in-network aggregation, by job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inside: Vec<ServerStatus>,
 }
@@ -32,7 +32,7 @@ pub struct ProcessWait {
     pub on: String,
     /// Reason, such as "no connection: connection refused".
     pub why: String,
-    /// For how long, in seconds.
+    /// Waiting time in seconds.
     pub seconds: f64,
     /// Whether the two processes have no connection, so that the awaited one may not know of the wait.
     pub disconnected: bool,
@@ -49,7 +49,7 @@ pub fn awaited_workers(status: &ServerStatus, workers: &[String], age: f64) -> V
         let seconds = status.oldest.as_ref().map_or(age, |open| open.open_seconds + age);
         ProcessWait { on: name.to_owned(), why, seconds, disconnected: heard.is_none() }
     };
-    // A sum that has all workers of this server may wait for others: then what they have not started lacks.
+    // A sum with all workers of this server may wait for others: then a later chunk has missing workers.
     match status.oldest.as_ref().filter(|open| !open.missing.is_empty()) {
         Some(open) => {
             let missing = open.missing.iter();
@@ -67,7 +67,7 @@ pub fn awaited_workers(status: &ServerStatus, workers: &[String], age: f64) -> V
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnyStatus {
-    /// A worker whose gradients switches sum.
+    /// A worker with in-network aggregation.
     Worker(WorkerStatus),
     /// A parameter server of such workers.
     Server(ServerStatus),
@@ -90,7 +90,7 @@ impl StatusPublisher {
         *self.socket() = Some(socket);
     }
 
-    /// Whether a status should be [taken](Self::take).
+    /// Returns whether a status should be [taken](Self::take).
     pub fn is_due(&self) -> bool {
         self.socket().as_ref().is_some_and(StatusSocket::is_due)
     }

@@ -1,7 +1,7 @@
-//! What a host is doing: a socket that answers every connection with one JSON document and closes it.
+//! Status of a host: a socket that answers every connection with one JSON document and closes it.
 //!
-//! A thread of its own answers, so that the host answers while its program computes; a process that is
-//! stopped does not.
+//! A separate thread answers, so that the host answers while its program computes; a suspended process does
+//! not.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -17,13 +17,13 @@ use nix::net::if_::InterfaceFlags;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What a host is doing.
+/// Status of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostStatus {
-    /// As a worker.
+    /// Status of a worker.
     Worker(WorkerStatus),
-    /// As a parameter server.
+    /// Status of a parameter server.
     Server(ServerStatus),
 }
 
@@ -35,17 +35,17 @@ pub struct StatusReport<S = HostStatus> {
     /// The interface that the host uses, if the socket was given it and the system has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<InterfaceStatus>,
-    /// The status.
+    /// Status.
     #[serde(flatten)]
     pub status: S,
 }
 
-/// How an interface is.
+/// Status of an interface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InterfaceStatus {
     /// The interface's name.
     pub name: String,
-    /// Whether it is up and the other end of its cable is.
+    /// Whether the interface and the other end of its cable are up.
     pub carrier: bool,
     /// MTU in bytes without the Ethernet header, if the system reports it.
     #[serde(default)]
@@ -86,7 +86,7 @@ impl<S> Known<S> {
 
 type Shared<S> = Arc<Mutex<Known<S>>>;
 
-/// Socket that reports what a host is doing. Clones report through the same socket, for hosts that run one
+/// Socket that reports the status of a host. Clones report through the same socket, for hosts that run one
 /// after the other.
 pub struct StatusSocket<S = HostStatus> {
     shared: Shared<S>,
@@ -119,7 +119,7 @@ impl<S: Clone + Serialize + Send + 'static> StatusSocket<S> {
         match address.parse::<SocketAddr>() {
             Ok(socket) if !socket.ip().is_loopback() => {
                 return Err(io::Error::other(
-                    "other machines could ask: give a port of 127.0.0.1, or a path",
+                    "other machines could read it; give a port of 127.0.0.1, or a path",
                 ));
             }
             Ok(socket) => {
@@ -148,12 +148,12 @@ impl<S: Clone + Serialize + Send + 'static> StatusSocket<S> {
         self
     }
 
-    /// Returns the last status's reader for other threads.
+    /// Returns a reader of the last status for other threads.
     pub fn watch(&self) -> StatusWatch<S> {
         StatusWatch(Arc::clone(&self.shared))
     }
 
-    /// Whether the last status is old enough for another.
+    /// Returns whether the last status is old enough for another.
     pub fn is_due(&self) -> bool {
         self.taken.is_none_or(|taken| taken.elapsed() >= Self::INTERVAL)
     }
@@ -166,7 +166,7 @@ impl<S: Clone + Serialize + Send + 'static> StatusSocket<S> {
     }
 }
 
-/// Reader of what a host of this process is doing.
+/// Reader of the status of a host of this process.
 pub struct StatusWatch<S = HostStatus>(Shared<S>);
 
 impl<S> Clone for StatusWatch<S> {
@@ -187,8 +187,8 @@ impl<S: Clone> StatusWatch<S> {
     }
 }
 
-/// Answers connections for as long as the process runs. If the process has no file left for one, the next
-/// attempt waits.
+/// Answers connections for as long as the process runs. If the process has no file descriptor left for one,
+/// the next attempt waits.
 fn answer_all<S: Clone + Serialize, C: Write>(
     connections: impl Iterator<Item = io::Result<C>>,
     shared: &Shared<S>,
@@ -215,7 +215,7 @@ const RETRY: Duration = Duration::from_millis(250);
 /// Longest answer that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Asks the host whose status socket is at `address`; `None` if it has not begun yet.
+/// Returns the status of the host whose status socket is at `address`; `None` if it has not started yet.
 ///
 /// # Errors
 /// No answer within `timeout`, or one that is not a status of type `S`.

@@ -1,5 +1,5 @@
-//! A network of the test's own: veth pairs and a bridge in a network namespace. Needs root and `ip`, and says
-//! so where they are missing.
+//! A separate network: veth pairs and a bridge in a network namespace. Needs root and `ip`, and reports if
+//! they are missing.
 
 use std::process::Command;
 use std::thread;
@@ -34,13 +34,12 @@ pub fn assignment() -> Assignment {
     }
 }
 
-/// Runs `ip` with these words; whether it did as told.
+/// Runs `ip` with these arguments. Returns whether it succeeded.
 pub fn ip(arguments: &str) -> bool {
     Command::new("ip").args(arguments.split(' ')).status().is_ok_and(|status| status.success())
 }
 
-/// Moves this thread to a namespace of its own with three interfaces on a bridge; the error says what is
-/// missing.
+/// Moves this thread to a new namespace with three interfaces on a bridge; the error names what is missing.
 fn lay_network() -> Result<(), &'static str> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "root is needed to make a network namespace")?;
     if !ip("link add br0 type bridge") {
@@ -55,9 +54,9 @@ fn lay_network() -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Runs a test on a network of its own.
+/// Runs a test on a separate network.
 pub fn on_a_bridge(test: impl FnOnce() + Send + 'static) {
-    // A thread of its own: the namespace ends with it, and the threads it starts live in it.
+    // A separate thread: the namespace ends with it, and its child threads are in it.
     let test = thread::spawn(move || match lay_network() {
         Ok(()) => test(),
         Err(missing) => eprintln!("skipped: {missing}"),

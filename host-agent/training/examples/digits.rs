@@ -10,7 +10,7 @@ fn main() -> Result<(), inart_training::ConfigError> {
     }
     let evaluation = history.evaluation;
     println!(
-        "images never trained on: loss {:.4}, {:.2}% right",
+        "images never trained on: loss {:.4}, accuracy {:.2}%",
         evaluation.loss,
         100.0 * evaluation.accuracy
     );

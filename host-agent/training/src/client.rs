@@ -1,4 +1,4 @@
-//! A client of federated training: some steps of its own from the model that it was given, on its own images.
+//! A client of federated training: some local steps from the received model, on its own images.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::mlp::{Mlp, PARAMETERS};
 use crate::shards::deal;
 use crate::trainer::{Config, ConfigError, Evaluation};
 
-/// How a client trains.
+/// Settings of a client's training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Local {
     /// Shards of images sorted by digit that each client has: the fewer, the less even the data.
@@ -19,18 +19,18 @@ pub struct Local {
     pub step: f32,
 }
 
-/// What a client does in a round.
+/// Work of a client in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
     /// Images of a step.
     pub batch: usize,
-    /// Steps.
+    /// Number of steps.
     pub steps: usize,
     /// Along the mean gradient of a batch.
     pub step: f32,
 }
 
-/// A client without a model of its own.
+/// A client without a model.
 #[derive(Clone)]
 pub struct Client {
     seed: u64,
@@ -93,7 +93,7 @@ impl Client {
         Mlp::new(self.seed).parameters().to_vec()
     }
 
-    /// What becomes of a model in a round (from 0 on) on this client's images.
+    /// Returns the model after a round (from 0 on) on this client's images.
     ///
     /// # Panics
     /// If the model has another length than [`first_model`](Self::first_model).
@@ -143,7 +143,7 @@ mod tests {
         Client::new(Config { seed: 1, rank, workers: 16, batch: 8 }, LOCAL).unwrap()
     }
 
-    /// Nobody alone knows all digits; the mean of all does.
+    /// No client alone learns all digits; their mean does.
     #[test]
     fn clients_with_few_digits_learn_all_of_them_together() {
         let mut clients: Vec<_> = (0..16).map(client).collect();
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(trained, client(0).train(&model, 3));
     }
 
-    /// With draws that are even, each client alone learns all digits; with skewed ones it does not.
+    /// With even draws, each client alone learns all digits; with skewed ones it does not.
     #[test]
     fn clients_that_draw_learn_what_they_have_drawn() {
         let round = Round { batch: 8, steps: 5, step: 0.2 };

@@ -13,7 +13,7 @@ const TEST_SHARE: usize = 5;
 /// Pixels are integers from 0 to this.
 const DARKEST: f32 = 16.0;
 
-/// Labelled images; pixels run from 0 to 1.
+/// Labeled images; pixels range from 0 to 1.
 #[derive(Clone)]
 pub struct Digits {
     images: Vec<[f32; PIXELS]>,
@@ -59,8 +59,8 @@ pub fn split(seed: u64) -> (Digits, Digits) {
     (pick(train), pick(test))
 }
 
-/// Says which image is at a position of the endless training sequence: the whole set in a new seeded order,
-/// again and again.
+/// Returns which image is at a position of the endless training sequence: the whole set in a new seeded
+/// order, again and again.
 #[derive(Clone)]
 pub struct Sampler {
     seed: u64,
@@ -114,10 +114,10 @@ mod tests {
     #[test]
     fn the_examples_have_the_same_images() {
         let file = concat!(env!("INART_ROOT"), "/examples/digits.txt");
-        let text = std::fs::read_to_string(file).expect("it is there");
+        let text = std::fs::read_to_string(file).expect("the file exists");
         assert!(
             text == images_as_text(),
-            "write it anew: cargo run -p inart-training --example images > examples/digits.txt"
+            "write it again: cargo run -p inart-training --example images > examples/digits.txt"
         );
     }
 

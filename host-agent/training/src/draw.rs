@@ -1,6 +1,6 @@
-//! Data that is more or less skewed: each client draws images of its own, the digits in parts that follow a
-//! symmetric Dirichlet distribution (Yurochkin et al., "Bayesian Nonparametric Federated Learning of Neural
-//! Networks", Section 4).
+//! More or less skewed data: each client draws its own images, the digits in parts that follow a symmetric
+//! Dirichlet distribution (Yurochkin et al., "Bayesian Nonparametric Federated Learning of Neural Networks",
+//! Section 4).
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -8,12 +8,12 @@ use rand_chacha::ChaCha8Rng;
 use crate::digits::{CLASSES, Digits};
 use crate::trainer::ConfigError;
 
-/// How a client draws its images.
+/// Settings of a client's draw of images.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Draw {
     /// The distribution's concentration, the same for each digit: the greater, the more even the data.
     pub alpha: f64,
-    /// How many images; one may come several times, and at several clients.
+    /// Number of images; one may occur several times, and at several clients.
     pub images: usize,
 }
 
@@ -79,13 +79,13 @@ fn log_gamma_draw(random: &mut ChaCha8Rng, shape: f64) -> f64 {
     }
 }
 
-/// Of the standard normal distribution (Box and Muller).
+/// Draws from the standard normal distribution (Box and Muller).
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let (radius, turn) = ((-2.0 * above_zero(random).ln()).sqrt(), random.random::<f64>());
     radius * (std::f64::consts::TAU * turn).cos()
 }
 
-/// From above 0 to 1.
+/// Draws from above 0 to 1.
 fn above_zero(random: &mut ChaCha8Rng) -> f64 {
     1.0 - random.random::<f64>()
 }
@@ -111,7 +111,7 @@ mod tests {
                 assert!((square / variance - 1.0).abs() < 0.25, "{alpha} {digit}: {square}");
             }
         }
-        // So small that draws of the gamma distribution are no numbers above 0 any more.
+        // So small that draws of the gamma distribution underflow to 0.
         let one = dirichlet(&mut random, 1e-4);
         assert!((one.iter().sum::<f64>() - 1.0).abs() < 1e-9 && one.iter().any(|part| *part > 0.99));
     }

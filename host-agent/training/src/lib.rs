@@ -1,13 +1,13 @@
 //! A real model on real data, to have real gradients to sum: a perceptron with two hidden layers learns
 //! handwritten digits by synchronous data-parallel SGD with momentum.
 //!
-//! This crate knows no network. Per round, each worker calls [`Trainer::gradient`], sums the result with the
-//! other workers' by whatever all-reduce it has, and gives the sum to [`Trainer::apply`]. Everything is a
-//! function of the seed, in f32 with a fixed order of operations: workers that get the same sums hold the
-//! same weights, bit for bit, which [`Trainer::digest`] shows.
+//! This crate uses no network. Per round, each worker calls [`Trainer::gradient`], sums the result with the
+//! other workers' by any all-reduce, and passes the sum to [`Trainer::apply`]. Everything is a function of
+//! the seed, in f32 with a fixed order of operations: workers that receive equal sums hold equal weights, bit
+//! for bit, which [`Trainer::digest`] shows.
 //!
-//! At a parameter server, a [`Stepper`] says what it adds to the model that it was given. A client
-//! of federated training ([`Client`]) takes some steps by itself, on images of few digits.
+//! At a parameter server, a [`Stepper`] returns its update to a given model. A client of federated training
+//! ([`Client`]) takes some local steps, on images of few digits.
 
 mod client;
 mod digits;

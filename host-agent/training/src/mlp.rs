@@ -34,7 +34,7 @@ pub struct Mlp {
 }
 
 impl Mlp {
-    /// Random weights (He initialisation: uniform with variance 2 / inputs), zero biases.
+    /// Creates random weights (He initialization: uniform with variance 2 / inputs), and zero biases.
     pub fn new(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut parameters = Vec::with_capacity(PARAMETERS);
@@ -52,12 +52,13 @@ impl Mlp {
         &self.parameters
     }
 
-    /// The flat parameters, to be changed by an optimiser.
+    /// Returns the flat parameters for an optimizer.
     pub fn parameters_mut(&mut self) -> &mut [f32] {
         &mut self.parameters
     }
 
-    /// Loss (cross-entropy, nats) of one labelled image and whether the likeliest class is the label.
+    /// Returns the loss (cross-entropy, nats) of one labeled image and whether the likeliest class is the
+    /// label.
     pub fn evaluate(&mut self, digits: &Digits, index: usize) -> (f32, bool) {
         let (image, label) = digits.get(index);
         self.forward(image);
@@ -86,7 +87,7 @@ impl Mlp {
             let rows = weights.chunks_exact(outputs).zip(row_gradients.chunks_exact_mut(outputs));
             for (input, (row, row_gradient)) in rows.enumerate() {
                 let activation = self.activations[layer][input];
-                // A rectified unit at rest passes nothing on, in either direction.
+                // An inactive rectified unit propagates nothing, in either direction.
                 below[input] = 0.0;
                 if activation > 0.0 {
                     add_scaled(row_gradient, activation, above);

@@ -1,5 +1,5 @@
-//! Data that is not evenly spread: images sorted by digit, cut in shards, each client with some of them
-//! (McMahan et al., "Communication-Efficient Learning of Deep Networks from Decentralized Data", Section 3).
+//! Unevenly distributed data: images sorted by digit, cut in shards, each client with some of them (McMahan
+//! et al., "Communication-Efficient Learning of Deep Networks from Decentralized Data", Section 3).
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -11,7 +11,7 @@ use crate::trainer::ConfigError;
 /// Apart from the streams that split the data (0) and order it (1 and on).
 const STREAM: u64 = u64::MAX;
 
-/// By client, the numbers of its images: every image is at one client.
+/// Returns the numbers of each client's images: every image is at one client.
 pub(crate) fn deal(
     images: &Digits,
     seed: u64,

@@ -1,15 +1,15 @@
-//! The same training on one host, to compare with.
+//! The same training on one host, for comparison.
 
 use crate::trainer::{Config, ConfigError, Evaluation, Trainer};
 
-/// What became of a training.
+/// Result of a training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// Mean loss of each round's images, before the round's step.
     pub losses: Vec<f32>,
-    /// On the test set, after the last round.
+    /// Evaluation on the test set, after the last round.
     pub evaluation: Evaluation,
-    /// Of the last weights, see [`Trainer::digest`].
+    /// Digest of the last weights, see [`Trainer::digest`].
     pub digest: String,
 }
 

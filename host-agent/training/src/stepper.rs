@@ -1,9 +1,8 @@
-//! A worker of training at a parameter server: it computes from a model that it is given, and says how it
-//! would change it.
+//! A worker of training at a parameter server: it computes an update to a given model.
 
 use crate::trainer::{Config, ConfigError, Evaluation, Trainer};
 
-/// A worker without a model of its own.
+/// A worker without a model.
 #[derive(Clone)]
 pub struct Stepper {
     trainer: Trainer,
@@ -26,7 +25,7 @@ impl Stepper {
         state
     }
 
-    /// What this worker adds to a model, by the images of its iteration (from 0 on).
+    /// Returns this worker's update to a model, by the images of its iteration (from 0 on).
     ///
     /// # Errors
     /// An empty batch.
@@ -62,7 +61,7 @@ impl Stepper {
 mod tests {
     use super::*;
 
-    /// Sums of updates are what synchronous SGD without momentum does.
+    /// Sums of updates are equivalent to synchronous SGD without momentum.
     #[test]
     fn sixteen_workers_learn_the_digits_together_and_in_turn() {
         let worker = |rank| Stepper::new(Config { seed: 1, rank, workers: 16, batch: 8 }, 0.5 / 16.0);
@@ -74,7 +73,7 @@ mod tests {
             for iteration in 0..60 {
                 let start = model.clone();
                 for (rank, worker) in workers.iter_mut().enumerate() {
-                    // In turn, each has what there was when it pushed last.
+                    // In turn, each uses the model of its last push.
                     let from = if in_turn { pulled[rank].clone() } else { start.clone() };
                     let update = worker.update(&from, iteration, 8).expect("a batch");
                     model.iter_mut().zip(update).for_each(|(value, change)| *value += change);

@@ -10,12 +10,12 @@ const LEARNING_RATE: f32 = 0.05;
 /// Share of the last step that is kept.
 const MOMENTUM: f32 = 0.9;
 
-/// Which worker of which job this is.
+/// Worker and job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Decides the data split, the first weights and the order of the images; the same at every worker.
     pub seed: u64,
-    /// This worker, counted from 0.
+    /// Rank of this worker, counted from 0.
     pub rank: usize,
     /// Workers in the job.
     pub workers: usize,
@@ -37,7 +37,7 @@ pub enum ConfigError {
     /// A gradient over no image has no meaning.
     #[error("a batch of 0 images: give at least 1")]
     EmptyBatch,
-    /// Each shard has to have an image.
+    /// More shards than images.
     #[error(
         "{shards} shards for each of {clients} clients: give from 1 to {most}, as there are {images} images"
     )]
@@ -46,7 +46,7 @@ pub enum ConfigError {
         shards: usize,
         /// The job's clients.
         clients: usize,
-        /// The most that there may be.
+        /// Upper limit.
         most: usize,
         /// Images to train on.
         images: usize,
@@ -57,12 +57,12 @@ pub enum ConfigError {
     /// A client without data.
     #[error("a client that draws 0 images: give at least 1")]
     NoImage,
-    /// No distribution has it.
+    /// Invalid concentration of the distribution.
     #[error("a concentration that is not a number above 0: give one, small for data that is skewed")]
     Concentration,
 }
 
-/// How good the weights are on images never trained on.
+/// Quality of the weights on images never trained on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evaluation {
     /// Mean cross-entropy, nats.
@@ -71,7 +71,7 @@ pub struct Evaluation {
     pub accuracy: f64,
 }
 
-/// One worker's model, data and optimiser.
+/// One worker's model, data and optimizer.
 #[derive(Clone)]
 pub struct Trainer {
     config: Config,
@@ -145,7 +145,7 @@ impl Trainer {
         self.round += 1;
     }
 
-    /// From now on this is the worker of that rank, of so many: the images of each round are dealt to those.
+    /// Changes the rank and the number of workers: the images of later rounds are dealt to these.
     ///
     /// # Errors
     /// [`ConfigError::Rank`] for a rank that is not below the number of workers.
@@ -157,7 +157,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// From now on a round has so many images per worker.
+    /// Changes the number of images per worker and round.
     ///
     /// # Errors
     /// [`ConfigError::EmptyBatch`].
@@ -169,15 +169,17 @@ impl Trainer {
         Ok(())
     }
 
-    /// What a worker has to know to go on where this one is, besides the number of the round.
+    /// Returns the state that a worker needs to continue like this one, in addition to the number of the
+    /// round.
     pub fn state(&self) -> Vec<f32> {
         self.model.parameters().iter().chain(&self.velocity).copied().collect()
     }
 
-    /// Goes on where the worker was that had that `state` after so many rounds.
+    /// Continues like the worker that had that `state` after `rounds` rounds.
     ///
     /// # Panics
-    /// If it is not as long as [`state`](Self::state).
+    ///
+    /// If its length differs from [`state`](Self::state)'s.
     pub fn load(&mut self, state: &[f32], rounds: u64) {
         assert_eq!(state.len(), 2 * PARAMETERS, "a state has weights and velocities");
         let (weights, velocity) = state.split_at(PARAMETERS);

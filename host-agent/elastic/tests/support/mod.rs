@@ -1,4 +1,4 @@
-//! A controller's daemon on switches in memory, in a thread of its own, and a network within the process.
+//! A controller's daemon on switches in memory, in a separate thread, and an in-process network.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -68,7 +68,7 @@ pub struct Controller {
     follows: bool,
     /// Ends the daemon, with all its connections.
     running: Arc<Mutex<Option<Daemon>>>,
-    /// What the switches hold outlives it.
+    /// Switches, whose tables outlive it.
     target: InMemory,
     network: InProcess,
     ports: Arc<PortMap>,
@@ -77,7 +77,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Starts one. Its job is elastic, unless that is `rigid`. If it `follows` its network, the servers'
+    /// Starts one. Its job is elastic, unless `kind` is `rigid`. If it `follows` its network, the servers'
     /// links are slow.
     pub fn start(kind: &str) -> Self {
         let text = match kind {
@@ -157,11 +157,11 @@ impl Controller {
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            panic!("in vain");
+            panic!("the controller did not start in time");
         })
     }
 
-    /// Asks for new shares at once; the decision.
+    /// Requests new shares at once, and returns the decision.
     pub fn ask_for_shares(&self) -> Decision {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let answer = runtime.block_on(async {
@@ -169,7 +169,7 @@ impl Controller {
             loop {
                 match client.replan(true).await {
                     Ok(decision) => return decision,
-                    // Between two runs nobody follows, and what is asked meanwhile is of no use.
+                    // Between two views no host follows, and a request fails.
                     Err(why) => eprintln!("{why}"),
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -182,8 +182,8 @@ impl Controller {
         Source::Controller { address: self.address.clone(), job: String::new(), security: Security::Local }
     }
 
-    /// A host of that name, which notices within three seconds that a peer is silent. A busy machine keeps
-    /// none from answering for that long.
+    /// Creates a host of that name, with a peer timeout of three seconds. Even a busy machine answers within
+    /// that time.
     pub fn host(&self, name: &str) -> Host {
         let (network, mac) = (self.network.clone(), self.ports.mac(name).unwrap_or(MacAddr([2; 6])));
         let open = move || Ok(Box::new(network.port(mac)) as Box<_>);
@@ -215,11 +215,11 @@ impl Controller {
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            panic!("in vain: {name}");
+            panic!("{name} did not get there in time");
         });
     }
 
-    /// Waits until the job is at something, in the words of its status; several are separated by `|`.
+    /// Waits until the job's status is one of these texts, separated by `|`.
     pub fn wait_for_phase(&self, words: &str) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -237,7 +237,7 @@ impl Controller {
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            panic!("in vain: {seen}");
+            panic!("timeout: {seen}");
         });
     }
 }

@@ -1,8 +1,8 @@
-//! Lines of workers and servers of jobs whose gradients switches sum.
+//! Lines of workers and servers of jobs with in-network aggregation.
 
 use serde::{Deserialize, Serialize};
 
-/// How well a training ended.
+/// Result of a training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trained {
     /// Mean loss on the test set.
@@ -24,6 +24,6 @@ pub struct WorkerEnd {
     pub comm_seconds: Vec<f64>,
     /// Chunks that were sent again.
     pub retransmissions: u64,
-    /// How well the training ended; `None` if it trained nothing.
+    /// Result of the training; `None` if it trained nothing.
     pub trained: Option<Trained>,
 }

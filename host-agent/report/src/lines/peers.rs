@@ -20,9 +20,9 @@ pub struct PeerSent {
     pub sent: String,
     /// The peer's round.
     pub round: u32,
-    /// When the peer began to compute the update.
+    /// Start of the peer's computation of the update.
     pub began_ns: u64,
-    /// When the update was computed.
+    /// End of the computation.
     pub computed_ns: u64,
 }
 
@@ -44,15 +44,15 @@ pub struct MulticastEnd {
     pub round: u32,
     /// Names of the receivers that acknowledged the whole update.
     pub complete: Vec<String>,
-    /// Names of the receivers that a newer choice left out.
+    /// Names of the receivers that a newer choice excluded.
     pub withdrawn: Vec<String>,
     /// Names of the receivers that timed out.
     pub given_up: Vec<String>,
     /// Time of the multicast, in seconds.
     pub seconds: f64,
-    /// When it ended, in nanoseconds.
+    /// End, in nanoseconds.
     pub ended_ns: u64,
-    /// Whether the receivers were the last ones, since no choice arrived.
+    /// Whether the previous receivers were used, since no choice arrived.
     pub rounds_with_previous_receivers: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct PeerEnd {
     pub asks: u64,
     /// Chunks that were sent again in frames.
     pub repairs: u64,
-    /// Frames of updates for others.
+    /// Frames of updates for other peers.
     pub misdelivered: u64,
     /// Frames of another job.
     pub other_job: u64,
@@ -112,6 +112,6 @@ pub struct Chosen {
     pub round: u32,
     /// Names of the receivers.
     pub to: Vec<String>,
-    /// The rate at which the update leaves, in bit/s.
+    /// Sending rate of the update, in bit/s.
     pub rate_bps: f64,
 }

@@ -17,7 +17,7 @@ pub struct WorkerSent {
     pub base: u64,
     /// SHA-256 of that version's bits as they arrived, in hexadecimal.
     pub model: String,
-    /// When the worker began to compute the update, in nanoseconds.
+    /// Start of the worker's computation of the update, in nanoseconds.
     pub began_ns: u64,
 }
 
@@ -32,7 +32,7 @@ pub struct Pushed {
     pub iteration: u64,
     /// The version that the update was computed from.
     pub base: u64,
-    /// Why the server refuses the update; `None` if it takes it.
+    /// Reason why the server refuses the update; `None` if it accepts it.
     pub refusal: Option<String>,
     /// The time, in nanoseconds.
     pub at_ns: u64,
@@ -45,7 +45,7 @@ pub struct Applied {
     pub applied: u64,
     /// SHA-256 of the model's bits, in hexadecimal; `None` if another version followed at once.
     pub model: Option<String>,
-    /// The updates.
+    /// Updates.
     pub updates: Vec<AppliedUpdate>,
     /// The time, in nanoseconds.
     pub at_ns: u64,
@@ -94,7 +94,7 @@ pub struct PsServerEnd {
     pub refused: u64,
     /// Workers that were evicted.
     pub given_up: u64,
-    /// r at the end; `None` for a server of clients.
+    /// Final r; `None` for a server of clients.
     pub relaxation: Option<f64>,
     /// Packets that were dropped.
     pub dropped: u64,
@@ -121,13 +121,13 @@ pub struct PsServerEnd {
     /// Rounds of clients that were repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated_rounds: Option<u64>,
-    /// Models of clients that are left out.
+    /// Number of excluded models of clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded: Option<u64>,
     /// Rounds without a judgment of clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds_unscored: Option<u64>,
-    /// Names of the clients that are left out for their data.
+    /// Names of the clients that were excluded because of their data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<Vec<String>>,
 }
@@ -143,26 +143,26 @@ pub struct PsWorkerEnd {
     pub sent_again: u64,
     /// Packets that had arrived before.
     pub repeated: u64,
-    /// Updates in vain, since the server restarted or evicted the worker.
+    /// Updates wasted because the server restarted or evicted the worker.
     pub superseded: u64,
-    /// Updates in vain, since the server no longer asked for them.
+    /// Updates wasted because the server no longer requested them.
     pub unasked: u64,
     /// Packets that cannot be decoded.
     pub malformed: u64,
     /// Packets for another incarnation.
     pub stale_incarnation: u64,
-    /// Why the client was left out; `None` if it was not.
+    /// Reason why the client was excluded; `None` if it was not.
     pub left_out: Option<String>,
     /// Counts of the connections.
     pub connections: ConnectionCounts,
 }
 
-/// The end of a group's turn.
+/// End of a group's turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnEnd {
     /// The group, from 0.
     pub group: usize,
-    /// The turn, from 0.
+    /// Turn, from 0.
     pub turn: u64,
     /// Staleness of the sum, in versions.
     pub staleness: u64,
@@ -185,6 +185,6 @@ pub struct GroupWorkerEnd {
     pub waiting_s: f64,
     /// Mean time of a push, in seconds.
     pub push_s: f64,
-    /// How well the training ended.
+    /// Result of the training.
     pub trained: Trained,
 }

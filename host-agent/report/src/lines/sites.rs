@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 pub struct SiteRound {
     /// The round, from 1.
     pub round: u32,
-    /// When the round began.
+    /// Start of the round.
     pub began_ns: u64,
-    /// When the site had all chunks of all workers inside; `None` for a site without workers.
+    /// Time when the site had all chunks of all its workers; `None` for a site without workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_ns: Option<u64>,
-    /// When the site had the sum.
+    /// Time when the site had the sum.
     pub ended_ns: u64,
     /// The version of the plan.
     pub version: u64,
