@@ -1,7 +1,6 @@
-//! How far plans can be from the optimum, over random networks: pairs of jobs planned together
-//! (docs/evidence/job-planning.md), and plans of two levels (docs/evidence/aggregation-depth.md). `cargo run
-//! -p inart-planner-aggregation
-//! --example gaps [NETWORKS]` (default: 55); the same numbers in every run.
+//! Gaps of plans to the optimum over random networks: pairs of jobs planned together (docs/jobs.md), and
+//! plans of two levels (docs/levels.md). `cargo run -p inart-planner-aggregation --example gaps [NETWORKS]`
+//! (default: 55); equal numbers in every run.
 
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
@@ -10,7 +9,7 @@ use inart_topologies::switched::generate::{Equipment, deal_jobs, random_regular}
 use inart_topologies::switched::ranges::Ranges;
 use inart_topologies::switched::{Job, Topology};
 
-/// Seeds and orders in which a pair is planned besides, for something better than the first.
+/// Further seeds and orders for planning a pair, to find a better plan than the first.
 const SEEDS: u64 = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -11,7 +11,7 @@ use inart_planner_aggregation::{Options, Plan, check, plan, schemes};
 use inart_topologies::switched::Topology;
 use inart_topologies::switched::generate::{Equipment, fat_tree};
 
-/// Links whose change is tried, and runs of which the fastest counts; more where they take a millisecond.
+/// Number of changed links, and of runs of which the fastest counts; more where they take a millisecond.
 const LINKS: usize = 8;
 const RUNS: usize = 3;
 const SHORT_RUNS: usize = 50;
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The same network with another rate on the link `a->b`.
+/// Returns the network with another rate on the link `a->b`.
 fn with_rate(topology: &Topology, link: &str, rate_bps: f64) -> Result<Topology, Box<dyn std::error::Error>> {
     let ends: Vec<&str> = link.split("->").collect();
     let mut document: serde_json::Value = serde_json::from_str(&topology.to_json())?;

@@ -1,5 +1,5 @@
-//! What it costs to count results: the rate of each network's plan with results ignored (as in the InArt
-//! paper) and counted, its proven bound, and how long planning takes, on one thread: `cargo run --release -p
+//! Cost of counting results: the rate of each network's plan with results ignored (as in the InArt paper) and
+//! counted, its proven bound, and the planning time, on one thread: `cargo run --release -p
 //! inart-planner-aggregation --example results -- topologies/*.yaml`
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "it prints a table")]
@@ -15,7 +15,7 @@ use inart_planner_aggregation::{Options, Plan, PlanError, Results, check, plan, 
 use inart_topologies::switched::Topology;
 use inart_topologies::units::display_rate;
 
-/// Runs, of which the fastest counts; a plan that takes longer than `LONG_MS` is made once.
+/// Number of runs, of which the fastest counts; a plan that takes longer than `LONG_MS` is made once.
 const RUNS: usize = 20;
 const LONG_MS: f64 = 200.0;
 

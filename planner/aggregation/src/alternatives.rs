@@ -1,9 +1,9 @@
-//! Other plans for jobs that run: other routes and aggregators, for the same shares.
+//! Alternative plans for running jobs: other routes and aggregators, for the same shares.
 
 use crate::{Options, Plan, PlanError, Problem, Promises, Scheme, Shares, plan, schemes};
 use inart_topologies::switched::{NodeId, Topology};
 
-/// The routes of another scheme, with the shares of a plan in force.
+/// Routes of another scheme, with the shares of an active plan.
 struct SameShares<'a> {
     routes: &'a dyn Scheme,
     shares: Vec<f64>,
@@ -47,9 +47,9 @@ impl Scheme for SameShares<'_> {
     }
 }
 
-/// Plans for the jobs of `plans`, in their order, that differ from these in their routes, and from each
-/// other: up to `most` sets. The rate of a job is the same in all of them: the least that any of them allows,
-/// or `plans`. Schemes that cannot plan such jobs are left out.
+/// Returns up to `most` sets of plans for the jobs of `plans`, in their order, whose routes differ from these
+/// and from each other. The rate of a job is equal in all of them: the least that any of them or `plans`
+/// allows. Schemes that cannot plan such jobs are left out.
 pub fn alternatives(topology: &Topology, plans: &[Plan], seed: u64, most: usize) -> Vec<Vec<Plan>> {
     let mut all: Vec<Vec<Plan>> = Vec::new();
     let schemes = [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM, schemes::R_INART, schemes::INART];
@@ -75,18 +75,18 @@ pub fn alternatives(topology: &Topology, plans: &[Plan], seed: u64, most: usize)
     all
 }
 
-/// A plan by another scheme or seed for the job and the shares of one in force.
+/// Plans the job by another scheme or seed, with the shares of an active plan.
 fn another(topology: &Topology, running: &Plan, routes: &dyn Scheme, seed: u64) -> Option<Plan> {
     let shares = running.shards.iter().map(|shard| shard.share).collect();
     let scheme = SameShares { routes, shares };
     let how = Options { seed, time_left: &|| 0.0, ..Options::new(&scheme) };
     let mut other = plan(topology, topology.job_named(&running.job)?, &how).ok()?;
-    // Bit for bit: they cut the gradient.
+    // Shares stay equal bit for bit: they cut the gradient.
     other.shards.clone_from(&running.shards);
     Some(other)
 }
 
-/// Whether two plans of a job have the same routes.
+/// Returns whether two plans of a job have equal routes.
 fn is_same(one: &Plan, other: &Plan) -> bool {
     one.flows == other.flows && one.trunks == other.trunks && one.results == other.results
 }

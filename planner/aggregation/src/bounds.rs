@@ -1,8 +1,8 @@
-//! Proven upper bounds on the rate of every plan that adds each gradient up at most once, unsplit.
+//! Proven upper bounds on the rate of every plan that aggregates each gradient at most once, unsplit.
 //!
-//! A server that takes in n direct flows and partial sums needs F_s n <= B'(s), and a group of g workers at
-//! switch v needs F_s g <= C(v). Both are integers, which is what the LP overlooks. Where results count,
-//! every worker takes in f, and some link out of the server carries F_s.
+//! A server that receives n direct flows and partial sums needs F_s n <= B'(s), and a group of g workers at
+//! switch v needs F_s g <= C(v). Both n and g are integers, which the LP does not model. If results count,
+//! every worker receives f, and some link out of the server carries F_s.
 
 use crate::bisect::bisect;
 use crate::model::Model;
@@ -25,7 +25,7 @@ pub(crate) fn closed_form(model: &Model<'_>, equal: bool) -> f64 {
     uplink.min(fractional).min(counted).min(kept)
 }
 
-/// Units that a group saves: it leaves its switch as one sum for each 64 of its workers.
+/// Returns the number of units that a group saves: it leaves its switch as one sum per 64 workers.
 fn saved(group: f64) -> f64 {
     group - (group / WORKERS_PER_SUM as f64).ceil()
 }
@@ -37,8 +37,8 @@ fn switch_capacities(model: &Model<'_>) -> Vec<f64> {
     all
 }
 
-/// Fewest units (direct flows and partials) a server can take in when every worker sends it `sending`, with
-/// all switches to itself: a switch of capacity C turns floor(C / F) of them into one.
+/// Returns the fewest units (direct flows and partials) that a server can receive when every worker sends it
+/// `sending` and no other server uses switches: a switch of capacity C turns floor(C / F) of them into one.
 fn fewest_units(workers: usize, switches: &[f64], sending: f64) -> f64 {
     let mut units = workers as f64;
     let mut left = units;
@@ -125,7 +125,7 @@ pub(crate) fn bisect_up(high: f64, fits: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, high);
     for _ in 0..100 {
         let middle = 0.5 * (low + high);
-        // Neighbours: nothing is left between them.
+        // Neighbors: no number lies between them.
         if middle <= low || middle >= high {
             break;
         }

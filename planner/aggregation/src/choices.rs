@@ -1,18 +1,17 @@
-//! What may be chosen of a plan: how often gradients are added up, over which paths, and whether results
-//! count.
+//! Choices for a plan: aggregation levels, paths, and whether results count.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How often a gradient may be added up on its way to the server.
+/// Number of aggregations of a gradient on its way to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Levels {
-    /// At most once, as in the InArt paper.
+    /// At most one, as in the InArt paper.
     #[default]
     One,
-    /// At most twice: a sum may be added to others at a second switch. For schemes that promise it.
+    /// At most two: a sum may be added to others at a second switch. For schemes that support it.
     Two,
 }
 
@@ -42,16 +41,16 @@ impl FromStr for Levels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Paths {
-    /// Every simple path over switches: no node twice, each link with capacity left.
+    /// Every simple path over switches: no node twice, each link with available capacity.
     #[default]
     Any,
-    /// Only those with the fewest hops in the network as it is built, whatever traffic there is: the sets P
-    /// of the InArt paper.
+    /// Paths with the fewest hops in the network as built, independent of traffic: the sets P of the InArt
+    /// paper.
     Shortest,
 }
 
 impl Paths {
-    /// Its name in plans and on the command line.
+    /// Returns the name in plans and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Paths::Any => "any",
@@ -78,18 +77,18 @@ impl FromStr for Paths {
     }
 }
 
-/// Whether the way back of the results counts on the links.
+/// Whether result traffic counts on the links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Results {
     /// Each link direction carries the results that cross it besides gradients and sums.
     #[default]
     Counted,
-    /// As in the InArt paper, whose model has no results: they come on top.
+    /// No result traffic in the model, as in the InArt paper; results are sent in addition.
     Ignored,
 }
 
 impl Results {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Results::Counted => "counted",

@@ -1,15 +1,15 @@
-//! Racks: workers that hang on one and the same switch are interchangeable in the relaxation. Averaging y
-//! over them keeps every row of Eq. (5); their uplinks only say f <= B(uplink). A worker on several switches
-//! stays alone.
+//! Racks: workers attached to the same single switch are interchangeable in the relaxation. Averaging y over
+//! them keeps every row of Eq. (5); their uplinks only say f <= B(uplink). A multi-homed worker is not
+//! merged.
 
 use std::collections::BTreeMap;
 
 use crate::model::{Model, NodeIx};
 
-/// Workers with the same ways into the network.
+/// Workers with equal attachments to the network.
 #[derive(Debug, Clone)]
 pub(crate) struct Class {
-    /// Where their flows enter the fabric: their switch, or the worker itself if it has several links.
+    /// Node where their flows enter the fabric: their switch, or the worker itself if it has several links.
     pub source: NodeIx,
     /// Positions in the job's worker list.
     pub workers: Vec<usize>,

@@ -1,5 +1,5 @@
-//! The paths that leave one node, or that lead to it, priced for every other end at once: over the shortest
-//! paths by one pass over flat lists in order of distance, over any paths by Dijkstra's algorithm.
+//! Paths from or to one node, priced for every other end at once: shortest paths by one pass over flat lists
+//! in order of distance, any paths by Dijkstra's algorithm.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ enum Ways {
     },
     Any {
         inward: bool,
-        /// By node, what a path may do there.
+        /// Role of each node in paths.
         roles: Rc<[Role]>,
     },
 }
@@ -33,19 +33,19 @@ struct Step {
     arc: Arc,
 }
 
-/// What a path may do at a node.
+/// Role of a node in paths.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Neither end nor lead on.
+    /// Neither end nor transit.
     None,
-    /// End there, or begin.
+    /// End of a path.
     End,
     /// All of it: a switch.
     Through,
 }
 
-/// What the cheapest path between the root and every node costs, and what ends it: a position among the
-/// steps, or an arc.
+/// Costs of the cheapest path between the root and every node, and its last step: an index among the steps,
+/// or an arc.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     of: Vec<f64>,
@@ -54,15 +54,15 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Infinite where there is no path.
+    /// Returns the cost of a node; infinite without a path.
     pub fn of(&self, node: NodeIx) -> f64 {
         self.of[node as usize]
     }
 }
 
 impl Dag {
-    /// Hosts never forward; of those, only the nodes that `ends` names are led to. `built`: hops count over
-    /// all links, though only those with capacity left are taken.
+    /// Creates the shortest paths. Hosts never forward; of them, only the nodes in `ends` are reached.
+    /// `built`: hops count over all links, though only those with available capacity are used.
     fn shortest(model: &Model<'_>, root: NodeIx, inward: bool, ends: &[NodeIx], built: bool) -> Self {
         let mut hops = vec![u32::MAX; model.topology.nodes().len()];
         let mut reached = vec![false; hops.len()];
@@ -173,7 +173,7 @@ pub(crate) struct Dags<'m> {
     rule: Rule,
     outward: Vec<OnceCell<Dag>>,
     inward: Vec<OnceCell<Dag>>,
-    /// What a path may do at every node if it leads to servers, or from workers.
+    /// Roles of nodes in paths to servers, or from workers.
     roles: [OnceCell<Rc<[Role]>>; 2],
 }
 
@@ -183,12 +183,12 @@ impl<'m> Dags<'m> {
         Dags { model, rule, outward: none(), inward: none(), roles: [OnceCell::new(), OnceCell::new()] }
     }
 
-    /// From `root` to every switch and the job's servers.
+    /// Returns the paths from `root` to every switch and the job's servers.
     pub fn from(&self, root: NodeIx) -> &Dag {
         self.outward[root as usize].get_or_init(|| self.made(root, false))
     }
 
-    /// From every switch and the job's workers to `root`.
+    /// Returns the paths from every switch and the job's workers to `root`.
     pub fn to(&self, root: NodeIx) -> &Dag {
         self.inward[root as usize].get_or_init(|| self.made(root, true))
     }

@@ -1,4 +1,4 @@
-//! A plan from routes: what a scheme of one's own fills in.
+//! A plan from routes, for implementations of schemes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +16,17 @@ use crate::results::{self, Tree};
 use crate::routes::Path;
 use inart_topologies::switched::{NodeId, NodeKind};
 
-/// The routes of one job, to be made a [`Plan`]: its rate, shares, loads and bounds follow from them.
+/// Routes of one job, for conversion to a [`Plan`]: its rate, shares, loads and bounds follow from them.
 ///
 /// A flow ends at the server, or at a switch that adds it up; then that switch has a trunk, which ends at the
 /// server or at another switch that has one.
 pub struct Draft<'a> {
     problem: Problem<'a>,
-    /// By server and worker.
+    /// Paths by server and worker.
     flows: BTreeMap<(NodeId, NodeId), Vec<NodeId>>,
-    /// By server and switch.
+    /// Paths by server and switch.
     trunks: BTreeMap<(NodeId, NodeId), Vec<NodeId>>,
-    /// By server.
+    /// Links by server.
     results: BTreeMap<NodeId, Vec<[NodeId; 2]>>,
     shares: Option<Vec<f64>>,
 }
@@ -37,8 +37,8 @@ impl<'a> Draft<'a> {
         Draft { problem, flows, trunks, results, shares: None }
     }
 
-    /// What `worker` sends for `server` takes this path, from the worker to the server or to the switch that
-    /// adds it up, both included.
+    /// Sets the path of `worker`'s flow for `server`, from the worker to the server or to the aggregating
+    /// switch, both included.
     pub fn flow(&mut self, worker: NodeId, server: NodeId, path: Vec<NodeId>) {
         self.flows.insert((server, worker), path);
     }
@@ -49,15 +49,16 @@ impl<'a> Draft<'a> {
         self.trunks.insert((server, switch), path);
     }
 
-    /// Results of `server` come back over these links, each as (nearer to the server, farther away), parents
-    /// before children. Without them, as links are least loaded, or over shortest paths where results do not
+    /// Sets the links of the results of `server`, each as (nearer to the server, farther away), parents
+    /// before children. The default balances the load of links, or uses shortest paths if results do not
     /// count.
     pub fn results(&mut self, server: NodeId, links: Vec<[NodeId; 2]>) {
         self.results.insert(server, links);
     }
 
-    /// How the gradient is cut: x_s of the job's servers in their order. Without them, as is best for the
-    /// routes; equally, if [`crate::Options::equal_shares`] or the scheme's promise says so.
+    /// Sets the partition of the gradient: x_s of the job's servers in their order. The default is the best
+    /// for the routes, or equal shares if [`crate::Options::equal_shares`] or the scheme's promise requires
+    /// it.
     pub fn shares(&mut self, shares: Vec<f64>) {
         self.shares = Some(shares);
     }
@@ -65,7 +66,8 @@ impl<'a> Draft<'a> {
     /// The plan: the highest rate that these routes and shares allow, all loads, and proven bounds.
     ///
     /// # Errors
-    /// [`PlanError::Draft`] if the routes are not those of a plan, or break what the scheme promises.
+    ///
+    /// [`PlanError::Draft`] if the routes are not those of a plan, or break the scheme's promises.
     pub fn plan(self) -> Result<Plan, PlanError> {
         let Problem { router, options } = self.problem;
         let model = router.model;
@@ -159,7 +161,7 @@ impl<'a> Draft<'a> {
         drafted.collect()
     }
 
-    /// A tree from its root on, over links with capacity left and switches, to every worker.
+    /// Returns a tree, root first, over switches and links with available capacity, to every worker.
     fn tree(&self, server: NodeId, links: &[[NodeId; 2]]) -> Result<Tree, String> {
         let mut fed = BTreeSet::from([server]);
         let mut arcs = Vec::with_capacity(links.len());
@@ -167,7 +169,7 @@ impl<'a> Draft<'a> {
             let (a, b) = (self.name(from), self.name(to));
             let forwards = from == server || self.problem.topology().node(from).kind == NodeKind::Switch;
             if !forwards || !fed.contains(&from) {
-                return Err(format!("{a} receives nothing that it could send on to {b}"));
+                return Err(format!("{a} receives nothing to forward to {b}"));
             }
             if !fed.insert(to) {
                 return Err(format!("{b} gets them twice"));
@@ -177,7 +179,7 @@ impl<'a> Draft<'a> {
             arcs.push(arc.ok_or_else(|| format!("the link {a}-{b} is not there, or full"))?);
         }
         match self.problem.job().workers.iter().find(|worker| !fed.contains(worker)) {
-            Some(&worker) => Err(format!("{} gets none", self.name(worker))),
+            Some(&worker) => Err(format!("{} receives none", self.name(worker))),
             None => Ok(arcs.into()),
         }
     }
@@ -228,7 +230,7 @@ impl<'a> Draft<'a> {
         Ok((placement, levels))
     }
 
-    /// The switches that add up what ends at `end`, one after the other, up to the server.
+    /// Returns the switches that aggregate what ends at `end`, one after the other, up to the server.
     fn sums(
         &self,
         server: NodeId,
@@ -257,15 +259,15 @@ impl<'a> Draft<'a> {
         Ok(sums)
     }
 
-    /// A path as arcs: over links with capacity left and switches only, no node twice, to the server or a
-    /// switch.
+    /// Returns a path as arcs: over switches and links with available capacity only, no node twice, to the
+    /// server or a switch.
     fn path(&self, start: NodeId, server: NodeId, path: &[NodeId]) -> Result<Path, String> {
         let names = || path.iter().map(|&node| self.name(node)).collect::<Vec<_>>().join(" ");
         let wrong = |problem: &str| Err(format!("path {} of {}: {problem}", names(), self.name(start)));
         let is_switch = |node: &NodeId| self.problem.topology().node(*node).kind == NodeKind::Switch;
         let [first, through @ .., last] = path else { return wrong("it has no link") };
         if *first != start || *last != server && !is_switch(last) {
-            return wrong("it leads from elsewhere, or to neither the server nor a switch");
+            return wrong("it starts elsewhere, or ends at neither the server nor a switch");
         }
         if !through.iter().all(is_switch) {
             return wrong("hosts do not forward");

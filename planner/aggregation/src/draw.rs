@@ -1,5 +1,5 @@
-//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, the utilization of each
-//! link, and the switches that aggregate.
+//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, the utilization of links and
+//! the aggregating switches.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -8,30 +8,18 @@ use crate::plan::Plan;
 use inart_topologies::switched::{NodeId, NodeKind, Topology};
 use inart_topologies::units::display_rate;
 
-const MARGIN: f64 = 60.0;
-/// Size of text, in pixels: 9 pixels when the picture is shown at half its width.
-const TEXT: f64 = 18.0;
-/// Mean width of a character, as part of the font's size.
-const CHARACTER: f64 = 0.58;
-/// Least distance between tiers; wide drawings are taller, because flat links are hard to distinguish.
-const TIER: f64 = 200.0;
-/// Room above the drawing for the title.
-const TITLE: f64 = 50.0;
-const TITLE_SIZE: f64 = 26.0;
-/// Least distance between neighbors of a tier, and between two names.
-const SPACING: f64 = 70.0;
-const GAP: f64 = 16.0;
-const LEAST_WIDTH: f64 = 1000.0;
-/// Sizes of a switch, and radius of a host.
-const SWITCH: (f64, f64) = (56.0, 40.0);
-const HOST: f64 = 24.0;
-/// Height of a row of the legend, its mark with the gap to the text, and the gap between entries.
-const ROW: f64 = 28.0;
-const MARK: f64 = 24.0;
-const LABEL: f64 = 32.0;
+const MARGIN: f64 = 40.0;
+/// Smallest distance between tiers; wide drawings are taller, since their links would otherwise be too flat
+/// to distinguish.
+const TIER: f64 = 130.0;
+/// Height of the title above the drawing.
+const TITLE: f64 = 40.0;
+/// Smallest distance between neighbors of a tier.
+const SPACING: f64 = 46.0;
+const LEAST_WIDTH: f64 = 640.0;
 
 /// Colors of servers' aggregation marks, in the job's order, repeated if there are more servers.
-const SERVER_COLORS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
+const SERVER_COLOURS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
 
 /// Draws a topology; with `plan`, its loads and aggregation points.
 pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
@@ -51,8 +39,8 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
             "The links, the switches and the hosts."
         }
     );
-    let utilization = plan.map(link_utilization).unwrap_or_default();
-    // The fullest link last, on top of the others.
+    let utilisation = plan.map(link_utilisation).unwrap_or_default();
+    // The fullest links are drawn last, on top.
     let mut lines: Vec<(f64, String)> = Vec::new();
     for link in topology.links() {
         let [a, b] = link.ends.map(|end| (end, topology.node(end).name.as_str()));
@@ -86,7 +74,8 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
     out
 }
 
-/// Draws a node: a box for a switch (with a colored bar per server it aggregates for), a circle for a host.
+/// Draws a node: a square for a switch (with a colored bar per server that it aggregates for), a circle for a
+/// host.
 fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: NodeId, (x, y): (f64, f64)) {
     let node = topology.node(id);
     let name = escaped(&node.name);
@@ -137,8 +126,8 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
     let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" fill=\"#1b2733\">{name}</text>", y + 6.0);
 }
 
-/// Returns the picture's title, escaped.
-fn title(topology: &Topology, plan: Option<&Plan>) -> String {
+/// Draws the title above and the legend of link and aggregation colors below.
+fn draw_legend(out: &mut String, topology: &Topology, plan: Option<&Plan>, width: f64, height: f64) {
     let name = escaped(topology.name());
     let Some(plan) = plan else { return name };
     let (rate, bound) = (display_rate(plan.rate_bps), display_rate(plan.bounds.integral_bps));
@@ -213,20 +202,8 @@ fn link_entries() -> Vec<Entry> {
     steps.map(entry).into()
 }
 
-fn server_entries(plan: &Plan) -> Vec<Entry> {
-    let shards = plan.shards.iter().zip(SERVER_COLORS);
-    shards
-        .map(|(shard, color)| (color, 7.0, format!("{}: {:.1} %", shard.server, 100.0 * shard.share)))
-        .collect()
-}
-
-/// Estimates the width of a text, in pixels.
-fn text_width(text: &str) -> f64 {
-    CHARACTER * TEXT * text.chars().count() as f64
-}
-
-/// Returns each node's position: tiers by hops from the nearest host, each tier ordered by the positions of
-/// its lower neighbors.
+/// Returns the position of each node: tiers by hops from the nearest host, each tier ordered by the positions
+/// of its lower neighbors.
 fn layout(topology: &Topology) -> Vec<(f64, f64)> {
     let mut tier: Vec<Option<usize>> = vec![None; topology.nodes().len()];
     let mut queue: VecDeque<NodeId> =
@@ -243,7 +220,7 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
     let top = tier.iter().flatten().copied().max().unwrap_or(0);
     let mut tiers: Vec<Vec<NodeId>> = vec![Vec::new(); top + 1];
     for id in topology.node_ids() {
-        // A switch that no host reaches stands at the top.
+        // A switch that no host reaches is at the top.
         tiers[tier[id.index()].unwrap_or(top)].push(id);
     }
     let widest = tiers.iter().map(Vec::len).max().unwrap_or(1) as f64;
@@ -256,7 +233,7 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
         }
     };
     tiers.iter().for_each(|row| spread(row, &mut across));
-    // Hosts follow their switches, then every tier follows the one below.
+    // Hosts are aligned to their switches, then every tier to the one below.
     for row in (0..=top).filter(|&row| row != 1).chain(1..=top) {
         let towards = if row == 0 { 1 } else { row - 1 };
         let key = |id: &NodeId| -> f64 {
@@ -278,12 +255,12 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
 }
 
 /// Returns the utilization of each directed link, by `a->b`.
-fn link_utilization(plan: &Plan) -> HashMap<String, f64> {
+fn link_utilisation(plan: &Plan) -> HashMap<String, f64> {
     let links = plan.load.iter().filter_map(|load| Some((load.resource.strip_prefix("link ")?, load)));
     links.map(|(name, load)| (name.to_owned(), load.used_bps / load.capacity_bps)).collect()
 }
 
-/// Returns the color and the thickness of a link: gray if idle, then from blue over orange to red, and wider.
+/// Returns color and width: gray for an idle link, then from blue over orange to red, and wider.
 fn shade(part: f64, planned: bool) -> (&'static str, f64) {
     match part {
         _ if !planned => ("#8a97a6", 1.4),

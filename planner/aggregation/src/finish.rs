@@ -1,4 +1,4 @@
-//! From a placement to a plan: its rate, its loads, and everything by name.
+//! Conversion of a placement to a plan: its rate, its loads, and all names.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ pub(crate) fn write(
     }
 }
 
-/// By how much a rounded placement exceeds capacities at the LP's rate, and the published factors for it.
+/// Returns by how much a rounded placement exceeds capacities at the LP's rate, and the published factors.
 pub(crate) fn violations(
     model: &Model<'_>,
     placement: &Placement,
@@ -136,7 +136,7 @@ fn factors(model: &Model<'_>, shares: &[f64], at_bps: f64) -> Factors {
     }
 }
 
-/// Whether a resource is a switch's aggregation capacity.
+/// Returns whether a resource is a switch's aggregation capacity.
 fn is_aggregation(model: &Model<'_>, resource: Resource) -> bool {
     resource as usize >= model.arcs() && model.forwards(resource - model.arcs() as u32)
 }

@@ -13,18 +13,18 @@ const MIXTURES: [usize; 3] = [1, 4, 16];
 /// Fractional ends of every class's flows, and how they are spread over paths.
 #[derive(Debug, Clone)]
 pub(crate) struct Fractional {
-    /// f~, bit/s.
+    /// Rate f~, bit/s.
     pub rate: f64,
-    /// No solution has a higher rate than this, bit/s: proven by the LP's prices, whatever its solver's
-    /// tolerances.
+    /// Upper bound on the rate of every solution, bit/s: proven by the LP's prices, independent of its
+    /// solver's tolerances.
     pub proven: f64,
     /// F_s, bit/s.
     pub sending: Vec<f64>,
-    /// The racks.
+    /// Racks.
     pub classes: Vec<Class>,
     /// `[server][class]`: ends (aggregators, or the server) with their Y = F_s y; each list sums to F_s.
     pub ends: Vec<Vec<Vec<(NodeIx, f64)>>>,
-    /// How flows are spread over the shortest paths.
+    /// Distribution of flows over the shortest paths.
     pub spread: Spread,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Fractional {
 pub(crate) enum Spread {
     /// Evenly over the next hops of shortest paths (ECMP).
     Even,
-    /// In proportion to the flow towards each destination on each arc.
+    /// Proportional to the flow towards each destination on each arc.
     Flow(FxHashMap<(NodeIx, Arc), f64>),
 }
 
@@ -46,13 +46,13 @@ impl Spread {
     }
 }
 
-/// The closed form, turned into a solution of Eq. (5) and certified by routing it evenly: if no link
-/// overflows, the upper bound of phase 1 is attained, so this is an LP optimum, found without an LP. `None`
-/// if a link does.
+/// Returns the closed form as a solution of Eq. (5), certified by even routing: if no link overflows, the
+/// upper bound of phase 1 is attained, so this is an LP optimum, found without an LP. `None` if a link
+/// overflows.
 ///
-/// All workers share one distribution (z = y, so nothing is lost to z). Switches are given to servers one
-/// after the other (a vertex of that transport polytope, which rounds far better than an even mix), else in
-/// proportion.
+/// All workers share one distribution (z = y, so z causes no loss). Switches are assigned to servers one
+/// after the other (a vertex of that transport polytope, which rounds far better than an even mix), else
+/// proportionally.
 pub(crate) fn certified(router: &Router<'_>, fixed: Option<&[f64]>) -> Option<Fractional> {
     let model = router.model;
     let split = phase1::split(model, fixed);
@@ -126,8 +126,8 @@ fn assemble(model: &Model<'_>, split: &Split, given: &Given) -> Fractional {
     }
 }
 
-/// Whether the even spread of a solution overloads no link; where results count, with a mixture of trees of
-/// the fewest hops.
+/// Returns whether the even spread of a solution overloads no link; if results count, with a mixture of trees
+/// with the fewest hops.
 fn fits_links(router: &Router<'_>, solution: &Fractional) -> bool {
     let (model, routes) = (router.model, &router.routes);
     // All flows to one destination are spread together.
@@ -191,8 +191,8 @@ fn fits_links(router: &Router<'_>, solution: &Fractional) -> bool {
     fits(&load) && MIXTURES.iter().any(|&trees| fits(&with_results(router, solution, load.clone(), trees)))
 }
 
-/// The load with the results of every server, in equal parts on so many trees: one after the other, each
-/// where there is most room.
+/// Returns the load with the results of every server, in equal parts on `trees` trees: one after the other,
+/// each on the least loaded links.
 fn with_results(router: &Router<'_>, solution: &Fractional, mut load: Vec<f64>, trees: usize) -> Vec<f64> {
     for _ in 0..trees {
         for (s, sending) in solution.sending.iter().enumerate() {

@@ -1,5 +1,4 @@
-//! What the integer program ([`program`]) says about a plan that is known: a better one, or that there is
-//! none.
+//! Use of the integer program ([`program`]) for a known plan: finds a better one, or proves that none exists.
 
 use crate::options::Options;
 use crate::passes;
@@ -11,7 +10,7 @@ use crate::schemes::optimized::starts::{self, Best};
 
 /// Effort of a proof for the scheme `optimized`.
 const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };
-/// How far below the best known rate the integer program may look: enough to find that plan again.
+/// Relative search margin of the integer program below the best known rate: enough to find that plan again.
 pub(crate) const SLACK: f64 = 1e-4;
 
 /// Asks the integer program for the best plan, where that is quick; whether the first of the `starts` is then
@@ -34,16 +33,16 @@ pub(crate) fn settle(
     true
 }
 
-/// The best plan over a router's paths by the integer program, or `best` if it knows none that is better; and
-/// what no plan over those paths exceeds (bit/s), if that is proven. `None` if the program gives up, or knows
-/// no plan as good as `best`.
+/// Returns the best plan over a router's paths by the integer program, or `best` if it finds no better one;
+/// and a bound that no plan over those paths exceeds (bit/s), if proven. `None` if the program aborts, or
+/// finds no plan as good as `best`.
 pub(crate) fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Option<(Best, Option<f64>)> {
     let (equal, known) = (options.equal_shares, best.rated.rate);
     let at_least = known * (1.0 - SLACK);
     let asked = |clear: bool| program::solve(router, equal, at_least, clear, PROOF, options.time_left);
     let Answer::Best { placement, proven } = asked(false) else { return None };
     let most = proven_rate(router, &placement, equal, (known, proven));
-    // Rounding errors of the solver may cost a hair; the known plan is still there then.
+    // Rounding errors of the solver may cost a little; the known plan is then kept.
     let better = |found: Best| if found.rated.rate > known { found } else { best.clone() };
     let is_clear = passes::are_clear(router.model, &placement);
     let repaired = better(starts::clear(router, placement, equal));
@@ -53,8 +52,8 @@ pub(crate) fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Op
     Some((told_apart(router, asked(true), equal, repaired), most))
 }
 
-/// The rate of the program's best placement, if it is proven that there is none above it, and the plan of
-/// rate `known` does not refute that.
+/// Returns the rate of the program's best placement, if it is proven that no rate is above it, and the plan
+/// of rate `known` does not refute that.
 pub(crate) fn proven_rate(
     router: &Router<'_>,
     placement: &Placement,
@@ -65,7 +64,8 @@ pub(crate) fn proven_rate(
     (proven && rate >= known * (1.0 - SAME)).then_some(rate.max(known))
 }
 
-/// The better of a plan and the program's answer over plans whose passes switches can tell apart.
+/// Returns the better one of a plan and the program's answer over plans whose passes switches can
+/// distinguish.
 pub(crate) fn told_apart(router: &Router<'_>, answer: Answer, equal: bool, repaired: Best) -> Best {
     let Answer::Best { placement, .. } = answer else { return repaired };
     let found = starts::clear(router, placement, equal);

@@ -1,5 +1,5 @@
-//! The planner: from a topology and a job to a plan that says where every gradient is added up, how fast that
-//! is, and how far from the best it can be at most.
+//! The planner: computes from a topology and a job a plan with the aggregation point of every gradient, its
+//! rate, and a bound on the distance to the optimum.
 //!
 //! Pure functions without I/O and without a clock (`clippy.toml` refuses both): text in, plans out, time as
 //! an argument.

@@ -1,5 +1,5 @@
-//! The InArt model of one job on one network: resources with what is left of their capacity, and who may send
-//! where.
+//! The InArt model of one job on one network: resources with their available capacity, and allowed
+//! destinations.
 //!
 //! Every constraint of Eq. (1) is a capacity of one *resource*: a link in one direction (B(e) - b(e)), a
 //! switch's aggregation (C(v) - c(v)) or a server's ingress (B(s) - b(s)). A plan loads resource r with the
@@ -28,26 +28,26 @@ pub(crate) struct Model<'a> {
     pub workers: Vec<NodeIx>,
     /// S: servers, in the job's order.
     pub servers: Vec<NodeIx>,
-    /// V: switches with aggregation left.
+    /// V: switches with available aggregation capacity.
     pub aggregators: Vec<NodeIx>,
-    /// What is left of every resource; infinite where nothing limits it.
+    /// Available capacity of every resource; infinite if unlimited.
     pub capacity: Vec<f64>,
     /// Whether results count on the links: then every placement has a tree of results for each server.
     pub results: Results,
     /// x_s that every plan has, where shares are not to be chosen but kept.
     pub kept: Option<Vec<f64>>,
-    /// A rate above which nothing is sought; infinite where the best is.
+    /// Highest rate that is sought; infinite for the best.
     ceiling_bps: f64,
     /// First index into `out` of every node's arcs, and the end.
     first_out: Vec<u32>,
     out: Vec<(Arc, NodeIx)>,
     first_in: Vec<u32>,
     into: Vec<(Arc, NodeIx)>,
-    /// The same over all links, whether or not anything is left of them; made when first asked for.
+    /// Adjacency over all links, including full ones; computed on first use.
     built: OnceCell<Adjacency>,
 }
 
-/// First index into the list of every node's arcs, and the end; the arcs with the nodes they lead to.
+/// First index of every node's arcs in the list, and the end; the arcs with their heads.
 type Adjacency = (Vec<u32>, Vec<(Arc, NodeIx)>);
 
 impl<'a> Model<'a> {
@@ -56,8 +56,8 @@ impl<'a> Model<'a> {
         Self::within(topology, job, results, capacities(topology), f64::INFINITY)
     }
 
-    /// The job within what is left of every resource, as [`capacities`] lists them, at no more than
-    /// `ceiling_bps`.
+    /// Creates the model of a job within the available capacity of every resource, as [`capacities`] lists
+    /// them, at no more than `ceiling_bps`.
     pub fn within(
         topology: &'a Topology,
         job: &'a Job,
@@ -94,13 +94,13 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The same job with other capacities, as [`capacities`] lists them.
+    /// Returns the model with other capacities, as [`capacities`] lists them.
     pub fn with_capacity(&self, capacity: Vec<f64>) -> Model<'a> {
         let within = Model::within(self.topology, self.job, self.results, capacity, self.ceiling_bps);
         Model { kept: self.kept.clone(), ..within }
     }
 
-    /// Arcs out of a node over all links, with the node they lead to.
+    /// Returns the arcs out of a node over all links, with their heads.
     pub fn arcs_built(&self, node: NodeIx) -> &[(Arc, NodeIx)] {
         let (first, list) = self.built.get_or_init(|| {
             let arcs = arcs(self.topology);
@@ -123,17 +123,17 @@ impl<'a> Model<'a> {
         self.capacity[resource as usize]
     }
 
-    /// Usable arcs out of a node, with the node they lead to.
+    /// Returns the usable arcs out of a node, with their heads.
     pub fn arcs_out(&self, node: NodeIx) -> &[(Arc, NodeIx)] {
         &self.out[self.first_out[node as usize] as usize..self.first_out[node as usize + 1] as usize]
     }
 
-    /// Usable arcs into a node, with the node they come from.
+    /// Returns the usable arcs into a node, with their tails.
     pub fn arcs_in(&self, node: NodeIx) -> &[(Arc, NodeIx)] {
         &self.into[self.first_in[node as usize] as usize..self.first_in[node as usize + 1] as usize]
     }
 
-    /// Only switches forward; hosts never do.
+    /// Returns whether a node forwards: only switches do.
     pub fn forwards(&self, node: NodeIx) -> bool {
         self.topology.nodes()[node as usize].kind == NodeKind::Switch
     }
@@ -142,12 +142,12 @@ impl<'a> Model<'a> {
         &self.topology.nodes()[node as usize].name
     }
 
-    /// The node an arc leads to.
+    /// Returns the head of an arc.
     pub fn head(&self, arc: Arc) -> NodeIx {
         self.topology.links()[arc as usize / 2].ends[1 - arc as usize % 2].0
     }
 
-    /// The node an arc comes from.
+    /// Returns the tail of an arc.
     pub fn tail(&self, arc: Arc) -> NodeIx {
         self.topology.links()[arc as usize / 2].ends[arc as usize % 2].0
     }
@@ -158,12 +158,12 @@ impl<'a> Model<'a> {
         arcs.iter().map(|&(arc, _)| self.capacity_of(arc)).sum()
     }
 
-    /// B'(s): what a server can take in, through its ingress and its links.
+    /// B'(s): returns the rate at which a server can receive, through its ingress and its links.
     pub fn intake_bps(&self, server: NodeIx) -> f64 {
         self.capacity_of(self.own(server)).min(self.access_bps(server, true))
     }
 
-    /// The least rate at which some worker can send at all (and, where results count, take them in), or the
+    /// Returns the least rate at which some worker can send (and, if results count, receive them), or the
     /// ceiling.
     pub fn min_uplink_bps(&self) -> f64 {
         let back = |&w: &NodeIx| {
@@ -172,17 +172,17 @@ impl<'a> Model<'a> {
         self.workers.iter().map(|w| self.access_bps(*w, false).min(back(w))).fold(self.ceiling_bps, f64::min)
     }
 
-    /// Whether results count.
+    /// Returns whether results count.
     pub fn counts_results(&self) -> bool {
         self.results == Results::Counted
     }
 
-    /// What a server's links let its results out at, taken together; infinite where results do not count.
+    /// Returns the total rate of a server's links for its results; infinite if results do not count.
     pub fn outlet_bps(&self, server: NodeIx) -> f64 {
         if self.counts_results() { self.access_bps(server, false) } else { f64::INFINITY }
     }
 
-    /// The same over the widest of them alone: each link that a tree starts with carries all results.
+    /// Returns the rate of the widest of these links: each first link of a tree carries all results.
     pub fn widest_outlet_bps(&self, server: NodeIx) -> f64 {
         if !self.counts_results() {
             return f64::INFINITY;
@@ -222,7 +222,7 @@ pub(crate) fn capacities(topology: &Topology) -> Vec<f64> {
     capacity
 }
 
-/// What is left of a capacity beside what is used of it: a rounding error of their difference is nothing.
+/// Returns the rest of a capacity after its use: a rest of the size of a rounding error is zero.
 fn left(whole: f64, used: f64) -> f64 {
     const ROUNDING: f64 = 1e-12;
     let left = whole - used;

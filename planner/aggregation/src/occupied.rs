@@ -1,12 +1,12 @@
-//! What plans in force leave of a network.
+//! Capacity of a network that active plans leave.
 
 use crate::plan::Plan;
 use inart_topologies::switched::{BackgroundRates, Topology};
 
 /// Networks that plans use.
 pub trait Occupied {
-    /// The same network with what these plans use of it (their `load`) as background traffic. Resources that
-    /// the network does not have are left out.
+    /// Returns the network with these plans' `load` as background traffic. Resources that the network does
+    /// not have are left out.
     fn occupied_by<'a>(&self, plans: impl IntoIterator<Item = &'a Plan>) -> Topology;
 }
 
@@ -61,7 +61,11 @@ mod tests {
         assert_eq!(left.links()[0].background_bps, [one.rate_bps, one.rate_bps]);
         assert_eq!(left.links()[1].background_bps, [0.0, 0.0]);
         let alone = plan(&topology, &topology.jobs()[1], &options).expect("planned").rate_bps;
-        assert_eq!(plan(&left, &left.jobs()[1], &options).expect("planned").rate_bps, alone, "there is room");
+        assert_eq!(
+            plan(&left, &left.jobs()[1], &options).expect("planned").rate_bps,
+            alone,
+            "capacity is left"
+        );
         let full = left.occupied_by([&one, &one]);
         assert!(plan(&full, &full.jobs()[1], &options).is_err(), "nothing is left at the server");
     }

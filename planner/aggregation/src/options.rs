@@ -1,4 +1,4 @@
-//! What a scheme is, what it is asked, and how it may plan.
+//! Schemes, their input, and planning options.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -8,29 +8,29 @@ use crate::plan::{Limit, Plan};
 use crate::plan_error::PlanError;
 use crate::router::Router;
 
-/// A way to place aggregation: it plans, and says what its plans promise. Those that a command can be told
-/// are in [`crate::schemes::ALL`]; any other is planned with in the same way, by [`Options::new`] and
-/// [`crate::plan()`].
+/// A planning scheme: computes plans, and declares what they promise. [`crate::schemes::ALL`] has those
+/// available to commands; any other is used in the same way, by [`Options::new`] and [`crate::plan()`].
 ///
 /// Two schemes of the same name are the same scheme.
 pub trait Scheme: Send + Sync {
-    /// Its name in plans and on the command line.
+    /// Returns the name in plans and on the command line.
     fn name(&self) -> &'static str;
 
-    /// What it does, in one line, for docs/reference/schemes.md, `--help` and charts.
+    /// Returns a one-line summary for docs/reference/schemes.md, `--help` and charts.
     fn summary(&self) -> &'static str;
 
-    /// What its plans promise.
+    /// Returns the promises of its plans.
     fn promises(&self) -> Promises;
 
-    /// Plans one job. Every worker reaches every server, and every server can take something in: that was
-    /// looked at before. [`Problem::draft`] makes a plan from routes.
+    /// Plans one job. The caller has checked that every worker reaches every server, and every server can
+    /// receive. [`Problem::draft`] makes a plan from routes.
     ///
     /// # Errors
-    /// What the scheme cannot plan.
+    ///
+    /// The problem is outside the scheme's abilities.
     fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError>;
 
-    /// Plans one job in a small part of the time, for a job that is planned many times beside others.
+    /// Plans one job in a small part of the time, for a job that is planned many times next to others.
     ///
     /// # Errors
     /// As [`Scheme::plan`].
@@ -39,21 +39,21 @@ pub trait Scheme: Send + Sync {
     }
 }
 
-/// What the plans of a scheme promise. The default is a scheme of one's own that keeps within every capacity,
-/// adds each gradient up at most once, and chooses nothing for several jobs.
+/// Promises of a scheme's plans. The default is a custom scheme that respects every capacity, aggregates each
+/// gradient at most once, and chooses nothing for several jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Promises {
     /// Limits that its plans do not keep to; each plan names them.
     pub ignores: &'static [Limit],
-    /// How often its plans add a gradient up at most.
+    /// Largest number of aggregations of a gradient.
     pub levels: u8,
-    /// Who decides how the gradient is cut.
+    /// Rule for the partition of the gradient.
     pub shares: Shares,
-    /// What the InArt paper calls the published scheme that it stands for; `None` if it stands for none.
+    /// Name of the published scheme in the InArt paper; `None` if it is not a published one.
     pub stands_for: Option<&'static str>,
-    /// Whether it can start from a plan in force ([`Options::running`]).
+    /// Whether it can start from an active plan ([`Options::running`]).
     pub starts_from_running: bool,
-    /// What it makes of several jobs at the same time.
+    /// Support of several jobs at the same time.
     pub several_jobs: SeveralJobs,
     /// Whether it refuses large networks.
     pub small_networks_only: bool,
@@ -73,26 +73,26 @@ impl Default for Promises {
     }
 }
 
-/// How a gradient is cut into shards.
+/// Rule for the partition of a gradient into shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shares {
-    /// As is best for the routes; so they may be chosen anew beside other jobs' plans. Equal if
+    /// Best for the routes; so shares may be chosen again next to other jobs' plans. Equal if
     /// [`Options::equal_shares`] asks for that.
     Free,
-    /// By the scheme, before the routes.
+    /// Chosen by the scheme, before the routes.
     Fixed,
-    /// The same for every server.
+    /// Equal for every server.
     Equal,
 }
 
-/// What a scheme makes of several jobs that send at the same time.
+/// A scheme's support of several jobs that send at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeveralJobs {
-    /// Nothing: they can only be planned in turn.
+    /// Planning in turn only.
     InTurn,
     /// Each is planned as if it were alone, and their rates are max-min fair.
     SideBySide,
-    /// Each is planned within what the others leave, again and again, as long as that is fairer.
+    /// Planning within the capacity that the others leave, repeated as long as that is fairer.
     Together,
 }
 
@@ -122,46 +122,47 @@ impl Hash for dyn Scheme + '_ {
     }
 }
 
-/// One job to plan on one network, within what is left of its capacities: what a scheme is given.
+/// Input of a scheme: one job to plan on one network, within its available capacities.
 #[derive(Clone, Copy)]
 pub struct Problem<'a> {
     pub(crate) router: &'a Router<'a>,
     pub(crate) options: &'a Options<'a>,
 }
 
-/// How to plan.
+/// Planning options.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Which scheme.
+    /// Scheme.
     pub scheme: &'a dyn Scheme,
     /// Seeds every draw: the same inputs and seed give the same plan.
     pub seed: u64,
     /// Fix x_s = 1/S instead of choosing the shares.
     pub equal_shares: bool,
-    /// How often a gradient may be added up.
+    /// Number of aggregations of a gradient.
     pub levels: Levels,
-    /// Which paths plans may take, and bounds are proven for. Schemes that stand for published ones
-    /// ([`Promises::stands_for`]) take the fewest hops that lead there in any case.
+    /// Paths that plans may use, and bounds hold for. Published schemes ([`Promises::stands_for`]) use paths
+    /// with the fewest hops in any case.
     pub paths: Paths,
-    /// Whether the way back of the results counts on the links, in plans and bounds.
+    /// Whether result traffic counts on the links, in plans and bounds.
     pub results: Results,
-    /// Seconds left to plan in, asked now and then; once there are none, a scheme that can returns the best
-    /// so far. Plans made under time pressure depend on the machine, those of the default (infinity) do not.
+    /// Returns the remaining planning time in seconds, polled now and then; at zero, a scheme that supports
+    /// it returns the best plan so far. Plans made under time pressure depend on the machine, those of the
+    /// default (infinity) do not.
     pub time_left: &'a dyn Fn() -> f64,
-    /// The plan in force, to start from, for a scheme that can ([`Promises::starts_from_running`]; others
-    /// ignore it): the result is never worse than what is left of it.
+    /// Active plan to start from, for a scheme that supports it ([`Promises::starts_from_running`]; others
+    /// ignore it): the result is never worse than the usable part of it.
     pub running: Option<&'a Plan>,
-    /// With `running`: keep its shares to the bit, as a job needs whose hosts cut tensors by them. Bounds
+    /// With `running`: keep its shares bit for bit, as a job needs whose hosts cut tensors by them. Bounds
     /// then hold for plans with these shares.
     pub keep_shares: bool,
-    /// With `running`: the part of the best rate found (0 to 1) that may be given up to leave flows as they
-    /// run. At 0 only what makes the plan better moves.
+    /// With `running`: share of the best rate found (0 to 1) that may be lost to keep flows unchanged. At 0
+    /// only changes that improve the plan are made.
     pub stable_loss: f64,
 }
 
 impl<'a> Options<'a> {
-    /// Seed 1, free shares, one level, any paths, results counted, no time limit, no plan in force (whose
-    /// shares would not be kept).
+    /// Creates options with seed 1, free shares, one level, any paths, results counted, no time limit, no
+    /// active plan (whose shares would not be kept).
     pub fn new(scheme: &'a dyn Scheme) -> Self {
         Options {
             scheme,
@@ -177,12 +178,12 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The plan whose shares are to be kept.
+    /// Returns the plan whose shares are to be kept.
     pub(crate) fn keeps_shares_of(&self) -> Option<&'a Plan> {
         self.running.filter(|_| self.keep_shares)
     }
 
-    /// Whether no time is left.
+    /// Returns whether no time is left.
     pub(crate) fn out_of_time(&self) -> bool {
         (self.time_left)() <= 0.0
     }

@@ -2,7 +2,7 @@
 //! with one variable per server, solved by a dense primal simplex (the origin is feasible; Bland's rule
 //! prevents cycling).
 
-/// One constraint: coefficients (one per variable, none negative) and its limit.
+/// A constraint: coefficients (one per variable, none negative) and its limit.
 pub(crate) struct Row {
     pub uses: Vec<f64>,
     pub limit: f64,
@@ -10,7 +10,7 @@ pub(crate) struct Row {
 
 const EPSILON: f64 = 1e-10;
 
-/// The variables that maximise their sum; every variable must be limited by some row.
+/// Returns the variables that maximize their sum; every variable must be limited by some row.
 pub(crate) fn maximise_sum(variables: usize, rows: &[Row]) -> Vec<f64> {
     // Scale limits so that tolerances do not depend on the unit.
     let unit = rows.iter().map(|row| row.limit).filter(|l| l.is_finite()).fold(0.0, f64::max).max(1e-300);

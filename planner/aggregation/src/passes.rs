@@ -1,7 +1,6 @@
-//! Passes that a switch can tell apart. A worker's share of a server may come to a switch over the same link
-//! twice, on its own and in a sum; the switch goes by the port that a frame comes in by. With one level and
-//! distances that are the same both ways, shortest paths see to it that this does not happen; other plans are
-//! looked through here, and repaired.
+//! Passes that a switch can distinguish. A worker's share of a server may reach a switch over the same link
+//! twice, on its own and in a sum; the switch distinguishes frames by input port. With one level and
+//! symmetric distances, shortest paths exclude this; other plans are checked here, and repaired.
 
 use crate::model::{Arc, Model, NodeIx};
 use crate::options::Options;
@@ -9,10 +8,11 @@ use crate::placement::{FlowTo, Placement, trunk_end};
 use crate::router::Router;
 use crate::routes::Path;
 
-/// Other paths tried for one that has to change, beside the one that keeps clear of the same worker's others.
+/// Number of alternative paths for one that has to change, in addition to the one that avoids the same
+/// worker's others.
 const PATHS: usize = 16;
 
-/// The legs of one worker's way to a server: its flow's, then those of the sums it is in, each with its ends.
+/// Returns the legs of one worker's path to a server: its flow's, then those of its sums, each with its ends.
 fn legs<'p>(
     model: &Model<'_>,
     placement: &'p Placement,
@@ -27,7 +27,7 @@ fn legs<'p>(
     std::iter::successors(Some((model.workers[w], flow.end, &flow.path)), onward)
 }
 
-/// The workers whose share of a server comes over some link twice.
+/// Returns the workers whose share of a server uses some link twice.
 fn muddled(model: &Model<'_>, placement: &Placement, s: usize) -> Vec<usize> {
     let mut arcs: Vec<Arc> = Vec::new();
     let comes_twice = |&w: &usize| {
@@ -42,13 +42,13 @@ fn muddled(model: &Model<'_>, placement: &Placement, s: usize) -> Vec<usize> {
     (0..model.workers.len()).filter(comes_twice).collect()
 }
 
-/// Whether switches can tell all passes apart.
+/// Returns whether switches can distinguish all passes.
 pub(crate) fn are_clear(model: &Model<'_>, placement: &Placement) -> bool {
     (0..model.servers.len()).all(|s| muddled(model, placement, s).is_empty())
 }
 
-/// The placement with other paths where shares come over a link twice: of those that help, each time the one
-/// that keeps the rate at these shares the highest. `None` if none does, or when the time is up.
+/// Returns the placement with other paths where shares use a link twice: of those that help, each time the
+/// one that keeps the rate at these shares the highest. `None` if none does, or when the time is up.
 pub(crate) fn apart(
     router: &Router<'_>,
     options: &Options<'_>,
@@ -67,8 +67,8 @@ pub(crate) fn apart(
     Some(placement)
 }
 
-/// The same, or (where no other path helps) with workers that send straight to the server, which always does;
-/// `None` if the placement is clear as it is.
+/// Returns the repaired placement, with workers that send directly to the server (which always helps) if no
+/// other path does; `None` if the placement needs no repair.
 pub(crate) fn untangled(router: &Router<'_>, placement: &Placement, shares: &[f64]) -> Option<Placement> {
     let model = router.model;
     if are_clear(model, placement) {
@@ -98,13 +98,12 @@ pub(crate) fn untangled(router: &Router<'_>, placement: &Placement, shares: &[f6
     Some(placement)
 }
 
-/// A placement whose passes switches can tell apart: this one, or repaired as [`untangled`] does.
+/// Returns a placement whose passes switches can distinguish: this one, or repaired as [`untangled`] does.
 pub(crate) fn clear(router: &Router<'_>, placement: Placement, shares: &[f64]) -> Placement {
     untangled(router, &placement, shares).unwrap_or(placement)
 }
 
-/// One other path on a worker's way, so that fewer workers of `left` come over a link twice; and who does
-/// then.
+/// Changes one path of a worker, so that fewer workers of `left` use a link twice. Returns these workers.
 fn step(
     router: &Router<'_>,
     placement: &Placement,

@@ -4,13 +4,13 @@
 //! workers turns Eq. (2) into: max sum F_s subject to W F_s - (W - 1) G_s <= B'(s), 0 <= G_s <= F_s, W sum
 //! G_s <= sum C(v). Its optimum is f1 = min{ sum B', (sum B' + (W - 1) sum C / W) / W }, and its optimal
 //! splits are a whole polytope: every 0 <= G_s <= B'(s) with sum G_s = min(sum C / W, sum B') gives one. So
-//! the KKT system of the InArt paper's Eq. (3)-(4) cannot determine x (it is bilinear besides, and its
-//! Gaussian elimination has no unique result). x_s proportional to B'(s) always lies in the polytope, and is
-//! what we start from: which x is taken matters only after rounding, and lopsided ones round far worse.
+//! the KKT system of the InArt paper's Eq. (3)-(4) cannot determine x (it is also bilinear, and its Gaussian
+//! elimination has no unique result). x_s proportional to B'(s) always lies in the polytope, and is our
+//! start: the choice of x matters only after rounding, and uneven ones round far worse.
 //!
-//! Where results count, F_s is at most what the server's links let out besides, O_s. Up to B'(s) / W a rate
-//! needs no switch, then (W - 1) / W of it, so f1 = sum min(O_s, B'(s) / W) + (W - 1) / W^2 sum C, with no
-//! F_s above min(O_s, B'(s)); in proportion to B'(s) as far as O_s lets them.
+//! If results count, F_s is also at most the server's output rate O_s. Up to B'(s) / W a rate needs no
+//! switch, then (W - 1) / W of it, so f1 = sum min(O_s, B'(s) / W) + (W - 1) / W^2 sum C, with no F_s above
+//! min(O_s, B'(s)); proportional to B'(s) as far as O_s allows.
 
 use crate::bisect::bisect;
 use crate::model::Model;
@@ -44,7 +44,7 @@ pub(crate) fn split(model: &Model<'_>, fixed: Option<&[f64]>) -> Split {
         None if total.is_finite() => intake.iter().map(|b| b / total).collect(),
         None => equal_shares(intake.len()),
     };
-    // G_s needed at rate f: what the server cannot take in directly.
+    // G_s needed at rate f: the part that the server cannot receive directly.
     let needed = |f: f64| -> Vec<f64> {
         let lack = |(x, b): (&f64, &f64)| ((workers * f * x - b) / (workers - 1.0)).max(0.0);
         if workers < 2.0 { vec![0.0; shares.len()] } else { shares.iter().zip(&intake).map(lack).collect() }
@@ -60,7 +60,8 @@ pub(crate) fn split(model: &Model<'_>, fixed: Option<&[f64]>) -> Split {
     Split { rate, sending: shares.iter().map(|x| x * rate).collect(), aggregated: needed(rate) }
 }
 
-/// The shares of an optimal split where some outlet is in the way of x proportional to B'; `None` if none is.
+/// Returns the shares of an optimal split if some outlet limits x proportional to B'; `None` if no outlet
+/// does.
 fn narrowed(intake: &[f64], outlets: &[f64], (workers, switches): (f64, f64), most: f64) -> Option<Vec<f64>> {
     let total: f64 = intake.iter().sum();
     if !intake.iter().zip(outlets).any(|(b, o)| most * b / total > *o) {
@@ -77,7 +78,7 @@ fn narrowed(intake: &[f64], outlets: &[f64], (workers, switches): (f64, f64), mo
     Some(at(level).map(|f| f / sum).collect())
 }
 
-/// x_s of the closed form, which R-InArt keeps fixed; 1/S if shares are to be `equal`.
+/// Returns x_s of the closed form, which R-InArt keeps fixed; 1/S if shares are to be `equal`.
 pub(crate) fn shares(model: &Model<'_>, equal: bool) -> Vec<f64> {
     if equal {
         return equal_shares(model.servers.len());

@@ -1,8 +1,8 @@
-//! A placement: which switch (if any) adds up each worker's share of each shard, over which paths. The
+//! A placement: the aggregation switch (if any) of each worker's share of each shard, and the paths. The
 //! integral variables y, z and q of Eq. (1): `ends[s][w]` is the one v with y_v^{s,w} = 1, or the server
 //! itself for y^{s,w} = 1; a trunk is a (s, v) with z_v^s = 1; the paths are the q that are 1. Beyond the
-//! paper, a trunk may end at a second aggregator: its path says where; and the results come back over a tree
-//! for each server.
+//! InArt paper, a trunk may end at a second aggregator, at the end of its path; and the results return over a
+//! tree for each server.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::plan::WORKERS_PER_SUM;
 use crate::results::Tree;
 use crate::routes::Path;
 
-/// Where one worker's share of one shard goes.
+/// Destination of one worker's share of one shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlowTo {
     /// The aggregator, or the server for a direct flow.
@@ -23,7 +23,7 @@ pub(crate) struct FlowTo {
 /// All flows and trunks, indexed by the position of server and worker in the job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Placement {
-    /// `[server][worker]`
+    /// Flows by `[server][worker]`.
     pub flows: Vec<Vec<FlowTo>>,
     /// `[server]`, by aggregator.
     pub trunks: Vec<BTreeMap<NodeIx, Path>>,
@@ -36,7 +36,7 @@ pub(crate) struct Placement {
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     servers: usize,
-    /// `[resource][server]`, flat.
+    /// Units by `[resource][server]`, flat.
     units: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ impl Counts {
         self.units[resource as usize * self.servers + server] += 1;
     }
 
-    /// Resources that anything crosses.
+    /// Returns the used resources.
     pub fn used(&self) -> impl Iterator<Item = (Resource, &[u32])> {
         let rows = self.units.chunks_exact(self.servers).enumerate();
         rows.filter(|(_, units)| units.iter().any(|&n| n > 0)).map(|(r, units)| (r as Resource, units))
@@ -65,13 +65,13 @@ pub(crate) fn weighted(units: &[u32], shares: &[f64]) -> f64 {
 /// The split of one gradient over the servers, and the rate it is sent at.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rated {
-    /// f, bit/s.
+    /// Rate f, bit/s.
     pub rate: f64,
     /// x_s; they sum to 1.
     pub shares: Vec<f64>,
 }
 
-/// Where a trunk ends: the server, or a second aggregator.
+/// Returns the end of a trunk: the server, or a second aggregator.
 pub(crate) fn trunk_end(model: &Model<'_>, path: &Path) -> NodeIx {
     model.head(*path.last().expect("a trunk leads from a switch to another node"))
 }
@@ -116,7 +116,7 @@ impl Placement {
 }
 
 impl Counts {
-    /// The rate at given shares. `limits` says which resources count.
+    /// Returns the rate at given shares. `limits` returns whether a resource counts.
     pub fn rate(&self, model: &Model<'_>, shares: &[f64], limits: impl Fn(Resource) -> bool) -> f64 {
         self.used()
             .filter(|&(resource, _)| limits(resource))
@@ -150,8 +150,8 @@ impl Counts {
 }
 
 impl Counts {
-    /// The shares nearest to equal ones, on the way from `rated`, that keep its rate: no server goes without
-    /// work only because the optimum is not unique. Shares to be kept are.
+    /// Returns the shares nearest to equal ones, on the line from `rated`, that keep its rate: no server is
+    /// idle only because the optimum is not unique. Shares to be kept are not changed.
     pub fn levelled(&self, model: &Model<'_>, rated: &Rated) -> Vec<f64> {
         if model.kept.is_some() {
             return rated.shares.clone();

@@ -1,55 +1,55 @@
-//! Why there is no plan.
+//! Errors of planning.
 
-/// Why there is no plan.
+/// Reason why no plan was computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// Background traffic leaves no route.
+    /// Background traffic that leaves no route.
     #[error(
         "job {job}: background traffic leaves worker {worker} no route to server {server}; lower it or \
          raise a link's rate"
     )]
     Unreachable {
-        /// The job.
+        /// Job.
         job: String,
-        /// The worker.
+        /// Worker.
         worker: String,
-        /// The server.
+        /// Server.
         server: String,
     },
-    /// Background traffic leaves results no way back.
+    /// Background traffic that leaves no path for results.
     #[error(
         "job {job}: background traffic leaves results of server {server} no way back to worker {worker}; \
          lower it, raise a \
          link's rate, or leave results out of account"
     )]
     NoWayBack {
-        /// The job.
+        /// Job.
         job: String,
-        /// The server.
+        /// Server.
         server: String,
-        /// The worker.
+        /// Worker.
         worker: String,
     },
     /// A resource that every plan needs is used up by background traffic.
-    #[error("job {job}: nothing is left of {resource}; lower its background traffic or raise its capacity")]
+    #[error("job {job}: {resource} has no capacity left; lower its background traffic or raise its capacity")]
     Exhausted {
-        /// The job.
+        /// Job.
         job: String,
-        /// The resource.
+        /// Resource.
         resource: String,
     },
-    /// Planned in turn, the jobs before this one leave it nothing of something it needs.
+    /// Planned in turn, an exhausted resource after the earlier jobs.
     #[error("job {job}: the jobs before it leave {left_out}; plan it before them, or all together")]
     TakenBefore {
-        /// The job.
+        /// Job.
         job: String,
-        /// What is missing, in words.
+        /// Missing resource, in words.
         left_out: String,
     },
-    /// The scheme has no way to plan several jobs together.
+    /// A scheme that cannot plan several jobs together.
     #[error("the scheme {scheme} plans one job; use optimized, or plan the jobs in turn")]
     OneJob {
-        /// The scheme.
+        /// Scheme.
         scheme: &'static str,
     },
     /// Two levels asked of several jobs together.
@@ -58,10 +58,10 @@ pub enum PlanError {
     /// A running plan to start several jobs from.
     #[error("a running plan is of one job, and there are several; start one job from it")]
     OneRunning,
-    /// The running plan shares resources with other jobs, whose plans are not known here.
+    /// A running plan that shares resources with other jobs, whose plans are unknown here.
     #[error("job {job}: its running plan was made together with other jobs; plan all of them again")]
     Beside {
-        /// The job.
+        /// Job.
         job: String,
     },
     /// The network is too large for `exact`.
@@ -69,7 +69,7 @@ pub enum PlanError {
         "job {job}: too large for the scheme optimal; use optimized, which states how far it can be from the best"
     )]
     TooLarge {
-        /// The job.
+        /// Job.
         job: String,
     },
     /// The plan to start from is not one of this job on this network.
@@ -79,10 +79,10 @@ pub enum PlanError {
     Foreign {
         /// The job to plan.
         job: String,
-        /// What the running plan is for.
+        /// Subject of the running plan.
         what: String,
     },
-    /// The shares to keep are those of other servers.
+    /// Shares to keep that belong to other servers.
     #[error(
         "job {job}: the running plan's shares cannot be kept: {what}; plan with free shares, or start from a plan of the \
          same servers"
@@ -90,7 +90,7 @@ pub enum PlanError {
     Shares {
         /// The job to plan.
         job: String,
-        /// What differs.
+        /// Difference.
         what: String,
     },
     /// Two levels asked of a scheme that has one, or together with a running plan.
@@ -99,27 +99,27 @@ pub enum PlanError {
          plan to start from"
     )]
     Levels {
-        /// The scheme.
+        /// Scheme.
         scheme: &'static str,
     },
-    /// The routes that a scheme has drafted are no plan.
+    /// Routes of a scheme that are not a plan.
     #[error("job {job}: the routes of scheme {scheme} are not a plan: {problem}")]
     Draft {
-        /// The job.
+        /// Job.
         job: String,
-        /// The scheme.
+        /// Scheme.
         scheme: &'static str,
-        /// What is wrong with them.
+        /// Problem.
         problem: String,
     },
-    /// The solver of the linear program failed, and the scheme has no other way to a plan.
+    /// Failure of the LP solver, in a scheme without an alternative.
     #[error(
-        "job {job}: the solver of the linear program failed ({reason}); plan with the scheme optimized, which needs none"
+        "job {job}: the solver of the linear program failed ({reason}); plan with the scheme optimized, which works without it"
     )]
     Solver {
-        /// The job.
+        /// Job.
         job: String,
-        /// What it said.
+        /// Error of the solver.
         reason: String,
     },
 }

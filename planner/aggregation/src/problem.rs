@@ -1,4 +1,4 @@
-//! What a scheme can ask of the job and the network that it is given.
+//! Queries of a scheme on its job and network.
 
 use crate::bounds::closed_form;
 use crate::draft::Draft;
@@ -10,42 +10,42 @@ use crate::solve::relax_if_possible;
 use inart_topologies::switched::{Job, NodeId, Topology};
 
 impl<'a> Problem<'a> {
-    /// The network.
+    /// Returns the network.
     pub fn topology(&self) -> &'a Topology {
         self.router.model.topology
     }
 
-    /// The job.
+    /// Returns the job.
     pub fn job(&self) -> &'a Job {
         self.router.model.job
     }
 
-    /// How to plan.
+    /// Returns the planning options.
     pub fn options(&self) -> &'a Options<'a> {
         self.options
     }
 
-    /// What is left of a link from one end to the other, in bit/s; `None` if there is no such link.
-    /// Background traffic and other jobs are taken off.
+    /// Returns the available capacity of a link from one end to the other, in bit/s, without background
+    /// traffic and other jobs; `None` if no such link exists.
     pub fn link_bps(&self, from: NodeId, to: NodeId) -> Option<f64> {
         self.arc(from, to).map(|arc| self.router.model.capacity_of(arc))
     }
 
-    /// What is left of a switch's aggregation or a server's ingress, in bit/s: 0 for a switch that only
-    /// forwards; infinite where nothing limits it.
+    /// Returns the available aggregation of a switch or ingress of a server, in bit/s: 0 for a switch that
+    /// only forwards; infinite if unlimited.
     pub fn node_bps(&self, node: NodeId) -> f64 {
         let model = self.router.model;
         model.capacity_of(model.own(node.0))
     }
 
-    /// Hops from one node to another on the shortest path that there is; `None` if there is none.
+    /// Returns the number of hops of the shortest path from one node to another; `None` without a path.
     pub fn hops(&self, from: NodeId, to: NodeId) -> Option<usize> {
         let hops = self.router.routes.hops(from.0, to.0);
         (hops != crate::routes::FAR).then_some(hops.into())
     }
 
-    /// The path from one node to another with the least sum of `cost` (never negative) of its links, among
-    /// those with the fewest hops, both ends included; `None` if there is none.
+    /// Returns the path from one node to another with the least sum of `cost` (never negative) of its links,
+    /// among those with the fewest hops, both ends included; `None` without a path.
     pub fn path(
         &self,
         from: NodeId,
@@ -61,10 +61,10 @@ impl<'a> Problem<'a> {
         Some(std::iter::once(from).chain(path.iter().map(|&arc| ends(arc).1)).collect())
     }
 
-    /// Bounds on every plan that adds each gradient up at most once, over the paths that [`Options::paths`]
-    /// allows.
+    /// Returns bounds on every plan that aggregates each gradient at most once, over the paths that
+    /// [`Options::paths`] allows.
     ///
-    /// Without the LP's where its solver gave up: the others hold all the same.
+    /// If the LP solver fails, its bound is missing; the others still hold.
     pub fn bounds(&self) -> Bounds {
         let model = self.router.model;
         let relaxation = relax_if_possible(self.router, None, self.options.time_left);

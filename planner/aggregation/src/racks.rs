@@ -1,15 +1,13 @@
-//! A bound from the racks' ways out, for networks whose links bind.
+//! A bound from the racks' uplinks, for networks whose links bind.
 //!
-//! What the workers of one rack send has to leave their switch T over its few uplinks, in whole flows: a flow
-//! that T does not add up, and one sum per server that it does. So for every rack, with n_s workers added up
-//! at T and k(s, e) units of shard s on uplink e: `sum_e k(s, e) >= m - n_s + [n_s > 0]`, sum_s F_s k(s, e)
-//! <= B(e), sum_s F_s n_s <= C(T). The rest of the network is left out, so this bounds every plan, by any
-//! routes. The F_s are common to all racks, which is what makes several racks together much tighter than each
-//! alone.
+//! The traffic of a rack's workers leaves their switch T over its few uplinks, in whole flows: a flow that T
+//! does not aggregate, and one sum per server that it does. So for every rack, with n_s workers aggregated at
+//! T and k(s, e) units of shard s on uplink e: `sum_e k(s, e) >= m - n_s + [n_s > 0]`, sum_s F_s k(s, e) <=
+//! B(e), sum_s F_s n_s <= C(T). The rest of the network is left out, so this bounds every plan, by any
+//! routes. The F_s are common to all racks, which makes several racks together much tighter than each alone.
 //!
-//! Where results count, those of a server on T alone leave over some uplink if a worker is elsewhere, and
-//! those of a server elsewhere enter T over some link from another switch if a worker is on T alone: F_s
-//! each.
+//! If results count, those of a server on T alone leave over some uplink if a worker is elsewhere, and those
+//! of a server elsewhere enter T over some link from another switch if a worker is on T alone: F_s each.
 
 use good_lp::solvers::SolutionStatus;
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
@@ -36,8 +34,8 @@ pub(crate) fn bound(
     tighten(model, &bounds::alone(model), (equal, goal), bound, time_left)
 }
 
-/// The same for plans that add each gradient up at most twice: whatever its level, a sum that leaves a rack
-/// is one unit.
+/// Returns the bound for plans that aggregate each gradient at most twice: at any level, a sum that leaves a
+/// rack is one unit.
 pub(crate) fn two_levels(
     model: &Model<'_>,
     equal: bool,
@@ -88,10 +86,10 @@ fn tighten(
 
 /// The tightest rack's fractional limit, without an LP.
 ///
-/// In a rack without a server every shard has to leave: of the m flows of shard s, n added up at T leave as
-/// one, so `m - n + [n > 0] >= m - (m - 1) / m n` units do. Weighted by F_s and summed over s, with sum F_s
-/// n_s <= C(T), that is m f - (m - 1) / m C(T) <= the capacity of the uplinks. Where results count and all of
-/// them have to enter, f <= the capacity of the links into T, too.
+/// Returns a bound from racks without a server, which every shard has to leave: of the m flows of shard s, n
+/// aggregated at T leave as one, so `m - n + [n > 0] >= m - (m - 1) / m n` units do. Weighted by F_s and
+/// summed over s, with sum F_s n_s <= C(T), that is m f - (m - 1) / m C(T) <= the capacity of the uplinks. If
+/// results count and all of them have to enter, f <= the capacity of the links into T, too.
 pub(crate) fn egress(model: &Model<'_>) -> f64 {
     let serverless = |class: &&Class| {
         let beside = model.arcs_out(class.source).iter().any(|&(_, next)| model.servers.contains(&next));
@@ -114,7 +112,7 @@ fn egress_limit(model: &Model<'_>, class: &Class) -> f64 {
     (uplinks + (size - 1.0) / size * model.capacity_of(model.own(class.source))) / size
 }
 
-/// The links from a switch to other switches, with their capacities.
+/// Returns the links from a switch to other switches, with their capacities.
 fn uplinks(model: &Model<'_>, switch: NodeIx) -> Vec<(NodeIx, f64)> {
     let arcs = model.arcs_out(switch).iter();
     arcs.filter(|&&(_, next)| model.forwards(next))
@@ -122,19 +120,19 @@ fn uplinks(model: &Model<'_>, switch: NodeIx) -> Vec<(NodeIx, f64)> {
         .collect()
 }
 
-/// The capacities of the links from other switches to a switch.
+/// Returns the capacities of the links from other switches to a switch.
 fn downlinks(model: &Model<'_>, switch: NodeIx) -> impl Iterator<Item = f64> {
     let arcs = model.arcs_in(switch).iter().filter(|&&(_, from)| model.forwards(from));
     arcs.map(|&(arc, _)| model.capacity_of(arc))
 }
 
-/// How all results of a server cross the links between a rack's switch and other switches.
+/// Crossing of all results of a server between a rack's switch and other switches.
 enum Crossing {
     Out,
     In,
 }
 
-/// `None` if they may not have to.
+/// Returns the crossing, or `None` if they may not have to cross.
 fn crosses(model: &Model<'_>, server: NodeIx, rack: &Class) -> Option<Crossing> {
     let switch = rack.source;
     let inside = |worker: NodeIx| model.arcs_in(worker).iter().any(|&(_, from)| from == switch);
@@ -173,7 +171,7 @@ impl Program<'_> {
         (chosen.iter().sum(), rates.iter().sum(), chosen.first().copied())
     }
 
-    /// Results that leave the rack over its uplinks, besides what is on them, and results that enter it.
+    /// Adds results that leave the rack over its uplinks, and results that enter it.
     fn add_results(&mut self, model: &Model<'_>, rack: &Class, leaving: &mut [Expression], unit: f64) {
         let links = uplinks(model, rack.source);
         let into: Vec<f64> = downlinks(model, rack.source).collect();
@@ -199,7 +197,7 @@ impl Program<'_> {
     }
 }
 
-/// The best rate that these racks allow; `None` if the search gave up.
+/// Returns the best rate that these racks allow; `None` if the search aborts.
 fn solve(
     model: &Model<'_>,
     racks: &[&Class],

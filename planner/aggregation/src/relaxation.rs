@@ -9,26 +9,27 @@ use crate::router::Router;
 use crate::solve::{feasible, relax};
 use inart_topologies::switched::{Job, Topology};
 
-/// How to find f~.
+/// Method to compute f~.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LpMethod {
-    /// The closed form where even routing certifies it, else the program: what planning does.
+    /// Closed form if even routing certifies it, else the program, as in planning.
     Quickest,
     /// The program in any case: racks merged, columns and link rows as needed, by HiGHS.
     Program,
 }
 
-/// f~ in bit/s: what every worker could send if gradients could be split over aggregators and paths at will,
-/// with the shares free or equal; results are ignored, as in the InArt paper. No plan that adds each gradient
-/// up at most once is faster, over whatever simple paths.
+/// Returns f~ in bit/s: the rate of every worker if gradients could be split arbitrarily over aggregators and
+/// paths, with the shares free or equal; results are ignored, as in the InArt paper. No plan that aggregates
+/// each gradient at most once is faster, over any simple paths.
 ///
 /// # Errors
-/// As [`crate::plan()`] for jobs that cannot be planned, and where the solver gives up.
+///
+/// As [`crate::plan()`] for jobs that cannot be planned, and if the solver fails.
 pub fn lp_bound(topology: &Topology, job: &Job, equal: bool, method: LpMethod) -> Result<f64, PlanError> {
     lp_bound_over(topology, job, equal, (Paths::Any, Results::Ignored), method)
 }
 
-/// The same for plans over these paths, with results counted or ignored.
+/// Returns f~ for plans over these paths, with results counted or ignored.
 ///
 /// # Errors
 /// As [`lp_bound`].

@@ -1,9 +1,9 @@
-//! Warm start: the plan in force, carried over to a network that may have changed since, and repaired.
+//! Warm start: repairs the active plan for a network that may have changed since.
 //!
-//! What still fits stays: a flow whose nodes and links are all there, over a path that plans may take. The
-//! others are placed anew: a group whose switch has gone looks for another switch as a whole. The shares and
-//! the rate are worked out afresh. If that meets a bound that costs nothing to compute, planning is over;
-//! else local search moves what lies on overloaded resources, and nothing else.
+//! Valid parts stay: a flow whose nodes and links all exist, over an allowed path. The others are placed
+//! again: a group whose switch is missing looks for another switch as a whole. The shares and the rate are
+//! computed again. If that meets a bound that costs nothing to compute, planning ends; else local search
+//! moves only flows on overloaded resources.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,27 +24,27 @@ use crate::routes::{FAR, Path};
 use crate::schemes::optimized::starts::{self, Best};
 use crate::search::Search;
 
-/// Steps of local search towards one target, and how often it starts over from the running plan, before the
-/// repair gives up and leaves the rest to the usual search.
+/// Steps of local search towards one target, and number of restarts from the running plan, before the repair
+/// ends and the usual search continues.
 const STEPS: usize = 400;
 const ATTEMPTS: u64 = 8;
 
-/// What is left of the plan in force: the flows and trunks that this network still carries.
+/// Usable part of the active plan: the flows and trunks that this network still carries.
 pub(crate) struct Running<'p> {
-    /// `[server][worker]`
+    /// Flows by `[server][worker]`.
     pub flows: Vec<Vec<Option<FlowTo>>>,
     /// `[server]`, by aggregator.
     pub trunks: Vec<BTreeMap<NodeIx, Path>>,
-    /// `[server]`: what is left of its tree of results; no servers where results do not count.
+    /// Usable part of the tree of results by `[server]`; empty if results do not count.
     results: Vec<Vec<Arc>>,
-    /// x_s of the plan, over the servers that are still there; all 0 if none is.
+    /// x_s of the plan, over the remaining servers; all 0 if no server is left.
     shares: Vec<f64>,
-    /// Where the flows ended, also those that have to be placed anew: the groups' names.
+    /// Ends of the flows, including those to be placed again: the groups' names.
     groups: Vec<Vec<Option<&'p str>>>,
 }
 
 impl<'p> Running<'p> {
-    /// Reads what is left of `plan`.
+    /// Reads the usable part of `plan`.
     pub fn read(router: &Router<'_>, plan: &'p Plan) -> Result<Self, PlanError> {
         let model = router.model;
         let foreign = |what: String| Err(PlanError::Foreign { job: model.job.name.clone(), what });
@@ -116,7 +116,7 @@ impl<'p> Running<'p> {
         self.shares.iter().map(|x| part(x) * rate).collect()
     }
 
-    /// The placement as it runs, if nothing of it is missing.
+    /// Returns the running placement if it is complete.
     fn whole(&self, model: &Model<'_>) -> Option<Placement> {
         let flows: Vec<Vec<FlowTo>> =
             self.flows.iter().map(|flows| flows.iter().cloned().collect()).collect::<Option<_>>()?;
@@ -132,7 +132,7 @@ impl<'p> Running<'p> {
         Some(Placement { flows, trunks, results })
     }
 
-    /// The whole placement: what is left, and the rest placed anew.
+    /// Returns the complete placement: the usable part, and the rest placed again.
     fn complete(&self, router: &Router<'_>, rate: f64) -> Placement {
         let model = router.model;
         if let Some(placement) = self.whole(model) {
@@ -157,7 +157,7 @@ impl<'p> Running<'p> {
                 homeless.entry(group.unwrap_or_default()).or_default().push(w);
             }
             for (group, members) in homeless {
-                // Who went straight, or is new, goes straight; who lost only a link goes back to the switch.
+                // Direct or new flows are direct; a flow that lost only a link returns to its switch.
                 let demand = members.len() as f64 * sending[s];
                 let reaches =
                     |v: NodeIx| members.iter().all(|&w| router.reaches(model.workers[w], v, server));
@@ -186,7 +186,7 @@ impl<'p> Running<'p> {
         router.place_around(&self.flows, &self.trunks, &self.results, &ends, &self.sending(1.0))
     }
 
-    /// How much of `placement` is not as it was.
+    /// Returns the differences of `placement` to the running one.
     pub fn moved(&self, placement: &Placement) -> Moved {
         let flows = |(new, old): (&Vec<FlowTo>, &Vec<Option<FlowTo>>)| {
             new.iter().zip(old).filter(|&(new, old)| old.as_ref() != Some(new)).count()
@@ -201,15 +201,14 @@ impl<'p> Running<'p> {
     }
 }
 
-/// Whether a node has aggregation to give to flows for `server`.
+/// Returns whether a node has aggregation capacity for flows for `server`.
 fn adds_up(router: &Router<'_>, v: NodeIx, server: NodeIx) -> bool {
     let model = router.model;
     model.forwards(v) && model.capacity_of(model.own(v)) > 0.0 && router.routes.hops(v, server) != FAR
 }
 
-/// A path by names as arcs (by way of a list to reuse); `None` unless it leads from `from` to `to`, every
-/// link has capacity, and it passes no node twice; where plans keep to shortest paths, unless none is
-/// shorter.
+/// Returns a path by names as arcs (using a reused list); `None` unless it goes from `from` to `to`, every
+/// link has capacity, and it passes no node twice; if plans use shortest paths, also unless it is one.
 fn path(
     router: &Router<'_>,
     names: &FxHashMap<&str, NodeIx>,
@@ -236,8 +235,8 @@ fn path(
     (node == to && through && simple).then(|| arcs.as_slice().into())
 }
 
-/// The running plan's placement at its best shares; if that is below `bound`, repaired as far as a short
-/// search from it gets, with as few moves as it takes. Never worse than the running plan.
+/// Returns the running plan's placement at its best shares; if that is below `bound`, repaired as far as a
+/// short search from it gets, with the fewest moves. Never worse than the running plan.
 pub(crate) fn start(router: &Router<'_>, options: &Options<'_>, running: &Running<'_>, bound: f64) -> Best {
     let best = starts::clear(router, running.complete(router, bound), options.equal_shares);
     if starts::met(&best, bound) {
@@ -254,7 +253,7 @@ pub(crate) fn start(router: &Router<'_>, options: &Options<'_>, running: &Runnin
     }
 }
 
-/// Moves what is overloaded at rates F_s until nothing is; `None` if that did not come out in a few steps.
+/// Moves overloaded flows at rates F_s until no resource is overloaded; `None` if a few steps do not suffice.
 fn towards(router: &Router<'_>, options: &Options<'_>, from: &Placement, sending: &[f64]) -> Option<Best> {
     (0..ATTEMPTS).take_while(|_| !options.out_of_time()).find_map(|attempt| {
         let rng = ChaCha8Rng::seed_from_u64(options.seed.wrapping_add(attempt));
@@ -265,8 +264,8 @@ fn towards(router: &Router<'_>, options: &Options<'_>, from: &Placement, sending
     })
 }
 
-/// The placement that leaves most flows as they run, among those within `loss` (0 to 1) of `best`'s rate that
-/// a repair of the running plan, and undoing what need not have moved, can find. `searched`: `best` is not
+/// Returns the placement with the most unchanged flows, among those within `loss` (0 to 1) of `best`'s rate
+/// that a repair of the running plan, and undoing unnecessary moves, can find. `searched`: `best` is not
 /// itself such a repair.
 pub(crate) fn stable(
     router: &Router<'_>,
@@ -306,15 +305,15 @@ pub(crate) fn stable(
         let sending = at_floor(&found.rated.shares);
         let placement = undo(router.model, running, found.placement.clone(), &sending);
         let rated = starts::rate(router, &placement, options.equal_shares);
-        // Paths put back one by one may come together in ways that switches cannot tell apart.
+        // Paths restored one by one may combine so that switches cannot distinguish passes.
         let holds = rated.rate >= floor && (!router.detours() || passes::are_clear(router.model, &placement));
         if holds { Best::new(placement, rated) } else { found }
     });
     undone.min_by_key(|found| moves(found)).unwrap_or(best)
 }
 
-/// Puts flows, and then trees of results, back as they ran, whole groups first, as long as every resource
-/// carries it at rates F_s.
+/// Restores running flows, and then trees of results, whole groups first, as long as every resource carries
+/// them at rates F_s.
 fn undo(model: &Model<'_>, running: &Running<'_>, mut placement: Placement, sending: &[f64]) -> Placement {
     let mut load = vec![0.0; model.capacity.len()];
     sending.iter().enumerate().for_each(|(s, &rate)| shift(model, &placement, s, rate, &mut load));
@@ -325,7 +324,7 @@ fn undo(model: &Model<'_>, running: &Running<'_>, mut placement: Placement, send
                 groups.entry(old.end).or_default().push(w);
             }
         }
-        // Once more after the first pass: what has been put back may have made room.
+        // A second pass, since restored flows may have freed capacity.
         for _ in 0..2 {
             for (&v, members) in &groups {
                 if !put_back(model, running, &mut placement, (s, v), members, rate, &mut load) {
@@ -364,7 +363,7 @@ fn fits(model: &Model<'_>, load: &[f64]) -> bool {
     load.iter().zip(&model.capacity).all(|(used, capacity)| *used <= capacity * (1.0 + 1e-9))
 }
 
-/// Puts `members` of the group of server `s` at `v`, and its trunk, back as they ran; whether that overloads
+/// Restores `members` of the group of server `s` at `v`, and its trunk. Returns whether that overloads
 /// nothing.
 fn put_back(
     model: &Model<'_>,

@@ -1,4 +1,4 @@
-//! The way back of the results: for each server a tree to all workers of the job.
+//! Paths of the results: for each server a tree to all workers of the job.
 
 mod fewest;
 mod nearest;
@@ -15,7 +15,7 @@ pub(crate) use trees::Trees;
 use crate::model::{Arc, Model, NodeIx};
 use crate::plan::ResultTree;
 
-/// For each server the tree of shortest paths to the workers, over links as they are built; the first link of
+/// Returns for each server the tree of shortest paths to the workers, over links as built; the first link of
 /// the topology wins ties.
 pub(crate) fn shortest(model: &Model<'_>) -> Vec<ResultTree> {
     let written = |&server: &NodeIx| write(model, server, &from_server(model, server));
@@ -43,7 +43,7 @@ fn from_server(model: &Model<'_>, server: NodeIx) -> Vec<Arc> {
     pruned(model, &parent, &order)
 }
 
-/// The arcs to nodes that lead to workers, in the order of the nodes.
+/// Returns the arcs to nodes that lead to workers, in the order of the nodes.
 fn pruned(model: &Model<'_>, parent: &FxHashMap<NodeIx, Arc>, order: &[NodeIx]) -> Vec<Arc> {
     let mut needed: BTreeSet<NodeIx> = BTreeSet::new();
     for &worker in &model.workers {
@@ -62,8 +62,8 @@ pub(crate) fn write(model: &Model<'_>, server: NodeIx, arcs: &[Arc]) -> ResultTr
     ResultTree { server: name(server), links }
 }
 
-/// The part of a written tree of a server that this network still has: what leads over `usable` links with
-/// capacity left to workers of the job, parents before children.
+/// Returns the part of a written tree of a server that this network still has: links of `usable` with
+/// available capacity towards workers of the job, parents before children.
 pub(crate) fn read(
     model: &Model<'_>,
     names: &FxHashMap<&str, NodeIx>,
@@ -85,12 +85,12 @@ pub(crate) fn read(
     pruned(model, &parent, &order)
 }
 
-/// Whether a part of a tree leads to every worker.
+/// Returns whether a part of a tree reaches every worker.
 pub(crate) fn is_whole(model: &Model<'_>, tree: &[Arc]) -> bool {
     model.workers.iter().all(|&worker| tree.iter().any(|&arc| model.head(arc) == worker))
 }
 
-/// A tree without an arc and all that hangs on it, and without what then leads to no worker.
+/// Returns a tree without an arc and its subtree, and without branches that then reach no worker.
 pub(crate) fn without(model: &Model<'_>, tree: &[Arc], arc: Arc) -> Vec<Arc> {
     let mut gone = vec![model.head(arc)];
     let mut kept: Vec<Arc> = Vec::with_capacity(tree.len());
@@ -101,7 +101,7 @@ pub(crate) fn without(model: &Model<'_>, tree: &[Arc], arc: Arc) -> Vec<Arc> {
             kept.push(next);
         }
     }
-    // Children come after their parents.
+    // Children are after their parents.
     let mut needed = vec![];
     kept.reverse();
     kept.retain(|&arc| {

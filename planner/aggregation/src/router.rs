@@ -28,12 +28,12 @@ pub(crate) struct Router<'m> {
 struct Load<'m> {
     model: &'m Model<'m>,
     used: Vec<f64>,
-    /// What a unit of each server's shard weighs: its share, over a typical rate.
+    /// Weight of a unit of each server's shard: its share, over a typical rate.
     weight: Vec<f64>,
 }
 
 impl Load<'_> {
-    /// Grows steeply with the utilisation that one more unit of shard `s` makes of an arc.
+    /// Returns the cost, which grows steeply with the utilization of an arc after one more unit of shard `s`.
     fn cost(&self, arc: Arc, s: usize) -> f64 {
         let after = (self.used[arc as usize] + self.weight[s]) / self.model.capacity_of(arc);
         after.powi(4) + 1e-6 * after
@@ -67,17 +67,17 @@ impl<'m> Router<'m> {
         self.wide.as_deref().unwrap_or(self)
     }
 
-    /// Whether plans may take detours.
+    /// Returns whether plans may take detours.
     pub fn detours(&self) -> bool {
         self.rule != Rule::Built
     }
 
-    /// Whether this router makes them.
+    /// Returns whether this router makes detours.
     pub fn makes_detours(&self) -> bool {
         self.rule == Rule::Any
     }
 
-    /// Whether `end` can add up for `server` what `worker` sends.
+    /// Returns whether `end` can aggregate `worker`'s flow for `server`.
     pub fn reaches(&self, worker: NodeIx, end: NodeIx, server: NodeIx) -> bool {
         use crate::routes::FAR;
         self.routes.hops(worker, end) != FAR && (end == server || self.routes.hops(end, server) != FAR)
@@ -89,7 +89,7 @@ impl<'m> Router<'m> {
         self.place_weighted(ends, &crate::placement::equal_shares(ends.len()))
     }
 
-    /// Like [`Router::place`], with shares x_s. Two passes: the second moves each path knowing all the
+    /// Places like [`Router::place`], with shares x_s. Two passes: the second moves each path knowing all the
     /// others, and the trees of results.
     pub fn place_weighted(&self, ends: &[Vec<NodeIx>], shares: &[f64]) -> Placement {
         let model = self.model;
@@ -169,8 +169,8 @@ impl<'m> Router<'m> {
         placement
     }
 
-    /// The placement with the trees of results that it lacks, where results count: those that load links the
-    /// least beside all else, at shares x_s.
+    /// Adds the missing trees of results, if results count: those that load links the least next to all other
+    /// traffic, at shares x_s.
     pub fn with_results(&self, mut placement: Placement, shares: &[f64]) -> Placement {
         if self.model.results == Results::Counted && placement.results.is_empty() {
             let mut load = self.no_load(shares);
@@ -197,7 +197,7 @@ impl<'m> Router<'m> {
         tree
     }
 
-    /// No load yet, with shares x_s.
+    /// Creates an empty load, with shares x_s.
     fn no_load(&self, shares: &[f64]) -> Load<'m> {
         let model = self.model;
         let scale =

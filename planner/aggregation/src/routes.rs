@@ -13,13 +13,12 @@ pub(crate) const FAR: u16 = u16::MAX;
 /// The arcs of one path, in order. Placements are copied far more often than paths change.
 pub(crate) type Path = Rc<[Arc]>;
 
-/// Which paths there are. None uses a link that has no capacity left in its direction.
+/// Rule for allowed paths. None uses a link without available capacity in its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Those with the fewest hops in the network as it is built: if a link on all of them is full, there is
-    /// none.
+    /// Paths with the fewest hops in the network as built: if a link on all of them is full, none exists.
     Built,
-    /// Those with the fewest hops over links with capacity left.
+    /// Paths with the fewest hops over links with available capacity.
     Left,
     /// Every simple path.
     Any,
@@ -40,7 +39,7 @@ impl<'m> Routes<'m> {
         Routes { model, rule, towards: vec![OnceCell::new(); model.topology.nodes().len()] }
     }
 
-    /// The fewest hops from every node to `to`; [`FAR`] where there is no route.
+    /// Returns the fewest hops from every node to `to`; [`FAR`] without a route.
     pub fn hops_to(&self, to: NodeIx) -> &[u16] {
         self.towards[to as usize].get_or_init(|| {
             let model = self.model;
@@ -65,7 +64,7 @@ impl<'m> Routes<'m> {
                 }
             }
             if self.rule == Rule::Built {
-                // Nearest first: what leads on only over full links leads nowhere.
+                // Nearest first: a node with only full links ahead leads nowhere.
                 for &node in &reached[1..] {
                     if self.closer(node, &hops).next().is_none() {
                         hops[node as usize] = FAR;
@@ -80,7 +79,7 @@ impl<'m> Routes<'m> {
         self.hops_to(to)[from as usize]
     }
 
-    /// The arcs that lead from `node` one hop closer on a shortest path, given [`Routes::hops_to`] the
+    /// Returns the arcs from `node` one hop closer on a shortest path, given [`Routes::hops_to`] the
     /// destination.
     pub fn closer<'s>(&'s self, node: NodeIx, hops: &'s [u16]) -> impl Iterator<Item = (Arc, NodeIx)> + 's {
         let here = hops[node as usize];
@@ -92,7 +91,7 @@ impl<'m> Routes<'m> {
             .filter(move |&(_, next)| onward(next) && (hops[next as usize] == 0 || self.model.forwards(next)))
     }
 
-    /// The path with the least sum of `cost` (never negative) over its arcs; `None` if there is no route.
+    /// Returns the path with the least sum of `cost` (never negative) over its arcs; `None` without a route.
     pub fn cheapest(&self, from: NodeIx, to: NodeIx, cost: impl Fn(Arc) -> f64) -> Option<Path> {
         if self.rule == Rule::Any {
             return self.cheapest_of_all(from, to, cost);
@@ -166,8 +165,8 @@ impl<'m> Routes<'m> {
         None
     }
 
-    /// All paths over arcs that are `usable`, the shortest first; `None` if there are more than `limit`, or
-    /// too many to look for.
+    /// Returns all paths over `usable` arcs, the shortest first; `None` if there are more than `limit`, or
+    /// the search is too large.
     pub fn all_paths(
         &self,
         from: NodeIx,
@@ -198,9 +197,9 @@ impl<'m> Routes<'m> {
         Some(found)
     }
 
-    /// Up to `limit` paths. First shortest ones, spread over all there are: the n-th takes the n-th way at
-    /// every branch, in mixed-radix order; then (where any path will do) the shortest of the others. Empty if
-    /// there is no route.
+    /// Returns up to `limit` paths. First shortest ones, spread evenly: the n-th takes the n-th arc at every
+    /// branch, in mixed-radix order; then (if any path is allowed) the shortest of the others. Empty without
+    /// a route.
     pub fn some_paths(&self, from: NodeIx, to: NodeIx, limit: usize) -> Vec<Path> {
         let mut paths = self.some_shortest(from, to, limit);
         if self.rule == Rule::Any && !paths.is_empty() {
@@ -221,7 +220,7 @@ impl<'m> Routes<'m> {
                     path: Vec::new(),
                     found: Vec::new(),
                 };
-                // What it has found by the time it gives up will do.
+                // The paths found before the search aborts suffice.
                 let _ = hunt.from(from, &mut vec![false; hops.len()]);
                 let longer = hunt.found.into_iter().filter(|path| path.len() == usize::from(most));
                 paths.extend(longer.take(limit - paths.len()).collect::<Vec<_>>());
@@ -246,7 +245,7 @@ impl<'m> Routes<'m> {
                 path.push(arc);
                 node = ahead;
             }
-            // A number with digits left over names no path of its own.
+            // A number with remaining digits names no new path.
             if digits == 0 && paths.len() < limit {
                 paths.push(path.into());
             }
@@ -255,7 +254,7 @@ impl<'m> Routes<'m> {
     }
 }
 
-/// A search for all simple paths to one node of at most so many hops, depth first.
+/// A depth-first search for all simple paths to one node with a limited number of hops.
 struct Hunt<'h, 'm> {
     routes: &'h Routes<'m>,
     to: NodeIx,
@@ -269,7 +268,7 @@ struct Hunt<'h, 'm> {
 }
 
 impl Hunt<'_, '_> {
-    /// Follows every way on from the end of the path so far; `None` if that is too much.
+    /// Follows every arc from the end of the path so far; `None` if the search is too large.
     fn from(&mut self, node: NodeIx, passed: &mut [bool]) -> Option<()> {
         if node == self.to {
             if self.found.len() >= self.limit {

@@ -1,4 +1,4 @@
-//! Plans one job: sees that it can be planned at all, then asks the scheme.
+//! Plans one job: checks that it can be planned, then calls the scheme.
 
 use crate::choices::{Levels, Results};
 use crate::fractional::{self, Fractional};
@@ -16,13 +16,14 @@ const LARGE: usize = 100_000;
 /// Plans one job on one network. [`Plan::solve_ms`] stays 0: the caller owns the clock.
 ///
 /// # Errors
-/// A job that cannot be planned on what background traffic leaves of the network; what the scheme does not do
-/// ([`crate::Scheme::promises`]) or refuses.
+///
+/// A job that cannot be planned within the available capacity; a request outside the scheme's promises
+/// ([`crate::Scheme::promises`]), or one that it refuses.
 pub fn plan(topology: &Topology, job: &Job, options: &Options<'_>) -> Result<Plan, PlanError> {
     plan_on(&with_shares(Model::new(topology, job, options.results), options)?, options)
 }
 
-/// The model with the shares that its plans have to keep, if any.
+/// Returns the model with the shares that its plans have to keep, if any.
 pub(crate) fn with_shares<'a>(mut model: Model<'a>, options: &Options<'_>) -> Result<Model<'a>, PlanError> {
     let Some(running) = options.keeps_shares_of() else { return Ok(model) };
     let wrong = |what| PlanError::Shares { job: model.job.name.clone(), what };
@@ -48,7 +49,7 @@ pub(crate) fn with_shares<'a>(mut model: Model<'a>, options: &Options<'_>) -> Re
     Ok(model)
 }
 
-/// Plans the job of a model within what that leaves of every capacity.
+/// Plans the job of a model within its available capacities.
 pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
     let (scheme, warm) = (options.scheme, options.running.map_or(0, |running| running.levels));
     let too_deep = options.levels.number() > scheme.promises().levels;
@@ -58,8 +59,8 @@ pub(crate) fn plan_on(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, 
     ask(model, options, |problem| scheme.plan(problem))
 }
 
-/// Plans one of several jobs: like [`plan_on`], but without what cannot be broken off in its part of a
-/// budget.
+/// Plans one of several jobs: like [`plan_on`], but without steps that cannot be interrupted within its part
+/// of a budget.
 pub(crate) fn plan_in_time(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
     let hurried = (options.time_left)().is_finite() && (is_large(model) || options.out_of_time());
     if hurried && options.levels == Levels::One {
@@ -68,7 +69,7 @@ pub(crate) fn plan_in_time(model: &Model<'_>, options: &Options<'_>) -> Result<P
     plan_on(model, options)
 }
 
-/// Plans a job that is planned many times beside others.
+/// Plans a job that is planned many times next to others.
 pub(crate) fn plan_quickly(model: &Model<'_>, options: &Options<'_>) -> Result<Plan, PlanError> {
     ask(model, options, |problem| options.scheme.plan_quickly(problem))
 }
@@ -83,12 +84,13 @@ fn ask(
     plan(&Problem { router: &router, options })
 }
 
-/// Whether LPs of a job take long.
+/// Returns whether LPs of a job take long.
 pub(crate) fn is_large(model: &Model<'_>) -> bool {
     model.workers.len() * model.servers.len() * model.aggregators.len() >= LARGE
 }
 
-/// LP-InArt: the certified closed form where it applies, else the LP; `None` if the time did not suffice.
+/// Solves LP-InArt: the certified closed form where it applies, else the LP; `None` if the time did not
+/// suffice.
 pub(crate) fn relax(
     router: &Router<'_>,
     fixed: Option<&[f64]>,
@@ -102,7 +104,7 @@ pub(crate) fn relax(
         .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
 }
 
-/// The same for a scheme that has other ways to a plan: `None` if the solver gave up, too.
+/// Solves the relaxation for a scheme that does not depend on it: `None` also if the solver failed.
 pub(crate) fn relax_if_possible(
     router: &Router<'_>,
     fixed: Option<&[f64]>,
@@ -111,7 +113,7 @@ pub(crate) fn relax_if_possible(
     relax(router, fixed, time_left).ok().flatten()
 }
 
-/// Every worker reaches every server, and every server can take something in; where results count, every
+/// Checks that every worker reaches every server, and every server can receive; if results count, that every
 /// server reaches every worker.
 pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {
     let model = router.model;

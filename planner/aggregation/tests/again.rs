@@ -1,4 +1,4 @@
-//! Several jobs planned again where they have to change places: no single one can rise by itself.
+//! Replanning of several jobs that have to swap: no single one can improve.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::cell::Cell;
@@ -29,7 +29,7 @@ fn jobs_that_have_to_change_places_do() {
         background.links[link.index()][usize::from(topology.link(link).ends[0] != from)] += 1.5e9;
     }
     let busy = topology.with_background(&background);
-    // Time that does not depend on the machine: so many questions for it.
+    // Time that does not depend on the machine: a limited number of queries.
     let asked = Cell::new(0);
     let time_left = || {
         asked.set(asked.get() + 1);
@@ -41,7 +41,7 @@ fn jobs_that_have_to_change_places_do() {
     assert_eq!(rates(&fresh), [666.7, 666.7]);
     assert_eq!(rates(&again), rates(&fresh));
     again.iter().for_each(|plan| check(&busy, plan).unwrap());
-    // What has moved is counted: one of the two jobs went to the other spine, all of it.
+    // Moves are counted: one of the two jobs moved to the other spine completely.
     let moved: Vec<usize> = again.iter().map(|plan| plan.moved.unwrap().flows).collect();
     let other = |(new, old): (&Plan, &Plan)| {
         let moved = |(new, old): (&Flow, &Flow)| (&new.aggregator, &new.path) != (&old.aggregator, &old.path);

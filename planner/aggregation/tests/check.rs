@@ -1,4 +1,4 @@
-//! The checker finds every way in which a plan can be spoilt.
+//! The checker finds every way in which a plan can be corrupted.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ fn fig1() -> (Topology, Plan) {
     MADE.clone()
 }
 
-/// Spoils the Fig. 1 plan and returns what the checker says.
+/// Corrupts the Fig. 1 plan and returns the checker's findings.
 fn spoilt(spoil: impl FnOnce(&mut Plan)) -> String {
     let (topology, mut plan) = fig1();
     spoil(&mut plan);

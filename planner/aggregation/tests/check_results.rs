@@ -1,4 +1,4 @@
-//! The checker walks the way back: every way in which a tree of results can be wrong, and any depth of sums.
+//! The checker walks the paths of results: every error of a tree, and any depth of sums.
 
 #![allow(clippy::unwrap_used)]
 
@@ -22,7 +22,7 @@ fn complaints(topology: &Topology, plan: &Plan) -> String {
     violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// What the checker says of a plan of Fig. 1 that counts results, spoilt.
+/// Returns the checker's findings on a corrupted plan of Fig. 1 that counts results.
 fn spoilt(spoil: impl FnOnce(&mut Plan)) -> String {
     static MADE: LazyLock<(Topology, Plan)> = LazyLock::new(|| fig1(Results::Counted));
     let (topology, mut plan) = MADE.clone();
@@ -31,7 +31,7 @@ fn spoilt(spoil: impl FnOnce(&mut Plan)) -> String {
     complaints(&topology, &plan)
 }
 
-/// The same, of the tree of s1 alone: `v2` feeds w5, w6 and v1, and that the others.
+/// Returns the findings on the tree of s1 alone: `v2` feeds w5, w6 and v1, and v1 the others.
 fn tree(spoil: impl FnOnce(&mut Vec<[String; 2]>)) -> String {
     let found = spoilt(|plan| {
         let tree = plan.results.iter_mut().find(|tree| tree.server == "s1").unwrap();
@@ -61,13 +61,13 @@ fn trees_of_others_and_two_of_one() {
     assert_eq!(found, "results of nobody: this is not a server of the job");
     let found = spoilt(|plan| plan.results.push(plan.results[0].clone()));
     assert_eq!(found, "results of s1: listed twice");
-    // Each under the other's name: neither begins at its server.
+    // Each has the other's name: neither starts at its server.
     let found = spoilt(|plan| {
         let links = plan.results[0].links.clone();
         plan.results[0].links = std::mem::replace(&mut plan.results[1].links, links);
     });
-    assert!(found.contains("results of s1: nothing leads to s2, which sends them on to v2"), "{found}");
-    assert!(found.contains("results of s2: nothing leads to s1, which sends them on to v2"), "{found}");
+    assert!(found.contains("results of s1: no link reaches s2, which forwards them to v2"), "{found}");
+    assert!(found.contains("results of s2: no link reaches s1, which forwards them to v2"), "{found}");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_node_that_is_fed_twice() {
 #[test]
 fn a_worker_that_gets_none() {
     let found = tree(|links| links.retain(|link| link[1] != "w6"));
-    assert_eq!(found, "results of s1: worker w6 gets none");
+    assert_eq!(found, "results of s1: worker w6 receives none");
 }
 
 #[test]
@@ -113,9 +113,9 @@ fn a_host_that_forwards() {
 #[test]
 fn a_branch_that_hangs_in_the_air_and_children_before_parents() {
     let found = tree(|links| links.retain(|link| link[1] != "v1"));
-    assert!(found.contains("nothing leads to v1, which sends them on to w1"), "{found}");
+    assert!(found.contains("no link reaches v1, which forwards them to w1"), "{found}");
     let found = tree(|links| links.reverse());
-    assert!(found.contains("the link v1-w1 stands before what leads to v1"), "{found}");
+    assert!(found.contains("the link v1-w1 precedes the link to v1"), "{found}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn results_that_count_are_in_loads_and_rate() {
     let claimed = Plan { results_counted: true, ..ignoring.clone() };
     let found = complaints(&topology, &claimed);
     assert!(found.contains("load of link v2->v1: missing, though the plan uses it"), "{found}");
-    // Made with them, it says that it has not: the loads that are only theirs are too many.
+    // Made with results, it claims not to count them: the loads of results are too many.
     let found = spoilt(|plan| plan.results_counted = false);
     assert!(found.contains("load of link v2->v1: the plan does not use it"), "{found}");
     let found = spoilt(|plan| drop(plan.load.pop()));
@@ -142,7 +142,7 @@ fn plans_from_before_there_were_trees() {
     assert!(complaints(&topology, &counted).contains("results of s1: missing"));
 }
 
-/// A chain of four switches that each add up one worker more.
+/// A chain of four switches that each aggregate one worker more.
 const CHAIN: &str = "
 name: chain
 nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps},
@@ -155,7 +155,7 @@ links: [{ends: [w1, a], rate: 1 Gbps}, {ends: [w2, a], rate: 1 Gbps}, {ends: [w3
   {ends: [c, d], rate: 1 Gbps}, {ends: [s, d], rate: 1 Gbps}]
 ";
 
-/// A plan of three levels for it, as somebody might write it by hand.
+/// Checks a plan of three levels for it, as written by hand.
 fn chain(spoil: impl FnOnce(&mut String)) -> Result<(), String> {
     let mut text = String::from(
         r#"{"scheme": "by hand", "seed": 1, "topology": "chain", "job": "all", "levels": 3, "rate_bps": 1e9,
@@ -212,7 +212,7 @@ fn a_plan_of_three_levels_holds_and_its_mistakes_are_found() {
     assert!(found.contains("flow w4 to s: d has no aggregation: it only forwards"), "{found}");
     let found = replaced(r#""path": ["c", "d", "s"]"#, r#""path": ["c", "b"]"#);
     let expected =
-        ["b", "c"].map(|at| format!("trunk {at} to s: its sum goes in a circle, or waits for one that does"));
+        ["b", "c"].map(|at| format!("trunk {at} to s: its sum goes in a cycle, or waits for one that does"));
     assert_eq!(found, expected.join("\n"));
 }
 
@@ -226,7 +226,7 @@ fn a_gradient_that_is_in_the_sum_twice() {
     assert!(found.contains("trunk b to s: the trunk is listed twice"), "{found}");
 }
 
-/// A triangle of switches; 9 of 10 Mbps of the direct way back are taken.
+/// A triangle of switches; 9 of 10 Mbps of the direct path of results are used.
 const TRIANGLE: &str = "
 name: short
 nodes:
@@ -261,23 +261,23 @@ fn a_tree_that_takes_a_detour_is_no_tree_of_shortest_paths() {
     let found = complaints(&topology, &shortest);
     let of_link = |from: &str, to: &str| {
         format!(
-            "results of s0: the link {from}-{to} leads no hop farther from the server, in a plan over shortest paths"
+            "results of s0: the link {from}-{to} does not lead away from the server, in a plan over shortest paths"
         )
     };
-    // v1 is as far from v2 as v0 is: only the second link leads no farther.
+    // v1 is as far from v2 as v0 is: only the second link is a detour.
     assert_eq!(found, of_link("v1", "v0"));
     let (topology, direct) = on_triangle(Paths::Shortest, Results::Counted);
     assert_eq!((direct.rate_bps, check(&topology, &direct)), (1e6, Ok(())));
 }
 
-/// Results that are not counted are sent all the same: 1 Mbps is left of v2->v0.
+/// Results that are not counted are sent all the same: 1 Mbps of v2->v0 is available.
 #[test]
 fn what_results_that_are_not_counted_fill_is_named() {
     let (topology, plan) = on_triangle(Paths::Any, Results::Ignored);
     assert_eq!((plan.rate_bps, check(&topology, &plan)), (10e6, Ok(())));
     let held = held_by_results(&topology, &plan).unwrap();
     assert_eq!((held.rate_bps, &*held.limit), (1e6, "link v2->v0"));
-    // What other jobs use is not there for them either.
+    // Other jobs' use is not available for them either.
     let taken = Taken { resource: "link v2->v0".to_owned(), used_bps: 0.5e6 };
     let beside = Plan { other_jobs: vec![taken], ..plan.clone() };
     assert_eq!(held_by_results(&topology, &beside).unwrap().rate_bps, 0.5e6);

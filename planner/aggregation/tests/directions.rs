@@ -39,7 +39,7 @@ fn plans_keep_to_the_rate_of_each_direction() {
     };
     let both = planned("2 Gbps");
     assert!((both - 2e9).abs() < 1.0, "{both}");
-    assert!((planned("[2 Gbps, 6 Gbps]") - both).abs() < 1.0, "the way up is the slower one");
-    assert!((planned("[6 Gbps, 2 Gbps]") - both).abs() < 1.0, "results come back at 2 Gbit/s");
+    assert!((planned("[2 Gbps, 6 Gbps]") - both).abs() < 1.0, "the uplink is the slower direction");
+    assert!((planned("[6 Gbps, 2 Gbps]") - both).abs() < 1.0, "results return at 2 Gbit/s");
     assert!(planned("[6 Gbps, 3 Gbps]") > both);
 }

@@ -1,4 +1,4 @@
-//! Exact jobs: what says that a job is one, and that plans are the same for them.
+//! Exact jobs: how they are declared, and that plans are equal for them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ fn fig1() -> Topology {
     Topology::from_yaml(FIG1).unwrap()
 }
 
-/// The same network with the jobs of those numbers exact.
+/// Returns the network with the jobs of these numbers exact.
 fn with_exact(topology: &Topology, exact: &[usize]) -> Topology {
     let jobs = topology.jobs().iter().enumerate();
     topology.with_jobs(jobs.map(|(n, job)| Job { exact: exact.contains(&n), ..job.clone() }).collect())

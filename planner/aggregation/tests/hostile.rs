@@ -11,7 +11,7 @@ use proptest::sample::Index;
 
 use crate::imported::{SAMPLES, options};
 
-/// What a careless or hostile hand writes into a document.
+/// Words of careless or hostile documents.
 const WORDS: [&str; 24] = [
     "NaN", "-1", "0", "1e400", "1e-300", "1e300", ".inf", "null", "~", "[", "]", "{", "}", "\"", ":", ",",
     "- ", "&a", "*a", "!!int", "\n", "s0", "v0", "\u{0}",
@@ -36,7 +36,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// The text in words and what stands between them.
+/// Returns the words and separators of a text.
 fn tokens(text: &str) -> Vec<&str> {
     let mut all: Vec<&str> = Vec::new();
     let word = |c: char| c.is_alphanumeric() || "._-".contains(c);
@@ -61,7 +61,7 @@ fn damaged(text: &str, hits: &[Damage]) -> String {
         match hit {
             Damage::Write(place, word) => all.insert(at(place), word),
             Damage::Replace(place, word) => {
-                // A word or number, where there is one: damage that still reads is the more interesting.
+                // Prefer a word or number: damaged text that still parses is more interesting.
                 let place = at(place);
                 let found = (place..all.len()).find(|&i| all[i].starts_with(char::is_alphanumeric));
                 all[found.unwrap_or(place)] = word;
@@ -136,7 +136,7 @@ proptest! {
         let good = plan(&network, &network.jobs()[0], &Options::new(schemes::INART)).unwrap();
         if let Ok(read) = Plan::from_json(&damaged(&good.to_json(), &hits)) {
             let found = check(&network, &read);
-            // Only what no constraint depends on may have been hit if nothing was found.
+            // If no finding is reported, the damage may only concern values without constraints.
             if found.is_ok() {
                 let same = Plan { seed: good.seed, solve_ms: good.solve_ms, bounds: good.bounds.clone(),
                     scheme: good.scheme.clone(), violation: good.violation.clone(), load: good.load.clone(),

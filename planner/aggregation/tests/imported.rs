@@ -1,4 +1,4 @@
-//! Networks of other tools, as imported, have plans.
+//! Imported networks of other tools have plans.
 
 #![allow(clippy::unwrap_used)]
 
@@ -30,7 +30,7 @@ pub fn options() -> ImportOptions {
     }
 }
 
-/// One or two servers by turns.
+/// Uses one or two servers by turns.
 #[test]
 fn every_scheme_plans_what_was_imported() {
     for (seed, sample) in (1..).zip(SAMPLES) {

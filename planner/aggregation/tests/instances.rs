@@ -1,5 +1,5 @@
-//! The reference instances of the InArt paper's emulation (k = 6 fat-trees) and the link-bound ones, when
-//! they are at hand.
+//! The reference instances of the InArt paper's emulation (k = 6 fat-trees) and the link-bound ones, if
+//! available.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::with_units::with_units;
 
-/// Runs `test` on every instance whose name starts with `prefix`; says so if the instances are not there.
+/// Runs `test` on every instance whose name starts with `prefix`; prints a note if the instances are missing.
 fn each(prefix: &str, test: impl Fn(&Topology, &Value)) {
     let folder = Path::new(env!("INART_ROOT")).join("../shared/instances");
     let Ok(expected) = read(&folder.join("expected.json")) else {
@@ -43,7 +43,7 @@ fn mbps(bps: f64, figure: &Value) -> bool {
     (bps / 1e6 - figure.as_f64().unwrap()).abs() < 1e-3
 }
 
-/// As the InArt paper plans: the figures are of its model, which has no results.
+/// Plans as the InArt paper does: the figures are of its model, which has no results.
 fn without_results(scheme: &'static dyn Scheme) -> Options<'static> {
     Options { results: Results::Ignored, ..Options::new(scheme) }
 }
@@ -59,7 +59,7 @@ fn results_cost_the_emulation_nothing() {
     });
 }
 
-/// What was reached when this was written, in Mbps; raise it with the planner. The other link-bound instances
+/// Reached rates when this was written, in Mbps; raise them with the planner. The other link-bound instances
 /// take minutes.
 const TIGHT: [(&str, f64); 2] = [("tight-k4-S2-s1-w10", 4.3), ("tight-k6-S4-s1-w20", 5.2)];
 
@@ -96,7 +96,7 @@ fn the_baselines_are_the_published_ones() {
         let name = topology.name();
         assert!(mbps(rate(schemes::LBMM), &figures["lbmm"]), "{name}");
         assert!(mbps(rate(schemes::ATP_UNLIMITED), &figures["atp_ignoring_switch_capacity"]), "{name}");
-        // Ours spreads what does not fit more evenly than the reference, so it may only be better.
+        // Our scheme spreads the remainder more evenly than the reference, so it may only be better.
         assert!(rate(schemes::ATP) >= figures["atp_best_effort"].as_f64().unwrap() * 1e6 - 1e3, "{name}");
     });
 }

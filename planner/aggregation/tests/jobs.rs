@@ -22,7 +22,7 @@ fn planned(topology: &Topology, order: Order, options: &Options<'_>) -> Result<J
     let plans = plan_jobs(topology, &jobs, options, order)?;
     let checked = check_jobs(topology, &plans);
     assert!(checked.is_ok(), "{} {order}: {checked:?}\n{}", options.scheme, topology.to_yaml());
-    // Each holds on its own, too, and no job can be raised alone: something it uses is full.
+    // Each holds on its own, too, and no job can be raised alone: one of its resources is full.
     for plan in &plans.plans {
         check(topology, plan).unwrap();
         let full = plan.load.iter().any(|load| load.used_bps >= load.capacity_bps * (1.0 - 1e-6));
@@ -56,7 +56,7 @@ fn close(found: &[f64], expected: &[f64]) {
     );
 }
 
-/// Two jobs of two workers, each with a server of 2 Mbps, and one switch that adds up 6 Mbps.
+/// Two jobs of two workers, each with a server of 2 Mbps, and one switch that aggregates 6 Mbps.
 fn one_switch() -> Topology {
     network(
         "  - {name: v, kind: switch, aggregation_capacity: 6 Mbps}\n",
@@ -75,8 +75,8 @@ fn one_switch() -> Topology {
 
 #[test]
 fn a_shared_switch() {
-    // Alone each sends at 2, adding up 4 of 6. Together both add up 3; in turn the second has 2 left, as good
-    // as direct.
+    // Alone each sends at 2, aggregating 4 of 6. Together both aggregate 3; in turn the second has 2 left, as
+    // good as direct.
     close(&rates(&one_switch(), Order::Together), &[1.5, 1.5]);
     close(&rates(&one_switch(), Order::InTurn), &[2.0, 1.0]);
     let plans = planned(&one_switch(), Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
@@ -102,7 +102,7 @@ fn a_shared_server() {
     close(&rates(&topology, Order::Together), &[2.0, 2.0]);
     let plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     assert!(plans.is_proven_optimal());
-    // The first takes all of the server and leaves nothing.
+    // The first uses all of the server and leaves nothing.
     let error = planned(&topology, Order::InTurn, &Options::new(schemes::OPTIMIZED)).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -155,8 +155,8 @@ fn shares_make_room_for_others() {
     close(&[plans.plans[0].rate_bps, plans.plans[1].rate_bps], &[8e6 / 3.0, 8e6 / 3.0]);
 }
 
-/// Job b has no way but the link that a fills: it is planned all the same, and d beside all of them, on the
-/// way that c leaves. No time is left to move jobs out of each other's way afterwards.
+/// Job b has no path except over the link that a fills: it is planned all the same, and d next to all of
+/// them, on the path that c leaves. No time is left to improve the set afterwards.
 #[test]
 fn a_job_whose_only_link_is_full_is_planned_beside_the_others() {
     let switches: String = (1..=5).map(|number| format!("  - {{name: v{number}, kind: switch}}\n")).collect();
@@ -244,11 +244,11 @@ fn what_there_is_no_plan_for() {
     let loaded = Topology::from_yaml(&text).unwrap();
     for order in [Order::Together, Order::InTurn] {
         let error = planned(&loaded, order, &Options::new(schemes::OPTIMIZED)).unwrap_err().to_string();
-        assert!(error.contains("job b: nothing is left of server t"), "{error}");
+        assert!(error.contains("job b: server t has no capacity left"), "{error}");
     }
 }
 
-/// Spoils two plans on a shared switch and returns what the checker says.
+/// Corrupts two plans on a shared switch and returns the checker's findings.
 fn spoilt(spoil: impl FnOnce(&mut JobPlans)) -> String {
     let topology = one_switch();
     let mut plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
@@ -292,7 +292,7 @@ fn documents_survive_json() {
     assert!(JobPlans::from_json("{\"plans\": 3}").is_err());
 }
 
-/// The network with what a plan uses as background traffic.
+/// Returns the network with a plan's use as background traffic.
 fn with_background(topology: &Topology, plan: &Plan) -> Topology {
     let mut document: serde_json::Value = serde_json::from_str(&topology.to_json()).unwrap();
     let entries = document["background"].as_array_mut().unwrap();
@@ -310,7 +310,7 @@ fn with_background(topology: &Topology, plan: &Plan) -> Topology {
             Some((a, b)) => format!("\"{a}\"->\"{b}\""),
             None => format!("\"{place}\""),
         };
-        // What is full to the last rounding error is full.
+        // A resource that is full up to the last rounding error is full.
         let full = load.used_bps >= load.capacity_bps * (1.0 - 1e-9);
         *used.entry(place).or_default() += if full { load.capacity_bps } else { load.used_bps };
     }
@@ -348,7 +348,7 @@ fn document() -> impl Strategy<Value = Topology> {
         .prop_map(|(text, bits)| with_jobs(&Topology::from_yaml(&text).unwrap(), &bits))
 }
 
-/// Max-min fair rates as the definition says. `uses[job]`: resource to use per bit/s.
+/// Returns max-min fair rates by the definition. `uses[job]`: resource to use per bit/s.
 fn filled(uses: &[BTreeMap<String, f64>], capacity: &BTreeMap<String, f64>) -> Vec<f64> {
     let mut rates: Vec<Option<f64>> = vec![None; uses.len()];
     while rates.contains(&None) {
@@ -372,7 +372,7 @@ fn filled(uses: &[BTreeMap<String, f64>], capacity: &BTreeMap<String, f64>) -> V
     rates.into_iter().flatten().collect()
 }
 
-/// Whether every path is as short as the whole network has one.
+/// Returns whether every path is a shortest path of the whole network.
 fn takes_shortest_paths(topology: &Topology, plan: &Plan) -> bool {
     let id = |name: &String| topology.node_named(name).unwrap();
     let hops = |from: NodeId, to: NodeId| {
@@ -404,7 +404,7 @@ fn takes_shortest_paths(topology: &Topology, plan: &Plan) -> bool {
     paths.into_iter().all(|path| path.len() == hops(id(&path[0]), id(path.last().unwrap())) + 1)
 }
 
-/// The same cases in every run; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=500` draws others.
+/// Uses the same cases in every run; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=500` draws others.
 fn config(cases: u32) -> ProptestConfig {
     let given = ProptestConfig::default();
     let set = |variable: &str| std::env::var_os(variable).is_some();
@@ -416,7 +416,7 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// Every scheme, both orders; together is never less fair than in turn to the slowest.
+/// Runs every scheme with both orders; together is never less fair than in turn to the slowest.
 fn hold_side_by_side(topology: &Topology, seed: u64, equal_shares: bool) -> Result<(), TestCaseError> {
     for scheme in schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::OPTIMAL) {
         let options = Options { seed, equal_shares, ..Options::new(scheme) };
@@ -429,7 +429,7 @@ fn hold_side_by_side(topology: &Topology, seed: u64, equal_shares: bool) -> Resu
             }
         };
         let Ok(in_turn) = in_turn else { continue };
-        // Pushed off its shortest paths by others, a job may find a longer way with more room.
+        // Displaced from its shortest paths by others, a job may find a longer path with more capacity.
         if in_turn.plans.iter().all(|plan| takes_shortest_paths(topology, plan)) {
             let (least, before) = (together.min_rate_bps, in_turn.min_rate_bps);
             prop_assert!(least >= before * (1.0 - 1e-6), "{scheme}: {least} < {before}");
@@ -458,7 +458,7 @@ proptest! {
         hold_side_by_side(&topology, seed, equal_shares)?;
     }
 
-    /// What earlier jobs use is background traffic, to the letter.
+    /// Earlier jobs' use is exactly background traffic.
     #[test]
     fn in_turn_is_background(topology in document()) {
         for scheme in [schemes::OPTIMIZED, schemes::LBMM, schemes::ATP] {

@@ -1,5 +1,5 @@
-//! Several jobs on networks whose switches are all linked to one, over wide links: the smallest rate beside
-//! the best of all placements, which is simple arithmetic there.
+//! Several jobs on star networks of switches with wide links: the smallest rate compared with the best of all
+//! placements, which is simple arithmetic there.
 
 #![allow(clippy::unwrap_used)]
 
@@ -54,7 +54,8 @@ impl Star {
         Topology::from_yaml(&format!("name: star\nnodes:\n{nodes}links:\n{links}jobs:\n{jobs}")).unwrap()
     }
 
-    /// All ways to place the workers of a job: how many are summed at each switch, the rest sent straight.
+    /// Returns all ways to place the workers of a job: how many are summed at each switch, the rest sent
+    /// directly.
     fn placements(&self, workers: usize) -> BTreeSet<Vec<usize>> {
         let mut all = BTreeSet::from([vec![0; self.switches.len()]]);
         for _ in 0..workers {
@@ -69,8 +70,8 @@ impl Star {
         all
     }
 
-    /// The largest rate that all jobs can have, Mbps: over all placements, what the fullest switch or server
-    /// allows.
+    /// Returns the largest rate that all jobs can have, Mbps: over all placements, the limit of the fullest
+    /// switch or server.
     fn smallest_rate(&self) -> f64 {
         let none = (vec![0; self.switches.len()], vec![0; self.servers.len()]);
         let mut sets: BTreeSet<(Vec<usize>, Vec<usize>)> = BTreeSet::from([none]);
@@ -110,8 +111,8 @@ fn compare(star: &Star) {
     assert!(bound >= best * (1.0 - 1e-6), "{bound} {best}: {star:?}");
 }
 
-/// Each job sums two workers at a switch of its own and sends the third straight: 20 / 4. A job that is held
-/// by a switch of its own has to make the other one yield.
+/// Each job sums two workers at a separate switch and sends the third directly: 20 / 4. A job that is limited
+/// by its own switch has to displace the other one.
 #[test]
 fn two_alike_jobs() {
     compare(&Star { switches: vec![12, 12], servers: vec![20], jobs: vec![(3, 0), (3, 0)] });

@@ -1,4 +1,4 @@
-//! A job that joins others which run, and one that leaves.
+//! A job that joins running ones, and one that leaves.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_aggregation::{
@@ -7,7 +7,7 @@ use inart_planner_aggregation::{
 use inart_topologies::switched::generate::{Equipment, deal_jobs, fat_tree};
 use inart_topologies::switched::{Job, Topology};
 
-/// Two jobs of two workers and a server each, on one switch: nothing shared but the switch's aggregation.
+/// Two jobs of two workers and a server each, on one switch: they share only the switch's aggregation.
 fn one_switch(aggregation: &str) -> Topology {
     let text = format!(
         "{{name: shared, nodes: [{{name: v, kind: switch, aggregation_capacity: {aggregation}}},
@@ -22,7 +22,7 @@ fn one_switch(aggregation: &str) -> Topology {
     Topology::from_yaml(&text).unwrap()
 }
 
-/// Checks the plans as a set, and that nobody could be faster without slowing one that is no faster.
+/// Checks the plans as a set, and that no job could be faster without slowing one that is no faster.
 fn checked(topology: &Topology, plans: Vec<Plan>) -> Vec<Plan> {
     let min_rate_bps = plans.iter().map(|plan| plan.rate_bps).fold(f64::INFINITY, f64::min);
     let set = JobPlans {
@@ -57,8 +57,8 @@ fn a_job_takes_from_a_running_one_what_fairness_gives_it_and_gives_it_back() {
     let both =
         checked(&topology, plan_joining(&topology, std::slice::from_ref(&alone), &[two], &options).unwrap());
     assert_eq!(routes(&both[0]), routes(&alone), "the running job keeps its routes");
-    // Each server takes in 3 Mbps: 1.5 without the switch. One adds up at 3 Mbps or at less; fair is what
-    // neither could have more of.
+    // Each server receives 3 Mbps: 1.5 without the switch. One aggregates at 3 Mbps or less; the split is
+    // fair if neither could have more.
     let rates: Vec<f64> = both.iter().map(|plan| plan.rate_bps / 1e6).collect();
     assert!(rates.iter().all(|rate| (1.5 - 1e-6..=3.0 + 1e-6).contains(rate)), "{rates:?}");
     let left = checked(&topology, plan_joining(&topology, &both[..1], &[], &options).unwrap());

@@ -1,5 +1,5 @@
-//! Plans of two levels: where they are provably better, what the checker refuses of them, and that they are
-//! never worse than one level nor above their bound.
+//! Plans of two levels: where they are provably better, the checker's refusals, and that they are never worse
+//! than one level nor above their bound.
 
 #![allow(clippy::unwrap_used)]
 
@@ -70,7 +70,7 @@ fn other_schemes_have_one_level() {
     }
 }
 
-/// Spoils the two-level plan of the tree and returns what the checker says.
+/// Corrupts the two-level plan of the tree and returns the checker's findings.
 fn spoilt(spoil: impl FnOnce(&mut Plan)) -> String {
     let topology = Topology::from_yaml(TREE).unwrap();
     let mut plan = made(&topology, &two());
@@ -106,7 +106,7 @@ fn a_third_level_and_a_circle() {
     );
     let found = spoilt(|plan| trunk(plan, "core").path = names(&["core", "r1"]));
     for at in ["core", "r1"] {
-        let expected = format!("trunk {at} to s: its sum goes in a circle, or waits for one that does");
+        let expected = format!("trunk {at} to s: its sum goes in a cycle, or waits for one that does");
         assert!(found.contains(&expected), "{found}");
     }
     let found = spoilt(|plan| trunk(plan, "r1").path = names(&["r1"]));
@@ -153,7 +153,7 @@ fn levels_and_bounds_that_do_not_fit() {
     assert!(spoilt(|plan| plan.bounds.integral_bps = 1.1e9).contains("one level is above"));
 }
 
-/// A second switch adds up, and its links carry, one unit per sum that comes in.
+/// A second switch aggregates, and its links carry, one unit per incoming sum.
 #[test]
 fn loads_of_a_second_switch() {
     let topology = Topology::from_yaml(TREE).unwrap();
@@ -175,7 +175,7 @@ fn loads_of_a_second_switch() {
     );
 }
 
-/// The reference instances: what was reached when this was written; raise it with the planner.
+/// The reference instances: reached rates when this was written; raise them with the planner.
 #[test]
 fn gains_on_the_reference_instances() {
     let folder = Path::new(env!("INART_ROOT")).join("../shared/instances");

@@ -15,7 +15,7 @@ use crate::networks;
 /// Six digits.
 const SAME: f64 = 1e-6;
 
-/// Both ways to f~ against Eq. (5); false if the job cannot be planned at all.
+/// Compares both methods for f~ with Eq. (5); returns false if the job cannot be planned.
 fn agree(topology: &Topology, equal: bool, (paths, results): (Paths, Results)) -> Result<bool, String> {
     let job = topology.jobs().last().expect("every topology has a job");
     let planned = match lp_bound_over(topology, job, equal, (paths, results), LpMethod::Quickest) {

@@ -1,4 +1,4 @@
-//! Links that are nearly full, or much narrower than others: no network that has a plan is refused for its
+//! Links that are nearly full, or much narrower than others: no network with a plan is refused for its
 //! numbers, and such links cost nothing.
 
 #![allow(clippy::unwrap_used)]
@@ -11,18 +11,18 @@ use inart_planner_aggregation::{
 };
 use inart_topologies::switched::{Job, Topology};
 
-/// Numbers of its own, the same each time.
+/// A deterministic random number generator.
 pub struct Draws(pub u64);
 
 impl Draws {
-    /// From 0 to below `most`.
+    /// Draws from 0 to below `most`.
     pub fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % most
     }
 }
 
-/// Two jobs share the only narrow way to s1; each could have half of it.
+/// Two jobs share the only narrow path to s1; each could have half of it.
 const TWO_SWITCHES: &str = "
 name: narrow
 nodes:
@@ -62,7 +62,7 @@ fn a_narrow_link_that_two_jobs_share() {
     }
 }
 
-/// Two servers, one of them behind a link between switches with so little left.
+/// Returns two servers, one of them behind a link between switches with `left_bps` available.
 fn two_servers(left_bps: u64) -> Topology {
     let background = format!("background:\n  - {{link: [v1, v0], rate: {} bps}}\n", 1_000_000_000 - left_bps);
     let text = TWO_SWITCHES.replace("rate: 10 Mbps", "rate: 1 Gbps").replace("jobs:", &background);
@@ -91,7 +91,7 @@ fn a_server_behind_a_link_that_is_nearly_full() {
     }
 }
 
-/// The difference of a rate and of what others use of it is 1e-7 bit/s, by rounding: the link is full.
+/// The difference of a rate and its use by others is 1e-7 bit/s, by rounding: the link is full.
 #[test]
 fn a_rounding_error_is_no_capacity() {
     let used = [1e9, 999_999_999.999_999_9];
@@ -106,8 +106,8 @@ fn a_rounding_error_is_no_capacity() {
     assert_eq!(problems[0], problems[1]);
 }
 
-/// A network of up to four switches, two servers and three workers at 1 Gbps, some of whose link directions
-/// are nearly full, and the same with these directions full.
+/// Returns a network of up to four switches, two servers and three workers at 1 Gbps, some of whose link
+/// directions are nearly full, and the same with these directions full.
 fn nearly_full(draws: &mut Draws) -> [String; 2] {
     let switches = 2 + draws.below(3);
     let servers = 1 + draws.below(2);
@@ -174,7 +174,7 @@ fn links_that_are_nearly_full_cost_nothing() {
         compared += 1;
         let (rate, least) = (made.rate_bps, without.rate_bps);
         assert!(rate >= least * (1.0 - 1e-6), "{rate} below {least}\n{}", nearly.to_yaml());
-        // What the links could carry at most: 300 bit/s each.
+        // The most that the links could carry: 300 bit/s each.
         let bound = made.bounds.integral_bps;
         assert!(bound <= without.bounds.integral_bps + 5000.0, "{bound}\n{}", nearly.to_yaml());
         let of_lp = (Paths::Any, Results::Counted);

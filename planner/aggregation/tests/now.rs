@@ -1,5 +1,5 @@
-//! A network as it is now: without what failed, with what others use; what a plan still carries there; and
-//! plans that go round it with the shares of a job that runs.
+//! The current network, without failed parts and with background traffic: what a plan still carries there,
+//! and plans around failures with the shares of a running job.
 
 #![allow(clippy::unwrap_used)]
 
@@ -79,7 +79,7 @@ fn a_link_that_failed_is_gone_round_with_the_same_shares() {
     let plan = made(&left, &keeping(&running));
     assert_eq!(plan.shards, running.shards);
     assert!(!uses(&plan, ends));
-    // It holds on the whole network, too: that is where it is installed.
+    // It also holds on the whole network, where it is installed.
     assert!(sustainable_rate(&topology, &plan).unwrap().rate_bps >= plan.rate_bps * (1.0 - 1e-9));
     assert!(plan.moved.unwrap().flows < 50, "{:?}", plan.moved);
 }
@@ -197,8 +197,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever link fails or is taken up by others: a plan with the same shares holds there, and is no worse
-    /// than the plan in force is there.
+    /// For any failed or loaded link: a plan with the same shares holds there, and is no worse than the
+    /// active plan there.
     #[test]
     fn kept_shares_are_kept_and_no_plan_is_worse(
         text in networks::document(),

@@ -1,4 +1,4 @@
-//! What the scheme exact claims: never less than another scheme finds, whatever the unit of the rates.
+//! Claims of the scheme optimal: never less than another scheme finds, in any unit of the rates.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,12 +8,12 @@ use inart_planner_aggregation::{Options, Plan, Scheme, check, plan, schemes};
 use inart_topologies::switched::Topology;
 
 const BELOW_INART: &str = include_str!("data/exact-below-inart.yaml");
-/// The same with the background taken off the capacities.
+/// The same network with the background subtracted from the capacities.
 const SMALL: &str = include_str!("data/exact-below-inart-small.yaml");
 
-/// Random networks; `OPTIMUM_CASES=100` asks for others besides.
+/// Number of random networks; `OPTIMUM_CASES=100` asks for others in addition.
 const CASES: u64 = 1;
-/// Of networks of two switches: what nodes can do, and the rate of every link, both in parts of a Mbps.
+/// Capacities of nodes and links of networks of two switches, both in parts of a Mbps.
 const SCALES: [(f64, f64); 4] = [(1.0, 200.0), (1.0, 1e6), (1e-3, 1.0), (1e4, 1e6)];
 /// The optimum of `BELOW_INART`, in bit/s.
 const BELOW_INART_BPS: f64 = 4_017_833.333;
@@ -24,7 +24,7 @@ fn made(topology: &Topology, scheme: &dyn Scheme) -> Plan {
     plan
 }
 
-/// No plan is above a stated bound, and exact is never below inart.
+/// Checks that no plan is above a stated bound, and optimal is never below optimized.
 fn agree(topology: &Topology) -> (Plan, Plan) {
     let (ours, exact) = (made(topology, schemes::OPTIMIZED), made(topology, schemes::OPTIMAL));
     let (below, above) = (ours.rate_bps, exact.rate_bps);
@@ -51,7 +51,7 @@ fn links_that_never_bind_do_not_lower_the_bound() {
     encloses_the_optimum(&made(&Topology::from_yaml(BELOW_INART).unwrap(), schemes::OPTIMIZED));
 }
 
-/// HiGHS called 3.874 Mbps optimal when the program was in units of the links, of which none is ever full.
+/// HiGHS called 3.874 Mbps optimal when the program was in units of the links, none of which is ever full.
 #[test]
 #[ignore = "soak: about 100 s"]
 fn links_that_never_bind_do_not_hide_the_optimum() {

@@ -31,7 +31,7 @@ fn inart(topology: &Topology) -> Plan {
     made(topology, &Options::new(schemes::OPTIMIZED)).unwrap()
 }
 
-/// The triangle with so much other traffic from v0 to v2.
+/// Returns the triangle with `bps` of background traffic from v0 to v2.
 fn loaded(bps: u32) -> Topology {
     topology(&format!("{TRIANGLE}background:\n  - {{link: [v0, v2], rate: {bps} bps}}\n"))
 }
@@ -91,7 +91,7 @@ fn a_running_plan_with_a_detour_stays() {
     let again = Options { running: Some(&running), ..Options::new(schemes::OPTIMIZED) };
     let plan = made(&triangle, &again).unwrap();
     assert_eq!((plan.rate_bps, plan.moved), (10e6, Some(Moved { flows: 0, trunks: 0 })));
-    // The tool's own plan from before the short link was there.
+    // The tool's own plan from before the short link existed.
     let before = topology(&TRIANGLE.replace("  - {ends: [v0, v2], rate: 1 Mbps}\n", ""));
     let running = inart(&before);
     let again = Options { running: Some(&running), ..Options::new(schemes::OPTIMIZED) };
@@ -151,7 +151,7 @@ fn no_plan_is_refused(networks: u64, least: u32) {
     let mut planned = 0;
     for seed in 0..networks {
         let network = topology(&network(seed, &Size { switches: 6, workers: 4, servers: 2 }, 3));
-        // Of some the results cannot come back.
+        // For some the results have no path.
         let results = if seed % 2 == 0 { Results::Counted } else { Results::Ignored };
         for paths in [Paths::Any, Paths::Shortest] {
             for scheme in

@@ -1,8 +1,8 @@
 //! Random networks: every scheme's plan passes the checker, ours is never below the best of thirty of
 //! R-InArt's roundings, and the bound holds for the exact optimum.
 //!
-//! The networks are those of fixed seeds, so that every run tests the same; `PROPTEST_RNG_SEED=7
-//! PROPTEST_CASES=5000` draws others, and more. A case that fails is kept in `random.regressions` and tried
+//! The networks are those of fixed seeds, so that every run tests the same ones; `PROPTEST_RNG_SEED=7
+//! PROPTEST_CASES=5000` draws others, and more. A failing case is stored in `random.regressions` and tried
 //! first from then on.
 
 #![allow(clippy::unwrap_used)]
@@ -23,22 +23,22 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseErr
 
 /// Networks are drawn in parts that run side by side.
 const PARTS: u32 = 4;
-/// The seed of the first part; the others count on.
+/// Seed of the first part; the others continue from it.
 const SEED: u64 = 3;
 /// R-InArt's seeds that ours must beat.
 const ROUNDINGS: u64 = 30;
 /// Larger networks are not given to the integer program: flows (workers times servers) times switches.
 const SMALL: usize = 40;
-/// Networks with more ways than that are not compared with brute force.
+/// Networks with more binaries are not compared with brute force.
 const BINARIES: usize = 80;
-/// One network in so many is compared, to bound the time that the test takes.
+/// One of this many networks is compared, to bound the test's time.
 const COMPARED: u64 = 5;
 
 fn set(variable: &str) -> bool {
     std::env::var_os(variable).is_some()
 }
 
-/// The settings of a part of `cases` networks, unless the environment says otherwise.
+/// Returns the settings of a part of `cases` networks, unless the environment sets others.
 fn config(part: u32, cases: u32) -> Config {
     let given = Config::default();
     let seed = if let RngSeed::Fixed(seed) = given.rng_seed { seed } else { SEED };
@@ -51,7 +51,7 @@ fn config(part: u32, cases: u32) -> Config {
     }
 }
 
-/// A plan of the topology's last job; it holds, and so does what is read back from its text.
+/// Plans the topology's last job; checks the plan, and the one read back from its text.
 fn made(topology: &Topology, options: &Options<'_>) -> Result<Result<Plan, PlanError>, TestCaseError> {
     let job = topology.jobs().last().unwrap();
     let plan = match plan(topology, job, options) {
@@ -64,7 +64,7 @@ fn made(topology: &Topology, options: &Options<'_>) -> Result<Result<Plan, PlanE
     Ok(Ok(plan))
 }
 
-/// A plan that overloads a switch is forgiven only if it says so, whatever its scheme's name.
+/// A plan that overloads a switch is accepted only if it states so, independent of its scheme's name.
 fn overload_is_refused(topology: &Topology, nocap: &Plan) -> Result<(), TestCaseError> {
     let over = |load: &inart_planner_aggregation::plan::Load| {
         load.resource.starts_with("switch ") && load.used_bps > load.capacity_bps * 1.001
@@ -82,7 +82,7 @@ fn overload_is_refused(topology: &Topology, nocap: &Plan) -> Result<(), TestCase
     Ok(())
 }
 
-/// All of something was used up by other traffic: no scheme may pretend otherwise.
+/// Some resource is used up by background traffic: every scheme must refuse.
 fn all_refuse<'o>(
     topology: &Topology,
     error: &PlanError,
@@ -102,12 +102,12 @@ fn all_refuse<'o>(
     Ok(())
 }
 
-/// How a plan compares with an optimum that the planner had no part in.
+/// Comparison of a plan with an optimum that is independent of the planner.
 struct Comparison {
     is_below: bool,
 }
 
-/// Compares our plan, the plan of scheme exact, and what they claim with the independent optimum; `None` if
+/// Compares our plan, the plan of scheme optimal, and their claims with the independent optimum; `None` if
 /// the network is too large for that.
 fn against_brute_force(
     topology: &Topology,
@@ -135,7 +135,7 @@ fn against_brute_force(
 struct Tally {
     total: u32,
     planned: u32,
-    /// Solved exactly.
+    /// Exactly solved networks.
     solved: u32,
     /// Networks whose plan of ours is proven.
     proven: u32,
@@ -160,7 +160,7 @@ fn one_part(part: u32, cases: u32) -> Tally {
             Err(error) => return all_refuse(&topology, &error, |scheme| options(scheme, first)),
         };
         count(&planned);
-        // The closed form and its certificate stand in for the LP only where they say the same.
+        // The closed form and its certificate replace the LP only where they agree.
         let over = (Paths::Any, Results::Counted);
         let job = topology.jobs().last().unwrap();
         let lp = lp_bound_over(&topology, job, false, over, LpMethod::Program).unwrap();
@@ -235,7 +235,7 @@ fn plans_hold_ours_is_best_and_the_bound_is_one(parts: Range<u32>, cases: u32) {
          {compared} were compared with brute force, {below} of them are below the optimum"
     );
     assert!(below * 25 <= compared, "{below} of {compared} plans are below the optimum");
-    // Nothing above may hold only because it was hardly asked.
+    // Nothing above may hold only because it was hardly tested.
     assert!(planned * 10 >= total * 8 && solved * 10 >= total * 3, "{planned} planned, {solved} solved");
     assert!(compared * 40 >= total, "{compared} compared");
 }

@@ -1,4 +1,4 @@
-//! Planning again from a running plan: never worse than what is left of it, and nothing moves without need.
+//! Replanning from a running plan: never worse than its usable part, and nothing moves unnecessarily.
 
 #![allow(clippy::unwrap_used)]
 
@@ -109,7 +109,7 @@ fn a_switch_that_has_gone_gives_its_group_to_another() {
 fn a_loss_buys_stability() {
     let before = k6();
     let running = made(&before, &Options::new(schemes::OPTIMIZED));
-    // The fullest link is slowed to 0.9 of what it carries: the plan as it is then reaches 0.9 of its rate.
+    // The fullest link is slowed to 0.9 of its load: the unchanged plan then reaches 0.9 of its rate.
     let ends = fabric(&running)[0];
     let used =
         running.load.iter().find(|load| load.resource == format!("link {}->{}", ends[0], ends[1])).unwrap();
@@ -147,7 +147,7 @@ proptest! {
     })]
 
     /// On random networks whose links then change: the plan holds, and it is no worse than the running one at
-    /// the rate that this still reaches, and within the loss of the best when told to be stable.
+    /// its remaining rate, and within the loss of the best if asked to be stable.
     #[test]
     fn never_worse_than_the_running_plan(
         text in networks::document(),

@@ -30,7 +30,7 @@ links: [{ends: [v0, v1], rate: 4 Mbps}, {ends: [s0, v0], rate: 100 Mbps}, {ends:
   {ends: [s1, v1], rate: 100 Mbps}, {ends: [w1, v1], rate: 100 Mbps}]
 ";
 
-/// Two workers at each of two switches; what switches and servers can do binds, links do not.
+/// Two workers at each of two switches; switches and servers bind, links do not.
 const WIDE: &str = "
 name: wide
 nodes: [{name: v0, kind: switch, aggregation_capacity: 3 Mbps},
@@ -74,7 +74,7 @@ fn written(tree: &ResultTree) -> Vec<String> {
     tree.links.iter().map(|[from, to]| format!("{from} {to}")).collect()
 }
 
-/// Hops from a node to every other, over switches and whatever traffic there is.
+/// Returns the hops from a node to every other, over switches, independent of traffic.
 fn distances(topology: &Topology, from: NodeId) -> BTreeMap<NodeId, usize> {
     let mut distances = BTreeMap::from([(from, 0)]);
     let mut open = VecDeque::from([from]);
@@ -93,7 +93,7 @@ fn distances(topology: &Topology, from: NodeId) -> BTreeMap<NodeId, usize> {
     distances
 }
 
-/// The tree leads over links and switches from its server to all workers of the job and to nobody else, each
+/// Checks that the tree reaches over links and switches from its server exactly all workers of the job, each
 /// node once.
 fn is_a_tree(topology: &Topology, plan: &Plan, tree: &ResultTree) {
     let job = topology.job_named(&plan.job).unwrap();
@@ -117,7 +117,7 @@ fn is_a_tree(topology: &Topology, plan: &Plan, tree: &ResultTree) {
     }
 }
 
-/// What the plan's text makes of every resource, per bit/s of its rate.
+/// Returns the plan's demand on every resource by its text, per bit/s of its rate.
 fn demand(topology: &Topology, plan: &Plan) -> BTreeMap<String, f64> {
     let shares: BTreeMap<&str, f64> = plan.shards.iter().map(|shard| (&*shard.server, shard.share)).collect();
     let mut demand: BTreeMap<String, f64> = BTreeMap::new();
@@ -137,7 +137,7 @@ fn demand(topology: &Topology, plan: &Plan) -> BTreeMap<String, f64> {
     demand
 }
 
-/// One tree per server, and loads and a rate that follow from the text.
+/// Checks one tree per server, and loads and a rate that follow from the text.
 fn holds(topology: &Topology, plan: &Plan) {
     assert!(plan.results_counted);
     let servers = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
@@ -156,7 +156,7 @@ fn holds(topology: &Topology, plan: &Plan) {
             load.used_bps
         );
     }
-    // What is not listed has no limit, or carries a share of nothing.
+    // Resources that are not listed have no limit, or carry a share of zero.
     let limited = |name: &&String| name.starts_with("link ");
     let missing = demand.iter().filter(|&(name, part)| limited(&name) && *part > 0.0).count();
     assert_eq!(missing, 0, "{demand:?}");
@@ -230,7 +230,7 @@ fn a_detour_for_results() {
         made(&triangle, &Options { paths: Paths::Shortest, ..Options::new(schemes::OPTIMIZED) }).unwrap();
     assert_eq!((shortest.rate_bps, shortest.is_proven_optimal()), (1e6, true));
     assert_eq!(written(&shortest.results[0]), ["s0 v2", "v2 v0", "v0 w0"]);
-    // Gradients take the detour and results do not where the short way is full of other traffic in one
+    // Gradients take the detour and results do not if the short path is full of background traffic in one
     // direction.
     let text = format!("{TRIANGLE}background: [{{link: [v2, v1], rate: 9.5 Mbps}}]\n");
     let plan = inart(&topology(&text));
@@ -285,7 +285,7 @@ fn results_come_over_first_links_unless_others_are_faster() {
     let second = inart(&busy);
     assert_eq!(second.rate_bps, 10e6);
     assert_eq!(written(&second.results[0]), ["s v0", "v0 v1", "v1 w"]);
-    // Others' schemes keep to the first.
+    // The published schemes use the first.
     let lbmm = made(&busy, &Options::new(schemes::LBMM)).unwrap();
     assert_eq!(written(&lbmm.results[0]), ["s v0", "v0 w"]);
 }
@@ -323,7 +323,7 @@ fn a_running_plans_trees_stay_where_they_can() {
     let running = inart(&before);
     let again = Options { running: Some(&running), ..Options::new(schemes::OPTIMIZED) };
     assert_eq!(made(&before, &again).unwrap().results, running.results);
-    // A link in the middle of the first tree goes.
+    // A link in the middle of the first tree fails.
     let is_fabric = |link: &&[String; 2]| link.iter().all(|name| !name.starts_with(['w', 's']));
     let gone = running.results[0].links.iter().find(is_fabric).unwrap().clone();
     let mut document: Value = serde_json::from_str(&before.to_json()).unwrap();

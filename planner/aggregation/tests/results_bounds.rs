@@ -10,7 +10,7 @@ use inart_planner_aggregation::{
 };
 use inart_topologies::switched::Topology;
 
-/// The ways and trees of a network at most.
+/// Limit on the routes and trees of a network.
 const BINARIES: usize = 80;
 
 /// Results whose tree has to take both ways around: two workers behind s's switch, three slow links.
@@ -31,8 +31,8 @@ fn results_are_in_the_way_of_results_only_once_per_link() {
         let made = plan(&ring, &ring.jobs()[0], &options).unwrap();
         assert!((made.rate_bps - 4e6).abs() < 1.0 && made.is_proven_optimal(), "{}", made.rate_bps);
     }
-    // With v and w on one slow link behind u, results of one server share it with nothing; gradients of both
-    // pass it.
+    // With v and w on one slow link behind u, results of one server share it with no other traffic; gradients
+    // of both pass it.
     let slow_down =
         format!("{RING}background: [{{link: [u, v], rate: 3 Mbps}}, {{link: [u, w], rate: 2 Mbps}}]\n");
     let ring = Topology::from_yaml(&slow_down).unwrap();
@@ -44,7 +44,7 @@ fn results_are_in_the_way_of_results_only_once_per_link() {
     assert!((lp - 3e6).abs() < 10.0, "{lp}");
 }
 
-/// What was compared with an optimum found by trying all trees.
+/// Comparisons with an optimum found by trying all trees.
 #[derive(Default)]
 struct Tally {
     solved: u32,

@@ -1,4 +1,4 @@
-//! The list of schemes, and what reads it.
+//! The list of schemes, and its readers.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ fn names_are_the_keys_of_the_list() {
     assert_eq!((schemes::named("fast"), schemes::named("optimized")), (None, Some(schemes::DEFAULT)));
 }
 
-/// Whoever stands for another one's work says so in its summary, and ours claims nobody's.
+/// A published scheme names its source in its summary, and ours claims no other's.
 #[test]
 fn summaries_are_plain_and_say_whose_work_it_is() {
     for scheme in schemes::ALL {

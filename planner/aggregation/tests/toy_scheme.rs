@@ -1,5 +1,5 @@
-//! A scheme of one's own plans, is checked and is read back, without a change to any crate; and what it does
-//! wrong is told.
+//! A custom scheme plans, is checked and is read back, without a change to any crate; its errors are
+//! reported.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use inart_planner_aggregation::{
 use inart_topologies::switched::{NodeId, Topology};
 use toy::Meeting;
 
-/// A chain of switches of which three add up; the workers hang on them.
+/// A chain of switches of which three aggregate, with the workers attached.
 const CHAIN: &str = "
 name: chain
 nodes: [{name: a, kind: switch, aggregation_capacity: 9 Gbps},
@@ -45,7 +45,7 @@ fn planned(topology: &Topology, options: &Options<'_>) -> Result<Plan, PlanError
 fn it_plans_any_number_of_levels() {
     let made = planned(&chain(), &Options::new(&Meeting)).unwrap();
     assert_eq!((made.scheme.as_str(), made.levels, made.trunks.len()), ("meeting", 3, 3));
-    // One unit on every link, where one level lets three through to b: 1 Gbps to a third of that.
+    // One unit on every link; with one level three units reach b: 1 Gbps becomes a third.
     assert_eq!((made.rate_bps, made.is_proven_optimal()), (1e9, true));
     let best = planned(&chain(), &Options::new(schemes::DEFAULT)).unwrap();
     assert!(best.rate_bps < made.rate_bps, "{}", best.rate_bps);
@@ -81,13 +81,13 @@ fn it_plans_several_jobs_side_by_side_and_in_turn() {
                 assert_eq!(check_jobs(&topology, &plans), Ok(()));
                 assert_eq!(plans.min_rate_bps, 0.5e9);
             }
-            // The first takes all of what the second needs.
+            // The first uses all that the second needs.
             Order::InTurn => assert!(matches!(plans, Err(PlanError::TakenBefore { .. }))),
         }
     }
 }
 
-/// What a scheme does, for [`Wrong`].
+/// Plan function of [`Wrong`].
 type Draw = fn(&Problem<'_>) -> Result<Plan, PlanError>;
 
 /// A scheme that makes a mistake, or ignores a limit.
@@ -119,7 +119,7 @@ fn path(problem: &Problem<'_>, names: &[&str]) -> Vec<NodeId> {
     names.iter().map(|name| node(problem, name)).collect()
 }
 
-/// Flows of w1 and w2 over these paths, those of the others straight; then what `more` adds.
+/// Drafts flows of w1 and w2 over these paths, those of the others directly; then `more` is added.
 fn draft(
     problem: &Problem<'_>,
     flows: [&[&str]; 2],
@@ -140,7 +140,7 @@ fn draft(
 const STRAIGHT: &[&str] = &["w2", "a", "b", "c", "d", "s"];
 const TO_A: [&[&str]; 2] = [&["w1", "a"], &["w2", "a"]];
 
-/// Mistakes, and what is said of them.
+/// Mistakes, and their messages.
 const MISTAKES: &[(Draw, &str)] = &[
     (|problem| problem.draft().plan(), "flow w1 to s is missing"),
     (|problem| draft(problem, TO_A, |_| ()), "flow w1 to s ends at a, which has no trunk for that server"),
@@ -156,7 +156,7 @@ const MISTAKES: &[(Draw, &str)] = &[
         |problem| draft(problem, [&["w1", "a", "b", "a", "b", "c", "d", "s"], STRAIGHT], |_| ()),
         "visits a node twice",
     ),
-    (|problem| draft(problem, [&["w3", "b"], STRAIGHT], |_| ()), "it leads from elsewhere"),
+    (|problem| draft(problem, [&["w3", "b"], STRAIGHT], |_| ()), "it starts elsewhere"),
     (|problem| draft(problem, [&["w1"], STRAIGHT], |_| ()), "it has no link"),
     (
         |problem| {
@@ -204,7 +204,7 @@ const MISTAKES: &[(Draw, &str)] = &[
                 draft.results(s, vec![[s, node(problem, "d")]]);
             })
         },
-        "results of s: w1 gets none",
+        "results of s: w1 receives none",
     ),
     (
         |problem| {

@@ -1,4 +1,4 @@
-//! The rate that a plan still has on a network that is no more as it was when the plan was made.
+//! Rate of a plan on a network that has changed since it was planned.
 
 use crate::plan::Plan;
 use inart_topologies::switched::Topology;
@@ -8,18 +8,18 @@ use super::network::Network;
 use super::tolerance::TOLERANCE;
 use super::violation::{Findings, Violation};
 
-/// What a plan can send on a network as it is.
+/// Sustainable rate of a plan on the current network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sustainable {
-    /// The rate at which every worker can send its whole gradient with nothing overloaded, bit/s; 0 if the
-    /// plan uses what is not there.
+    /// Rate at which every worker can send its whole gradient without overload, bit/s; 0 if the plan uses
+    /// missing nodes or links.
     pub rate_bps: f64,
-    /// What limits it: a resource, as in [`crate::plan::Load`], or what is not there, in words.
+    /// Limit: a resource, as in [`crate::plan::Load`], or a description of the missing part.
     pub limit: String,
 }
 
-/// The rate that `plan` has on `topology`, alone, whatever rate it states: the least of what its paths find.
-/// What it uses and is not there any more makes it 0.
+/// Returns the rate that `plan` alone has on `topology`, independent of its stated rate: the least rate of
+/// its paths, or 0 if a part of them is missing.
 ///
 /// # Errors
 /// A plan that is of another network or job.
@@ -27,9 +27,9 @@ pub fn sustainable_rate(topology: &Topology, plan: &Plan) -> Result<Sustainable,
     sustainable_beside(topology, plan, &[])
 }
 
-/// What holds a plan that does not count its results, once they are sent: the rate at which they and the
-/// gradients fit every link beside what the plan says of other jobs. `None` if that is no less than the rate
-/// that the plan states, or if it counts results or states no trees.
+/// Returns the rate at which results and gradients of a plan that does not count its results fit every link,
+/// next to the plan's other jobs. `None` if that is at least the plan's rate, or if the plan counts results
+/// or states no trees.
 pub fn held_by_results(topology: &Topology, plan: &Plan) -> Option<Sustainable> {
     if plan.results_counted || plan.results.is_empty() {
         return None;
@@ -49,7 +49,7 @@ pub fn held_by_results(topology: &Topology, plan: &Plan) -> Option<Sustainable> 
     (rate_bps < plan.rate_bps * (1.0 - TOLERANCE)).then_some(Sustainable { rate_bps, limit })
 }
 
-/// The same beside other plans that send at these rates (bit/s).
+/// Returns the rate of a plan next to other plans that send at these rates (bit/s).
 pub(crate) fn sustainable_beside(
     topology: &Topology,
     plan: &Plan,
@@ -63,7 +63,7 @@ pub(crate) fn sustainable_beside(
     }
     let mut taken = std::collections::BTreeMap::new();
     for &(other, rate_bps) in others {
-        // What lies on paths that are no more takes nothing.
+        // Parts of paths that are missing use no capacity.
         for (resource, per_bit) in demand_of(&network, other, &mut Findings::default())? {
             *taken.entry(resource).or_insert(0.0) += per_bit * rate_bps;
         }

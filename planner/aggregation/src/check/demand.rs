@@ -1,4 +1,4 @@
-//! What a plan puts on every resource, as far as its structure is sound.
+//! Demand of a plan on every resource, as far as its structure is valid.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::{graph, loads, passes, results, shares, sums};
 use crate::plan::Plan;
 use inart_topologies::switched::Job;
 
-/// What a plan puts on every resource per bit/s of its rate, as far as its structure is sound: `findings` has
-/// what is not.
+/// Returns the demand of a plan on every resource per bit/s of its rate, as far as its structure is valid;
+/// `findings` receives the violations.
 pub(super) fn demand_of(
     network: &Network<'_>,
     plan: &Plan,
@@ -40,7 +40,7 @@ pub(super) fn demand_of(
     Ok(loads::of_plan(network, plan, &shards))
 }
 
-/// How often it may add up, and the bound that goes with it.
+/// Checks the number of aggregation levels, and the bound that depends on it.
 fn levels(plan: &Plan, findings: &mut Findings) {
     if plan.levels < 1 {
         findings.wrong("levels", format!("{}, not 1 or more", plan.levels));

@@ -1,5 +1,4 @@
-//! Reads a plan's flows and trunks as one graph for each shard: who sends, where sums are made, where they
-//! end.
+//! Reads a plan's flows and trunks as one graph for each shard: senders, aggregation points, and ends.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,15 +8,15 @@ use crate::choices::Paths;
 use crate::plan::{Plan, Trunk};
 use inart_topologies::switched::{Job, NodeId};
 
-/// What a worker, or a switch with a sum, sends towards the server.
+/// Path of a worker's gradient, or of a switch's sum, towards the server.
 pub(super) struct Leg<'p> {
-    /// For messages.
+    /// Description for messages.
     pub place: String,
     pub source: NodeId,
-    /// Who adds it up: a switch, or the server.
+    /// Aggregation point at its end: a switch, or the server.
     pub end: NodeId,
     pub path: Vec<NodeId>,
-    /// For a sum: the workers that the plan says are in it.
+    /// Workers in a sum according to the plan.
     pub stated: Option<&'p [String]>,
     /// Frames per chunk; more than one for sums of more workers than one bitmap names.
     pub frames: usize,
@@ -31,7 +30,7 @@ pub(super) struct Shard<'p> {
     pub legs: Vec<Leg<'p>>,
 }
 
-/// The shards of a plan, in the job's order; without what names no node, or has no path.
+/// Returns the shards of a plan, in the job's order, without parts that name no node, or have no path.
 pub(super) fn shards<'p>(
     network: &Network<'_>,
     job: &Job,
@@ -121,7 +120,7 @@ impl<'p> Reader<'_, 'p> {
         found
     }
 
-    /// A switch that can add up.
+    /// Returns the node of that name if it is a switch that can aggregate.
     fn aggregator(&mut self, place: &str, name: &str) -> Option<NodeId> {
         let found = self.network.node(name).filter(|&id| self.network.is_switch(id));
         match found {

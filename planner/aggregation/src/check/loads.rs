@@ -1,4 +1,4 @@
-//! What a plan puts on every resource, counted from its graph.
+//! Demand of a plan on every resource, computed from its graph.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::graph::Shard;
 use super::network::{Network, Resource};
 use crate::plan::Plan;
 
-/// By resource, what it carries per bit/s of the plan's rate; only what is used.
+/// Returns the demand on each used resource per bit/s of the plan's rate.
 pub(super) fn of_plan(network: &Network<'_>, plan: &Plan, shards: &[Shard<'_>]) -> BTreeMap<Resource, f64> {
     let mut demand: BTreeMap<Resource, f64> = BTreeMap::new();
     for shard in shards {

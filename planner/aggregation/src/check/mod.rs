@@ -1,10 +1,10 @@
-//! Checks a plan against its topology from the plan's text alone. Shares no code with the schemes: it knows
-//! the topology, the plan, and what a sum is.
+//! Checks a plan against its topology from the plan's text alone. Shares no code with the schemes: it uses
+//! only the topology, the plan, and the definition of a sum.
 //!
-//! For each shard the text is a graph: workers send, switches make sums of what ends at them, the server ends
-//! it; and back from the server results go over a tree with copies at its branches. `graph` reads it, `sums`
-//! and `results` walk it, to any depth, `loads` counts what it puts on every resource, `numbers` compares
-//! that with what the plan states.
+//! For each shard the text is a graph: workers send, switches sum the flows that end at them, the server is
+//! the sink; from the server results follow a tree with copies at its branches. `graph` reads it, `sums` and
+//! `results` walk it, to any depth, `loads` computes its demand on every resource, and `numbers` compares
+//! that with the plan's numbers.
 
 mod attainable;
 mod demand;
@@ -31,26 +31,27 @@ pub use violation::Violation;
 
 /// Verifies every constraint, path, sum, tree of results, share, load and the rate of a plan.
 ///
-/// What the plan says that it ignores ([`Plan::ignores`]) is not held against it.
+/// Limits that the plan states to ignore ([`Plan::ignores`]) may be exceeded.
 ///
 /// # Errors
-/// All that is wrong, the structure before the numbers: those mean nothing while it is.
+///
+/// All violations, of the structure before the numbers: numbers are meaningless for an invalid structure.
 pub fn check(topology: &Topology, plan: &Plan) -> Result<(), Vec<Violation>> {
     examine(topology, plan).map(drop)
 }
 
-/// What a valid plan uses of a resource that has a limit.
+/// Use of a limited resource by a valid plan.
 pub(crate) struct Use {
     pub resource: String,
-    /// At the plan's rate.
+    /// Use at the plan's rate.
     pub used_bps: f64,
-    /// What there is, background taken off, for this plan and all others.
+    /// Capacity without background traffic, for this plan and all others.
     pub capacity_bps: f64,
     /// Whether the plan ignores the limit.
     pub ignored: bool,
 }
 
-/// Like [`check`]; says what the plan uses.
+/// Checks like [`check`], and returns the plan's use of resources.
 pub(crate) fn examine(topology: &Topology, plan: &Plan) -> Result<Vec<Use>, Vec<Violation>> {
     let network = Network::new(topology);
     let mut findings = Findings::default();

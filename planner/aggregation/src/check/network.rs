@@ -1,4 +1,4 @@
-//! What the checker knows of the network: its nodes, links, capacities and distances.
+//! The checker's view of the network: its nodes, links, capacities and distances.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::plan::{Limit, Plan};
 use inart_topologies::switched::{NodeId, NodeKind, Topology};
 
-/// What a plan uses.
+/// Resource of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Resource {
     /// A link in one direction.
@@ -45,7 +45,7 @@ impl<'t> Network<'t> {
         self.topology.node(id).kind == NodeKind::Switch
     }
 
-    /// Whether a switch can add up at all.
+    /// Returns whether a switch can aggregate.
     pub fn adds_up(&self, id: NodeId) -> bool {
         self.is_switch(id) && self.topology.node(id).aggregation_bps > 0.0
     }
@@ -54,7 +54,7 @@ impl<'t> Network<'t> {
         self.topology.link_between(from, to).is_some()
     }
 
-    /// Hops from one node to another over switches, whatever traffic there is.
+    /// Returns the number of hops from one node to another over switches, independent of traffic.
     pub fn distance(&self, from: NodeId, to: NodeId) -> usize {
         let known = self.distances.borrow().get(&to).cloned();
         let distances = known.unwrap_or_else(|| {
@@ -81,7 +81,7 @@ impl<'t> Network<'t> {
         distances
     }
 
-    /// What is left of a resource, bit/s; `None` when nothing limits it.
+    /// Returns the available capacity of a resource, bit/s; `None` if it is unlimited.
     pub fn capacity(&self, resource: Resource) -> Option<f64> {
         match resource {
             Resource::Arc(from, to) => {
@@ -101,7 +101,7 @@ impl<'t> Network<'t> {
         }
     }
 
-    /// Whether a plan says that it does not keep to the limit of a resource.
+    /// Returns whether a plan states that it ignores the limit of a resource.
     pub fn ignores(&self, plan: &Plan, resource: Resource) -> bool {
         let Resource::Node(id) = resource else { return false };
         self.is_switch(id) && plan.ignores.contains(&Limit::Aggregation)

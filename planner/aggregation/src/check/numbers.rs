@@ -1,4 +1,4 @@
-//! The numbers that a plan states, beside those that follow from its graph.
+//! Comparison of a plan's numbers with those that follow from its graph.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -42,7 +42,7 @@ pub(super) fn compare(
     bounds(plan, findings);
 }
 
-/// Every load is stated (or none at all, as in plans written by hand), and right.
+/// Checks that every load is stated (or none, as in plans written by hand), and right.
 fn stated_loads(plan: &Plan, loads: BTreeMap<String, (f64, f64)>, findings: &mut Findings) {
     let mut left = loads.clone();
     for load in &plan.load {
@@ -83,7 +83,7 @@ fn bounds(plan: &Plan, findings: &mut Findings) {
     }
 }
 
-/// What the plan says other jobs use, by resource.
+/// Returns the use of resources by other jobs that the plan states.
 fn taken(plan: &Plan, findings: &mut Findings) -> HashMap<String, f64> {
     let mut taken = HashMap::new();
     for other in &plan.other_jobs {

@@ -1,13 +1,13 @@
-//! Whether switches can tell apart the passes of a worker's frames. On one server's shard a worker's gradient
-//! may cross a switch several times, on its own and in sums: the switch goes by the port that a frame comes
-//! in by.
+//! Checks whether switches can distinguish the passes of a worker's frames. On one server's shard a worker's
+//! gradient may cross a switch several times, on its own and in sums: the switch distinguishes frames by
+//! input port.
 
 use std::collections::HashSet;
 
 use crate::plan::Plan;
 
-/// The flows and trunks on which frames of a worker come to a switch from where they have come before: place
-/// and problem.
+/// Returns the flows and trunks on which frames of a worker reach a switch from a node from which they have
+/// arrived before: name and problem.
 pub(super) fn ambiguous(plan: &Plan) -> Vec<(String, String)> {
     let flows = plan.flows.iter().map(|flow| (&flow.server, std::slice::from_ref(&flow.worker), &flow.path));
     let trunks = plan.trunks.iter().map(|trunk| (&trunk.server, trunk.workers.as_slice(), &trunk.path));

@@ -1,5 +1,5 @@
-//! Walks the way back: from each server a tree with copies at its branches, that leads to every worker of the
-//! job once.
+//! Walks the paths of results: from each server a tree with copies at its branches, which reaches every
+//! worker of the job once.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,7 +18,7 @@ pub(super) fn strangers(network: &Network<'_>, job: &Job, plan: &Plan, findings:
     }
 }
 
-/// Finds what is wrong with the tree of one server. Plans that do not count results may have no trees at all.
+/// Finds the violations in the tree of one server. Plans that do not count results may have no trees.
 pub(super) fn walk(network: &Network<'_>, job: &Job, plan: &Plan, server: NodeId, findings: &mut Findings) {
     let place = place(network.name(server));
     let mut of_server = plan.results.iter().filter(|tree| tree.server == network.name(server));
@@ -39,13 +39,13 @@ fn place(server: &str) -> String {
     format!("results of {server}")
 }
 
-/// Links of a tree that lead no hop farther from the server.
+/// Finds links of a tree whose end is not farther from the server.
 fn detours(network: &Network<'_>, tree: &ResultTree, server: NodeId, findings: &mut Findings) {
     for [from, to] in &tree.links {
         let (Some(a), Some(b)) = (network.node(from), network.node(to)) else { continue };
         let [near, far] = [a, b].map(|node| network.distance(node, server));
         if near == usize::MAX || far != near + 1 {
-            let problem = format!("the link {from}-{to} leads no hop farther from the server");
+            let problem = format!("the link {from}-{to} does not lead away from the server");
             findings.wrong(&place(&tree.server), problem + ", in a plan over shortest paths");
         }
     }
@@ -68,8 +68,8 @@ fn of_tree(network: &Network<'_>, job: &Job, tree: &ResultTree, server: NodeId, 
         }
         if !fed.contains(&from) {
             let problem = match ends.contains(&from) {
-                true => format!("the link {a}-{b} stands before what leads to {a}, or is part of a circle"),
-                false => format!("nothing leads to {a}, which sends them on to {b}"),
+                true => format!("the link {a}-{b} precedes the link to {a}, or is part of a cycle"),
+                false => format!("no link reaches {a}, which forwards them to {b}"),
             };
             findings.wrong(&place, problem);
         }
@@ -83,6 +83,6 @@ fn of_tree(network: &Network<'_>, job: &Job, tree: &ResultTree, server: NodeId, 
         findings.wrong(&place, format!("the branch to {} leads to no worker of the job", network.name(leaf)));
     }
     for &worker in job.workers.iter().filter(|worker| !fed.contains(worker)) {
-        findings.wrong(&place, format!("worker {} gets none", network.name(worker)));
+        findings.wrong(&place, format!("worker {} receives none", network.name(worker)));
     }
 }

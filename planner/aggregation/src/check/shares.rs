@@ -1,4 +1,4 @@
-//! How the gradient is cut.
+//! Partition of the gradient.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::violation::Findings;
 use crate::plan::Plan;
 use inart_topologies::switched::{Job, NodeId};
 
-/// x_s by server: each server of the job once, from 0 to 1, summing to 1.
+/// Returns x_s by server: each server of the job once, from 0 to 1, summing to 1.
 pub(super) fn of_plan(
     network: &Network<'_>,
     job: &Job,

@@ -1,4 +1,4 @@
-//! Walks a shard from the workers to the server, sum by sum: every gradient has to be in the server's sum
+//! Walks a shard from the workers to the server, sum by sum: every gradient must be in the server's sum
 //! exactly once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,18 +9,18 @@ use super::violation::Findings;
 use crate::plan::WORKERS_PER_SUM;
 use inart_topologies::switched::{Job, NodeId};
 
-/// What ends at a switch or the server.
+/// Sum at a switch or the server.
 #[derive(Default)]
 struct Sum {
     /// The workers in it, each as often as it is in it.
     workers: Vec<NodeId>,
-    /// How often gradients in it have been added up before at most.
+    /// Largest number of earlier aggregations of its gradients.
     depth: usize,
-    /// Sums of others that it takes in and that are not made yet.
+    /// Number of its incoming sums that are not computed yet.
     awaited: usize,
 }
 
-/// Finds what is wrong with a shard's sums, and how many frames each takes.
+/// Finds the violations in a shard's sums, and the number of frames of each.
 pub(super) fn walk(
     network: &Network<'_>,
     job: &Job,
@@ -77,15 +77,15 @@ pub(super) fn walk(
     }
     let circle: Vec<NodeId> = sums.keys().copied().filter(|v| *v != server && !made.contains(v)).collect();
     for v in &circle {
-        findings.wrong(&trunk(*v), "its sum goes in a circle, or waits for one that does");
+        findings.wrong(&trunk(*v), "its sum goes in a cycle, or waits for one that does");
     }
-    // What never comes is told where it stays.
+    // Sums that wait for a cycle are reported where they wait.
     if circle.is_empty() {
         arrives(network, job, shard, &sums[&server].workers, findings);
     }
 }
 
-/// Every worker of the job once.
+/// Checks that every worker of the job arrives once.
 fn arrives(network: &Network<'_>, job: &Job, shard: &Shard<'_>, workers: &[NodeId], findings: &mut Findings) {
     let mut times: HashMap<NodeId, usize> = HashMap::new();
     workers.iter().for_each(|&worker| *times.entry(worker).or_default() += 1);
@@ -97,12 +97,12 @@ fn arrives(network: &Network<'_>, job: &Job, shard: &Shard<'_>, workers: &[NodeI
             None if shard.legs.iter().any(|leg| leg.source == worker) => {
                 findings.wrong(&place(), "its gradient is not in the server's sum")
             }
-            None => {} // told as missing, or as having no path
+            None => {} // reported as missing, or as having no path
         }
     }
 }
 
-/// The workers that a trunk names are those in its sum, each once.
+/// Checks that the workers of a trunk are those in its sum, each once.
 fn compare(
     network: &Network<'_>,
     place: &str,

@@ -1,47 +1,47 @@
-//! What may be wrong with a plan.
+//! Violations of plans.
 
 use std::fmt;
 
 use inart_topologies::one_line;
 use inart_topologies::units::display_rate;
 
-/// One thing wrong with a plan. Displays as one line.
+/// Violation in a plan. Displays as one line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Violation {
     /// The plan is for another topology, or names a job that this one does not have.
     OtherTopology(String),
-    /// A name, share, flow, trunk or path is wrong: where, and what.
+    /// Invalid name, share, flow, trunk or path.
     Malformed {
         /// The shard, flow or trunk.
         place: String,
-        /// What is wrong with it.
+        /// Problem.
         problem: String,
     },
     /// More is sent over a resource than it can take.
     Overload {
         /// `link a->b`, `switch v` or `server s`.
         resource: String,
-        /// What the plan's rate makes of it, bit/s.
+        /// Use at the plan's rate, bit/s.
         used_bps: f64,
-        /// What it can take, bit/s.
+        /// Capacity, bit/s.
         capacity_bps: f64,
-        /// The jobs that share it, if several plans are checked together; else empty.
+        /// Jobs that share it, if several plans are checked together; else empty.
         jobs: Vec<String>,
     },
-    /// Something is wrong with the plan of one of several jobs.
+    /// Violation in the plan of one of several jobs.
     Job {
-        /// The job.
+        /// Job.
         job: String,
-        /// What.
+        /// Violation.
         violation: Box<Violation>,
     },
-    /// A number that the plan states is not the one that follows from its flows.
+    /// Number that differs from the one that follows from the plan's flows.
     WrongNumber {
-        /// Which.
+        /// Name of the number.
         what: String,
-        /// What the plan says.
+        /// Number in the plan.
         stated: f64,
-        /// What follows.
+        /// Computed number.
         found: f64,
     },
 }
@@ -74,7 +74,7 @@ impl Violation {
     }
 }
 
-/// What has been found so far.
+/// Violations found so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<Violation>);
 

@@ -1,4 +1,4 @@
-//! Jobs that run, planned again on the network as it is now: each from its plan in force, beside the others.
+//! Replanning of running jobs on the current network: each from its active plan, next to the others.
 
 use std::rc::Rc;
 
@@ -18,17 +18,17 @@ use crate::schemes;
 use crate::solve;
 use inart_topologies::switched::{Job, Topology};
 
-/// How often all jobs are gone through before what is full is looked at.
+/// Number of passes over all jobs before full resources are examined.
 const ROUNDS: usize = 2;
 
-/// Plans jobs that run again, each from its plan in force ([`Options::running`] is not looked at), and with
-/// its shares if [`Options::keep_shares`]. Rates are max-min fair, as in [`super::Order::Together`], for the
-/// paths found; each plan's `bounds.integral_bps` is what its job could reach alone. [`Plan::solve_ms`] stays
-/// 0.
+/// Plans running jobs again, each from its active plan ([`Options::running`] is ignored), and with its shares
+/// if [`Options::keep_shares`]. Rates are max-min fair, as in [`super::Order::Together`], for the paths
+/// found; each plan's `bounds.integral_bps` is its job's bound alone. [`Plan::solve_ms`] stays 0.
 ///
 /// # Errors
-/// As [`crate::plan()`], for the first such job; [`PlanError::Foreign`] for a plan of a job that the topology
-/// does not have.
+///
+/// As [`crate::plan()`], for the first job with an error; [`PlanError::Foreign`] for a plan of a job that the
+/// topology does not have.
 pub fn plan_again(
     topology: &Topology,
     running: &[Plan],
@@ -56,7 +56,7 @@ pub fn plan_again(
     let most: Vec<f64> = most.collect();
     let mut best = standing(&network, &most)?;
     if !reaches(&best, &most) {
-        // No job can rise by itself where two would have to change places.
+        // Where two jobs would have to swap, no single job can improve.
         let fair = max_min(&models, &most, &Options { time_left: &|| 0.0, ..*options });
         best = construct(&network, &models, best, &fair);
     }
@@ -70,7 +70,7 @@ pub fn plan_again(
             }
             let left = network.left_for(job, &best, &best.rates);
             let options = Options { time_left: &half, ..*options };
-            // Nothing may be left of what the others use: then the plan that it has stays.
+            // The others may use all capacity: then the active plan stays.
             let Ok(plan) = beside(&network, &options, job, left, f64::INFINITY) else { continue };
             let mut laid = best.laid.clone();
             laid[job] = network.laid(plan);
@@ -83,8 +83,8 @@ pub fn plan_again(
     Ok(plans.map(|(plan, running)| Plan { moved: Some(plan.moved_from(running)), ..plan }).collect())
 }
 
-/// The plans in force, and in place of those that lead over what is no more others, beside those at a part of
-/// their rates.
+/// Returns the active plans, replacing plans over missing parts by others, at a part of the rates of the
+/// rest.
 fn standing(network: &Network<'_>, most: &[f64]) -> Result<Set, PlanError> {
     let running = network.running.unwrap_or_default();
     let stands =
@@ -103,8 +103,8 @@ fn standing(network: &Network<'_>, most: &[f64]) -> Result<Set, PlanError> {
     Ok(network.side_by_side(laid.into_iter().flatten().collect(), most))
 }
 
-/// The rates that plans still have on `topology`, all sending: max-min fair, whatever rates they state; 0 for
-/// a plan that uses what is not there any more. In the order of the plans.
+/// Returns the rates that plans still have on `topology`, all sending, in the order of the plans: max-min
+/// fair, independent of their stated rates; 0 for a plan that uses missing parts.
 ///
 /// # Errors
 /// A plan that is of another network, or of a job that it does not have.
@@ -116,7 +116,7 @@ pub fn sustainable_rates(topology: &Topology, plans: &[Plan]) -> Result<Vec<Sust
         return Ok(alone);
     }
     let jobs: Vec<&Job> = standing.iter().filter_map(|&job| topology.job_named(&plans[job].job)).collect();
-    // Nothing is planned, so no scheme is asked; plans that ignore a limit are filled up to it.
+    // Nothing is planned, so no scheme is used; plans that ignore a limit are filled up to it.
     let options = Options { equal_shares: true, ..Options::new(schemes::DEFAULT) };
     let network = Network::new(topology, &jobs, &options);
     let laid = standing.iter().map(|&job| network.laid(plans[job].clone())).collect();

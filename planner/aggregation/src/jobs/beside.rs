@@ -1,4 +1,4 @@
-//! Plans one job beside others, within what these leave.
+//! Plans one job next to others, within the capacity that these leave.
 
 use super::set::Network;
 use crate::model::Model;
@@ -7,19 +7,19 @@ use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::solve;
 
-/// A link or server full of other jobs' traffic keeps this part, so that the shortest paths are those of the
-/// whole network.
+/// Share of a link or server that stays available although other jobs fill it, so that the shortest paths are
+/// those of the whole network.
 const KEPT: f64 = 1e-6;
 /// Up to this number of flows times switches a job is planned as thoroughly as one alone, and sets are built
 /// from the last job on too.
 const SMALL: usize = 100;
 
-/// Whether a job is planned with all that a job alone gets.
+/// Returns whether a job is planned with the full effort of a single job.
 pub(super) fn is_small(model: &Model<'_>) -> bool {
     model.workers.len() * model.servers.len() * model.aggregators.len() <= SMALL
 }
 
-/// Plans a job within what others leave, no faster than `ceiling_bps`.
+/// Plans a job within the capacity left by others, no faster than `ceiling_bps`.
 pub(super) fn beside(
     network: &Network<'_>,
     options: &Options<'_>,
@@ -30,7 +30,7 @@ pub(super) fn beside(
     within(network, options, job, left, (ceiling_bps, false))
 }
 
-/// The same; `quickly`: the first good plan will do.
+/// Plans a job within the capacity left by others; `quickly`: the first good plan is used.
 pub(super) fn within(
     network: &Network<'_>,
     options: &Options<'_>,

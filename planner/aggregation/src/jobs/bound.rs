@@ -4,8 +4,8 @@
 //! Any plans give a point of the relaxation, and no point of a convex set is better than its max-min fair
 //! point in the max-min sense, so no plans are. No job exceeds its own bound, and all share Eq. (5) on small
 //! networks (`links`); on large ones Eq. (2), F and G as in `phase1`: sum over jobs of W F_s - (W - 1) G_s <=
-//! B'(s) at every server, G_s <= F_s, sum of W G_s <= sum C(v), and what a worker sends for all its jobs
-//! within its links; where results count, also what it gets back, and what each server sends back.
+//! B'(s) at every server, G_s <= F_s, sum of W G_s <= sum C(v), and the traffic of a worker for all its jobs
+//! within its links; if results count, also the results it receives, and those each server sends.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) fn max_min(models: &[Model<'_>], most: &[f64], options: &Options<'_>)
     let equal = options.equal_shares;
     let whole = if options.out_of_time() { None } else { links::relaxation(models, most, options) };
     let program = whole.unwrap_or_else(|| without_links(models, most, equal));
-    // Should the solver give up, each job's own bound is still one.
+    // If the solver fails, each job's own bound still holds.
     program.solve().map_or_else(|| most.to_vec(), |(rates, _)| rates)
 }
 

@@ -1,5 +1,5 @@
 //! Checks plans of several jobs against their topology, from their text alone: each plan by
-//! [`crate::check()`], then all loads together. Knows nothing of how they were made.
+//! [`crate::check()`], then all loads together. Independent of how they were made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,12 @@ use crate::check::{TOLERANCE, Use, Violation, examine};
 use crate::plan::Plan;
 use inart_topologies::switched::Topology;
 
-/// Verifies every plan of a document, what each says the others use, that no capacity is exceeded by all of
-/// them together, and the document's own numbers.
+/// Verifies every plan of a document, its statements on the others' use, that no capacity is exceeded by all
+/// of them together, and the document's own numbers.
 ///
 /// # Errors
-/// Everything that is wrong, each with its place.
+///
+/// All violations, each with its location.
 pub fn check_jobs(topology: &Topology, document: &JobPlans) -> Result<(), Vec<Violation>> {
     if document.topology != topology.name() {
         let what =
@@ -40,7 +41,7 @@ pub fn check_jobs(topology: &Topology, document: &JobPlans) -> Result<(), Vec<Vi
             })),
         }
     }
-    // Sums mean nothing while a plan is wrong.
+    // Sums are meaningless while a plan is invalid.
     if found.is_empty() {
         loads(&uses, &mut found);
         numbers(document, &mut found);
@@ -48,7 +49,7 @@ pub fn check_jobs(topology: &Topology, document: &JobPlans) -> Result<(), Vec<Vi
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// All loads together, and what each plan says of the others.
+/// Checks all loads together, and each plan's statement on the others.
 fn loads(uses: &[(&Plan, Vec<Use>)], found: &mut Vec<Violation>) {
     let mut total: BTreeMap<&str, f64> = BTreeMap::new();
     let mut limits: BTreeMap<&str, f64> = BTreeMap::new();
@@ -73,7 +74,7 @@ fn loads(uses: &[(&Plan, Vec<Use>)], found: &mut Vec<Violation>) {
             let resource = use_.resource.as_str();
             let stated = stated.get(resource).copied().unwrap_or(0.0);
             let others = total[resource] - use_.used_bps;
-            // Held against the sum, whose rounding is in the difference.
+            // Compared relative to the sum, whose rounding error is in the difference.
             if (stated - others).abs() > TOLERANCE * total[resource] {
                 let what = format!("job {}: other jobs' use of {resource}", plan.job);
                 found.push(Violation::WrongNumber { what, stated, found: others });

@@ -1,5 +1,5 @@
-//! Max-min fair rates, two ways: by filling, exactly, when every job's use of every resource is given; and by
-//! a sequence of linear programs where the rates are sums of variables (free shares, or a relaxation).
+//! Max-min fair rates, by two methods: by filling, exactly, if every job's use of every resource is given;
+//! and by a sequence of linear programs if the rates are sums of variables (free shares, or a relaxation).
 
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
 
@@ -30,7 +30,7 @@ pub(super) fn fill(uses: &[Vec<(Resource, f64)>], capacity: &[f64]) -> Vec<f64> 
         let (full, rest): (Vec<usize>, Vec<usize>) =
             open.iter().partition(|&&job| limits(job).any(|limit| limit <= level * (1.0 + 1e-12)));
         if full.is_empty() {
-            break; // nothing limits what is left: no job without a link
+            break; // no limit is left: no job without a link
         }
         for &job in &full {
             rates[job] = level;
@@ -41,7 +41,8 @@ pub(super) fn fill(uses: &[Vec<(Resource, f64)>], capacity: &[f64]) -> Vec<f64> 
     rates
 }
 
-/// Whether rates `a` are better than `b` in the max-min sense: the smallest first, then the next, and so on.
+/// Returns whether rates `a` are better than `b` in the max-min sense: the smallest first, then the next, and
+/// so on.
 pub(super) fn is_fairer(a: &[f64], b: &[f64]) -> bool {
     let sorted = |rates: &[f64]| {
         let mut rates = rates.to_vec();
@@ -53,12 +54,12 @@ pub(super) fn is_fairer(a: &[f64], b: &[f64]) -> bool {
     a.into_iter().zip(b).find(differ).is_some_and(|(x, y)| x > y)
 }
 
-/// Whether a rate reaches a bound, up to rounding errors.
+/// Returns whether a rate reaches a bound, up to rounding errors.
 pub(super) fn is_proven(rate: f64, bound: f64) -> bool {
     rate >= bound * (1.0 - NOTHING)
 }
 
-/// One row: coefficients by variable, and what their sum may be at most (or must be).
+/// A row: coefficients by variable, and the upper bound (or value) of their sum.
 pub(super) struct Row {
     pub terms: Vec<(usize, f64)>,
     pub limit: f64,
@@ -70,17 +71,17 @@ pub(super) struct Program {
     pub variables: usize,
     /// The variables that sum to each job's rate.
     pub rates: Vec<Vec<usize>>,
-    /// What each rate can be at most, bit/s.
+    /// Upper bound of each rate, bit/s.
     pub most: Vec<f64>,
     pub rows: Vec<Row>,
 }
 
 impl Program {
-    /// The max-min fair rates, and values of the variables that give them, bit/s; `None` if the solver gives
-    /// up.
+    /// Returns the max-min fair rates, and values of the variables that give them, bit/s; `None` if the
+    /// solver fails.
     ///
-    /// Level by level: the largest rate that all open jobs can have; then those that cannot have more at that
-    /// level, found by raising as many as possible at a time, stay there.
+    /// Works level by level: finds the largest rate that all open jobs can have; then fixes the jobs that
+    /// cannot have more at that level, found by raising as many as possible at a time.
     pub fn solve(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let unit = self.most.iter().copied().filter(|most| most.is_finite()).fold(0.0, f64::max);
         if unit <= 0.0 {
@@ -105,7 +106,7 @@ impl Program {
                 }
             }
             if stuck.is_empty() {
-                break; // within tolerances of the solver everything could still rise: stay below
+                break; // within the solver's tolerances all could still rise: stay below
             }
             open.retain(|job| !stuck.contains(job));
         }
@@ -116,8 +117,8 @@ impl Program {
         self.rates[job].iter().map(|&v| values[v]).sum()
     }
 
-    /// Raises the rates of `jobs` above what all have at least: by one amount for all, or by as much as
-    /// possible in sum. The common rate, or 0; and the variables.
+    /// Raises the rates of `jobs` above the common minimum: by one amount for all, or by as much as possible
+    /// in sum. Returns the common rate, or 0, and the variables.
     fn raise(&self, least: &[f64], jobs: &[usize], unit: f64, rise: Rise) -> Option<(f64, Vec<f64>)> {
         let mut variables = ProblemVariables::new();
         let all: Vec<Variable> = (0..self.variables).map(|_| variables.add(variable().min(0.0))).collect();

@@ -1,4 +1,4 @@
-//! Makes a set of plans fairer, by planning a slow job and those in its way again.
+//! Makes a set of plans fairer, by replanning a slow job and those that limit it.
 
 use super::beside::{beside, is_small};
 use super::fair::is_fairer;
@@ -6,25 +6,25 @@ use super::set::{Network, Set};
 use crate::model::Model;
 use crate::plan::Plan;
 
-/// By how much a job's rate is to rise when others are moved out of its way.
+/// Relative increases of a job's rate that are tried when other jobs are moved.
 const STEPS: [f64; 3] = [0.3, 0.1, 0.03];
 /// Plans made per job at most while improving.
 const MOVES: usize = 60;
 
-/// Which jobs that are faster than the slow one is to become go no faster than that.
+/// Jobs faster than the slow one's target that are limited to that target.
 #[derive(Clone, Copy)]
 enum Yielding {
     None,
-    /// Those that use what is full where the slow job is.
+    /// Jobs that use the full resources of the slow job.
     Rivals,
-    /// All: what holds the slow job may be full of itself, and what it could use instead full of others.
+    /// All jobs: the limiting job may be limited itself, and its alternatives may be full.
     All,
 }
 
-/// Lets the slowest job (of those below their fair rate) rise: it is planned again beside the others at their
-/// rates, then those that fill what it uses are, one after the other, beside it at its next rate; once as
-/// fast as they are, then no faster than it; then all others are no faster than it. Where the slowest job
-/// cannot rise so, it changes places with another one, if both are small. Ends when no job can rise so.
+/// Raises the slowest job (of those below their fair rate): it is replanned next to the others at their
+/// rates, then those on its full resources are, one after the other, next to it at its next rate; first as
+/// fast as they are, then no faster than it; then all others are no faster than it. If the slowest job cannot
+/// improve so, it swaps with another one, if both are small. Ends when no job can improve.
 pub(super) fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set {
     let mut search = Search { network, fair, moves: MOVES * best.laid.len() };
     'rising: loop {
@@ -51,7 +51,7 @@ pub(super) fn improve(network: &Network<'_>, mut best: Set, fair: &[f64]) -> Set
 struct Search<'a> {
     network: &'a Network<'a>,
     fair: &'a [f64],
-    /// How many plans may still be made.
+    /// Number of plans that may still be made.
     moves: usize,
 }
 
@@ -95,8 +95,8 @@ impl Search<'_> {
         rates
     }
 
-    /// Plans a job, then each of its rivals, again beside the others at these rates; the first set that is
-    /// fairer than `best`.
+    /// Plans a job, then each of its rivals, again next to the others at these rates. Returns the first set
+    /// that is fairer than `best`.
     fn raise(&mut self, best: &Set, slow: usize, rivals: &[usize], rates: &[f64]) -> Option<Set> {
         let mut trial = best.clone();
         for job in std::iter::once(slow).chain(rivals.iter().copied()) {
@@ -114,8 +114,8 @@ impl Search<'_> {
         None
     }
 
-    /// A fairer set in which the slow job and another one are planned again: the one as if the other were not
-    /// there, then the other beside it.
+    /// Returns a fairer set in which the slow job and another one are replanned: the one without the other,
+    /// then the other next to it.
     fn change_places(&mut self, best: &Set, slow: usize) -> Option<Set> {
         let small = |job: &usize| {
             let Network { topology, jobs, options, .. } = *self.network;
@@ -150,8 +150,8 @@ impl Search<'_> {
         None
     }
 
-    /// Plans a job of a set again beside the others at `rates`, no faster than `most`. Returns whether it has
-    /// a plan.
+    /// Plans a job of a set again next to the others at `rates`, no faster than `most`. Returns whether it
+    /// has a plan.
     fn plan_again(&mut self, trial: &mut Set, job: usize, rates: &[f64], most: &[f64]) -> bool {
         self.moves = self.moves.saturating_sub(1);
         let left = self.network.left_for(job, trial, rates);
@@ -166,7 +166,7 @@ impl Search<'_> {
     }
 }
 
-/// The other jobs that use what is full where a job is, those that use most of it first.
+/// Returns the other jobs on the full resources of a job, in descending order of use.
 fn rivals(network: &Network<'_>, set: &Set, job: usize) -> Vec<usize> {
     let left = network.left_for(usize::MAX, set, &set.rates);
     let full = |resource: &u32| {

@@ -1,4 +1,4 @@
-//! One job after the other: what the earlier ones send is background traffic.
+//! One job after the other: traffic of earlier jobs is background traffic.
 
 use super::set::{Network, Set, part_of_time, snapped};
 use super::uses::per_bit;

@@ -1,5 +1,5 @@
-//! Jobs that join others which run. Those keep their routes and shares, and give up of their rates what
-//! fairness asks for.
+//! Jobs that join running ones. Running jobs keep their routes and shares, and reduce their rates for
+//! fairness.
 
 use super::beside::beside;
 use super::fair::is_fairer;
@@ -12,18 +12,20 @@ use crate::plan_error::PlanError;
 use crate::solve;
 use inart_topologies::switched::{Job, NodeKind, Topology};
 
-/// Parts of the running jobs' rates that a joining job is planned beside, besides all of them.
+/// Shares of the running jobs' rates that a joining job is planned next to, in addition to none.
 const PARTS: [f64; 5] = [1.0, 0.9, 0.75, 0.5, 0.25];
 
-/// Plans jobs that join others which run: the plans of those, in their order, then one per joining job. A
-/// running job keeps its routes and its shares; its rate and its loads change. All rates are max-min fair for
-/// the routes and shares: each job sends as fast as it can without slowing one that is no faster.
+/// Plans jobs that join running ones. Returns the plans of the running jobs, in their order, then one per
+/// joining job. A running job keeps its routes and its shares; its rate and its loads change. All rates are
+/// max-min fair for the routes and shares: each job sends as fast as it can without slowing one that is no
+/// faster.
 ///
-/// Without joining jobs this is what is left to the others when a job has ended.
+/// Without joining jobs, redistributes the capacity after a job has ended.
 ///
 /// # Errors
-/// [`PlanError::Foreign`] for a running plan that is not of a job on this network, and what
-/// [`crate::plan()`] refuses of a joining job; [`PlanError::OneLevel`] for two levels.
+///
+/// [`PlanError::Foreign`] for a running plan that is not of a job on this network, and the errors of
+/// [`crate::plan()`] for a joining job; [`PlanError::OneLevel`] for two levels.
 pub fn plan_joining(
     topology: &Topology,
     running: &[Plan],
@@ -49,8 +51,8 @@ pub fn plan_joining(
     Ok(network.write(&set))
 }
 
-/// The fairest of the sets in which a job has joined that has been planned beside the others at parts of
-/// their rates, or as if it were alone.
+/// Returns the fairest of the sets in which a job has joined, planned next to the others at parts of their
+/// rates, or alone.
 fn join(network: &Network<'_>, options: &Options<'_>, set: Set, job: usize) -> Result<Set, PlanError> {
     let model = Model::new(network.topology, network.jobs[job], options.results);
     let alone =
@@ -67,7 +69,7 @@ fn join(network: &Network<'_>, options: &Options<'_>, set: Set, job: usize) -> R
         }
         let rates: Vec<f64> = set.rates.iter().map(|rate| rate * part).collect();
         let left = network.left_for(usize::MAX, &set, &rates);
-        // A network that others fill has no room to plan in; then the next part has.
+        // If the others leave no capacity to plan in, the next share does.
         let Ok(plan) = beside(network, options, job, left, f64::INFINITY) else { continue };
         let other = with(plan);
         if is_fairer(&other.rates, &best.rates) {
@@ -77,12 +79,12 @@ fn join(network: &Network<'_>, options: &Options<'_>, set: Set, job: usize) -> R
     Ok(best)
 }
 
-/// A plan that says nothing of other jobs: they have changed.
+/// Removes the plan's statements on other jobs: they have changed.
 fn unstated(plan: &Plan) -> Plan {
     Plan { other_jobs: Vec::new(), ..plan.clone() }
 }
 
-/// The job of a plan, all of whose paths exist on this network.
+/// Returns the job of a plan, all of whose paths exist on this network.
 fn job_of<'t>(topology: &'t Topology, plan: &Plan) -> Result<&'t Job, PlanError> {
     let foreign = |what: String| PlanError::Foreign { job: plan.job.clone(), what };
     if plan.topology != topology.name() {

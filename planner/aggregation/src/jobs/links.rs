@@ -1,7 +1,7 @@
-//! Eq. (5) with several jobs in it: one LP for all of them, links included. As in `lp`, workers of a rack are
+//! Eq. (5) with several jobs: one LP for all of them, including links. As in `lp`, workers of a rack are
 //! merged and paths become one flow per destination over the arcs that lead to it; all jobs share switches,
-//! servers and arcs. Where results count, a tree of each server's becomes one flow per worker's switch and
-//! what all of these stay within.
+//! servers and arcs. If results count, a tree of each server becomes one flow per worker's switch and a
+//! common bound on these.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::results::Trees;
 use crate::routes::{FAR, Routes, Rule};
 use crate::steiner::Steiner;
 
-/// Above so many columns the LPs take seconds.
+/// Number of columns above which the LPs take seconds.
 const COLUMNS: usize = 4000;
 
 type Terms = Vec<(usize, f64)>;
@@ -27,11 +27,11 @@ struct Builder<'m> {
     detours: bool,
     program: Program,
     loads: BTreeMap<Resource, Terms>,
-    /// What enters the flow to a destination at a node: `[destination][node]`.
+    /// Inflow at a node of the flow to a destination: `[destination][node]`.
     entering: BTreeMap<NodeIx, BTreeMap<NodeIx, Terms>>,
 }
 
-/// The relaxation; `None` if it is too large.
+/// Solves the relaxation; `None` if it is too large.
 pub(super) fn relaxation(models: &[Model<'_>], most: &[f64], options: &Options<'_>) -> Option<Program> {
     let columns =
         |model: &Model<'_>| (classes(model).len() + 1) * model.servers.len() * (model.aggregators.len() + 1);
@@ -121,7 +121,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The arcs out of a node that lead to a destination on some path.
+    /// Returns the arcs out of a node that lead to a destination on some path.
     fn ways(&self, node: NodeIx, to: NodeIx) -> Vec<(Arc, NodeIx)> {
         let hops = self.routes.hops_to(to);
         if !self.detours {
@@ -157,8 +157,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Results: r on every arc of a server's tree, which no flow of F_s to a worker's switch exceeds. Beyond
-    /// so many `columns` only what leaves every server and comes to every worker counts.
+    /// Adds results: r on every arc of a server's tree, which no flow of F_s to a worker's switch exceeds.
+    /// Beyond `columns` only the outflow of every server and the inflow of every worker count.
     fn add_results(&mut self, columns: usize) {
         let trees: Vec<Vec<Steiner<'_>>> =
             self.models.iter().map(|model| Steiner::all(model, &Trees::new(model, self.rule))).collect();

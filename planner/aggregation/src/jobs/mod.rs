@@ -1,13 +1,12 @@
 //! Several jobs on one network: planned together, or one after the other.
 //!
 //! Jobs share the switches' aggregation C(v), the servers' ingress B(s) and the links. A vector of rates is
-//! better than another **in the max-min sense** if, both sorted upwards, it is larger at the first place
-//! where they differ: the smallest rate counts first, then the next, and so on.
+//! better than another **in the max-min sense** if, both sorted in ascending order, it is larger at the first
+//! index where they differ: the smallest rate counts first, then the next, and so on.
 //!
-//! Together, the jobs' plans are built one beside the other for rates that a joint relaxation allows
-//! (`bound`), the rates and, where they are free, the shares are then those that are max-min fair for the
-//! paths chosen (`fair`, exact), and jobs are planned anew beside the others as long as that is fairer
-//! (`together`).
+//! Together, the jobs' plans are built one next to the other for rates that a joint relaxation allows
+//! (`bound`). The rates and, where they are free, the shares are then max-min fair for the chosen paths
+//! (`fair`, exact). Jobs are replanned next to the others as long as that is fairer (`together`).
 
 mod again;
 mod beside;
@@ -51,16 +50,18 @@ pub fn plan_all(topology: &Topology, options: &Options<'_>) -> Result<Vec<Plan>,
 /// Plans several jobs (at least one) that send at the same time. [`JobPlans::solve_ms`] stays 0: the caller
 /// owns the clock.
 ///
-/// - [`Order::Together`] seeks rates that are max-min fair. Each plan's `bounds.integral_bps` is what its job
-///   could reach alone on the network; `max_min_bound_bps` bounds all of them together.
-/// - [`Order::InTurn`] plans each job with what the earlier ones use as background traffic, as the topology's
-///   `background` would state it; the plan's bounds hold for what they leave.
+/// - [`Order::Together`] seeks rates that are max-min fair. Each plan's `bounds.integral_bps` is its job's
+///   bound alone on the network; `max_min_bound_bps` bounds all of them together.
+/// - [`Order::InTurn`] plans each job with the earlier ones' use as background traffic, as the topology's
+///   `background` would state it; the plan's bounds hold for the remaining capacity.
 ///
-/// Every plan is valid on its own: it states what the other jobs use of its resources, and its `rate_bps` is
-/// what the job gets while they do. All loads together exceed no capacity, but for what the scheme ignores.
+/// Every plan is valid on its own: it states the other jobs' use of its resources, and its `rate_bps` is the
+/// job's rate while they have that use. All loads together exceed no capacity, except those that the scheme
+/// ignores.
 ///
 /// # Errors
-/// What [`crate::plan()`] refuses, for the first such job; [`PlanError::TakenBefore`] in turn where earlier
+///
+/// The errors of [`crate::plan()`], for the first job with one; [`PlanError::TakenBefore`] in turn if earlier
 /// jobs leave nothing; together [`PlanError::OneJob`] for schemes that only plan in turn and
 /// [`PlanError::OneLevel`] for two levels; [`PlanError::OneRunning`] if there are several jobs and a running
 /// plan.

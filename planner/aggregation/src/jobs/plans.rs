@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::fair::is_proven;
 use crate::plan::{PLAN_FORMAT, Plan, PlanFormatError};
 
-/// Who goes first.
+/// Order of planning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// No job before another: max-min fair rates.
+    /// Joint planning: max-min fair rates.
     Together,
-    /// One after the other: what the earlier ones send is background traffic to the later ones.
+    /// Sequential planning: traffic of earlier jobs is background traffic to the later ones.
     InTurn,
 }
 
@@ -38,25 +38,25 @@ impl FromStr for Order {
     }
 }
 
-/// The plans of several jobs that send at the same time, as written to and read from JSON. Each is a plan of
-/// its own whose rate holds while all jobs send at theirs.
+/// Plans of several jobs that send at the same time, as written to and read from JSON. Each is a complete
+/// plan whose rate holds while all jobs send at theirs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobPlans {
     /// Name of the topology they are for.
     pub topology: String,
-    /// How they were made.
+    /// Order of planning.
     pub order: Order,
-    /// One per job; in turn, the first one first.
+    /// One plan per job; in turn, the first one first.
     pub plans: Vec<Plan>,
     /// The smallest of the plans' rates, bit/s.
     pub min_rate_bps: f64,
     /// Planned together, one rate per plan (bit/s): no plans have rates that are better than these in the
-    /// max-min sense. In turn there is no such list: each plan's own bound holds for what the plans before it
-    /// leave.
+    /// max-min sense. In turn there is no such list: each plan's own bound holds for the capacity left by the
+    /// plans before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_min_bound_bps: Option<Vec<f64>>,
-    /// How long planning took, in milliseconds; set by the caller, who owns a clock.
+    /// Planning time in milliseconds; set by the caller, who owns a clock.
     pub solve_ms: f64,
 }
 
@@ -64,7 +64,8 @@ impl JobPlans {
     /// Reads plans from JSON. Names and numbers are only checked by [`crate::check_jobs`].
     ///
     /// # Errors
-    /// Text that is no such document, and why.
+    ///
+    /// Text that is not such a document, and why.
     pub fn from_json(text: &str) -> Result<JobPlans, PlanFormatError> {
         Ok(PLAN_FORMAT.read(text.as_bytes())?)
     }
@@ -74,8 +75,8 @@ impl JobPlans {
         PLAN_FORMAT.write(self).expect("plans hold only strings and finite numbers")
     }
 
-    /// Together: whether no plans have better rates in the max-min sense. In turn: whether each plan is the
-    /// best there is beside those before it. Up to rounding errors.
+    /// Returns, together, whether no plans have better rates in the max-min sense; in turn, whether each plan
+    /// is the best next to those before it. Up to rounding errors.
     pub fn is_proven_optimal(&self) -> bool {
         match &self.max_min_bound_bps {
             Some(bounds) => self.plans.iter().zip(bounds).all(|(plan, &most)| is_proven(plan.rate_bps, most)),

@@ -1,5 +1,5 @@
-//! Plans that stand side by side: their common rates and shares, what each leaves to the others, and the
-//! document.
+//! Plans next to each other: their common rates and shares, the capacity that each leaves to the others, and
+//! the document.
 
 use std::rc::Rc;
 
@@ -17,16 +17,16 @@ pub(super) struct Network<'a> {
     pub topology: &'a Topology,
     pub jobs: &'a [&'a Job],
     pub options: &'a Options<'a>,
-    /// What is left of every resource after background traffic.
+    /// Capacity of every resource after background traffic.
     pub capacity: Vec<f64>,
-    /// The same, infinite where the scheme ignores it.
+    /// Capacity, infinite where the scheme ignores it.
     pub limits: Vec<f64>,
     pub index: Index<'a>,
-    /// The plans in force, by job, if it is these that are planned again.
+    /// Active plans, by job, if these are planned again.
     pub running: Option<&'a [Plan]>,
 }
 
-/// A plan with what it uses.
+/// A plan with its use of resources.
 pub(super) struct Laid {
     pub plan: Plan,
     pub units: Units,
@@ -62,7 +62,7 @@ impl<'a> Network<'a> {
         Rc::new(Laid { plan, units })
     }
 
-    /// Whether shares may be chosen.
+    /// Returns whether shares may be chosen.
     fn chooses_shares(&self) -> bool {
         let fixed = self.options.equal_shares || self.running.is_some() && self.options.keep_shares;
         self.options.scheme.promises().shares == Shares::Free && !fixed
@@ -76,8 +76,8 @@ impl<'a> Network<'a> {
         Set { laid, shares, rates }
     }
 
-    /// Max-min fair rates of plans side by side, at their own shares or, where shares are free, at better
-    /// ones. No rate is sought above `most`.
+    /// Returns max-min fair rates of plans next to each other, at their own shares or, where shares are free,
+    /// at better ones. No rate is sought above `most`.
     pub fn side_by_side(&self, laid: Vec<Rc<Laid>>, most: &[f64]) -> Set {
         let set = self.at_own_shares(laid);
         let done = set.rates.iter().zip(most).all(|(rate, most)| *rate >= most * (1.0 - 1e-9));
@@ -99,7 +99,7 @@ impl<'a> Network<'a> {
     fn fairest_shares(&self, laid: &[Rc<Laid>], most: &[f64]) -> Option<Vec<Vec<f64>>> {
         let mut rates: Vec<Vec<usize>> = Vec::new();
         let mut variables = 0;
-        // By resource: (variable, units), and what they can make at most.
+        // By resource: (variable, units), and their largest sum.
         let mut loads: FxHashMap<Resource, (Vec<(usize, u32)>, f64)> = FxHashMap::default();
         for (laid, most) in laid.iter().zip(most) {
             let first = variables;
@@ -141,7 +141,7 @@ impl<'a> Network<'a> {
         shares.iter().flatten().all(|x| x.is_finite()).then_some(shares)
     }
 
-    /// What the jobs other than `job` leave of every resource when all send at `rates`.
+    /// Returns the capacity of every resource that the jobs other than `job` leave when all send at `rates`.
     pub fn left_for(&self, job: usize, set: &Set, rates: &[f64]) -> Vec<f64> {
         let mut left = self.capacity.clone();
         for other in (0..set.laid.len()).filter(|&other| other != job) {
@@ -186,12 +186,12 @@ impl<'a> Network<'a> {
     }
 }
 
-/// What is left of a capacity; a rounding error of it is nothing.
+/// Returns the rest of a capacity; a rest of the size of a rounding error is zero.
 pub(super) fn snapped(left: f64, whole: f64) -> f64 {
     if left > 1e-9 * whole { left } else { 0.0 }
 }
 
-/// What is left of one of `parts` equal parts, from now on, of a time in seconds.
+/// Returns the rest of one of `parts` equal parts, from now on, of a time in seconds.
 pub(super) fn part_of_time(time_left: &dyn Fn() -> f64, parts: usize) -> impl Fn() -> f64 {
     let at_first = time_left();
     let rest = if at_first.is_finite() { at_first * (1.0 - 1.0 / parts as f64) } else { 0.0 };

@@ -1,5 +1,4 @@
-//! All jobs at once: plans that stand side by side, then moved out of each other's way as long as that is
-//! fairer.
+//! Joint planning: plans next to each other, then improved as long as the set gets fairer.
 
 use std::rc::Rc;
 
@@ -37,7 +36,7 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     let mut built = None;
     if moves {
         let order: Vec<usize> = (0..jobs.len()).collect();
-        // Where it has no plan, the jobs alone say why.
+        // If a set has no plan, the jobs alone give the reason.
         built = build(network, &order, &most, &part_of_time(options.time_left, 4)).ok();
         if let Some(set) = built.take_if(|set| reaches(set, &most)) {
             let bounds =
@@ -73,8 +72,8 @@ pub(super) fn plan(network: &Network<'_>) -> Result<(Set, Vec<f64>), PlanError> 
     Ok((bounded(network, best, bounds), fair))
 }
 
-/// Plans one job after the other at parts of the fair rates, until a set reaches these; the fairest set,
-/// which may be `best`. Constructions that fail are left out.
+/// Plans one job after the other at parts of the fair rates, until a set reaches these. Returns the fairest
+/// set, which may be `best`. Failed constructions are left out.
 pub(super) fn construct(network: &Network<'_>, models: &[Model<'_>], mut best: Set, fair: &[f64]) -> Set {
     let options = network.options;
     for part in PARTS {
@@ -99,8 +98,8 @@ pub(super) fn fairest(best: Set, other: Set) -> Set {
     if is_fairer(&other.rates, &best.rates) { other } else { best }
 }
 
-/// Whether no path is a detour around links that other jobs fill: bounds hold for shortest paths of the whole
-/// network.
+/// Returns whether no path is a detour around links that other jobs fill: bounds hold for shortest paths of
+/// the whole network.
 fn takes_shortest_paths(model: &Model<'_>, set: &Set) -> bool {
     let routes = Routes::new(model, Rule::Built);
     let node = |name: &String| model.topology.node_named(name).map(|id| id.0);
@@ -124,7 +123,7 @@ pub(super) fn bounded(network: &Network<'_>, set: Set, bounds: impl IntoIterator
     Set { laid: set.laid.iter().zip(bounds).map(with).collect(), ..set }
 }
 
-/// Plans one job after the other in this order, none faster than its target, beside those before it at
+/// Plans one job after the other in this order, none faster than its target, next to those before it at
 /// theirs, within `time_left` (seconds).
 fn build(
     network: &Network<'_>,
@@ -137,7 +136,7 @@ fn build(
         let time_left = part_of_time(time_left, order.len() - before);
         let options = Options { time_left: &time_left, ..*network.options };
         let left = network.left_for(usize::MAX, &set, &set.rates);
-        // Plans again come from sets that are improved one by one, with all effort.
+        // Replanned sets are improved one by one, with full effort.
         let plan = within(network, &options, job, left, (targets[job], network.running.is_some()))?;
         set.rates.push(plan.rate_bps.min(targets[job]));
         set.shares.push(plan.shards.iter().map(|shard| shard.share).collect());

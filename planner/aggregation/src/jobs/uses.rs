@@ -1,5 +1,5 @@
-//! What plans use, read from their paths: the resources of a plan with the flows and partial sums of every
-//! shard on each.
+//! Use of resources by plans, read from their paths: the flows and partial sums of every shard on each
+//! resource of a plan.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::placement::weighted;
 use crate::plan::Plan;
 use inart_topologies::switched::{Link, NodeId, Topology};
 
-/// Positions of resources by what they are.
+/// Indices of resources.
 pub(super) struct Index<'t> {
     topology: &'t Topology,
     arcs: FxHashMap<(NodeId, NodeId), Resource>,

@@ -1,17 +1,17 @@
 //! An upper bound on every plan that adds each gradient up at most twice, unsplit, by any routes.
 //!
-//! A switch with capacity c for shard s takes in at most floor(c / F_s) units of it and sends on one,
-//! whatever their level. So server s, which takes in at most floor(B'(s) / F_s) of its W units, needs R = W -
-//! floor(B'(s) / F_s) taken off by switches; C(v) taken as a whole takes off g - 1 with g = floor(C(v) /
-//! F_s), a part c of it at most c (g - 1) / (g F_s). That gives the least capacity T(F) with which a server
-//! can be sent F, and the bound is the largest sum of F_s with sum T(F_s) <= sum C(v). Two levels themselves
-//! limit it by W / g^2 units at least that a server takes in.
+//! A switch with capacity c for shard s receives at most floor(c / F_s) units of it and sends one, at any
+//! level. So server s, which receives at most floor(B'(s) / F_s) of its W units, needs R = W - floor(B'(s) /
+//! F_s) units removed by switches. A whole C(v) removes g - 1 with g = floor(C(v) / F_s), a part c of it at
+//! most c (g - 1) / (g F_s). That gives the least capacity T(F) for a rate F to a server, and the bound is
+//! the largest sum of F_s with sum T(F_s) <= sum C(v). Two levels themselves limit it: a server receives at
+//! least W / g^2 units.
 
 use crate::bounds::{bisect_up, whole};
 use crate::model::Model;
 
-/// Parts into which the switches' total capacity is cut to share it out. A server's last part is counted
-/// whole, so the bound is above the best sharing by a part per server at most.
+/// Number of parts of the switches' total capacity in the allocation. A server's last part is counted whole,
+/// so the bound is above the best allocation by a part per server at most.
 const PARTS: usize = 2000;
 
 /// The bound, bit/s. `equal` bounds only plans with x_s = 1/S.
@@ -71,8 +71,8 @@ struct Needs<'s> {
 }
 
 impl Needs<'_> {
-    /// T(F): the least capacity of switches with which a server that can take in `intake` can be sent F by
-    /// every worker; infinite if none is enough. Rises with F.
+    /// T(F): returns the least capacity of switches with which every worker can send F to a server that
+    /// receives up to `intake`; infinite if none is enough. Rises with F.
     fn capacity(&self, intake: f64, sending: f64) -> f64 {
         let taken_in = whole(intake, sending);
         let mut excess = self.workers - taken_in;
@@ -100,7 +100,7 @@ impl Needs<'_> {
         f64::INFINITY
     }
 
-    /// By number of parts: a rate that the server cannot exceed with less than one part more.
+    /// Returns by number of parts: a rate that the server cannot exceed with less than one part more.
     fn rates(&self, intake: f64, top: f64) -> Vec<f64> {
         // Between the rates at which some floor changes, T(F) is proportional to F.
         let limits = self.switches.capacities.iter().map(|&(c, _)| c).chain([intake]);

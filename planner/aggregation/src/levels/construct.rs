@@ -1,5 +1,5 @@
-//! Construction: rates F_s that the switches' capacities allow, groups of floor(C / F_s) workers at switches
-//! of their own near them, then groups of such sums (and of workers left over) at further switches.
+//! Construction: rates F_s that the switches' capacities allow, groups of floor(C / F_s) workers at separate
+//! nearby switches, then groups of such sums (and of remaining workers) at further switches.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -11,8 +11,8 @@ use crate::router::Router;
 use crate::routes::FAR;
 use crate::schemes::optimized::groups::share_out;
 
-/// The rates F_s with the largest sum for which every server can be given enough switches of its own, all
-/// switches counted as equal to the middle one.
+/// Returns the rates F_s with the largest sum for which every server has enough separate switches, all
+/// switches counted as equal to the median one.
 pub(super) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     let mut capacities: Vec<f64> =
         model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).collect();
@@ -26,8 +26,8 @@ pub(super) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     share_out(&choices, capacities.len(), equal)
 }
 
-/// For every useful number of switches (0 first), the best rate of one server: (switches, F). A switch that
-/// adds up floor(C / F) units takes floor(C / F) - 1 off what the server has to take in.
+/// Returns for every useful number of switches (0 first) the best rate of one server: (switches, F). A switch
+/// that aggregates floor(C / F) units removes floor(C / F) - 1 from the server's intake.
 fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<(usize, f64)> {
     let workers = model.workers.len();
     let top = model.min_uplink_bps().min(intake);
@@ -36,7 +36,7 @@ fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<
     for rate in limits.chain([top]).filter(|&rate| rate > 0.0 && rate <= top) {
         let (taken_in, size) = (whole(intake, rate) as usize, whole(capacity, rate) as usize);
         let excess = workers.saturating_sub(taken_in);
-        // After groups of workers, and groups of what is left, nothing can be added up again.
+        // After groups of workers, and groups of the rest, no further aggregation is possible.
         let once = if size < 2 { workers } else { workers / size + workers % size };
         if size >= 2 && taken_in >= once.div_ceil(size) && excess.div_ceil(size - 1) <= switches {
             steps.push((excess.div_ceil(size - 1), rate));
@@ -52,12 +52,12 @@ fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<
     steps
 }
 
-/// What of a shard is not yet added up as far as it may be, as the tree's units.
+/// Units of a shard's tree that can still be aggregated.
 struct Loose {
     workers: Vec<usize>,
-    /// Of switches that add up workers only.
+    /// Switches that aggregate workers only.
     sums: Vec<usize>,
-    /// Units the server still has to lose.
+    /// Number of units that the server still has to lose.
     excess: usize,
     /// Switches in use, as positions in the model's aggregators.
     used: Vec<usize>,
@@ -67,7 +67,7 @@ struct Loose {
 /// direct.
 pub(super) fn tree<'r, 'm>(router: &'r Router<'m>, sending: &[f64]) -> Tree<'r, 'm> {
     let model = router.model;
-    // Nothing is left to chance here but which of two equal paths is taken.
+    // The only random choice here is between two equal paths.
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let mut tree = Tree::empty(router, sending.to_vec());
     let mut room: Vec<f64> = model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).collect();
@@ -105,8 +105,8 @@ pub(super) fn tree<'r, 'm>(router: &'r Router<'m>, sending: &[f64]) -> Tree<'r, 
     tree
 }
 
-/// The largest group any switch can still take, at the switch with the fewest hops to it and on to the
-/// server. `sums`: of sums as well as workers.
+/// Returns the largest group that any switch can still aggregate, at the switch with the fewest hops to it
+/// and to the server. `sums`: of sums as well as workers.
 fn nearest(
     tree: &Tree<'_, '_>,
     router: &Router<'_>,

@@ -1,11 +1,11 @@
-//! Beyond the InArt paper: a gradient may be added up twice. The sum of one switch goes on to a second one,
-//! which adds it to others as if a single worker had sent it.
+//! Beyond the InArt paper: a gradient may be aggregated twice. The sum of one switch is sent to a second one,
+//! which adds it to others like the gradient of a single worker.
 //!
 //! In the terms of Eq. (1), a trunk that ends at switch u loads C(u) and the links to u with F_s instead of
-//! the server, and the server takes in one unit per trunk that ends at it. So a plan's rate, and the best
-//! shares of a placement, follow from the counts n(s, r) as for one level. What changes is how many switches
-//! a gradient can profit from: with one level a server takes in at least W / floor(C / F_s) units, with two W
-//! / floor(C / F_s)^2.
+//! the server, and the server receives one unit per trunk that ends at it. So a plan's rate, and the best
+//! shares of a placement, follow from the counts n(s, r) as for one level. The number of useful switches per
+//! gradient changes: with one level a server receives at least W / floor(C / F_s) units, with two W / floor(C
+//! / F_s)^2.
 
 mod bound;
 mod construct;
@@ -26,8 +26,8 @@ use crate::schemes::atp;
 use crate::schemes::optimized::starts;
 use tree::Tree;
 
-/// Search steps per target, for jobs of up to `FLOWS` flows (larger ones get fewer), and targets missed in a
-/// row before a start is given up.
+/// Search steps per target, for jobs of up to `FLOWS` flows (larger ones get fewer), and consecutive missed
+/// targets before a start is abandoned.
 const STEPS: usize = 3000;
 const FLOWS: usize = 200;
 const MISSES: usize = 4;
@@ -38,10 +38,10 @@ const LARGE: usize = 4000;
 /// Parts of the rates that the switches' capacities allow which are tried: links may allow less.
 const PARTS: [f64; 5] = [1.0, 0.95, 0.85, 0.7, 0.55];
 
-/// A placement and what it reaches.
+/// A placement and its rating.
 type Rating = (Placement, Rated);
 
-/// What to search from, and the shares to keep while searching, if any.
+/// Start of a search, and the shares to keep meanwhile, if any.
 struct Start<'r, 'm> {
     tree: Tree<'r, 'm>,
     rated: Rated,

@@ -12,7 +12,7 @@ use crate::results;
 /// controller does not install.
 const AWAY: f64 = 1e9;
 const SECOND: f64 = 1e-2;
-/// One tree of results in so many is grown anew from its root.
+/// One of this many trees of results is rebuilt from its root.
 const WHOLE: u32 = 4;
 
 impl Tree<'_, '_> {
@@ -38,7 +38,7 @@ impl Tree<'_, '_> {
         if self.router.trees.is_second(arc) { SECOND } else { 0.0 }
     }
 
-    /// Takes results off a link: grows what hangs on it anew, or (now and then) the whole tree.
+    /// Moves results away from a link: rebuilds the subtree below it, or (now and then) the whole tree.
     pub(super) fn regrow(&mut self, s: usize, away: Resource, rng: &mut ChaCha8Rng) {
         let rate = self.sending[s];
         let kept = match rng.random_range(0..WHOLE) {

@@ -1,9 +1,8 @@
-//! Local search over placements of two levels, for given rates F_s: guided by what is overloaded, as in
+//! Local search over placements of two levels, for given rates F_s: guided by overloads, as in
 //! [`crate::search`], whose weights it shares.
 //!
-//! Of one server's shard, every worker and every switch in use sends one *unit* of rate F_s somewhere: to a
-//! switch that adds it up, or to the server. A switch that takes in sums of others sends its own to the
-//! server.
+//! In one server's shard, every worker and every used switch sends one *unit* of rate F_s: to an aggregating
+//! switch, or to the server. A switch that receives sums of others sends its own to the server.
 
 use std::rc::Rc;
 
@@ -20,7 +19,7 @@ use crate::routes::{FAR, Path};
 
 /// Most paths remembered per pair of nodes.
 const PATHS: usize = 16;
-/// Switches tried per move, beside those the shard uses already.
+/// Switches tried per move, in addition to those the shard uses already.
 const FRESH_ENDS: usize = 4;
 /// Overload below this is a rounding error.
 const NOTHING: f64 = 1e-9;
@@ -30,9 +29,9 @@ const RESULTS: usize = usize::MAX;
 /// The units of one shard: the workers in the job's order, then the model's aggregators in its order.
 #[derive(Debug, Clone)]
 struct Units {
-    /// Where each goes; `None` for a switch that is not in use.
+    /// Destination of each unit; `None` for an unused switch.
     legs: Vec<Option<FlowTo>>,
-    /// By aggregator: units that end there, and how many of them are sums.
+    /// Units that end at each aggregator, and how many of them are sums.
     takes: Vec<u32>,
     sums: Vec<u32>,
 }
@@ -41,10 +40,10 @@ struct Units {
 pub(super) struct Tree<'r, 'm> {
     pub(super) router: &'r Router<'m>,
     pub(super) model: &'m Model<'m>,
-    /// F_s sought.
+    /// Target F_s.
     pub(super) sending: Vec<f64>,
     units: Vec<Units>,
-    /// `[server]`: the trees of results; none where results do not count.
+    /// Trees of results by `[server]`; empty if results do not count.
     pub(super) results: Vec<results::Tree>,
     pub(super) load: Vec<f64>,
     weight: Vec<f64>,
@@ -55,7 +54,7 @@ pub(super) struct Tree<'r, 'm> {
 }
 
 impl<'r, 'm> Tree<'r, 'm> {
-    /// Nothing sent yet: [`Tree::send`] every worker's unit before anything else.
+    /// Creates an empty tree: [`Tree::send`] every worker's unit before anything else.
     pub fn empty(router: &'r Router<'m>, sending: Vec<f64>) -> Self {
         let model = router.model;
         let resources = model.capacity.len();
@@ -107,7 +106,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         placement
     }
 
-    /// Seeks other rates from the same placement.
+    /// Changes the target rates of the placement.
     pub fn seek(&mut self, sending: Vec<f64>) {
         self.sending = sending;
         self.weight.fill(1.0);
@@ -152,7 +151,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         workers.get(unit).copied().unwrap_or_else(|| self.model.aggregators[unit - workers.len()])
     }
 
-    /// What a unit ends at: the aggregator's position, or `None` for the server.
+    /// Returns the aggregator at which a unit ends, or `None` for the server.
     fn taker(&self, s: usize, end: NodeIx) -> Option<usize> {
         (end != self.model.servers[s]).then(|| self.position[&end])
     }
@@ -161,13 +160,13 @@ impl<'r, 'm> Tree<'r, 'm> {
         (self.load[r] * self.inverse[r] - 1.0 - NOTHING).max(0.0)
     }
 
-    /// Weighted overload.
+    /// Returns the weighted overload.
     fn energy(&self) -> f64 {
         (0..self.load.len()).map(|r| self.weight[r] * self.excess(r)).sum()
     }
 
-    /// What one more unit of rate `rate` on a resource costs: weighted overload, then utilisation as a
-    /// tie-break.
+    /// Returns the cost of one more unit of rate `rate` on a resource: weighted overload, then utilization as
+    /// a tie-break.
     pub(super) fn cost(&self, resource: Resource, rate: f64) -> f64 {
         let r = resource as usize;
         let after = self.load[r] + rate;
@@ -180,7 +179,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         leg.path.iter().for_each(|&arc| self.load[arc as usize] += rate);
     }
 
-    /// Adds a leg; the switch it ends at may have none yet.
+    /// Adds a leg; the switch at its end may have none yet.
     fn put(&mut self, s: usize, unit: usize, leg: FlowTo) {
         self.shift(&leg, self.sending[s]);
         if let Some(taker) = self.taker(s, leg.end) {
@@ -190,7 +189,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         self.units[s].legs[unit] = Some(leg);
     }
 
-    /// Takes a unit's leg off, and the legs of switches that have nothing left to add up.
+    /// Removes a unit's leg, and the legs of switches without remaining units.
     fn take_off(&mut self, s: usize, unit: usize) -> FlowTo {
         let leg = self.units[s].legs[unit].take().expect("only units in use are moved");
         self.shift(&leg, -self.sending[s]);
@@ -216,21 +215,21 @@ impl<'r, 'm> Tree<'r, 'm> {
         }
     }
 
-    /// Sends a unit to `end` by the cheapest path, and on from there if nothing did yet.
+    /// Sends a unit to `end` by the cheapest path, and on from there if `end` has no leg yet.
     pub fn send(&mut self, s: usize, unit: usize, end: NodeIx, rng: &mut ChaCha8Rng) {
         let (_, path) = self.best_path(self.source(unit), end, self.sending[s], None, rng);
         self.insert(s, unit, FlowTo { end, path }, rng);
     }
 
-    /// Has a switch not in use add up `units` for the server.
+    /// Makes an unused switch aggregate `units` for the server.
     pub fn add_up(&mut self, s: usize, at: NodeIx, units: &[usize], rng: &mut ChaCha8Rng) {
         units.iter().for_each(|&unit| drop(self.take_off(s, unit)));
         self.send(s, self.unit_of(at), self.model.servers[s], rng);
         units.iter().for_each(|&unit| self.send(s, unit, at, rng));
     }
 
-    /// Whether a unit may be added up at `end`: not where a leg is missing just now, and a sum only once
-    /// more.
+    /// Returns whether a unit may be aggregated at `end`: not where a leg is currently missing, and a sum
+    /// only once more.
     fn may_end_at(&self, s: usize, unit: usize, end: NodeIx) -> bool {
         let Some(taker) = self.taker(s, end) else { return true };
         let (workers, units) = (self.model.workers.len(), &self.units[s]);
@@ -242,8 +241,8 @@ impl<'r, 'm> Tree<'r, 'm> {
         own != taker && units.sums[own] == 0 && onward.is_none_or(|leg| leg.end == self.model.servers[s])
     }
 
-    /// The cheapest way on for a switch that comes into use: to the server, or (if it does not add up sums)
-    /// to a switch in use that sends to the server.
+    /// Returns the cheapest leg of a switch that becomes used: to the server, or (if it does not aggregate
+    /// sums) to a used switch that sends to the server.
     fn best_trunk(&mut self, s: usize, trunk: usize, sums: bool, rng: &mut ChaCha8Rng) -> (f64, FlowTo) {
         let server = self.model.servers[s];
         let mut ends = vec![server];
@@ -263,13 +262,13 @@ impl<'r, 'm> Tree<'r, 'm> {
         best.expect("only switches that reach the server are used")
     }
 
-    /// Switches that add up for `s`.
+    /// Returns the switches that aggregate for `s`.
     fn open(&self, s: usize) -> Vec<NodeIx> {
         let takes = self.model.aggregators.iter().zip(&self.units[s].takes);
         takes.filter(|&(_, &n)| n > 0).map(|(&v, _)| v).collect()
     }
 
-    /// The cheapest remembered path and its cost, other than `not` if there is another.
+    /// Returns the cheapest remembered path and its cost, other than `not` if another exists.
     fn best_path(
         &mut self,
         from: NodeIx,
@@ -296,7 +295,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         (cost, path.clone())
     }
 
-    /// Moves something off a resource.
+    /// Moves something away from a resource.
     fn relieve(&mut self, resource: Resource, rng: &mut ChaCha8Rng) {
         let crossing = self.crossing(resource);
         let &(s, unit) = crossing.choose(rng).expect("an overloaded resource is used");
@@ -334,7 +333,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         crossing
     }
 
-    /// Takes a unit off and puts it where it costs least, other than where it was.
+    /// Moves a unit to the cheapest destination other than the current one.
     fn move_unit(&mut self, s: usize, unit: usize, rng: &mut ChaCha8Rng) {
         let old = self.take_off(s, unit);
         let mut ends = self.open(s);
@@ -377,7 +376,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         legs.filter(|(_, leg)| leg.as_ref().is_some_and(|leg| leg.end == v)).map(|(unit, _)| unit).collect()
     }
 
-    /// Sends all that a switch adds up elsewhere, one by one.
+    /// Moves all units of a switch elsewhere, one by one.
     fn dissolve(&mut self, s: usize, trunk: usize, rng: &mut ChaCha8Rng) {
         let v = self.source(trunk);
         self.attempt(s, rng, |tree, rng| {
@@ -391,7 +390,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         });
     }
 
-    /// Adds up at another switch what one adds up.
+    /// Moves the units of one switch to another one.
     fn move_group(&mut self, s: usize, trunk: usize, rng: &mut ChaCha8Rng) {
         let Some(to) = self.closed(s, rng) else { return };
         let v = self.source(trunk);
@@ -403,11 +402,11 @@ impl<'r, 'm> Tree<'r, 'm> {
         let end = self.units[s].legs[trunk].as_ref().expect("in use").end;
         self.attempt(s, rng, |tree, rng| {
             members.iter().for_each(|&unit| drop(tree.take_off(s, unit)));
-            // Sums, which are the last, go first: then the switch knows that it has to send to the server.
+            // Sums, which are last, are moved first: then the switch has to send to the server.
             for &unit in members.iter().rev() {
                 tree.send(s, unit, to, rng);
             }
-            // A new switch may send on to wherever it is cheapest, if it takes in no sums.
+            // A new switch without sums may send to the cheapest destination.
             let trunk = tree.unit_of(to);
             let leg = tree.take_off(s, trunk);
             let ends = [end, tree.model.servers[s]];
@@ -429,7 +428,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         free.choose(rng).copied()
     }
 
-    /// Has a switch not in use add up what is near it of all that ends at the server.
+    /// Makes an unused switch aggregate nearby units that end at the server.
     fn gather(&mut self, s: usize, rng: &mut ChaCha8Rng) {
         let Some(at) = self.closed(s, rng) else { return };
         let room = self.model.capacity_of(self.model.own(at)) - self.load[self.model.own(at) as usize];
@@ -453,7 +452,7 @@ impl<'r, 'm> Tree<'r, 'm> {
         });
     }
 
-    /// Large moves stay only if they do not raise the energy (now and then by a little).
+    /// Keeps a large move only if it does not raise the energy (now and then by a little).
     fn attempt(&mut self, s: usize, rng: &mut ChaCha8Rng, change: impl FnOnce(&mut Self, &mut ChaCha8Rng)) {
         let (units, load, before) = (self.units[s].clone(), self.load.clone(), self.energy());
         change(self, rng);

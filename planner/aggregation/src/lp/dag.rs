@@ -1,5 +1,5 @@
-//! Paths to one destination as an acyclic graph, all shortest ones or all cheapest ones: what a unit costs
-//! from every node at given link prices, and where it goes.
+//! Paths to one destination as an acyclic graph, all shortest ones or all cheapest ones: costs per unit from
+//! every node at given link prices, and the split of flows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,18 +9,18 @@ use rustc_hash::FxHashMap;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::{FAR, Routes};
 
-/// Two ways whose costs differ by no more than this are equally good; prices are of the order of 1 in all.
+/// Largest difference of costs of two equally good paths; prices are of the order of 1 in sum.
 const TIE: f64 = 1e-9;
 
 /// Paths from some nodes to one destination, such that every arc leads closer to it.
 pub(crate) struct Dag {
-    /// The destination.
+    /// Destination.
     pub to: NodeIx,
-    /// Where each node on those paths stands; nearest first, so the destination is the first.
+    /// Index of each node on those paths; nearest first, so the destination has index 0.
     position: FxHashMap<NodeIx, u32>,
     /// First arc of each node by position, and the end.
     first: Vec<u32>,
-    /// Arcs that lead closer, with the position of the node they lead to.
+    /// Arcs that lead closer, with the index of their head.
     arcs: Vec<(Arc, u32)>,
 }
 
@@ -50,8 +50,8 @@ impl Dag {
         Dag { to, position, first, arcs }
     }
 
-    /// The paths to `to` that are cheapest at a price per unit on each link (of those that cost the same, the
-    /// ones with the fewest hops), and what they cost from every position.
+    /// Returns the paths to `to` that are cheapest at a price per unit on each link (of those with equal
+    /// costs, the ones with the fewest hops), and the costs from every index.
     pub fn cheapest(model: &Model<'_>, to: NodeIx, price: &[f64]) -> (Self, Vec<f64>) {
         let mut known = vec![(f64::INFINITY, u32::MAX); model.topology.nodes().len()];
         known[to as usize] = (0.0, 0);
@@ -94,7 +94,7 @@ impl Dag {
         (Dag { to, position, first, arcs }, costs)
     }
 
-    /// Position of a node; `None` if it has no way to the destination.
+    /// Returns the index of a node; `None` if it has no path to the destination.
     pub fn position(&self, node: NodeIx) -> Option<usize> {
         self.position.get(&node).map(|&position| position as usize)
     }
@@ -114,7 +114,7 @@ impl Dag {
         costs
     }
 
-    /// The part of what leaves a node that takes each arc: over cheapest paths only, in proportion to
+    /// Returns the share of a node's outflow on each arc: over cheapest paths only, proportional to
     /// capacities.
     pub fn parts(&self, price: &[f64], costs: &[f64], capacity: &[f64]) -> Vec<f64> {
         let mut parts = vec![0.0; self.arcs.len()];
@@ -132,8 +132,8 @@ impl Dag {
         parts
     }
 
-    /// Sends what stands at each position of `amounts` to the destination and tells what every arc carries.
-    /// All of `amounts` is zero afterwards.
+    /// Sends the amount at each index of `amounts` to the destination and calls `carry` for every arc. All of
+    /// `amounts` is zero afterwards.
     pub fn push(&self, parts: &[f64], amounts: &mut [f64], mut carry: impl FnMut(Arc, f64)) {
         for position in (1..self.first.len() - 1).rev() {
             let amount = std::mem::take(&mut amounts[position]);

@@ -1,5 +1,5 @@
-//! What one unit of a column does to the network: racks, paths, and the routes that were cheapest when the
-//! column was made.
+//! Effect of one unit of a column on the network: racks, paths, and the cheapest routes at the column's
+//! creation.
 
 use std::rc::Rc;
 
@@ -10,20 +10,20 @@ use crate::router::Router;
 use crate::routes::FAR;
 use crate::steiner::Steiner;
 
-/// A way to send one unit of shard s from some racks.
+/// A method to send one unit of shard s from some racks.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     /// Position of s among the servers.
     pub server: usize,
-    /// Position among the aggregators of the switch that adds the racks up; `None` sends straight to s.
+    /// Index of the aggregator that sums the racks; `None` sends directly to s.
     pub switch: Option<usize>,
     /// Positions of the racks.
     pub racks: Vec<usize>,
-    /// Which routing it takes.
+    /// Index of its routing.
     pub routing: usize,
 }
 
-/// How each node's flow to each destination is split over the arcs; by aggregator, then by server.
+/// Split of each node's flow to each destination over the arcs; by aggregator, then by server.
 pub(crate) struct Routing {
     dags: Rc<[Dag]>,
     switches: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Fabric<'m> {
     dags: Rc<[Dag]>,
     /// Hops from rack to aggregator, `[aggregator][rack]`.
     hops: Vec<Vec<u16>>,
-    /// What the results of every server have to reach; empty where they do not count.
+    /// Steiner problem of every server's results; empty if they do not count.
     pub trees: Vec<Steiner<'m>>,
 }
 
@@ -69,8 +69,8 @@ impl<'m> Fabric<'m> {
         Fabric { model, racks, sizes, dags, hops, trees: Steiner::of_job(router) }
     }
 
-    /// The routing over cheapest paths at these link prices, with what each position of each destination then
-    /// pays. Of the shortest paths, or with `detours` of all there are.
+    /// Returns the routing over cheapest paths at these link prices, with the costs of each index of each
+    /// destination. Uses the shortest paths, or with `detours` all paths.
     pub fn route(&self, price: &[f64], detours: bool) -> (Routing, Vec<Vec<f64>>) {
         let (dags, costs): (Rc<[Dag]>, Vec<Vec<f64>>) = if detours {
             let made = self.dags.iter().map(|dag| Dag::cheapest(self.model, dag.to, price));
@@ -84,7 +84,8 @@ impl<'m> Fabric<'m> {
         (Routing { dags, switches: self.model.aggregators.len(), parts }, costs)
     }
 
-    /// What a column with weight `weight` puts on links: destination, arc and amount, one after the other.
+    /// Calls back for the load of a column with weight `weight` on links: destination, arc and amount, one
+    /// after the other.
     pub fn carry(
         &self,
         column: &Column,
@@ -112,8 +113,8 @@ impl<'m> Fabric<'m> {
         }
     }
 
-    /// Columns to start from: every rack straight to every server, and at every switch the nearest racks,
-    /// then twice as many and so on up to all that reach it.
+    /// Returns the initial columns: every rack directly to every server, and at every switch the nearest
+    /// racks, then twice as many and so on up to all that reach it.
     pub fn start(&self) -> Vec<Column> {
         let mut columns = Vec::new();
         for server in 0..self.model.servers.len() {

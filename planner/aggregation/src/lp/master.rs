@@ -23,10 +23,10 @@ pub(crate) struct Master<'f> {
     /// HiGHS's model; absent only while it is being solved.
     program: Option<highs::Model>,
     rows: Vec<Row>,
-    /// What the rows after `rows` stand for, in their order.
+    /// Meaning of the rows after `rows`, in their order.
     extra: Vec<Extra>,
     links: FxHashMap<Arc, Row>,
-    /// r(s, e) on links limited so far, by server; `None` where s may not have e.
+    /// r(s, e) on links limited so far, by server; `None` if s may not use e.
     results: FxHashMap<Arc, Vec<Option<Col>>>,
     cuts: FxHashSet<Cut>,
     /// F_s, or only f where shares are fixed.
@@ -35,13 +35,13 @@ pub(crate) struct Master<'f> {
     fixed: Option<Vec<f64>>,
     columns: Vec<(Col, Column)>,
     pub routings: Vec<Routing>,
-    /// bit/s.
+    /// Unit of rates, bit/s.
     pub unit: f64,
     /// Seconds that HiGHS has taken so far: its time limit counts from its first run.
     solving_s: f64,
 }
 
-/// What a row made later is for.
+/// Purpose of a row that was added later.
 enum Extra {
     Link(Arc),
     Cut(Cut),
@@ -53,18 +53,18 @@ pub(crate) struct Optimum {
     pub rate: f64,
     /// F_s, or only f.
     pub sending: Vec<f64>,
-    /// By column.
+    /// Weight by column.
     pub weights: Vec<f64>,
     /// r(s, e), by limited link, then by server.
     results: FxHashMap<Arc, Vec<f64>>,
     pub prices: Prices,
-    /// Whether HiGHS had to do anything.
+    /// Whether HiGHS changed the basis.
     pub moved: bool,
 }
 
 impl<'f> Master<'f> {
-    /// The program without links and columns, over the first routing. Rates are in units of `unit` bit/s: the
-    /// solver's tolerances are absolute, so it should be near the optimum.
+    /// Creates the program without links and columns, over the first routing. Rates are in units of `unit`
+    /// bit/s: the solver's tolerances are absolute, so it should be near the optimum.
     pub fn new(fabric: &'f Fabric<'f>, fixed: Option<&[f64]>, unit: f64) -> Result<Self, String> {
         let model = fabric.model;
         let in_units = |bps: f64| bps / unit;
@@ -86,8 +86,8 @@ impl<'f> Master<'f> {
         program.set_option("presolve", "off");
         program.set_option("solver", "simplex");
         program.set_option("simplex_strategy", PRIMAL);
-        // Perturbed bounds have to be put right at the end, and on degenerate networks HiGHS never got done
-        // with that.
+        // Perturbed bounds have to be restored at the end, and on degenerate networks HiGHS never finished
+        // that.
         program.set_option("primal_simplex_bound_perturbation_multiplier", 0.0);
         program.set_option("primal_feasibility_tolerance", TOLERANCE);
         program.set_option("dual_feasibility_tolerance", TOLERANCE);
@@ -130,7 +130,7 @@ impl<'f> Master<'f> {
         })
     }
 
-    /// Adds columns, whose routings must be there.
+    /// Adds columns, whose routings must exist.
     pub fn add_columns(&mut self, columns: Vec<Column>) -> Result<(), String> {
         let (racks, switches) = (self.fabric.racks.len(), self.limits.switches.len());
         let covers = racks * self.limits.servers.len();
@@ -162,8 +162,8 @@ impl<'f> Master<'f> {
         Ok(())
     }
 
-    /// Links that a solution loads beyond their capacity and that the program does not limit yet, and cuts of
-    /// results that it violates.
+    /// Returns the overloaded links of a solution that the program does not limit yet, and violated cuts of
+    /// results.
     pub fn violated(&self, optimum: &Optimum) -> (Vec<Arc>, Vec<Cut>) {
         let look = self.results(optimum);
         let mut load = look.load;
@@ -182,7 +182,7 @@ impl<'f> Master<'f> {
         (links.filter(|arc| !self.links.contains_key(arc)).collect(), cuts)
     }
 
-    /// What results do in a solution.
+    /// Returns the results of a solution.
     fn results(&self, optimum: &Optimum) -> results::Look {
         let servers = self.fabric.trees.len();
         let mut limited = vec![vec![f64::INFINITY; self.limits.links.len()]; servers];
@@ -260,7 +260,7 @@ impl<'f> Master<'f> {
         Ok(())
     }
 
-    /// The best that the columns made so far allow; `None` if that takes longer than `time_left` says.
+    /// Returns the optimum over the existing columns; `None` if that takes longer than `time_left`.
     pub fn solve(&mut self, time_left: &dyn Fn() -> f64) -> Result<Option<Optimum>, String> {
         let left = time_left();
         if left <= 0.0 {
@@ -305,8 +305,8 @@ impl<'f> Master<'f> {
         Ok(Some(Optimum { rate: sending.iter().sum(), sending, weights, results: carried, prices, moved }))
     }
 
-    /// The prices of links, none below what the cuts of one server take on it, and the sum of the prices of
-    /// each server's cuts.
+    /// Returns the prices of links, none below the sum of one server's cuts on it, and the sum of the prices
+    /// of each server's cuts.
     fn prices_of_links(&self, dual: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
         let mut links = vec![0.0; self.limits.links.len()];
         let mut results = vec![0.0; self.limits.servers.len()];

@@ -2,13 +2,13 @@
 //!
 //! Linear because every y, z, q is multiplied by F_s (so F_s itself is a variable, and x = F / f is free, or
 //! fixed by F_s = f x_s). Workers of a rack are merged. For one (s, v) the y <= z of all racks span a cone,
-//! whose extreme rays add up some racks R' whole: z = 1, y = 1 on R', 0 elsewhere, each with its q. So a
-//! *column* is a (s, v, R') with routes, or one rack's way straight to s, and y <= z needs no rows. The best
-//! R' at given prices has a closed form (see [`prices`]), routes are cheapest paths, and links get rows once
-//! a solution overloads them. Where any path will do, shortest ones come first; what is best over them is
-//! mostly proven best over all by its prices, else columns with detours follow.
+//! whose extreme rays aggregate some racks R' completely: z = 1, y = 1 on R', 0 elsewhere, each with its q.
+//! So a *column* is a (s, v, R') with routes, or one rack's path directly to s, and y <= z needs no rows. The
+//! best R' at given prices has a closed form (see [`prices`]), routes are cheapest paths, and links get rows
+//! once a solution overloads them. If any path is allowed, shortest ones are tried first; the optimum over
+//! them is usually proven optimal over all by its prices, else columns with detours follow.
 //!
-//! Eq. (5) in the InArt paper's names, beside what stands for it here (misprints corrected, times F_s):
+//! Eq. (5) in the InArt paper's names, and the implementation (misprints corrected, times F_s):
 //!
 //! | paper | here |
 //! |---|---|
@@ -22,8 +22,8 @@
 //! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | a row once it is overloaded; a worker's
 //! only uplink as f <= B(e) - b(e) |
 //!
-//! Where results count, they load links besides (see [`results`]), and a worker's only link into it is
-//! limited as its uplink is.
+//! If results count, they load links in addition (see [`results`]), and a worker's only link into it is
+//! limited like its uplink.
 
 mod dag;
 mod fabric;
@@ -47,18 +47,18 @@ use prices::Offers;
 /// The gap between the rate and its proven bound at which the rate counts as the optimum.
 const GAP: f64 = 1e-7;
 
-/// An optimum below this, in the program's unit, is found again in a unit of its own: tolerances are
+/// Threshold in the program's unit below which an optimum is computed again with its own unit: tolerances are
 /// absolute.
 const SMALL: f64 = 0.01;
 
 /// Solves Eq. (5) over the paths of `router`'s plans, with x_s free or fixed; `None` if that takes longer
-/// than `time_left` says. Where the solver gives up, links that are far too narrow for the job are left out.
+/// than `time_left`. If the solver fails, links that are far too narrow for the job are left out.
 pub(crate) fn solve(
     router: &Router<'_>,
     fixed: Option<&[f64]>,
     time_left: &dyn Fn() -> f64,
 ) -> Result<Option<Fractional>, String> {
-    // What the nodes allow; where links allow far less, the unit follows.
+    // The limit of the nodes; if links allow far less, the unit follows.
     let most = phase1::split(router.model, fixed).rate;
     let mut solved = solve_from(most, router, fixed, time_left);
     for share in narrow::SHARES {
@@ -75,7 +75,7 @@ pub(crate) fn solve(
     solved
 }
 
-/// Solves it with rates in units of `most` bit/s, or of its own optimum where that is far less.
+/// Solves it with rates in units of `most` bit/s, or of its own optimum if that is far less.
 fn solve_from(
     most: f64,
     router: &Router<'_>,
@@ -112,7 +112,7 @@ fn solve_in(
         let is_proven = |bound: f64| optimum.rate >= bound * (1.0 - GAP);
         let mut offers = look(detours);
         bound = bound.min(offers.bound);
-        // A basis that HiGHS leaves as it is, with columns of worth in it, is optimal up to its rounding
+        // A basis that HiGHS does not change, with valuable columns in it, is optimal up to its rounding
         // errors.
         let ended = |offers: &Offers, bound: f64, moved: bool| {
             let holds = overloaded.is_empty() && cuts.is_empty();
@@ -162,7 +162,7 @@ fn read(fabric: &Fabric<'_>, master: &Master<'_>, optimum: &Optimum, fixed: Opti
     }
     let ends = covered.into_iter().zip(&sending).zip(&model.servers).map(|((racks, &sending), &server)| {
         let of_rack = |ends: FxHashMap<NodeIx, f64>| {
-            // Columns may cover a rack more than once where nothing is lost by that.
+            // Columns may cover a rack more than once if that causes no loss.
             let total: f64 = ends.values().sum();
             let mut ends: Vec<(NodeIx, f64)> = ends
                 .into_iter()

@@ -1,37 +1,37 @@
-//! Links that are far too narrow for a job: solvers of linear programs cannot tell them from rounding errors.
-//! They are left out, and what they could carry is added to the bound.
+//! Links that are far too narrow for a job: LP solvers cannot distinguish them from rounding errors. They are
+//! left out, and their possible traffic is added to the bound.
 
 use crate::fractional::Fractional;
 use crate::model::{Arc, Model, NodeIx};
 use crate::router::Router;
 use crate::routes::FAR;
 
-/// Parts of a rate that the job can have; links below one of them are left out, the next one where that does
-/// not suffice.
+/// Shares of a feasible rate of the job; links below one of them are left out, the next one if that does not
+/// suffice.
 pub(crate) const SHARES: [f64; 4] = [1e-6, 1e-5, 1e-4, 1e-3];
 
 /// A job on its network without the links that are too narrow for it, and without the servers that only such
-/// links lead to.
+/// links reach.
 pub(crate) struct Reduced<'a> {
     pub model: Model<'a>,
-    /// x_s of the servers that are left, where shares are fixed.
+    /// x_s of the remaining servers, where shares are fixed.
     pub fixed: Option<Vec<f64>>,
     /// A rate near the optimum, bit/s.
     pub unit: f64,
-    /// The positions of the servers that are left among the job's.
+    /// Indices of the remaining servers in the job.
     servers: Vec<usize>,
-    /// What is left out adds no more than this to the optimum, bit/s.
+    /// Upper bound of the contribution of the left-out parts to the optimum, bit/s.
     missing_bps: f64,
 }
 
-/// The network without links of less than `share` of a rate that the job can have; `None` if it cannot have
-/// any.
+/// Returns the network without links of less than `share` of a feasible rate of the job; `None` if no rate is
+/// feasible.
 pub(crate) fn without<'a>(router: &Router<'a>, fixed: Option<&[f64]>, share: f64) -> Option<Reduced<'a>> {
     let model = router.model;
     let widths: Vec<f64> = (0..model.servers.len()).map(|s| width_bps(router, s)).collect();
     let counts = |s: &usize| fixed.is_none_or(|shares| shares[*s] > 0.0);
     let used = || (0..widths.len()).filter(counts);
-    // Every worker sends straight to one server, or to all at the shares given; results come back.
+    // Every worker sends directly to one server, or to all at the given shares; results return.
     let widest = match fixed {
         None => widths.iter().copied().fold(0.0, f64::max),
         Some(shares) => used().map(|s| widths[s] / shares[s]).fold(f64::INFINITY, f64::min),
@@ -46,8 +46,8 @@ pub(crate) fn without<'a>(router: &Router<'a>, fixed: Option<&[f64]>, share: f64
         left_out_bps += *capacity;
         *capacity = 0.0;
     }
-    // A cut of links no wider than the widest path holds each server's rate, and no flow, sum or result takes
-    // a link twice: no link carries more than this.
+    // A cut of links no wider than the widest path bounds each server's rate, and no flow, sum or result
+    // takes a link twice: no link carries more than this.
     let units = (2 * model.workers.len() + 1) * model.servers.len() * model.arcs();
     let most = units as f64 * widest;
     capacity.iter_mut().for_each(|capacity| *capacity = capacity.min(most));
@@ -55,14 +55,14 @@ pub(crate) fn without<'a>(router: &Router<'a>, fixed: Option<&[f64]>, share: f64
     let servers: Vec<usize> = used().filter(|&s| widths[s] >= share * rate_bps).collect();
     reduced.servers = servers.iter().map(|&s| model.servers[s]).collect();
     let fixed = fixed.map(|shares| servers.iter().map(|&s| shares[s]).collect::<Vec<f64>>());
-    // A flow that is taken off a link lowers one server's rate by itself at most; so do results.
+    // Removing a flow from a link lowers one server's rate by that flow at most; the same holds for results.
     let least_share = fixed.iter().flatten().copied().fold(1.0, f64::min);
     let missing_bps = 2.0 * left_out_bps / least_share;
     Some(Reduced { model: reduced, fixed, unit: widest, servers, missing_bps })
 }
 
 impl Reduced<'_> {
-    /// A solution on the reduced network as one on the whole: servers that were left out get nothing.
+    /// Converts a solution on the reduced network to the whole one: left-out servers receive nothing.
     pub fn widen(&self, whole: &Model<'_>, found: Fractional) -> Fractional {
         let nothing = |server: NodeIx| vec![vec![(server, 1.0)]; found.classes.len()];
         let mut sending = vec![0.0; whole.servers.len()];
@@ -100,7 +100,7 @@ fn width_bps(router: &Router<'_>, s: usize) -> f64 {
     model.workers.iter().map(of_worker).fold(model.intake_bps(server), f64::min)
 }
 
-/// By node, the narrowest link of its widest path to or from a server, bit/s (Dijkstra).
+/// Returns by node the narrowest link of its widest path to or from a server, bit/s (Dijkstra).
 fn widest<'m>(
     model: &'m Model<'_>,
     server: NodeIx,
@@ -172,7 +172,7 @@ jobs: [{{name: j}}]
         reduced.widen(&model, found).proven
     }
 
-    /// No switch sums here: each worker sends half of 1 Gbps to s0, and half of what is left to s1.
+    /// No switch sums here: each worker sends half of 1 Gbps to s0, and half of the remaining rate to s1.
     #[test]
     fn the_bound_has_what_is_left_out() {
         for left_bps in [1, 1000, 100_000] {

@@ -1,19 +1,18 @@
-//! The dual of LP-InArt: what a unit of every resource is worth, which columns that makes worth having, and
-//! the bound that it proves.
+//! The dual of LP-InArt: the price of every resource, the valuable columns at these prices, and the bound
+//! that they prove.
 //!
 //! With prices l(e) of links, m(v) of switches, n(s) of servers' intake and p of the workers' uplinks, let
-//! a(s, r) be what covering rack r for one unit of F_s earns. Aggregating racks R' at v is worth sum over R'
-//! of a(s, r) -
-//! |r| (l(r -> v) + m(v)) less l(v -> s) + n(s), so the best R' are the racks with positive terms: that is the
-//! price of the y, z and q of one (s, v) in closed form. If no column is worth more than nothing and every
-//! F_s costs at least its gain of 1, no rate is above sum of l B + m C + n B' + p U.
+//! a(s, r) be the gain of covering rack r for one unit of F_s. Aggregating racks R' at v is worth sum over R'
+//! of a(s, r) - |r| (l(r -> v) + m(v)) less l(v -> s) + n(s), so the best R' are the racks with positive
+//! terms: that is the price of the y, z and q of one (s, v) in closed form. If no column has a positive value
+//! and every F_s costs at least its gain of 1, no rate is above sum of l B + m C + n B' + p U.
 //!
 //! Results of server s cost F_s t(s) at least, with t(s) the sum of the prices of its cuts: no link's price
 //! is below the sum of those that it is in, or is raised to that. So F_s costs sum_r a(s, r) + t(s) + p.
 
 use crate::lp::fabric::{Column, Fabric, Routing};
 
-/// Less is a rounding error; what covers all racks of a server earns 1 or less.
+/// Threshold of rounding errors; covering all racks of a server gains 1 or less.
 const WORTH: f64 = 1e-9;
 
 /// Prices of every row of the master program.
@@ -27,24 +26,24 @@ pub(crate) struct Prices {
     pub servers: Vec<f64>,
     /// p.
     pub uplink: f64,
-    /// a, `[server][rack]`.
+    /// a, by `[server][rack]`.
     pub cover: Vec<Vec<f64>>,
     /// t, by server: no mixture of trees of its results costs less at the links' prices.
     pub results: Vec<f64>,
 }
 
-/// What a look at the prices found.
+/// Result of pricing.
 pub(crate) struct Offers {
     /// Columns that raise the rate, over the routing below.
     pub columns: Vec<Column>,
     pub routing: Routing,
-    /// No rate is above this, in the master's unit.
+    /// Upper bound on the rate, in the master's unit.
     pub bound: f64,
 }
 
 impl Prices {
-    /// Looks for columns that are worth more than they cost; they are to be routed by routing number
-    /// `routing`. The bound is one over shortest paths, or with `detours` over all.
+    /// Finds columns with a positive value, for routing number `routing`. The bound holds for shortest paths,
+    /// or with `detours` for all.
     pub fn offers(
         &self,
         fabric: &Fabric<'_>,
@@ -61,7 +60,7 @@ impl Prices {
             + total(&self.servers, &limits.servers)
             + self.uplink * limits.uplink;
         let switches = model.aggregators.len();
-        // What it costs to bring all of a rack to a switch and add it up there, [switch][rack].
+        // Cost of bringing all of a rack to a switch and aggregating it there, [switch][rack].
         let joining: Vec<Vec<Option<f64>>> = (0..switches)
             .map(|v| {
                 let cost = |r: usize| {
@@ -73,7 +72,7 @@ impl Prices {
             .collect();
         for (server, cover) in self.cover.iter().enumerate() {
             let (dag, costs) = (made.to_server(server), &costs[switches + server]);
-            // By how much this server's intake would have to be dearer for no column to be worth having.
+            // Increase of this server's intake price at which no column has a positive value.
             let mut lacking: f64 = 0.0;
             for (r, &earned) in cover.iter().enumerate() {
                 let Some(position) = dag.position(fabric.racks[r].source) else { continue };
@@ -117,9 +116,9 @@ pub(crate) struct Limits {
     pub links: Vec<f64>,
     /// C(v) - c(v), by aggregator.
     pub switches: Vec<f64>,
-    /// B'(s), by server: what its ingress and its links leave.
+    /// B'(s), by server: the limit of its ingress and its links.
     pub servers: Vec<f64>,
-    /// What the slowest worker can send.
+    /// Rate of the slowest worker.
     pub uplink: f64,
 }
 

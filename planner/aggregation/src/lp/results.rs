@@ -1,8 +1,9 @@
-//! Results in the relaxation. r(s, e) is what results of server s load link e with; from every set of nodes
-//! that holds s and not some worker, F_s leaves. A mixture of trees has that, so every plan does.
+//! Results in the relaxation. r(s, e) is the load of server s's results on link e; every set of nodes that
+//! contains s and not some worker has an outflow of at least F_s. A mixture of trees satisfies this, so every
+//! plan does.
 //!
-//! Only limited links have a variable, and only cuts that a solution violates have a row: over other links
-//! results flow freely, and are spread anew at every look, along what is used already as far as that goes.
+//! Only limited links have a variable, and only violated cuts have a row: over other links results flow
+//! freely, and are spread again in every iteration, preferring links that are used already.
 
 use crate::lp::fabric::Fabric;
 use crate::model::Arc;
@@ -21,7 +22,7 @@ pub(crate) struct Cut {
     pub arcs: Vec<Arc>,
 }
 
-/// What results load links with that have no row, and the cuts that a solution violates.
+/// Load of results on links without a row, and the violated cuts.
 pub(crate) struct Look {
     pub load: Vec<f64>,
     pub cuts: Vec<Cut>,
@@ -55,7 +56,7 @@ pub(crate) fn look(fabric: &Fabric<'_>, sending: &[f64], limited: Vec<Vec<f64>>)
     look
 }
 
-/// The cut that limits a flow, then others that would if that one did not.
+/// Returns the cut that limits a flow, then others that would limit it without that one.
 fn cuts(
     tree: &Steiner<'_>,
     flow: &mut Flow,

@@ -1,27 +1,27 @@
 //! Trees of results over the fewest hops: two passes over flat lists in order of distance from the server.
 //!
-//! The first pass prices the cheapest way to every node. The second goes back from the farthest nodes: each
-//! that leads to a worker takes the cheapest link into it, where nodes that the tree has already cost nothing
+//! The first pass prices the cheapest path to every node. The second goes back from the farthest nodes: each
+//! that leads to a worker takes the cheapest link into it, where nodes that the tree already has cost nothing
 //! more.
 
 use super::tree::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::FAR;
 
-/// All ways of the fewest hops from a server to the job's workers.
+/// All paths with the fewest hops from a server to the job's workers.
 pub(super) struct Fewest {
-    /// The nodes on them but for the server, nearest first, and the end of each one's steps.
+    /// Nodes on them without the server, nearest first, and the end of each one's steps.
     nodes: Box<[(NodeIx, u32)]>,
     /// The last links to each node, with the position of the node before it; the server is at 0, the first of
     /// `nodes` at 1.
     steps: Box<[(u32, Arc)]>,
     /// Positions of the workers.
     workers: Box<[u32]>,
-    /// Position of every node of the network; 0 if it is on no way.
+    /// Index of every node of the network; 0 if it is on no path.
     position: Box<[u32]>,
-    /// By arc, whether it is on a way.
+    /// Whether each arc is on a path.
     has: Box<[bool]>,
-    /// A worker that no way leads to.
+    /// A worker that no path reaches.
     pub unreached: Option<NodeIx>,
 }
 
@@ -67,7 +67,7 @@ impl Fewest {
         Fewest { nodes, steps, workers, position, has, unreached }
     }
 
-    /// Whether an arc is on any of these ways.
+    /// Returns whether an arc is on any of these paths.
     pub fn has(&self, arc: Arc) -> bool {
         self.has[arc as usize]
     }

@@ -1,9 +1,9 @@
 //! Trees of results over any paths: each time the worker joins that is nearest to the tree so far, as costs
 //! have it.
 //!
-//! That is the heuristic of Takahashi and Matsuyama (1980) for the cheapest tree to given nodes (Steiner's
-//! problem); where links cost the same both ways, its tree is at most twice as dear as the cheapest. One run
-//! of Dijkstra's algorithm does it: what joins the tree starts again at no cost.
+//! This is the heuristic of Takahashi and Matsuyama (1980) for the cheapest tree to given nodes (Steiner's
+//! problem); if links cost the same in both directions, the cost of its tree is at most twice the optimum.
+//! One run of Dijkstra's algorithm suffices: nodes that join the tree restart at cost 0.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use super::tree::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::FAR;
 
-/// What growing a tree knows of a node.
+/// State of a node while a tree grows.
 #[derive(Clone, Copy)]
 struct Reached {
     cost: f64,
@@ -42,7 +42,7 @@ impl Growth<'_> {
         }
     }
 
-    /// Has a worker join, with the nodes on the way to it.
+    /// Adds a worker, with the nodes on its path.
     fn branch(&mut self, worker: NodeIx) {
         let (start, mut node) = (self.tree.len(), worker);
         while !self.nodes[node as usize].in_tree {
@@ -54,7 +54,7 @@ impl Growth<'_> {
         self.tree[start..].reverse();
     }
 
-    /// Looks at the links that lead on from a node.
+    /// Relaxes the links out of a node.
     fn look_ahead(&mut self, node: NodeIx, cost: &impl Fn(Arc) -> f64) {
         let Reached { cost: so_far, hops, .. } = self.nodes[node as usize];
         for &(arc, next) in self.model.arcs_out(node) {
@@ -72,7 +72,7 @@ impl Growth<'_> {
     }
 }
 
-/// Grows `kept` from a server to a tree to all workers, as far as there are ways.
+/// Grows `kept` from a server to a tree to all reachable workers.
 pub(super) fn grow(model: &Model<'_>, server: NodeIx, kept: &[Arc], cost: impl Fn(Arc) -> f64) -> Tree {
     let unknown = Reached { cost: f64::INFINITY, hops: FAR, last: 0, in_tree: false, is_worker: false };
     let mut growth = Growth {

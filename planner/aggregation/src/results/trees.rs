@@ -8,14 +8,14 @@ use super::tree::Tree;
 use crate::model::{Arc, Model, NodeIx};
 use crate::routes::{FAR, Rule};
 
-/// The trees that a plan may have: over switches with capacity left, by the fewest hops unless any path will
-/// do.
+/// Trees that a plan may have: over switches with available capacity, with the fewest hops unless any path is
+/// allowed.
 pub(crate) struct Trees<'m> {
     model: &'m Model<'m>,
     rule: Rule,
-    /// By server: the ways of the fewest hops from it.
+    /// Paths with the fewest hops, by server.
     fewest: Vec<OnceCell<Fewest>>,
-    /// Arcs between a host with several links and the network, other than by its first link.
+    /// Arcs between a host with several links and the network, except its first link.
     second: OnceCell<Box<[bool]>>,
 }
 
@@ -25,7 +25,7 @@ impl<'m> Trees<'m> {
         Trees { model, rule, fewest, second: OnceCell::new() }
     }
 
-    /// Whether an arc is one of a host's further links, which the controller does not install.
+    /// Returns whether an arc is one of a host's further links, which the controller does not install.
     pub fn is_second(&self, arc: Arc) -> bool {
         let second = self.second.get_or_init(|| {
             let model = self.model;
@@ -41,7 +41,7 @@ impl<'m> Trees<'m> {
         second[arc as usize]
     }
 
-    /// Whether an arc may be in a tree of server `s`.
+    /// Returns whether an arc may be in a tree of server `s`.
     pub fn allows(&self, s: usize, arc: Arc) -> bool {
         self.rule == Rule::Any || self.fewest(s).has(arc)
     }
@@ -51,8 +51,8 @@ impl<'m> Trees<'m> {
         self.fewest(s).unreached
     }
 
-    /// The ways of the fewest hops from server `s`: in the network as it is built, if that is the rule; else
-    /// over links with capacity left, and over the hosts' first links if these lead to all workers.
+    /// Returns the paths with the fewest hops from server `s`: in the network as built, if that is the rule;
+    /// else over links with available capacity, and over the hosts' first links if these reach all workers.
     fn fewest(&self, s: usize) -> &Fewest {
         self.fewest[s].get_or_init(|| {
             let (model, root) = (self.model, self.model.servers[s]);
@@ -97,7 +97,7 @@ impl<'m> Trees<'m> {
     }
 
     /// Grows `kept` (a part of a tree of server `s`, parents before children) to a tree to all workers of the
-    /// job, by arcs that cost as little as may be (never less than 0). The network must have such a tree: see
+    /// job, by arcs of low `cost` (never negative). The network must have such a tree: see
     /// [`Trees::unreached`].
     pub fn grow(&self, s: usize, kept: &[Arc], cost: impl Fn(Arc) -> f64) -> Tree {
         match self.rule {

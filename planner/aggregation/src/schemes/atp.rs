@@ -66,13 +66,12 @@ fn finished(problem: &Problem<'_>, ignore_capacity: bool) -> Result<Plan, PlanEr
     Ok(finish::write(router.model, options, &placement, &shares, bounds))
 }
 
-/// ATP: a worker's gradient is added up at the switch it hangs on, if that has capacity left, else sent
-/// straight.
+/// ATP: a worker's gradient is aggregated at its access switch, if that has available capacity, else sent
+/// directly.
 ///
-/// Best effort: at a rate F per server, switch v takes floor(C(v) / F) flows. They are given to whole groups
-/// first, to the server with the most direct flows first, and what does not fit goes direct. All F at which
-/// some switch takes one flow less are tried, and the best is kept. With `ignore_capacity` a switch takes
-/// all.
+/// Best effort: at a rate F per server, switch v takes floor(C(v) / F) flows. They are assigned to whole
+/// groups first, to the server with the most direct flows first, and the rest is direct. All F at which some
+/// switch takes one flow less are tried, and the best is kept. With `ignore_capacity` a switch takes all.
 pub(crate) fn place(router: &Router<'_>, ignore_capacity: bool) -> Placement {
     let model = router.model;
     let racks = racks(model);
@@ -123,7 +122,7 @@ fn place_within(
 ) -> Vec<Vec<NodeIx>> {
     let model = router.model;
     let mut ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
-    // Units each server takes in: direct flows, and one per group.
+    // Units each server receives: direct flows, and one per group.
     let mut intake = vec![model.workers.len(); model.servers.len()];
     for (&switch, members) in racks {
         let mut left = fits(switch);

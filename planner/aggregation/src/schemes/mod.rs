@@ -1,5 +1,5 @@
-//! The schemes: ways to place aggregation, each in a file or folder of its own. A new one is such a folder,
-//! and a line in [`ALL`], which the command line, the experiments and docs/reference/schemes.md read.
+//! The planning schemes, one file or folder each. A new one is such a folder, and a line in [`ALL`], which
+//! the command line, the experiments and docs/reference/schemes.md read.
 
 pub mod atp;
 pub mod inart;
@@ -15,7 +15,7 @@ pub const OPTIMIZED: &dyn Scheme = &optimized::Optimized;
 pub const INART: &dyn Scheme = &inart::Inart;
 /// The InArt paper's R-InArt.
 pub const R_INART: &dyn Scheme = &inart::RInart;
-/// ATP without limits on what switches can aggregate.
+/// ATP without limits on the switches' aggregation.
 pub const ATP_UNLIMITED: &dyn Scheme = &atp::AtpUnlimited;
 /// ATP.
 pub const ATP: &dyn Scheme = &atp::Atp;

@@ -1,9 +1,9 @@
 //! Local search for a placement that carries given rates F_s with no capacity exceeded.
 //!
-//! Guided by what is overloaded: it takes a resource that is too full, takes something off it (a flow, a
-//! trunk, a whole group, or a branch of a tree of results), and puts it back where it costs least, by any
-//! shortest path and at any switch. Overloads that persist grow in weight, so the search leaves local minima
-//! without a temperature to tune.
+//! Guided by overloads: it picks an overloaded resource, removes something from it (a flow, a trunk, a whole
+//! group, or a branch of a tree of results), and inserts it at the least cost, by any shortest path and at
+//! any switch. Overloads that persist grow in weight, so the search leaves local minima without a temperature
+//! to tune.
 
 mod moves;
 mod state;
@@ -30,16 +30,16 @@ const TAME: usize = 512;
 pub(crate) struct Search<'r, 'm> {
     router: &'r Router<'m>,
     state: State<'m>,
-    /// Of every worker: where its flows enter the fabric, and the link on which they get there.
+    /// Entry of every worker's flows into the fabric, and the link to it.
     entries: Vec<(NodeIx, Option<Arc>)>,
-    /// Whether the shares may change on the way.
+    /// Whether the shares may change during the search.
     free: bool,
     rng: ChaCha8Rng,
     /// Costs from a flow's source, and to its server.
     outward: Costs,
     inward: Costs,
     path: Vec<Arc>,
-    /// Where the units that a large move changes were before.
+    /// Previous positions of the units that a large move changes.
     journal: Vec<(Unit, NodeIx, Box<[Arc]>)>,
 }
 
@@ -70,7 +70,7 @@ impl<'r, 'm> Search<'r, 'm> {
         }
     }
 
-    /// Seeks other rates from the same placement.
+    /// Changes the target rates of the placement.
     pub fn seek(&mut self, sending: Vec<f64>) {
         self.state.seek(sending);
     }
@@ -79,7 +79,7 @@ impl<'r, 'm> Search<'r, 'm> {
         self.state.placement()
     }
 
-    /// Passes a little rate on from the server whose units lie on the heaviest overload to the one with the
+    /// Transfers a little rate from the server whose units are on the heaviest overload to the one with the
     /// lightest, if that lowers the energy.
     fn retune(&mut self) {
         let slopes = self.state.slopes();

@@ -7,15 +7,15 @@ use super::state::{Kind, Unit};
 use crate::model::{NodeIx, Resource};
 use crate::results;
 
-/// Added to the price of a resource that a move has to leave, if there is any other way.
+/// Added to the price of a resource that a move has to avoid, if possible.
 const AWAY: f64 = 1e9;
 /// Added to the price of a host's further links for results, which the controller does not install.
 const SECOND: f64 = 1e-2;
-/// One tree of results in so many is grown anew from its root.
+/// One of this many trees of results is rebuilt from its root.
 const WHOLE: u32 = 4;
 
 impl Search<'_, '_> {
-    /// Moves something off a resource.
+    /// Moves something away from a resource.
     pub(super) fn relieve(&mut self, resource: Resource) {
         let count = self.state.crossing(resource);
         if count == 0 {
@@ -82,7 +82,7 @@ impl Search<'_, '_> {
         self.state.put(self.state.trunk(s, at), server, &self.path);
     }
 
-    /// Puts a flow that is off where it costs least; at `not` only if there is no other way.
+    /// Inserts a removed flow at the least cost; at `not` only without an alternative.
     fn insert(&mut self, flow: Unit, not: Option<usize>) {
         let model = self.router.model;
         let s = self.state.shard(flow);
@@ -136,7 +136,7 @@ impl Search<'_, '_> {
         self.state.reprice(away as usize);
     }
 
-    /// Takes results off a link: grows what hangs on it anew, or (now and then) the whole tree.
+    /// Moves results away from a link: rebuilds the subtree below it, or (now and then) the whole tree.
     fn regrow(&mut self, s: usize, away: Resource) {
         let (router, tree) = (self.router, self.state.tree(s));
         let kept = match self.rng.random_range(0..WHOLE) {
@@ -165,8 +165,7 @@ impl Search<'_, '_> {
         });
     }
 
-    /// Moves a whole group to the switch, other than those in use, where it costs least (of a random half of
-    /// them).
+    /// Moves a whole group to the cheapest unused switch (of a random half of them).
     fn move_group(&mut self, s: usize, at: usize) {
         let model = self.router.model;
         let members = self.members(s, model.aggregators[at]);
@@ -214,7 +213,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Has a switch not in use add up those flows that this relieves most.
+    /// Makes an unused switch aggregate those flows whose move relieves most.
     fn gather(&mut self, s: usize) {
         let model = self.router.model;
         let rate = self.state.sending[s];
@@ -278,7 +277,7 @@ impl Search<'_, '_> {
         flows.iter().for_each(|&flow| self.remove(flow));
         let journal = std::mem::take(&mut self.journal);
         for (unit, end, path) in &journal {
-            // A trunk that other flows still use never moved.
+            // A trunk that other flows still use did not move.
             if matches!(self.state.kind(*unit), Kind::Flow) || self.state.end(*unit) != *end {
                 self.state.put(*unit, *end, path);
             }

@@ -1,50 +1,49 @@
-//! A placement under search: who loads what, and what one more unit would cost anywhere, kept up to date move
-//! by move.
+//! A placement under search: loads, and costs of one more unit anywhere, updated with each move.
 
 use crate::model::{Arc, Model, NodeIx, Resource};
 use crate::placement::{FlowTo, Placement};
 
 /// Overload below this is a rounding error.
 const NOTHING: f64 = 1e-9;
-/// Weight of the utilisation in a price, where nothing is overloaded.
+/// Weight of the utilization in a price, where nothing is overloaded.
 const TIE: f64 = 1e-4;
 /// No node, or not in a list.
 const NONE: u32 = u32::MAX;
 
-/// A unit of some shard: a worker's flow, the sum that an aggregator sends on, or the results on their tree.
+/// A unit of some shard: a worker's flow, the sum that an aggregator sends, or the results on their tree.
 /// Flows come first, by server, then sums, then trees.
 pub(super) type Unit = usize;
 
-/// What a unit is.
+/// Kind of a unit.
 pub(super) enum Kind {
     Flow,
-    /// By the position of its switch among the aggregators.
+    /// Sum of an aggregator, by its index.
     Trunk(usize),
     Tree,
 }
 
-/// Where a unit goes; `end` is no node if it is not in use, or a tree.
+/// Destination of a unit; `end` is no node for an unused unit or a tree.
 #[derive(Debug, Clone)]
 struct Leg {
     end: NodeIx,
     path: Vec<Arc>,
 }
 
-/// The placement, and what it loads at the rates sought.
+/// The placement, and its load at the target rates.
 pub(super) struct State<'m> {
     pub model: &'m Model<'m>,
-    /// F_s sought.
+    /// Target F_s.
     pub sending: Vec<f64>,
     pub load: Vec<f64>,
     inverse: Vec<f64>,
     weight: Vec<f64>,
-    /// What one more unit of F_s costs, `[server][resource]`.
+    /// Cost of one more unit of F_s, by `[server][resource]`.
     prices: Vec<f64>,
-    /// Resources that are overloaded, and the place of each in that list.
+    /// Overloaded resources, and the index of each in that list.
     over: Vec<Resource>,
     place: Vec<u32>,
     legs: Vec<Leg>,
-    /// Which units load a resource: `words` 64-bit words each.
+    /// Units that load a resource: `words` 64-bit words each.
     crossing: Vec<u64>,
     words: usize,
     /// Units that end at an aggregator, `[server][position among the aggregators]`.
@@ -90,14 +89,14 @@ impl<'m> State<'m> {
         state
     }
 
-    /// Seeks other rates; all resources weigh the same again.
+    /// Changes the target rates; all weights are reset.
     pub fn seek(&mut self, sending: Vec<f64>) {
         self.sending = sending;
         self.weight.fill(1.0);
         self.reload();
     }
 
-    /// How fast the energy rises with every F_s.
+    /// Returns how fast the energy rises with every F_s.
     pub fn slopes(&self) -> Vec<f64> {
         let mut slopes = vec![0.0; self.sending.len()];
         for &r in &self.over {
@@ -113,7 +112,7 @@ impl<'m> State<'m> {
         slopes
     }
 
-    /// Moves `rate` from one server to another.
+    /// Transfers `rate` from one server to another.
     pub fn pass_on(&mut self, from: usize, to: usize, rate: f64) {
         self.sending[from] -= rate;
         self.sending[to] += rate;
@@ -167,7 +166,7 @@ impl<'m> State<'m> {
         self.sending.len() * self.model.workers.len()
     }
 
-    /// The tree of results of a server; there is none where results do not count.
+    /// Returns the tree of results of a server; it exists only if results count.
     pub fn tree(&self, s: usize) -> Unit {
         self.flows() + self.sending.len() * self.model.aggregators.len() + s
     }
@@ -202,7 +201,7 @@ impl<'m> State<'m> {
         &self.legs[unit].path
     }
 
-    /// How many flows of shard `s` an aggregator adds up.
+    /// Returns how many flows of shard `s` an aggregator sums.
     pub fn takes(&self, s: usize, at: usize) -> u32 {
         self.takes[s * self.model.aggregators.len() + at]
     }
@@ -232,7 +231,7 @@ impl<'m> State<'m> {
         (load * self.inverse[r] - 1.0 - NOTHING).max(0.0)
     }
 
-    /// What `rate` more on a resource costs: weighted overload, then utilisation as a tie-break.
+    /// Returns the cost of `rate` more on a resource: weighted overload, then utilization as a tie-break.
     pub fn cost(&self, r: Resource, rate: f64) -> f64 {
         let r = r as usize;
         let after = self.load[r] + rate;
@@ -240,7 +239,7 @@ impl<'m> State<'m> {
         self.weight[r] * more + TIE * after.max(self.load[r]) * self.inverse[r] * rate.signum()
     }
 
-    /// Weighted overload.
+    /// Returns the weighted overload.
     pub fn energy(&self) -> f64 {
         self.over
             .iter()
@@ -271,7 +270,7 @@ impl<'m> State<'m> {
         }
     }
 
-    /// Makes what is overloaded weigh more.
+    /// Increases the weights of overloaded resources.
     pub fn grow_weights(&mut self, factor: f64) {
         for n in 0..self.over.len() {
             let r = self.over[n] as usize;
@@ -280,7 +279,7 @@ impl<'m> State<'m> {
         }
     }
 
-    /// Brings the weights back to a range in which they still tell resources apart.
+    /// Scales the weights to a range in which they still distinguish resources.
     pub fn tame_weights(&mut self) {
         let heaviest = self.weight.iter().copied().fold(1.0, f64::max);
         if heaviest > 1e6 {
@@ -303,7 +302,8 @@ impl<'m> State<'m> {
         self.shift(unit, true);
     }
 
-    /// Takes a unit off its path, which [`State::path`] still tells until it is put elsewhere.
+    /// Removes a unit from its path, which [`State::path`] still returns until the unit is inserted
+    /// elsewhere.
     pub fn take_off(&mut self, unit: Unit) {
         self.shift(unit, false);
         self.legs[unit].end = NONE;
@@ -327,13 +327,13 @@ impl<'m> State<'m> {
         self.legs[unit] = leg;
     }
 
-    /// Forgets what rounding errors have left on a resource that nothing loads.
+    /// Clears rounding errors on a resource without load.
     pub fn clear(&mut self, r: Resource) {
         self.load[r as usize] = 0.0;
         self.note(r as usize);
     }
 
-    /// How many units load a resource.
+    /// Returns how many units load a resource.
     pub fn crossing(&self, r: Resource) -> u32 {
         self.row(r).iter().map(|word| word.count_ones()).sum()
     }

@@ -1,5 +1,5 @@
-//! Whether the switches suffice for one choice of cells: some of them for one server alone, the others
-//! shared.
+//! Checks whether the switches suffice for one choice of cells: some switches for one server alone, the
+//! others shared.
 
 use rustc_hash::FxHashSet;
 
@@ -10,14 +10,14 @@ use crate::packing::{Row, maximise_sum};
 /// Forgives rounding errors upwards, relative to C.
 const FITS: f64 = 1e-11;
 
-/// What came out for rates above a given one.
+/// Result for rates above a given one.
 #[derive(Debug)]
 pub(super) enum Packed {
-    /// They can be had: their sum, and how.
+    /// Feasible: their sum, and the grouping.
     At(f64, Grouping),
-    /// No plan has them.
+    /// Infeasible for every plan.
     Never,
-    /// Too many ways to fill.
+    /// Too many packings to search.
     Unknown,
 }
 
@@ -30,22 +30,21 @@ pub(super) struct Bins<'c> {
     capacity: f64,
     /// The least size of a member of any group.
     smallest: f64,
-    /// By how much the sum of rates may stay below `top`.
+    /// Largest allowed difference of the sum of rates to `top`.
     slack: f64,
-    /// Units to save that fit nowhere, by shared switches left.
+    /// Infeasible units to save, by number of remaining shared switches.
     dead: FxHashSet<(usize, Vec<usize>)>,
-    /// The most that a switch with two groups or more is worth, where a switch of its own is worth 1 to every
-    /// server.
+    /// Largest value of a switch with two groups or more, where a separate switch is worth 1 to every server.
     worth: f64,
-    /// The most that all servers from each on can add to each of the [`Room`]s.
+    /// Largest contribution of all servers from each on to each of the [`Room`]s.
     ahead: Vec<Room>,
-    /// Units that the servers decided for still have to save in shared switches.
+    /// Units that the decided servers still have to save in shared switches.
     units: Vec<usize>,
     filled: Vec<Vec<(usize, usize)>>,
     best: Option<(f64, Grouping)>,
 }
 
-/// What the shared switches have left over, counted in three ways: their capacity; that without the first
+/// Remaining capacity of the shared switches, counted in three ways: their capacity; that without the first
 /// members of two groups in each; their worth.
 type Room = [f64; 3];
 
@@ -55,18 +54,18 @@ fn plus(a: Room, b: Room) -> Room {
 
 /// The shared switch that is being filled.
 struct Bin {
-    /// How many are left, with this one.
+    /// Number of remaining switches, including this one.
     bins: usize,
-    /// What was to be saved before it, and the members that the server with most of them needs for it.
+    /// Units to be saved before it, and the members that the server with most of them needs for it.
     units: Vec<usize>,
     most: usize,
-    /// Its groups so far: (server, workers).
+    /// Groups so far: (server, workers).
     groups: Vec<(usize, usize)>,
     /// The server decided for last, and its workers.
     last: Option<(usize, usize)>,
-    /// Its room at the largest and at the least rates.
+    /// Room at the largest and at the least rates.
     room: (f64, f64),
-    /// What this and the others have left over, at the largest rates, and groups beyond the fewest.
+    /// Remaining capacity of this and the others, at the largest rates, and groups beyond the fewest.
     spare: f64,
     splits: usize,
 }
@@ -90,7 +89,7 @@ impl<'c> Bins<'c> {
         }
     }
 
-    /// Looks for rates inside the cells whose sum is above `rate`; takes what it looks at from `looks`.
+    /// Looks for rates inside the cells whose sum is above `rate`; deducts its steps from `looks`.
     pub fn above(mut self, rate: f64, looks: &mut usize) -> Packed {
         self.slack = (self.top - rate).max(0.0);
         self.worth = self.most_worth();
@@ -110,13 +109,13 @@ impl<'c> Bins<'c> {
         (cell.rate - self.slack).max(cell.low)
     }
 
-    /// Groups that `units` to save take, none larger than `largest`.
+    /// Returns the number of groups that save `units`, none larger than `largest`.
     fn groups(units: usize, largest: usize) -> usize {
         if units == 0 { 0 } else { units.div_ceil(largest.max(2) - 1) }
     }
 
-    /// Decides for one server after the other how many switches it has alone, most first; `true` if nothing
-    /// was left out. Ends once something is found. `room` as in [`Bins::adds`].
+    /// Decides for one server after the other how many switches it has alone, most first. Returns `true` if
+    /// nothing was left out. Ends once a solution is found. `room` as in [`Bins::adds`].
     fn divide(&mut self, alone: usize, room: Room, looks: &mut usize) -> bool {
         let s = self.units.len();
         let cells = self.cells;
@@ -126,7 +125,7 @@ impl<'c> Bins<'c> {
             let (units, more) = self.adds(cell, own);
             let room = plus(room, more);
             let [all, paired, worth] = plus(room, self.ahead[s + 1]);
-            // What cancels out leaves rounding errors.
+            // Cancellation leaves rounding errors.
             let error = -1e-9 * self.capacity;
             if all < error || paired < error || worth < -1e-9 {
                 continue;
@@ -145,7 +144,7 @@ impl<'c> Bins<'c> {
         true
     }
 
-    /// The largest group beside another one of two members at least.
+    /// Returns the largest group next to another one of two members at least.
     fn largest_shared(&self, cell: &Cell) -> usize {
         let beside = 2.0 * (self.smallest - self.slack).max(0.0);
         let least = self.least(cell).max(1e-12 * self.capacity);
@@ -153,21 +152,21 @@ impl<'c> Bins<'c> {
         (most.max(0.0) as usize).min(cell.group)
     }
 
-    /// What a unit saved is worth to a server.
+    /// Returns the value of a saved unit to a server.
     fn value(cell: &Cell) -> f64 {
         if cell.saves == 0 { 0.0 } else { 1.0 / (cell.group - 1) as f64 }
     }
 
-    /// The most that a switch with two groups or more is worth: the best two groups; or, where there are
-    /// three and more, what a full switch of the server with the most value for its size is worth, without
-    /// three first members.
+    /// Returns the largest value of a switch with two groups or more: the best two groups; or, for three and
+    /// more, the value of a full switch of the server with the most value for its size, without three first
+    /// members.
     fn most_worth(&self) -> f64 {
         let mut saving: Vec<&Cell> = self.cells.iter().filter(|cell| cell.saves > 0).collect();
         saving.sort_by(|a, b| Self::value(a).total_cmp(&Self::value(b)));
         let full = self.capacity * (1.0 + FITS);
         let density = saving.iter().map(|cell| Self::value(cell) / self.least(cell).max(1e-12 * full));
         let firsts: f64 = saving.iter().take(3).map(|cell| Self::value(cell)).sum();
-        // One that is left empty is worth nothing.
+        // An empty switch is worth nothing.
         let mut most = (density.fold(0.0, f64::max) * full - firsts).max(0.0);
         for (at, a) in saving.iter().enumerate() {
             for b in &saving[at + 1..] {
@@ -184,7 +183,8 @@ impl<'c> Bins<'c> {
         most * (1.0 + FITS)
     }
 
-    /// What each server can do for the shared switches at best, summed up from the last server on.
+    /// Returns the largest contribution of each server to the shared switches, summed from the last server
+    /// on.
     fn look_ahead(&self) -> Vec<Room> {
         let mut ahead = vec![[0.0; 3]];
         for cell in self.cells.iter().rev() {
@@ -203,7 +203,8 @@ impl<'c> Bins<'c> {
         if cell.saves == 0 { 0 } else { cell.saves.div_ceil(cell.group - 1) }
     }
 
-    /// With so many switches alone: units left to save, and what that adds to the room in the shared ones.
+    /// Returns for `alone` separate switches: units left to save, and their addition to the room in the
+    /// shared ones.
     fn adds(&self, cell: &Cell, alone: usize) -> (usize, Room) {
         let full = self.capacity * (1.0 + FITS);
         let units = cell.saves.saturating_sub(alone * cell.group.saturating_sub(1));
@@ -218,14 +219,13 @@ impl<'c> Bins<'c> {
         (units, [room, room + pairs * (self.smallest - self.slack).max(0.0), worth])
     }
 
-    /// Packs what is left into the shared switches.
+    /// Packs the rest into the shared switches.
     fn pack(&mut self, bins: usize, looks: &mut usize) -> bool {
         self.fill(bins, self.units.clone(), looks).0
     }
 
-    /// What `bins` switches have left over for what is to be saved in them, at the largest rates, and the
-    /// members of the server with most of them: what may be missing from the sum of rates is best taken from
-    /// that one.
+    /// Returns the remaining capacity of `bins` switches at the largest rates, and the members of the server
+    /// with most of them: a missing part of the sum of rates is best taken from that server.
     fn spare(&self, bins: usize, units: &[usize]) -> (f64, usize) {
         let (mut size, mut most) = (0.0, 0);
         for (&units, cell) in units.iter().zip(self.cells) {
@@ -236,7 +236,7 @@ impl<'c> Bins<'c> {
         (bins as f64 * self.capacity * (1.0 + FITS) - size, most)
     }
 
-    /// Fills switches one by one; (whether nothing was left out, whether any way to fill them all was found).
+    /// Fills switches one by one. Returns whether nothing was left out, and whether any packing was found.
     fn fill(&mut self, bins: usize, units: Vec<usize>, looks: &mut usize) -> (bool, bool) {
         if units.iter().all(|&units| units == 0) {
             self.rate();
@@ -277,7 +277,7 @@ impl<'c> Bins<'c> {
         (complete, reached)
     }
 
-    /// The units with those of servers in the same cell in order: who is who does not matter.
+    /// Returns the units, sorted among servers in the same cell: such servers are interchangeable.
     fn up_to_names(&self, units: &[usize]) -> Vec<usize> {
         let mut sorted = units.to_vec();
         for s in 1..sorted.len() {
@@ -293,8 +293,8 @@ impl<'c> Bins<'c> {
         sorted
     }
 
-    /// Whether swapping the two changes nothing: same cell, same units, and none is in a switch filled before
-    /// (unless all rates are given).
+    /// Returns whether swapping the two changes nothing: same cell, same units, and neither is in an earlier
+    /// switch (unless all rates are given).
     fn alike(&self, s: usize, t: usize, bin: &Bin) -> bool {
         let fresh = |s: usize| self.filled.iter().flatten().all(|group| group.0 != s);
         self.cells[s] == self.cells[t]
@@ -309,7 +309,7 @@ impl<'c> Bins<'c> {
             return (false, false);
         }
         *looks -= 1;
-        // What the others could still put in, and what then stays empty.
+        // Possible additions of the others, and the rest that stays empty.
         let others: f64 = order.iter().map(|&s| self.cells[s].rate * (bin.units[s] + 1) as f64).sum();
         if bin.room.0 - others > bin.spare + self.slack * (bin.most + bin.splits) as f64 {
             return (true, false);
@@ -352,7 +352,7 @@ impl<'c> Bins<'c> {
         (complete, reached)
     }
 
-    /// Goes on to the next switch, unless this one is overfull, or leaves too much empty, or could hold more
+    /// Continues with the next switch, unless this one is overfull, leaves too much empty, or could hold more
     /// at no cost.
     fn close(&mut self, bin: &Bin, looks: &mut usize) -> (bool, bool) {
         let most = bin.groups.iter().map(|&(_, members)| members).max().unwrap_or(0);

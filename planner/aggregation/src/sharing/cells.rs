@@ -3,7 +3,7 @@
 use crate::bounds::whole;
 use crate::model::Model;
 
-/// More choices, or more steps towards them, than this are not looked at.
+/// Limit on choices, and on steps towards them.
 const CHOICES: usize = 20_000;
 const STEPS: usize = 8_000_000;
 
@@ -19,15 +19,15 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// What saving D units spends of the switches' capacity, over F: at least D G / (G - 1), since a group of
-    /// h spends h F to save h - 1.
+    /// Returns the capacity of switches spent on saving D units, over F: at least D G / (G - 1), since a
+    /// group of h spends h F to save h - 1.
     fn spends(&self) -> f64 {
         if self.saves == 0 { 0.0 } else { self.saves as f64 * self.group as f64 / (self.group - 1) as f64 }
     }
 
-    /// The switches that the server takes up at least at rate F: with a of its own, what is left is paired
-    /// with other groups, none of whose members is below `least`, so that shared switches have C - 2 `least`
-    /// besides the first members of two groups each. Concave in F.
+    /// Returns the least number of switches that the server uses at rate F: with a separate ones, the rest is
+    /// paired with other groups, none of whose members is below `least`, so that shared switches have C - 2
+    /// `least` besides the first members of two groups each. Concave in F.
     fn takes(&self, rate: f64, least: f64, capacity: f64) -> f64 {
         if self.saves == 0 {
             return 0.0;
@@ -47,8 +47,8 @@ impl Cell {
     }
 }
 
-/// The largest group of up to `group` members of size `rate` that leaves its switch room for two of size
-/// `least`.
+/// Returns the largest group of up to `group` members of size `rate` that leaves its switch room for two of
+/// size `least`.
 pub(super) fn largest_shared(rate: f64, group: usize, least: f64, capacity: f64) -> usize {
     let room = capacity * (1.0 + 1e-11) - 2.0 * least;
     ((room / rate.max(1e-12 * capacity)).max(0.0) as usize).min(group)
@@ -61,7 +61,7 @@ pub(super) struct Choice {
     pub rate: f64,
     /// The most that their rates can sum to; below `rate` where not all can have their largest.
     pub most: f64,
-    /// `[server]`
+    /// Cells by `[server]`.
     pub cells: Vec<Cell>,
 }
 
@@ -72,7 +72,7 @@ struct Kind {
     cells: Vec<Cell>,
 }
 
-/// What the servers and the switches are.
+/// Servers and switches.
 pub(super) struct Market {
     kinds: Vec<Kind>,
     switches: f64,
@@ -81,7 +81,8 @@ pub(super) struct Market {
 }
 
 impl Market {
-    /// For switches that add up `capacity` each; `None` if some server takes in without a limit.
+    /// Creates the market of switches that aggregate `capacity` each; `None` if some server has no intake
+    /// limit.
     pub fn new(model: &Model<'_>, capacity: f64) -> Option<Self> {
         let mut kinds: Vec<Kind> = Vec::new();
         for (s, &server) in model.servers.iter().enumerate() {
@@ -96,7 +97,7 @@ impl Market {
         Some(Market { kinds, switches: model.aggregators.len() as f64, capacity })
     }
 
-    /// Every choice that can have a rate above `least`; `None` if there are too many.
+    /// Returns every choice that can have a rate above `least`; `None` if there are too many.
     pub fn choices(&self, least: f64) -> Option<Vec<Choice>> {
         let kinds = self.worth_it(least);
         let saving = kinds.iter().flatten().filter(|cell| cell.saves > 0);
@@ -155,7 +156,7 @@ impl Market {
     }
 }
 
-/// A cell, and what it costs at its largest and at its least rate.
+/// A cell, and its cost at its largest and at its least rate.
 type Priced = (Cell, (f64, f64));
 
 fn worth((cell, (at_rate, at_low)): &Priced, price: f64) -> f64 {
@@ -166,12 +167,12 @@ fn best(cells: &[Priced], price: f64) -> f64 {
     cells.iter().map(|cell| worth(cell, price)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The choices whose least rate is that of a cell from `low` on.
+/// Choices whose least rate is that of a cell from `low` on.
 struct Floor {
     low: f64,
-    /// No choice with this floor has a higher rate.
+    /// Upper bound of the rates of choices with this floor.
     top: f64,
-    /// `[kind]`: its cells and what they are worth where switches have a price, best first.
+    /// By `[kind]`: its cells and their worth at a price of switches, best first.
     worths: Vec<Vec<(f64, Cell)>>,
 }
 
@@ -194,7 +195,7 @@ impl Floor {
     }
 }
 
-/// Goes through the kinds of servers; those alike in the order of their cells.
+/// Enumerates the kinds of servers; equal ones in the order of their cells.
 struct Search<'c> {
     market: &'c Market,
     floor: &'c Floor,
@@ -205,8 +206,8 @@ struct Search<'c> {
 }
 
 impl Search<'_> {
-    /// Chooses for the server at `(kind, of that kind, first cell)`, where nobody can have a rate above
-    /// `top`; whether there were few enough.
+    /// Chooses for the server at `(kind, of that kind, first cell)`, given that no server can have a rate
+    /// above `top`. Returns whether there were few enough.
     fn extend(&mut self, (kind, n, first): (usize, usize, usize), top: f64) -> bool {
         let Some(cells) = self.floor.worths.get(kind) else {
             self.add(top);
@@ -232,7 +233,7 @@ impl Search<'_> {
         true
     }
 
-    /// Adds what is chosen, unless its floor is another one.
+    /// Adds the choice, unless its floor is another one.
     fn add(&mut self, top: f64) {
         let saving = self.chosen.iter().filter(|cell| cell.saves > 0);
         if saving.map(|cell| cell.low).fold(f64::INFINITY, f64::min) != self.floor.low {
@@ -253,7 +254,7 @@ impl Search<'_> {
     }
 }
 
-/// All cells of a server, as far as switches can save enough at all.
+/// Returns all cells of a server for which switches can save enough.
 fn cells(model: &Model<'_>, intake: f64, capacity: f64) -> Vec<Cell> {
     let workers = model.workers.len();
     let top = intake.min(model.min_uplink_bps());
@@ -267,12 +268,12 @@ fn cells(model: &Model<'_>, intake: f64, capacity: f64) -> Vec<Cell> {
         let group = (whole(capacity, rate) as usize).min(workers);
         Cell { low, rate, saves: workers - units, group }
     };
-    // Every group is one unit to take in.
+    // Every group is one unit of intake.
     let enough = |cell: &Cell| {
         cell.saves == 0 || cell.group >= 2 && cell.saves.div_ceil(cell.group - 1) <= workers - cell.saves
     };
     let mut cells: Vec<Cell> = rates.iter().zip(lows).map(at).filter(enough).collect();
-    // Below the first that needs no switch there is nothing to gain.
+    // Below the first cell that needs no switch there is no gain.
     let enough = cells.iter().position(|cell| cell.saves == 0).map_or(cells.len(), |first| first + 1);
     cells.truncate(enough);
     cells

@@ -1,10 +1,10 @@
-//! Which servers share which switches.
+//! Assignment of servers to shared switches.
 
-/// Rates, and the groups at switches that servers share; the other groups have a switch of their own.
+/// Rates, and the groups at switches that servers share; the other groups have separate switches.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grouping {
     /// F_s, bit/s.
     pub sending: Vec<f64>,
-    /// For every shared switch its groups: (server, workers).
+    /// Groups of every shared switch: (server, workers).
     pub shared: Vec<Vec<(usize, usize)>>,
 }

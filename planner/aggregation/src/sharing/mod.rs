@@ -1,14 +1,13 @@
-//! The best rates where every switch adds up as much as any other and links are out of the account: how many
-//! switches each server has to itself, and which ones several servers share. On homogeneous fat-trees this is
-//! the optimum itself.
+//! The best rates if all switches have equal capacity and links are ignored: how many switches each server
+//! has alone, and which ones several servers share. On homogeneous fat-trees this is the optimum itself.
 //!
-//! A server that takes in floor(B'/F) units leaves D(F) = W - floor(B'/F) to be *saved*; a group of h workers
-//! saves h - 1 and spends F h of its switch's C, so a switch to itself saves at most G(F) - 1 with G(F) =
-//! floor(C/F). D and G are constant between neighbouring C/g and B'/n: a *cell* ([`cells`]), whose rate is at
-//! most that of its upper end. For one cell per server, [`bins`] says whether the switches suffice. The
-//! choices of cells are looked at in the order of their rates, so the first that can be packed at its upper
-//! ends is the best of those; then the better ones, which cannot, are asked for the best rate inside their
-//! cells. `docs/explanation/bounds.md` has the proof.
+//! A server that receives floor(B'/F) units leaves D(F) = W - floor(B'/F) to be *saved*; a group of h workers
+//! saves h - 1 and spends F h of its switch's C, so a separate switch saves at most G(F) - 1 with G(F) =
+//! floor(C/F). D and G are constant between neighboring C/g and B'/n: a *cell* ([`cells`]), whose rate is at
+//! most that of its upper end. For one cell per server, [`bins`] decides whether the switches suffice. The
+//! choices of cells are processed in the order of their rates, so the first that can be packed at its upper
+//! ends is the best of those; then the better ones, which cannot, are searched for the best rate inside their
+//! cells. `docs/bounds.md` has the proof.
 
 mod bins;
 mod cells;
@@ -21,25 +20,27 @@ use bins::{Bins, Packed};
 use cells::{Choice, Market};
 pub(crate) use grouping::Grouping;
 
-/// Ways to fill a shared switch that are looked at in all, and for one choice at its upper ends.
+/// Limit on packings of a shared switch in sum, and for one choice at its upper ends.
 const LOOKS: usize = 5_000_000;
 const LOOKS_FOR_ONE: usize = 4_000;
-/// Down to where choices are listed, one after the other, of the way from the bound known to the rate known.
+/// Successive lower limits of the listed choices, as shares of the distance from the known bound to the known
+/// rate.
 const PARTS: [f64; 8] = [0.2, 0.4, 0.5, 0.55, 0.6, 0.7, 0.85, 1.0];
-/// What counts as the same rate, relative. The bound stays half of it above what no choice exceeds.
+/// Relative difference of rates that count as equal. The bound stays half of it above the supremum of all
+/// choices.
 const HAIR: f64 = 4e-10;
 
-/// What is known of the best rates with free shares.
+/// Known bounds on the best rates with free shares.
 #[derive(Debug, Clone)]
 pub(crate) struct Sharing {
-    /// No plan's rate is above, bit/s.
+    /// Upper bound on every plan's rate, bit/s.
     pub bound_bps: f64,
     /// The best packing, if it is above the rate already known.
     pub best: Option<Grouping>,
 }
 
-/// Looks for rates whose sum is above `known`, and for a proof that there are none, where none is above
-/// `top`. `None` where switches differ or have nothing to give, or nothing came out.
+/// Looks for rates whose sum is above `known`, and for a proof that none exist, given that none is above
+/// `top`. `None` if switches differ or have no capacity, or without a result.
 pub(crate) fn solve(model: &Model<'_>, known: f64, top: f64, time_left: &dyn Fn() -> f64) -> Option<Sharing> {
     let capacity = alike(model)?;
     let market = Market::new(model, capacity)?;
@@ -116,7 +117,7 @@ impl Search<'_> {
     }
 }
 
-/// The common capacity of all switches that add up; `None` if it is not common.
+/// Returns the common capacity of all aggregating switches; `None` if they differ.
 fn alike(model: &Model<'_>) -> Option<f64> {
     let mut capacities = model.aggregators.iter().map(|&v| model.capacity_of(model.own(v)));
     let first = capacities.next()?;

@@ -18,8 +18,8 @@ use inart_topologies::switched::generate::{Equipment, fat_tree};
 
 const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 
-/// Switches linked to each other, workers dealt out to them, servers at the first: wide links, capacities in
-/// Mbps.
+/// Returns switches linked to each other, with workers distributed over them and servers at the first: wide
+/// links, capacities in Mbps.
 fn network(switches: usize, workers: usize, aggregation: f64, ingress: &[f64]) -> Topology {
     let mut nodes = String::new();
     let mut links = String::new();
@@ -84,13 +84,13 @@ fn compare(networks: u32) {
             topology.to_yaml()
         );
         assert!(found.bound_bps <= optimum * (1.0 + 1e-6), "{optimum}: {found:?}\n{}", topology.to_yaml());
-        let grouping = found.best.expect("better than what was known");
+        let grouping = found.best.expect("better than the known rate");
         let reached = starts::shared(&Router::new(&model, Paths::Any), &grouping).rated.rate;
         assert!(reached >= optimum * (1.0 - 1e-6), "{reached} of {optimum}: {grouping:?}");
         solved += 1;
         closed_is_above += u32::from(closed > optimum * 1.001);
         shared += u32::from(!grouping.shared.is_empty());
-        // Nothing better is found than the best, and that is what is proven.
+        // No better rate than the best is found, and the proof states it.
         let again = super::solve(&model, optimum, closed, &|| f64::INFINITY).unwrap();
         assert!(again.bound_bps <= optimum * (1.0 + 1e-6) && again.bound_bps >= optimum, "{again:?}");
     }
@@ -140,7 +140,7 @@ fn homogeneous(k: usize, servers: usize, workers: usize) -> Topology {
     fat_tree(k, &equipment).unwrap()
 }
 
-/// A switch that servers share can be worth less than nothing to them, but then it stays empty.
+/// A switch that servers share can have negative worth to them, but then it stays empty.
 #[test]
 fn where_switches_abound_the_bound_is_that_of_the_servers() {
     let topology = homogeneous(6, 4, 10);
@@ -149,7 +149,7 @@ fn where_switches_abound_the_bound_is_that_of_the_servers() {
     for known in [10e6, 13e6, 15e6, 15.9e6] {
         let found = super::solve(&model, known, closed, &|| f64::INFINITY).unwrap();
         // Five partials of two workers each fill 20 Mbps at 4 Mbps.
-        let rate: f64 = found.best.expect("better than what was known").sending.iter().sum();
+        let rate: f64 = found.best.expect("better than the known rate").sending.iter().sum();
         assert!(
             (rate - 16e6).abs() < 1.0 && found.bound_bps >= rate,
             "{known}: {rate} of {}",

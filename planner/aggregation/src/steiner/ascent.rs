@@ -1,17 +1,17 @@
-//! Wong's dual ascent: a lower bound on what a tree costs at given link prices, and a tree that hardly costs
-//! more.
+//! Wong's dual ascent: a lower bound on the cost of a tree at given link prices, and a tree of nearly that
+//! cost.
 //!
-//! Of the arcs into a set of nodes that holds a worker and not the server, every tree has one. So a set may
-//! take up to the least that its arcs have left of their prices; what all sets take together is at most the
-//! price of any tree.
+//! Of the arcs into a set of nodes that contains a worker and not the server, every tree has one. So a set
+//! may take up to the least remaining price of its arcs; the sum over all sets is at most the price of any
+//! tree.
 
 use super::problem::Steiner;
 use crate::model::{Arc, NodeIx};
 
-/// What is left of a price counts as nothing below this; prices are of the order of 1.
+/// Remaining prices below this count as zero; prices are of the order of 1.
 const NOTHING: f64 = 1e-13;
 
-/// A dual ascent, with what it leaves of the prices.
+/// A dual ascent, with the remaining prices.
 #[derive(Debug, Default)]
 pub(crate) struct Ascent {
     left: Vec<f64>,
@@ -26,7 +26,7 @@ pub(crate) struct Ascent {
 }
 
 impl Ascent {
-    /// A lower bound on the least cost of a tree at `price` per arc; negative prices count as none.
+    /// Returns a lower bound on the least cost of a tree at `price` per arc; negative prices count as zero.
     pub fn bound(&mut self, steiner: &Steiner<'_>, price: &[f64]) -> f64 {
         let (model, nodes) = (steiner.model, steiner.model.topology.nodes().len());
         self.left.clear();
@@ -40,7 +40,7 @@ impl Ascent {
             self.active.push((0, terminal));
             self.is_active[terminal as usize] = true;
         }
-        // The sets that the fewest arcs enter come first: they leave most to the others.
+        // Sets with the fewest entering arcs are first: they leave most to the others.
         while let Some((at, &(_, terminal))) = self.active.iter().enumerate().min_by_key(|(_, a)| **a) {
             match self.raise(steiner, terminal) {
                 Some(least) => {
@@ -56,8 +56,8 @@ impl Ascent {
         total
     }
 
-    /// Takes what the set of a terminal may take; `None` if it holds the server, or another terminal that
-    /// will be joined to it.
+    /// Raises the set of a terminal as far as possible; `None` if it contains the server, or another terminal
+    /// that will be joined to it.
     fn raise(&mut self, steiner: &Steiner<'_>, terminal: NodeIx) -> Option<f64> {
         let Ascent { left, is_active, seen, open, entering, .. } = self;
         seen.fill(false);
@@ -83,7 +83,7 @@ impl Ascent {
         least.is_finite().then_some(least)
     }
 
-    /// Appends the arcs of a tree over links of which the last [`Ascent::bound`] left nothing.
+    /// Appends the arcs of a tree over links whose remaining price is zero after the last [`Ascent::bound`].
     pub fn tree(&mut self, steiner: &Steiner<'_>, price: &[f64], tree: &mut Vec<Arc>) {
         let model = steiner.model;
         tree.extend(&steiner.leaves);
@@ -103,7 +103,7 @@ impl Ascent {
             let Some(at) = nearest else { return };
             let node = self.open.swap_remove(at);
             if !self.seen[node as usize] && steiner.is_terminal(node) {
-                // What is in the tree costs nothing more.
+                // Arcs in the tree cost nothing more.
                 let mut joined = node;
                 while !std::mem::replace(&mut self.seen[joined as usize], true) {
                     missing -= usize::from(steiner.is_terminal(joined));

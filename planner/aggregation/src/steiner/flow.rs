@@ -9,9 +9,9 @@ const NOTHING: f64 = 1e-12;
 /// A flow from the server to one terminal, over shortest augmenting paths (Edmonds and Karp).
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
-    /// By arc.
+    /// Flow by arc.
     on: Vec<f64>,
-    /// What arrives.
+    /// Value of the flow.
     value: f64,
     came: Vec<Option<Step>>,
     queue: Vec<NodeIx>,
@@ -27,19 +27,19 @@ struct Step {
 }
 
 impl Flow {
-    /// No flow yet.
+    /// Resets the flow to zero.
     pub fn clear(&mut self, steiner: &Steiner<'_>) {
         self.on.clear();
         self.on.resize(steiner.model.arcs(), 0.0);
         self.value = 0.0;
     }
 
-    /// What an arc carries.
+    /// Returns the flow on an arc.
     pub fn on(&self, arc: Arc) -> f64 {
         self.on[arc as usize]
     }
 
-    /// Raises the flow to `terminal` up to `aim`, within `capacity` by arc; what arrives.
+    /// Raises the flow to `terminal` up to `aim`, within `capacity` by arc. Returns its value.
     pub fn raise(
         &mut self,
         steiner: &Steiner<'_>,
@@ -69,7 +69,7 @@ impl Flow {
         if step.back { on } else { capacity(step.arc) - on }
     }
 
-    /// Whether there is a way to the terminal over what is left.
+    /// Returns whether an augmenting path to the terminal exists.
     fn find(&mut self, steiner: &Steiner<'_>, terminal: NodeIx, capacity: &impl Fn(Arc) -> f64) -> bool {
         self.came.clear();
         self.came.resize(steiner.model.topology.nodes().len(), None);
@@ -93,8 +93,8 @@ impl Flow {
         self.came[terminal as usize].is_some()
     }
 
-    /// After [`Flow::raise`] has fallen short: the arcs into the nodes from which the terminal could still be
-    /// reached.
+    /// Returns, after [`Flow::raise`] did not reach its aim, the arcs into the nodes from which the terminal
+    /// could still be reached.
     pub fn cut(&self, steiner: &Steiner<'_>, terminal: NodeIx, capacity: impl Fn(Arc) -> f64) -> Vec<Arc> {
         let mut inside = vec![false; steiner.model.topology.nodes().len()];
         inside[terminal as usize] = true;

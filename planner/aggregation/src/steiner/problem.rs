@@ -1,27 +1,28 @@
-//! What a tree of results has to reach, and over which links.
+//! Nodes that a tree of results has to reach, and the allowed links.
 
 use crate::model::{Arc, Model, NodeIx};
 use crate::results::Trees;
 use crate::router::Router;
 
-/// What the tree of one server has to reach.
+/// Nodes that the tree of one server has to reach.
 #[derive(Clone)]
 pub(crate) struct Steiner<'m> {
     pub model: &'m Model<'m>,
-    /// The server.
+    /// Server.
     pub root: NodeIx,
     /// Arcs into workers that have no other: they are in every tree.
     pub leaves: Vec<Arc>,
-    /// Where the tree has to get besides: the switches of those workers, and workers on several switches.
+    /// Further nodes that the tree has to reach: the switches of those workers, and workers on several
+    /// switches.
     pub terminals: Vec<NodeIx>,
-    /// By arc, whether plans may have it in this tree.
+    /// Whether plans may have each arc in this tree.
     allowed: Vec<bool>,
-    /// By node.
+    /// Whether each node is a terminal.
     is_terminal: Vec<bool>,
 }
 
 impl<'m> Steiner<'m> {
-    /// Over the arcs that are `allowed`; `None` if some worker cannot be reached.
+    /// Creates the problem over the arcs that are `allowed`; `None` if some worker cannot be reached.
     pub fn new(model: &'m Model<'m>, root: NodeIx, allowed: impl Fn(Arc) -> bool) -> Option<Self> {
         let allowed = (0..model.arcs() as Arc).map(allowed).collect();
         let is_terminal = vec![false; model.topology.nodes().len()];
@@ -42,13 +43,13 @@ impl<'m> Steiner<'m> {
         steiner.terminals.iter().all(|&terminal| reached[terminal as usize]).then_some(steiner)
     }
 
-    /// One for every server of a job, over all trees that its plans may have; none where results do not
-    /// count.
+    /// Creates a problem for every server of a job, over all trees that its plans may have; none if results
+    /// do not count.
     pub fn of_job(router: &Router<'m>) -> Vec<Self> {
         Steiner::all(router.model, &router.widest().trees)
     }
 
-    /// The same, given those trees.
+    /// Creates these problems, given the trees.
     pub fn all(model: &'m Model<'m>, trees: &Trees<'m>) -> Vec<Self> {
         if !model.counts_results() {
             return Vec::new();
@@ -58,17 +59,17 @@ impl<'m> Steiner<'m> {
         all.unwrap_or_default()
     }
 
-    /// Whether plans may have an arc in this tree.
+    /// Returns whether plans may have an arc in this tree.
     pub fn allows(&self, arc: Arc) -> bool {
         self.allowed[arc as usize]
     }
 
-    /// Whether results have to get to this node.
+    /// Returns whether results must reach this node.
     pub fn is_terminal(&self, node: NodeIx) -> bool {
         self.is_terminal[node as usize]
     }
 
-    /// Arcs into a node over which results can come, with the node they come from.
+    /// Returns the arcs into a node over which results can arrive, with their tails.
     pub fn arcs_in(&self, node: NodeIx) -> impl Iterator<Item = (Arc, NodeIx)> + use<'_, 'm> {
         let through = |from: NodeIx| from == self.root || self.model.forwards(from);
         let usable = move |&(arc, from): &(Arc, NodeIx)| self.allowed[arc as usize] && through(from);
@@ -83,13 +84,13 @@ impl<'m> Steiner<'m> {
         self.model.arcs_out(node).iter().copied().filter(usable)
     }
 
-    /// Arcs that a tree may have besides its leaves.
+    /// Returns the arcs that a tree may have besides its leaves.
     pub fn arcs(&self) -> impl Iterator<Item = Arc> + use<'_, 'm> {
         let nodes = 0..self.model.topology.nodes().len() as NodeIx;
         nodes.flat_map(|node| self.arcs_out(node).map(|(arc, _)| arc))
     }
 
-    /// By node, whether it is reached from the root over `usable` arcs.
+    /// Returns by node whether it is reached from the root over `usable` arcs.
     pub fn reached(&self, usable: impl Fn(Arc) -> bool) -> Vec<bool> {
         let mut reached = vec![false; self.model.topology.nodes().len()];
         reached[self.root as usize] = true;

@@ -1,4 +1,4 @@
-//! Bounds and trees against all trees there are, on small networks.
+//! Compares bounds and trees with all possible trees, on small networks.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,8 +16,8 @@ use inart_topologies::switched::Topology;
 #[path = "../../tests/brute/mod.rs"]
 mod brute;
 
-/// The least cost of a set of arcs that reaches every worker, by trying all sets (of up to 14 arcs that are
-/// not leaves).
+/// Returns the least cost of a set of arcs that reaches every worker, by trying all sets (of up to 14 arcs
+/// that are not leaves).
 fn least_cost(steiner: &Steiner<'_>, price: &[f64]) -> Option<f64> {
     let arcs: Vec<Arc> = steiner.arcs().collect();
     if arcs.len() > 14 {

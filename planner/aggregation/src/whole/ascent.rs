@@ -1,22 +1,22 @@
 //! Finds prices that refute given rates: subgradient ascent of a concave function, with momentum.
 //!
-//! At prices (pi, u), take for every fill its best units and for every reward its cheapest ways. A unit price
-//! then deserves to rise where those ways use more than the fill holds, a reward where fewer workers are
-//! served than there are. Trees of results use links as ways do.
+//! At prices (pi, u), take for every fill its best units and for every reward its cheapest paths. A unit
+//! price should rise where those paths use more than the fill holds, a reward where fewer workers are served
+//! than exist. Trees of results use links like paths.
 
 use super::prices::{Certificate, Network, Prices, Ways};
 use crate::model::Arc;
 
-/// How much of the last direction is kept.
+/// Share of the last direction that is kept.
 const MOMENTUM: f64 = 0.95;
 /// Steps aim at this excess, or this much above the best so far (Polyak's rule with an estimated optimum).
 const AIM: f64 = 0.05;
 const GAIN: f64 = 0.02;
-/// After so many looks without progress, steps shrink by this factor.
+/// Number of iterations without progress after which steps shrink by this factor.
 const PATIENCE: usize = 80;
 const SHRINK: f64 = 0.7;
 
-/// Prices on their way up.
+/// Prices during the ascent.
 pub(super) struct Ascent<'n, 'm> {
     network: &'n Network<'m>,
     ways: Ways,
@@ -36,7 +36,7 @@ impl<'n, 'm> Ascent<'n, 'm> {
         Ascent { network, ways: Ways::new(network), looks: 0 }
     }
 
-    /// Climbs until `sending` is refuted, for at most `looks` looks and while time is left.
+    /// Climbs until `sending` is refuted, for at most `looks` iterations and while time is left.
     pub fn climb(
         &mut self,
         sending: &[f64],
@@ -72,7 +72,7 @@ impl<'n, 'm> Ascent<'n, 'm> {
         peak.expect("there is at least one look, and no excess is below minus infinity")
     }
 
-    /// Adds the slope at `prices` to zeros; returns what the fills are worth.
+    /// Adds the slope at `prices` to zeros; returns the value of the fills.
     fn slope(
         &mut self,
         sending: &[f64],

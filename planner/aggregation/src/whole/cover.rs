@@ -1,9 +1,9 @@
-//! Free shares: what is left of all rates F once every box that a certificate refutes is cut off.
+//! Free shares: the set of all rates F without the boxes that certificates refute.
 //!
-//! The rates some plan has are down-closed, so a certificate against F refutes all of {G : G >= F}. Boxes
-//! [low, high] hold what is not refuted yet; the largest sum of their upper corners bounds every plan's rate.
-//! The box where that is largest loses the corner above its `high` less delta, for the largest delta that
-//! some certificate allows.
+//! The feasible rates are down-closed, so a certificate against F refutes all of {G : G >= F}. Boxes [low,
+//! high] contain the rates that are not refuted yet; the largest sum of their upper corners bounds every
+//! plan's rate. The box where that is largest loses the corner above its `high` less delta, for the largest
+//! delta that some certificate allows.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -11,10 +11,9 @@ use std::collections::BinaryHeap;
 use super::prices::{Certificate, Prices};
 use super::proof::{FIRST, Proof};
 
-/// With more shards, boxes are too many.
+/// Number of shards beyond which boxes are too many.
 const SHARDS: usize = 3;
-/// Corners are cut off by this part of a mean F_s at least, or else the search ends where a quarter of it
-/// fails.
+/// Smallest cut of a corner as a share of a mean F_s; the search ends where a quarter of it fails.
 const FINE: f64 = 0.02;
 /// Looks for one certificate, and boxes.
 const EACH: usize = 500;
@@ -70,7 +69,7 @@ impl Region {
         self.high.iter().zip(&self.low).map(|(high, low)| (high - delta).max(*low)).collect()
     }
 
-    /// What is left without {F >= corner}, in disjoint parts.
+    /// Returns the region without {F >= corner}, in disjoint parts.
     fn without(&self, corner: &[f64], goal: f64) -> impl Iterator<Item = Region> {
         (0..corner.len()).filter_map(move |s| {
             let (mut low, mut high) = (self.low.clone(), self.high.clone());
@@ -88,7 +87,7 @@ struct Known {
     sending: Vec<f64>,
 }
 
-/// An upper bound on the sum of F_s, given that none exceeds `most[s]` and the sum not `bound`.
+/// Returns an upper bound on the sum of F_s, given that none exceeds `most[s]` and the sum not `bound`.
 pub(super) fn bound(proof: &mut Proof<'_, '_, '_>, most: &[f64], goal: f64, bound: f64) -> f64 {
     let shards = most.len();
     if shards > SHARDS {
@@ -104,7 +103,7 @@ pub(super) fn bound(proof: &mut Proof<'_, '_, '_>, most: &[f64], goal: f64, boun
         if proof.ended() {
             break;
         }
-        // What is far above the bound goes in one cut.
+        // Parts far above the bound are removed in one cut.
         let fine = (FINE * best).max(region.most - bound * (1.0 + FINE)) / shards as f64;
         let Some(delta) = cut(proof, &mut known, &region, fine.min(region.width())) else { break };
         regions.extend(region.without(&region.below(delta), goal));
@@ -112,7 +111,7 @@ pub(super) fn bound(proof: &mut Proof<'_, '_, '_>, most: &[f64], goal: f64, boun
     best
 }
 
-/// How far below its upper corner a box can be refuted; `None` if a quarter of `fine` is too far.
+/// Returns how far below its upper corner a box can be refuted; `None` if a quarter of `fine` is too far.
 fn cut(proof: &mut Proof<'_, '_, '_>, known: &mut Vec<Known>, region: &Region, fine: f64) -> Option<f64> {
     let refutes = |known: &Known, delta: f64| known.certificate.excess(&region.below(delta)) > 0.0;
     let (mut delta, mut by) = (0.0_f64, None);
@@ -136,7 +135,7 @@ fn cut(proof: &mut Proof<'_, '_, '_>, known: &mut Vec<Known>, region: &Region, f
         }
     }
     if let Some(n) = by {
-        // What refuted last is asked first.
+        // The last successful certificate is tried first.
         known[..=n].rotate_right(1);
     }
     if delta >= fine {

@@ -1,18 +1,18 @@
-//! What whole units can be worth on one capacity B: the maximum of sum_s V_s(n_s) over whole n with sum_s F_s
+//! Largest value of whole units on one capacity B: the maximum of sum_s V_s(n_s) over whole n with sum_s F_s
 //! n_s <= B.
 
 use crate::model::Resource;
 
-/// Enumerations of more points than this, or over more shards, give way to their fractional bound.
+/// Number of points above which an enumeration, or one over more shards, is replaced by its fractional bound.
 const POINTS: f64 = 1000.0;
 const SHARDS: usize = 8;
-/// What just fits counts as fitting: rounding errors must not lower a bound.
+/// Relative tolerance of the capacity: rounding errors must not lower a bound.
 const FORGIVE: f64 = 1.0 + 1e-9;
 
-/// V_s(n): what n units of one shard are worth together.
+/// V_s(n): value of n units of one shard together.
 #[derive(Debug, Clone)]
 pub(super) enum Worth {
-    /// So much each.
+    /// Value of each unit.
     Each(f64),
     /// `[n - 1]`, rising; more units than that are worth no more.
     Table(Vec<f64>),
@@ -27,7 +27,7 @@ impl Worth {
         }
     }
 
-    /// How many units of rate `rate` fit, if more of them are worth more.
+    /// Returns how many units of rate `rate` fit, if more of them have more value.
     fn fitting(&self, capacity: f64, rate: f64) -> usize {
         // Saturates: a rate of 0 fits any number of times.
         let units = (capacity / rate * FORGIVE) as usize;
@@ -55,23 +55,23 @@ impl Worth {
     }
 }
 
-/// One capacity, and what the shards' units on it are worth.
+/// One capacity, and the values of the shards' units on it.
 #[derive(Debug, Clone)]
 pub(super) struct Fill {
     pub resource: Resource,
     pub capacity: f64,
-    /// Shards whose units are worth anything.
+    /// Shards whose units have a value.
     pub shards: Vec<(usize, Worth)>,
 }
 
 impl Fill {
-    /// The most that units at rates `sending` can be worth here (or a little more, where there are too many
-    /// ways to fill it).
+    /// Returns the largest value of units at rates `sending` here (or slightly more, if there are too many
+    /// packings).
     pub fn most(&self, sending: &[f64]) -> f64 {
         self.fill(sending, |_, _| {})
     }
 
-    /// The same; tells `on` how many units of which shards that takes.
+    /// Returns the largest value, and calls `on` for the numbers of units of each shard.
     pub fn fill(&self, sending: &[f64], mut on: impl FnMut(usize, usize)) -> f64 {
         if let [(s, worth)] = &self.shards[..] {
             let (value, units) = worth.best(worth.fitting(self.capacity, sending[*s]));
@@ -80,7 +80,7 @@ impl Fill {
         }
         let mut useful: Vec<&(usize, Worth)> =
             self.shards.iter().filter(|shard| self.useful(shard, sending)).collect();
-        // The number of the smallest units follows from what is left, so they come first, where the recursion
+        // The number of the smallest units follows from the rest, so they come first, where the recursion
         // ends.
         useful.sort_by(|a, b| sending[a.0].total_cmp(&sending[b.0]));
         let points = |(n, (s, worth)): (usize, &&(usize, Worth))| {
@@ -97,7 +97,7 @@ impl Fill {
         walk.best
     }
 
-    /// Not if another shard's units are no larger and worth no less.
+    /// Returns whether no other shard's units are no larger and have no less value.
     fn useful(&self, (s, worth): &(usize, Worth), sending: &[f64]) -> bool {
         let Worth::Each(price) = worth else { return true };
         !self.shards.iter().any(|(other, theirs)| {

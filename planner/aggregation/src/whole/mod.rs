@@ -1,22 +1,22 @@
-//! A bound from whole units: what the links, switches and servers can carry in flows that cannot be split.
+//! A bound from whole units: the capacity of links, switches and servers for flows that cannot be split.
 //!
 //! At rates F, link e carries n(s, e) units of shard s: whole numbers with sum_s F_s n(s, e) <= B(e). So does
 //! a server its units, and a switch the members of its groups. Let pi(s, e) >= 0 price every unit of shard s
-//! on e, and let u(s, w) reward every worker. In any plan the rewards are earned by direct flows, of which we
-//! let none cost less than its reward, and by groups; and what all units pay is at most what the best whole
-//! units could pay on every capacity. Hence
+//! on e, and let u(s, w) reward every worker. In any plan the rewards are earned by direct flows, none of
+//! which costs less than its reward, and by groups; and the payment of all units is at most that of the best
+//! whole units on every capacity. Hence
 //!
 //! ```text
 //! sum_{s,w} u(s, w) <= sum_v max { worth of groups that fit C(v) }
 //! + sum_e max { sum_s pi(s, e) n_s : n fits B(e) }
 //! ```
 //!
-//! where a group of shard s at v is worth the rewards of its members, less the cheapest ways to v and one
-//! from v to the server. Where results count, n(s, e) has them besides, and a tree of each shard pays for its
-//! links: the left side then has sum_s t(s) too, with t(s) at most what any tree of s costs (Wong's dual
+//! where a group of shard s at v is worth the rewards of its members, less the cheapest paths to v and one
+//! from v to the server. If results count, n(s, e) includes them, and a tree of each shard pays for its
+//! links: the left side then has sum_s t(s) too, with t(s) at most the cost of any tree of s (Wong's dual
 //! ascent). Prices for which this fails prove that there is no plan at rates F, nor at any higher ones: with
 //! all F_s lower, a placement only fits better. The inequality is checked from the prices alone, so no
-//! solver's tolerance enters the proof. docs/explanation/bounds.md has it in full, and how it compares.
+//! solver's tolerance enters the proof. docs/bounds.md has it in full, and a comparison.
 
 mod ascent;
 mod cover;
@@ -31,16 +31,16 @@ use ascent::Ascent;
 use prices::Network;
 use proof::{FIRST, Proof};
 
-/// Looks in all, and arcs priced in all, which is what limits them on larger networks (at about 4 ns each).
+/// Limit on iterations, and on priced arcs, which is the limit on larger networks (at about 4 ns each).
 const LOOKS: usize = 20_000;
 const ARCS: usize = 1_000_000_000;
-/// How much longer an arc takes where any path will do.
+/// Cost factor of an arc if any path is allowed.
 const DETOURS: usize = 4;
-/// The same of a tree of results.
+/// Cost factor of a tree of results.
 const TREES: usize = 40;
 
-/// An upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, or once no time
-/// is left.
+/// Returns an upper bound on every plan's rate, no higher than `bound`; stops tightening at `goal`, or once
+/// no time is left.
 pub(crate) fn bound(
     model: &Model<'_>,
     router: &Router<'_>,

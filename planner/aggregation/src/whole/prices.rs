@@ -1,4 +1,4 @@
-//! Prices of whole units, and what they prove.
+//! Prices of whole units, and their proofs.
 
 use super::fill::{Fill, Worth};
 use crate::classes::{Class, classes};
@@ -7,19 +7,19 @@ use crate::model::{Arc, Model, NodeIx};
 use crate::router::Router;
 use crate::steiner::{self, Steiner};
 
-/// A job's racks, and the ways of its flows.
+/// A job's racks, and the paths of its flows.
 pub(super) struct Network<'m> {
     pub model: &'m Model<'m>,
     pub dags: &'m Dags<'m>,
     pub racks: Vec<Class>,
-    /// What the results of every shard have to reach; empty where they do not count.
+    /// Steiner problem of every shard's results; empty if they do not count.
     pub trees: Vec<Steiner<'m>>,
-    /// By resource: links from servers or to workers where results count.
+    /// Links from servers or to workers if results count, by resource.
     only_results: Vec<bool>,
 }
 
 impl<'m> Network<'m> {
-    /// With gradients and sums over the paths of `dags`.
+    /// Creates the network with gradients and sums over the paths of `dags`.
     pub fn new(router: &Router<'m>, dags: &'m Dags<'m>) -> Self {
         let model = router.model;
         let trees = Steiner::of_job(router);
@@ -41,8 +41,8 @@ impl<'m> Network<'m> {
 /// Lagrange multipliers, per shard.
 #[derive(Debug, Clone)]
 pub(super) struct Prices {
-    /// pi: `[shard][resource]`, of one unit on a link or into the shard's server. Never negative; 0 where
-    /// nothing limits.
+    /// pi by `[shard][resource]`: price of one unit on a link or into the shard's server. Never negative; 0
+    /// if unlimited.
     pub unit: Vec<Vec<f64>>,
     /// u: `[shard][rack]`, the reward for bringing one worker's gradient to the shard's server.
     pub reward: Vec<Vec<f64>>,
@@ -71,8 +71,7 @@ impl Prices {
         Prices { unit: zeros(&self.unit), reward: zeros(&self.reward) }
     }
 
-    /// Prices in proportion to the rates, as they would be if units could be split: a good start for other
-    /// rates.
+    /// Returns prices proportional to the rates, as for splittable units: a good start for other rates.
     pub fn scaled(&self, from: &[f64], to: &[f64]) -> Self {
         let mut scaled = self.clone();
         for (s, (from, to)) in from.iter().zip(to).enumerate() {
@@ -83,16 +82,16 @@ impl Prices {
     }
 }
 
-/// The cheapest ways under given prices.
+/// The cheapest paths at given prices.
 #[derive(Debug, Default)]
 pub(super) struct Ways {
     /// `[shard]`, to its server.
     pub direct: Vec<Costs>,
     /// `[shard][rack]`, to every aggregator.
     pub from_rack: Vec<Vec<Costs>>,
-    /// `[shard]`: t, at most what any tree of its results costs.
+    /// t by `[shard]`: at most the cost of any tree of its results.
     pub results: Vec<f64>,
-    /// `[shard]`
+    /// Ascents by `[shard]`.
     ascents: Vec<steiner::Ascent>,
 }
 
@@ -105,7 +104,7 @@ impl Ways {
         Ways { direct: costs(model.servers.len()), from_rack, results: Vec::new(), ascents }
     }
 
-    /// Prices all of them; lowers rewards to what a direct flow costs, which never proves less.
+    /// Prices all of them; lowers rewards to the cost of a direct flow, which never proves less.
     pub fn find(&mut self, network: &Network<'_>, prices: &mut Prices) {
         let model = network.model;
         for (s, &server) in model.servers.iter().enumerate() {
@@ -128,7 +127,7 @@ impl Ways {
         self.ascents[s].tree(&network.trees[s], &prices.unit[s], tree);
     }
 
-    /// What a direct flow from a rack, or a trunk from a switch, costs.
+    /// Returns the cost of a direct flow from a rack, or of a trunk from a switch.
     pub fn direct(&self, network: &Network<'_>, prices: &Prices, s: usize, from: NodeIx) -> f64 {
         self.direct[s].of(from) + prices.unit[s][network.own(s)]
     }
@@ -150,12 +149,12 @@ impl Ways {
     }
 }
 
-/// If `certain` exceeds what all fills are worth at F, no plan sends at rates F or higher.
+/// If `certain` exceeds the value of all fills at F, no plan sends at rates F or higher.
 #[derive(Debug, Clone)]
 pub(super) struct Certificate {
     /// Sum of u over shards and workers, and of t over shards.
     certain: f64,
-    /// The same of |u|: what rounding errors are measured against.
+    /// Sum of |u|: the scale of rounding errors.
     scale: f64,
     pub fills: Vec<Fill>,
 }
@@ -190,7 +189,7 @@ impl Certificate {
         let unit = &prices.unit;
         let links = (0..model.capacity.len()).map(|r| {
             let priced = (0..unit.len()).filter(|&s| unit[s][r] > 0.0);
-            // A link that nothing but results takes has one unit of each shard at most.
+            // A link that only results use has one unit of each shard at most.
             let worth = |s: usize| match network.only_results[r] {
                 true => Worth::Table(vec![unit[s][r]]),
                 false => Worth::Each(unit[s][r]),
@@ -205,7 +204,7 @@ impl Certificate {
         }
     }
 
-    /// By how much these rates are too high, relative to what the fills are worth; positive: refuted.
+    /// Returns the excess of these rates, relative to the value of the fills; positive: refuted.
     pub fn excess(&self, sending: &[f64]) -> f64 {
         self.excess_over(self.fills.iter().map(|fill| fill.most(sending)).sum())
     }

@@ -3,7 +3,7 @@
 use super::ascent::Ascent;
 use super::prices::{Certificate, Network, Prices};
 
-/// Looks (a look prices all ways and fills once) for the first prices, and for later ones that start from
+/// Iterations (each prices all paths and fills once) for the first prices, and for later ones that start from
 /// those.
 pub(super) const FIRST: usize = 2000;
 const LATER: usize = 700;
@@ -14,7 +14,7 @@ const PRECISE: f64 = 2e-3;
 pub(super) struct Proof<'p, 'n, 'm> {
     pub(super) network: &'n Network<'m>,
     pub(super) ascent: Ascent<'n, 'm>,
-    /// What `ascent` may take in all.
+    /// Iterations that `ascent` may use in sum.
     pub(super) looks: usize,
     /// The last prices, and the rates they were made for.
     pub(super) last: Option<(Prices, Vec<f64>)>,
@@ -22,7 +22,7 @@ pub(super) struct Proof<'p, 'n, 'm> {
 }
 
 impl Proof<'_, '_, '_> {
-    /// Whether looks or time are used up.
+    /// Returns whether iterations or time are used up.
     pub(super) fn ended(&self) -> bool {
         self.ascent.looks >= self.looks || (self.time_left)() <= 0.0
     }
@@ -38,8 +38,8 @@ impl Proof<'_, '_, '_> {
         (peak.excess > 0.0).then_some(peak.certificate)
     }
 
-    /// The lowest rate in (low, high] found to be out of reach of every plan with shares `shares`, or `high`.
-    /// `guess`: it is not lower than about this, and what lies just above is asked first.
+    /// Returns the lowest rate in (low, high] found to be infeasible for every plan with shares `shares`, or
+    /// `high`. `guess`: an approximate lower limit; rates just above it are tried first.
     pub(super) fn along(&mut self, shares: &[f64], mut low: f64, mut high: f64, guess: Option<f64>) -> f64 {
         let at = |rate: f64| -> Vec<f64> { shares.iter().map(|x| x * rate).collect() };
         let mut looks = if guess.is_some() { LATER } else { FIRST };

@@ -1,4 +1,4 @@
-//! The bound against the integer program on random networks, and fills against all ways to fill.
+//! Compares the bound with the integer program on random networks, and fills with all packings.
 
 #![allow(clippy::unwrap_used)]
 
@@ -27,8 +27,8 @@ const SEED: u64 = 11;
 /// Small enough to be solved at once.
 const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 
-/// The bound of the last job, once with `squeeze` times the capacities, and its optimum; `None` where that is
-/// not known.
+/// Returns the bound of the last job, once with `squeeze` times the capacities, and its optimum; `None` if
+/// that is unknown.
 fn bound_and_optimum(text: &str, equal: bool, squeeze: f64, results: Results) -> Option<(f64, f64, f64)> {
     let topology = Topology::from_yaml(text).unwrap();
     let job = topology.jobs().last()?;
@@ -126,7 +126,7 @@ fn is_caught(cases: u32) {
     assert!(caught > cases / 10, "caught in {caught} of {solved} networks");
 }
 
-/// All ways to fill, one shard after the other.
+/// Tries all packings, one shard after the other.
 fn brute_force(shards: &[(usize, Worth)], sending: &[f64], left: f64) -> f64 {
     let Some(((s, worth), rest)) = shards.split_first() else { return 0.0 };
     let value = |n: usize| match worth {
@@ -168,6 +168,6 @@ fn fills_are_the_best_there_are() {
         let used: f64 = units.iter().zip(&sending).map(|(&n, f)| n as f64 * f).sum();
         assert!(used <= capacity * (1.0 + 1e-6));
     }
-    // All but those with too many ways.
+    // All except those with too many packings.
     assert!(exact > 1900, "{exact}");
 }

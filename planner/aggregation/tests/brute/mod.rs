@@ -1,5 +1,5 @@
-//! The best plan over all simple paths by an integer program of its own, and random networks to ask it about.
-//! Knows the topology and Eq. (1), and nothing of how the planner goes about it.
+//! The best plan over all simple paths by an independent integer program, and random networks for comparison.
+//! Uses the topology and Eq. (1), and nothing of the planner.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,15 +11,15 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// How large networks are.
+/// Size limits of networks.
 pub struct Size {
     pub switches: usize,
     pub workers: usize,
     pub servers: usize,
 }
 
-/// A random network: a tree of switches with more links, unequal rates, hosts on one or two switches, other
-/// traffic. `one_way`: so many links are full in one direction.
+/// Returns a random network: a tree of switches with more links, unequal rates, hosts on one or two switches,
+/// background traffic. `one_way` links are full in one direction.
 pub fn network(seed: u64, most: &Size, one_way: usize) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let switches = rng.random_range(2..=most.switches);
@@ -95,7 +95,7 @@ enum Resource {
 
 struct Network<'t> {
     topology: &'t Topology,
-    /// Mbps left.
+    /// Available capacity, Mbps.
     left: BTreeMap<Resource, f64>,
 }
 
@@ -122,7 +122,7 @@ impl<'t> Network<'t> {
         self.left.get(&resource).is_none_or(|&left| left > 1e-12)
     }
 
-    /// All simple paths over links with something left, as lists of nodes.
+    /// Returns all simple paths over links with available capacity, as lists of nodes.
     fn paths(&self, from: NodeId, to: NodeId) -> Vec<Vec<NodeId>> {
         let mut found = Vec::new();
         let mut open = vec![vec![from]];
@@ -147,8 +147,8 @@ impl<'t> Network<'t> {
         found
     }
 
-    /// All trees from a server to all workers that have no link in vain: each worker in turn hangs on the
-    /// tree so far by some path. `None` if there are more than `most`.
+    /// Returns all trees from a server to all workers without unnecessary links: each worker in turn is
+    /// attached to the tree so far by some path. `None` if there are more than `most`.
     fn trees(&self, server: NodeId, workers: &[NodeId], most: usize) -> Option<Vec<Vec<[NodeId; 2]>>> {
         let mut trees: Vec<Vec<[NodeId; 2]>> = vec![Vec::new()];
         for &worker in workers {
@@ -179,7 +179,7 @@ impl<'t> Network<'t> {
     }
 }
 
-/// One way for a unit of a shard: whose, where to, what it loads, and its variables.
+/// Route of a unit of a shard: its worker, end, loads, and variables.
 struct Way {
     unit: NodeId,
     end: NodeId,
@@ -194,7 +194,7 @@ struct TreeWay {
     chosen: Variable,
 }
 
-/// One of these trees carries what each worker sends, `f`, which is below `most`.
+/// Adds one of these trees for the flow of each worker, `f`, which is below `most`.
 fn tree_ways(
     trees: Vec<Vec<[NodeId; 2]>>,
     (f, most): (Variable, f64),
@@ -219,10 +219,10 @@ fn tree_ways(
     ways
 }
 
-/// The best rate, bit/s, as the placement that the solver found really has it (shares chosen exactly, for one
-/// or two servers), so that its tolerances do not matter; `None` if the program has more than `binaries`, and
-/// 0 if there is no plan. `clear`: of plans in which no worker's frames come to a switch from the same node
-/// twice. Where `results` count, every tree that they may take is a choice.
+/// Returns the best rate, bit/s, computed exactly from the placement that the solver found (shares chosen
+/// exactly, for one or two servers), so that its tolerances do not matter; `None` if the program has more
+/// than `binaries`, and 0 without a plan. `clear`: of plans in which no worker's frames reach a switch from
+/// the same node twice. If `results` count, every allowed tree is a choice.
 pub fn optimum(
     topology: &Topology,
     job: &Job,
@@ -307,7 +307,7 @@ pub fn optimum(
     Some(best_sum(&rows) * 1e6)
 }
 
-/// What the ways of one server have to be: `f` is what each worker sends to it.
+/// Returns the constraints on the routes of one server: `f` is the flow of each worker to it.
 fn requirements(job: &Job, switches: &[NodeId], f: Variable, ways: &[Way], clear: bool) -> Vec<Constraint> {
     let mut rows = Vec::new();
     let sum = |select: &dyn Fn(&Way) -> bool| -> Expression {
@@ -315,7 +315,7 @@ fn requirements(job: &Job, switches: &[NodeId], f: Variable, ways: &[Way], clear
     };
     for &w in &job.workers {
         rows.push(sum(&|way| way.unit == w).eq(1.0));
-        // What a worker sends, at least, whatever way it takes: F is not cut by fractions.
+        // The flow of a worker is at least `f`, on any route: F is not cut by fractions.
         let all: Expression = ways.iter().filter(|way| way.unit == w).map(|way| way.rate).sum();
         rows.push((all - f).geq(0.0));
         for &v in switches {
@@ -333,7 +333,7 @@ fn requirements(job: &Job, switches: &[NodeId], f: Variable, ways: &[Way], clear
     rows
 }
 
-/// How many flows and sums of each server's shard load a resource in a placement.
+/// Returns how many flows and sums of each server's shard load a resource in a placement.
 fn units(
     network: &Network<'_>,
     job: &Job,
@@ -359,7 +359,7 @@ fn access(network: &Network<'_>, host: NodeId) -> f64 {
     out.map(|(_, left)| *left).sum()
 }
 
-/// The largest sum of one or two rates under rows n F <= left: at a corner.
+/// Returns the largest sum of one or two rates under rows n F <= left: at a corner.
 fn best_sum(rows: &[(Vec<f64>, f64)]) -> f64 {
     let fits = |f: &[f64]| {
         let used = |n: &[f64]| n.iter().zip(f).map(|(n, f)| n * f).sum::<f64>();

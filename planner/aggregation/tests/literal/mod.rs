@@ -1,8 +1,8 @@
-//! Eq. (5) as it stands, in the InArt paper's names and over all shortest paths of every worker (or over any:
+//! Eq. (5) literally, in the InArt paper's names and over all shortest paths of every worker (or over any:
 //! then every q is a flow over arcs), every y, z and q multiplied by F_s: nothing merged, nothing left out.
-//! The three misprints are repaired: the paths of a partial sum carry z, q of a worker's path to a switch has
-//! the index s, and q of the direct paths stands outside the sum over switches. Where results count, r of
-//! each server is on every arc at least what reaches each worker of it.
+//! Three misprints are corrected: the paths of a partial sum carry z, q of a worker's path to a switch has
+//! the index s, and q of the direct paths is outside the sum over switches. If results count, r of each
+//! server on every arc is at least the flow to each of its workers.
 
 use std::collections::HashMap;
 
@@ -13,16 +13,16 @@ use inart_topologies::switched::{Job, NodeId, NodeKind, Topology};
 /// A link in one direction: its position and whether it is taken backwards.
 type Arc = (usize, bool);
 
-/// What is left of a capacity, in Mbit/s.
+/// Returns the rest of a capacity, in Mbit/s.
 fn left(total_bps: f64, used_bps: f64) -> f64 {
     (total_bps - used_bps).max(0.0) / 1e6
 }
 
-/// All shortest paths from a node to another, of those in the network as it is built the ones whose links
-/// have capacity left; hosts never forward.
+/// Returns all shortest paths from a node to another in the network as built whose links have available
+/// capacity; hosts never forward.
 fn paths(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<Arc>> {
     let mut unfinished: Vec<(NodeId, Vec<Arc>)> = vec![(from, Vec::new())];
-    // Layer by layer, never back to a node of an earlier layer: what arrives first is shortest.
+    // Layer by layer, never back to a node of an earlier layer: the first arrival is shortest.
     let mut reached = vec![from];
     loop {
         let done: Vec<Vec<Arc>> =
@@ -65,8 +65,8 @@ fn arcs(topology: &Topology, from: NodeId, to: NodeId) -> Vec<(Arc, NodeId, Node
     both.filter(|&(arc, a, b)| on_arc(topology, arc) > 0.0 && leads(a, from) && leads(b, to)).collect()
 }
 
-/// Arcs over which results may come from a server: all that do not lead into another host, or only those that
-/// lead away from it by the fewest hops (in the network as it is built).
+/// Returns the arcs over which results may be sent from a server: all that do not lead into another host, or
+/// only those that lead away from it by the fewest hops (in the network as built).
 fn arcs_back(topology: &Topology, job: &Job, from: NodeId, over: Paths) -> Vec<(Arc, NodeId, NodeId)> {
     let switch = |id: NodeId| topology.node(id).kind == NodeKind::Switch;
     let ends = |at: usize, back: bool| {
@@ -93,8 +93,8 @@ fn arcs_back(topology: &Topology, job: &Job, from: NodeId, over: Paths) -> Vec<(
         .collect()
 }
 
-/// The results of one server, which each worker sends `f` to: what reaches each worker over an arc is in what
-/// the arc carries once.
+/// Adds the results of one server, to which each worker sends `f`: each worker's inflow over an arc is in the
+/// arc's load once.
 fn results_of(
     vars: &mut good_lp::ProblemVariables,
     on_link: &mut HashMap<Arc, Expression>,

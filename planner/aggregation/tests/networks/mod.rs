@@ -35,7 +35,7 @@ struct Worker {
     second: Option<usize>,
 }
 
-/// Other traffic on a link (in one direction), a switch or a server, in percent of what is there.
+/// Background traffic on a link (in one direction), a switch or a server, in percent of its capacity.
 #[derive(Debug, Clone)]
 enum Background {
     Link(usize, bool, u32),
@@ -59,7 +59,7 @@ fn tree() -> impl Strategy<Value = Fabric> {
     )
 }
 
-/// The switches of a generated topology; hosts hang on those whose names start with T or V.
+/// The switches of a generated topology; hosts are attached to those whose names start with T or V.
 fn switches_of(topology: &Topology) -> Fabric {
     let is_switch = |id: &inart_topologies::switched::NodeId| topology.node(*id).kind == NodeKind::Switch;
     let switches: Vec<_> = topology.node_ids().filter(is_switch).collect();
@@ -119,7 +119,7 @@ fn worker() -> impl Strategy<Value = Worker> {
     (3u32..25, 0usize..8, second()).prop_map(|(uplink_mbps, at, second)| Worker { uplink_mbps, at, second })
 }
 
-/// Mostly a part of what is there; now and then all of it.
+/// Draws usually a part of the capacity; now and then all of it.
 fn background() -> impl Strategy<Value = Background> {
     let percent = || prop_oneof![15 => 5u32..90, 1 => Just(100u32)];
     prop_oneof![
@@ -130,7 +130,7 @@ fn background() -> impl Strategy<Value = Background> {
     ]
 }
 
-/// Which workers and servers a second job takes, as bits.
+/// Draws the workers and servers of a second job, as bits.
 fn subset() -> impl Strategy<Value = Option<(u32, u32)>> {
     prop::option::weighted(0.3, (any::<u32>(), any::<u32>()))
 }

@@ -10,8 +10,8 @@ use proptest::test_runner::TestRunner;
 
 use super::{config, filled, network, planned};
 
-/// Two jobs of two workers on a line of two switches: the links' rates, what the switches add up, and where
-/// hosts hang.
+/// Draws two jobs of two workers on a line of two switches: the links' rates, the switches' aggregation
+/// capacities, and the hosts' switches.
 fn tiny() -> impl Strategy<Value = (Vec<u32>, Vec<u32>, Vec<usize>)> {
     (
         prop::collection::vec(1u32..12, 9),
@@ -20,7 +20,7 @@ fn tiny() -> impl Strategy<Value = (Vec<u32>, Vec<u32>, Vec<usize>)> {
     )
 }
 
-/// The network, and the best rates (Mbps, upwards) among all placements there are.
+/// Returns the network, and the best rates (Mbps, ascending) among all placements.
 fn tiny_reference(rates: &[u32], added_up: &[u32], at: &[usize]) -> (Topology, Vec<f64>) {
     let kind = |i: usize| if i < 4 { "worker" } else { "server" };
     let names = ["a1", "a2", "b1", "b2", "s", "t"];
@@ -66,7 +66,7 @@ fn tiny_reference(rates: &[u32], added_up: &[u32], at: &[usize]) -> (Topology, V
             groups.sort_unstable();
             groups.dedup();
             groups.iter().for_each(|group| cross(group - 1, at[server]));
-            // Results come back over one tree.
+            // Results return over one tree.
             if workers.iter().any(|&w| at[w] != at[server]) {
                 cross(at[server], 1 - at[server]);
             }

@@ -1,12 +1,12 @@
-//! A scheme that only tests have: every gradient takes a shortest path to the server, and is added up at each
-//! switch where several ways meet.
+//! A scheme that only tests have: every gradient takes a shortest path to the server, and is aggregated at
+//! each switch where several paths meet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_planner_aggregation::{Plan, PlanError, Problem, Promises, Scheme, Shares};
 use inart_topologies::switched::{NodeId, NodeKind};
 
-/// Sums wherever ways meet.
+/// Scheme that sums wherever paths meet.
 pub struct Meeting;
 
 impl Scheme for Meeting {
@@ -32,7 +32,7 @@ impl Scheme for Meeting {
             let is_switch = |node: NodeId| problem.topology().node(node).kind == NodeKind::Switch;
             let sums =
                 |node: NodeId| is_switch(node) && into.get(&node) > Some(&1) && problem.node_bps(node) > 0.0;
-            // From a node to where its unit is added up next.
+            // From a node to the next aggregation point of its unit.
             let way = |start: NodeId| {
                 let mut path = vec![start];
                 let mut node = start;
@@ -69,7 +69,7 @@ fn tree(problem: &Problem<'_>, server: NodeId) -> BTreeMap<NodeId, NodeId> {
     onward
 }
 
-/// The same tree from its root on.
+/// Returns the same tree from its root on.
 fn back(server: NodeId, onward: &BTreeMap<NodeId, NodeId>) -> Vec<[NodeId; 2]> {
     let mut links = Vec::new();
     let mut reached = BTreeSet::from([server]);

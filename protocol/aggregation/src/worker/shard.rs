@@ -142,8 +142,8 @@ pub(super) struct ShardFlow {
 }
 
 impl ShardFlow {
-    /// Creates a flow of frames of `frame_bytes` bytes at `rate_bps`, of one of `workers` workers; `window` is a
-    /// power of two.
+    /// Creates a flow of frames of `frame_bytes` bytes at `rate_bps`, of one of `workers` workers. `window`
+    /// is a power of two.
     pub(super) fn new(
         (window, workers): (u32, u32),
         frame_bytes: usize,

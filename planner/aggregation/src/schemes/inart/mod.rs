@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::solve::relax;
 
-/// The InArt paper's InArt: shares from phase 1, then LP-InArt and randomised rounding (Alg. 2).
+/// The InArt paper's InArt: shares from phase 1, then LP-InArt and randomized rounding (Alg. 2).
 #[derive(Debug, Clone, Copy)]
 pub struct Inart;
 

@@ -43,7 +43,8 @@ fn round(router: &Router<'_>, fractional: &Fractional, rng: &mut ChaCha8Rng) -> 
     router.with_results(placement, &shares)
 }
 
-/// A walk along shortest paths, each next hop drawn in proportion to the LP's flow towards the destination.
+/// Draws a path along shortest paths, each next hop with a probability proportional to the LP's flow towards
+/// the destination.
 fn draw_path(
     router: &Router<'_>,
     fractional: &Fractional,
@@ -59,7 +60,7 @@ fn draw_path(
         let weights = next.iter().map(|&(arc, _)| fractional.spread.weight(to, arc));
         let chosen = match WeightedIndex::new(weights) {
             Ok(draw) => draw.sample(rng),
-            // The solver left no flow here (rounding errors, or a merged worker's own uplink): any way is as
+            // The solver left no flow here (rounding errors, or a merged worker's own uplink): any arc is as
             // good.
             Err(_) => rng.random_range(0..next.len()),
         };
@@ -69,7 +70,7 @@ fn draw_path(
     path.into()
 }
 
-/// One rounding from a seed of its own.
+/// Rounds once with a separate seed.
 pub(crate) fn with_seed(router: &Router<'_>, fractional: &Fractional, seed: u64) -> Placement {
     round(router, fractional, &mut ChaCha8Rng::seed_from_u64(seed))
 }

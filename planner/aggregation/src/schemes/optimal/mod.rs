@@ -45,8 +45,8 @@ impl Scheme for Optimal {
     }
 }
 
-/// The integer program over plans from a hair below what the scheme `optimized` finds on. Where it says that
-/// there are none, it is wrong, and the bound is the one of that scheme.
+/// Solves the integer program over plans from slightly below the result of scheme `optimized` on. If it finds
+/// no plan, it is wrong, and that scheme's bound is used.
 fn whole_program(router: &Router<'_>, options: &Options<'_>, bounds: &mut Bounds) -> Result<Best, PlanError> {
     let equal = options.equal_shares;
     let ours = ours(router, options, bounds, None);

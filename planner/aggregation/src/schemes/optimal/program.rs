@@ -1,6 +1,6 @@
 //! Eq. (1) itself, as a mixed-integer program for HiGHS; for small networks.
 //!
-//! Eq. (1) in the InArt paper's names, with its misprints corrected, beside what stands for it here:
+//! Eq. (1) in the InArt paper's names, with its misprints corrected, and the implementation:
 //!
 //! | paper | here |
 //! |---|---|
@@ -17,17 +17,17 @@
 //!
 //! Workers of a rack are interchangeable in all of these rows, hence counts.
 //!
-//! Where results count, r(s, e) in {0, 1} says whether the tree of s has link e, which then carries F_s r(s,
-//! e) more, for links that could be overloaded at all; and a flow of F_s to every worker's switch stays
-//! within these products, so that the links chosen connect them. Results come to a worker's only link at f.
+//! If results count, r(s, e) in {0, 1} says whether the tree of s has link e, which then carries F_s r(s, e)
+//! more, for links that could be overloaded; and a flow of F_s to every worker's switch stays within these
+//! products, so that the chosen links connect them. Results arrive at a worker's only link at f.
 //!
-//! **Units.** Rates are in units of the largest U_s, the most that a server could be sent alone: the solver's
-//! tolerances, which are absolute, do not depend on how fast the network is. Rows that nothing can exceed are
-//! left out.
+//! **Units.** Rates are in units of the largest U_s, the highest rate of a server alone: the solver's
+//! tolerances, which are absolute, do not depend on the speed of the network. Rows that cannot be exceeded
+//! are left out.
 //!
-//! **What is taken for proven.** HiGHS 1.15 calls solutions optimal that are not
-//! (`tests/data/exact-below-inart.yaml` in units of its links). So a rate counts as the best only if two runs
-//! with different settings agree on it: one finds it, the other finds nothing above it.
+//! **Proofs.** HiGHS 1.15 calls solutions optimal that are not (`tests/data/exact-below-inart.yaml` in units
+//! of its links). So a rate counts as the best only if two runs with different settings agree on it: one
+//! finds it, the other finds nothing above it.
 
 use std::collections::BTreeMap;
 
@@ -45,17 +45,17 @@ use crate::routes::Path;
 use crate::schemes::optimized::starts;
 use crate::steiner::Steiner;
 
-/// What the program says about plans at or above a rate.
+/// Result of the program for plans at or above a rate.
 pub(crate) enum Answer {
-    /// The best plan found, and whether two runs agree that there is none above it by more than [`SAME`].
+    /// Best plan found, and whether two runs agree that no plan is above it by more than [`SAME`].
     Best { placement: Placement, proven: bool },
     /// Two runs agree that no plan reaches that rate.
     None,
-    /// The search gave up: too large, or more nodes than allowed.
+    /// Aborted search: too large, or more nodes than allowed.
     Unknown,
 }
 
-/// Effort: programs with more binaries are not started, searches with more nodes are given up.
+/// Effort: programs with more binaries are not started, searches with more nodes are aborted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
     pub binaries: usize,
@@ -64,24 +64,24 @@ pub(crate) struct Effort {
 
 /// Rates that differ by less than this part are the same.
 pub(crate) const SAME: f64 = 1e-6;
-/// How far above a rate the next run looks for a better one; the solver's tolerance is below it.
+/// Relative increase of the rate for the next run; the solver's tolerance is below it.
 const ABOVE: f64 = 2e-7;
 /// Feasibility and integrality, in units in which rates are at most 1.
 const TOLERANCE: f64 = 1e-9;
 /// Runs at most; each but the last two found a better plan than those before it.
 const RUNS: usize = 6;
 
-/// Settings of HiGHS that make it work in different ways.
+/// Settings of HiGHS that change its search.
 struct Settings {
     presolve: &'static str,
     seed: i32,
 }
 
-/// One run takes the first, the next the other, and so on.
+/// Runs alternate between these settings.
 const SETTINGS: [Settings; 2] =
     [Settings { presolve: "on", seed: 0 }, Settings { presolve: "off", seed: 17 }];
 
-/// What one run says.
+/// Outcome of one run.
 enum Outcome {
     /// A plan, and the rate (bit/s) above which there is none.
     Best(Placement, f64),
@@ -89,7 +89,7 @@ enum Outcome {
     Unknown,
 }
 
-/// One way of a rack's flows: an end, a path, and its unary count.
+/// Route of a rack's flows: an end, a path, and its unary count.
 struct Way {
     class: usize,
     end: NodeIx,
@@ -97,7 +97,7 @@ struct Way {
     count: Vec<Variable>,
 }
 
-/// One way of a trunk.
+/// Route of a trunk.
 struct TrunkWay {
     v: NodeIx,
     path: Path,
@@ -106,7 +106,7 @@ struct TrunkWay {
 }
 
 /// Finds the best plan over the router's paths whose rate is at least `at_least` bit/s, within `time_left`
-/// (seconds). `clear`: only plans whose passes switches can tell apart, that is, no worker's flow takes a
+/// (seconds). `clear`: only plans whose passes switches can distinguish, that is, no worker's flow takes a
 /// link that the trunk of its group takes.
 pub(crate) fn solve(
     router: &Router<'_>,
@@ -121,7 +121,7 @@ pub(crate) fn solve(
         return Answer::Unknown;
     }
     let mut found: Option<(f64, Placement)> = None;
-    // Whether the run before says that there is nothing better.
+    // Whether the previous run found nothing better.
     let mut claimed = false;
     for settings in SETTINGS.iter().cycle().take(RUNS) {
         let floor = found.as_ref().map_or(at_least, |(rate, _)| rate * (1.0 + ABOVE));
@@ -158,7 +158,7 @@ pub(crate) fn solve(
 struct Program {
     variables: ProblemVariables,
     rows: Vec<good_lp::Constraint>,
-    /// What loads a resource: servers with products of theirs.
+    /// Load of each resource: servers with their products.
     loads: BTreeMap<Resource, Vec<(usize, Variable)>>,
     /// F_s in units of `unit`.
     sending: Vec<Variable>,
@@ -174,7 +174,7 @@ struct Program {
 
 /// The links that a tree of results may have: those with a variable only where that is 1.
 struct TreeWays {
-    /// By arc.
+    /// Whether each arc is usable.
     usable: Vec<bool>,
     used: BTreeMap<Arc, Variable>,
 }
@@ -198,7 +198,7 @@ impl Program {
         let (at_least, uplink) = (at_least / unit, model.min_uplink_bps() / unit);
         let total: f64 = most.iter().sum();
         let mut variables = ProblemVariables::new();
-        // Whatever the other servers leave open is the least this one must get.
+        // This server must receive at least the remainder of the other servers' limits.
         let least = |u: f64| (at_least - (total - u)).clamp(0.0, u);
         let sending = most.iter().map(|&u| variables.add(variable().min(least(u)).max(u))).collect();
         let mut program = Program {
@@ -241,7 +241,7 @@ impl Program {
         self.sending.iter().sum()
     }
 
-    /// A row per resource that could be overloaded at all.
+    /// Adds a row per resource that could be overloaded.
     fn limit_loads(&mut self, model: &Model<'_>) {
         for (resource, terms) in std::mem::take(&mut self.loads) {
             let capacity = model.capacity_of(resource) / self.unit;
@@ -298,7 +298,7 @@ impl Program {
                 .chain([server])
                 .collect::<Vec<_>>();
             for end in ends {
-                // Merged workers share all but their own uplink, whose row is f <= B(uplink).
+                // Merged workers share all links except their own uplink, whose row is f <= B(uplink).
                 for path in router.routes.all_paths(first, end, *left / size, &usable)? {
                     *left = left.checked_sub(size)?;
                     let (count, rates): (Vec<_>, Vec<_>) = (0..size).map(|_| self.product(s)).unzip();
@@ -374,7 +374,7 @@ impl Program {
         Some(())
     }
 
-    /// A flow of F_s to one terminal, on every arc within what the tree puts there.
+    /// Adds a flow of F_s to one terminal, on every arc within the tree's capacity there.
     fn add_flow(
         &mut self,
         model: &Model<'_>,
@@ -395,7 +395,7 @@ impl Program {
         self.rows.extend(balance.into_values().map(|sum| sum.eq(0.0)));
     }
 
-    /// No way of a flow together with a way of its trunk that has a link in common with it.
+    /// Excludes a flow's route together with a trunk's route that shares a link with it.
     fn tell_apart(&mut self, s: usize) {
         for way in &self.ways[s] {
             for trunk in self.trunks[s].iter().filter(|trunk| trunk.v == way.end) {

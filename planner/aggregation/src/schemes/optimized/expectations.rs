@@ -1,5 +1,5 @@
 //! The method of conditional expectations in place of Alg. 2's draws: the ends are decided one after the
-//! other, each so that the expected overload, were the rest still drawn as Alg. 2 draws it, grows least. (The
+//! other, each so that the expected overload, with the rest drawn as in Alg. 2, grows least. (The InArt
 //! paper's §4.3 takes E\[z^\] for z~; here a trunk counts with its real probability 1 - prod (1 - y), so
 //! switches are filled with whole groups.)
 //!
@@ -16,8 +16,8 @@ use crate::router::Router;
 /// Expected flow on arcs per unit sent, for one (from, to).
 type Spread = Vec<(Arc, f64)>;
 
-/// Ends for every (server, worker), decided for `sharpness` p: `[server][worker]`. Paths are left to the
-/// router.
+/// Returns ends for every (server, worker), decided for `sharpness` p: `[server][worker]`. Paths are left to
+/// the router.
 pub(crate) fn decide(router: &Router<'_>, fractional: &Fractional, sharpness: i32) -> Vec<Vec<NodeIx>> {
     let model = router.model;
     let mut ends: Vec<Vec<NodeIx>> = model.servers.iter().map(|&s| vec![s; model.workers.len()]).collect();
@@ -26,7 +26,8 @@ pub(crate) fn decide(router: &Router<'_>, fractional: &Fractional, sharpness: i3
     ends
 }
 
-/// The chance that a trunk is used: some worker surely, or none of those undecided with probability `unused`.
+/// Probability that a trunk is used: 1 if some worker uses it, else that of undecided workers; `unused` is
+/// the probability that none does.
 #[derive(Clone, Copy)]
 struct Trunk {
     sure: usize,
@@ -93,7 +94,7 @@ impl<'r> State<'r> {
         state
     }
 
-    /// Adds results, on trees that the rest of the expected load leaves room for.
+    /// Adds results, on trees over the links with the least expected load.
     fn results(&mut self) {
         let model = self.router.model;
         for (s, &rate) in self.fractional.sending.iter().enumerate() {
@@ -144,7 +145,7 @@ impl<'r> State<'r> {
         end
     }
 
-    /// Changes a trunk's chance of being used, and the load it stands for. Nothing for the server itself.
+    /// Changes a trunk's probability of use, and its load. Does nothing for the server itself.
     fn trunk(&mut self, s: usize, v: NodeIx, change: impl FnOnce(&mut Trunk)) {
         let Some(trunk) = self.trunks[s].get_mut(&v) else { return };
         let before = trunk.used();
@@ -158,7 +159,7 @@ impl<'r> State<'r> {
         self.touch(s, from, to, amount, |used, more| *used += more);
     }
 
-    /// By how much the estimator grows with that.
+    /// Returns the increase of the estimator with that load.
     fn cost(&mut self, s: usize, from: NodeIx, to: NodeIx, amount: f64) -> f64 {
         let mut cost = 0.0;
         let p = self.sharpness;
@@ -220,7 +221,7 @@ mod tests {
     use crate::schemes::optimized::starts;
     use inart_topologies::switched::Topology;
 
-    /// Sixteen workers and as many switches around one that only forwards; nothing but switches and server
+    /// Sixteen workers and as many switches around one that only forwards; only switches and the server
     /// limit: the network on which the InArt paper's approximation factor fails.
     fn star() -> Topology {
         let nodes = |kind: &str, rest: &str| -> String {
@@ -253,7 +254,7 @@ mod tests {
         for (resource, units) in placement.counts(&model).used() {
             load[resource as usize] = weighted(units, &solution.sending) / model.capacity_of(resource);
         }
-        // A worker's own uplink is left out: it carries the same whatever is decided.
+        // A worker's own uplink is left out: its load does not depend on the decisions.
         for resource in
             (0..load.len() as u32).filter(|&r| r as usize >= model.arcs() || model.forwards(model.tail(r)))
         {

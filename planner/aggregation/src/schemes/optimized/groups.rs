@@ -1,13 +1,13 @@
 //! Group construction: rates F_s that the integral bound allows, groups of floor(C / F_s) workers, each at a
-//! switch of its own near them. On homogeneous fat-trees this alone reaches the bound.
+//! separate nearby switch. On homogeneous fat-trees this alone reaches the bound.
 
 use crate::bounds::whole;
 use crate::model::{Model, NodeIx};
 use crate::router::Router;
 use crate::routes::FAR;
 
-/// The rates F_s with the largest sum for which every server can be given enough switches of its own
-/// (a knapsack over servers and numbers of switches), all switches counted as equal to the middle one.
+/// Returns the rates F_s with the largest sum for which every server has enough separate switches (a knapsack
+/// over servers and numbers of switches), all switches counted as equal to the median one.
 pub(crate) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     let mut capacities: Vec<f64> =
         model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).collect();
@@ -19,8 +19,8 @@ pub(crate) fn sending(model: &Model<'_>, equal: bool) -> Vec<f64> {
     share_out(&choices, switches, equal)
 }
 
-/// The rates with the largest sum, given for every server (number of switches, rate they allow) and how many
-/// switches there are. `equal`: the largest common rate.
+/// Returns the rates with the largest sum, given every server's (number of switches, rate they allow) and the
+/// number of switches. `equal`: the largest common rate.
 pub(crate) fn share_out(choices: &[Vec<(usize, f64)>], switches: usize, equal: bool) -> Vec<f64> {
     if equal {
         return at_equal_rates(choices, switches);
@@ -44,10 +44,10 @@ pub(crate) fn share_out(choices: &[Vec<(usize, f64)>], switches: usize, equal: b
     }
     let last = sums.last().expect("starts with one row").iter().enumerate();
     let best = last.filter_map(|(k, best)| Some((k, best.as_ref()?.0))).max_by(|a, b| a.1.total_cmp(&b.1));
-    let (mut held, _) = best.expect("no server needs a switch to receive at all");
+    let (mut held, _) = best.expect("every server can receive without switches");
     let mut rates = vec![0.0; choices.len()];
     for s in (0..choices.len()).rev() {
-        let (_, step) = sums[s + 1][held].expect("on the best way");
+        let (_, step) = sums[s + 1][held].expect("on the best path");
         let (used, rate) = choices[s][step];
         rates[s] = rate;
         held -= used;
@@ -68,12 +68,12 @@ fn at_equal_rates(choices: &[Vec<(usize, f64)>], switches: usize) -> Vec<f64> {
     vec![*fits.expect("the rate without switches fits"); choices.len()]
 }
 
-/// For every useful number of switches (0 first), the best rate of one server: (switches, F).
+/// Returns for every useful number of switches (0 first) the best rate of one server: (switches, F).
 fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<(usize, f64)> {
     let workers = model.workers.len() as f64;
     let top = model.min_uplink_bps().min(intake);
     let mut steps: Vec<(usize, f64)> = vec![(0, (intake / workers).min(top))];
-    // The rate changes where a group loses a worker or the server takes in one unit less.
+    // The rate changes where a group loses a worker or the server receives one unit less.
     for group in 2..=model.workers.len() {
         for units in 1..=model.workers.len() {
             let rate = (capacity / group as f64).min(intake / units as f64).min(top);
@@ -158,8 +158,8 @@ pub(crate) fn construct_around(
     ends
 }
 
-/// The largest group any switch can still take, at the switch with the fewest hops to it and on to the
-/// server.
+/// Returns the largest group that any switch can still aggregate, at the switch with the fewest hops to it
+/// and to the server.
 fn nearest_group(
     router: &Router<'_>,
     sending: f64,
@@ -181,8 +181,8 @@ fn nearest_group(
     best.map(|(_, _, at, members)| (at, members))
 }
 
-/// The `size` workers nearest to a switch, with the hops from all of them to it and from there to the server;
-/// `None` if that many cannot reach it, or it cannot reach the server.
+/// Returns the `size` workers nearest to a switch, with the hops from all of them to it and from there to the
+/// server; `None` if not enough can reach it, or it cannot reach the server.
 fn nearest(
     router: &Router<'_>,
     s: usize,

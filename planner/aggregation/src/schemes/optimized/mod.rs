@@ -29,9 +29,9 @@ use starts::Best;
 const EARLY: f64 = 0.8;
 /// Climbs at kept shares before the LP is asked for a bound.
 const REROUTES: u64 = 3;
-/// Part of a budget that is kept for putting back, at kept shares, what need not move.
+/// Share of a budget reserved for undoing unnecessary moves, at kept shares.
 const UNDOING: f64 = 0.3;
-/// The part of what is left of a budget that goes into a better bound.
+/// Share of the remaining budget for a better bound.
 const PROVING: f64 = 0.3;
 
 /// The scheme of this project.
@@ -66,7 +66,7 @@ impl Scheme for Optimized {
         if let Some(plan) = at_the_closed_form(router, options) {
             return Ok(plan);
         }
-        // Against the clock the rate comes first: LPs of link-bound networks can take the whole budget.
+        // With a time limit the rate has priority: LPs of link-bound networks can take the whole budget.
         let early = early(router, options);
         let mut bounds = problem.bounds();
         let best = ours(router, options, &mut bounds, early);
@@ -78,7 +78,7 @@ impl Scheme for Optimized {
         Ok(finish::write(model, options, &placement, &shares, bounds))
     }
 
-    /// Without any LP: constructions and a short search. Its bounds are those that need no LP either.
+    /// Plans without any LP: constructions and a short search. Its bounds need no LP either.
     fn plan_quickly(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
         let Problem { router, options } = *problem;
         let model = router.model;
@@ -91,8 +91,8 @@ impl Scheme for Optimized {
     }
 }
 
-/// For large jobs where one group construction meets the closed form of the bound: an LP would take long and
-/// is not needed, so its optimum is stated only where an even routing certifies it.
+/// Plans large jobs for which one group construction meets the closed form of the bound: an LP would take
+/// long and is not needed, so its optimum is stated only if even routing certifies it.
 fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan> {
     let model = router.model;
     if options.levels != Levels::One || !is_large(model) {
@@ -108,8 +108,8 @@ fn at_the_closed_form(router: &Router<'_>, options: &Options<'_>) -> Option<Plan
     Some(write_best(model, options, best, Bounds { lp_bps, integral_bps, two_levels_bps: None }))
 }
 
-/// Where switches are alike, with free shares: tightens the bound, and puts what meets it before the other
-/// `starts`. Where links are in the way nothing does, and the search does better from the others.
+/// Tightens the bound if switches are alike, with free shares, and puts placements that meet it before the
+/// other `starts`. If links limit the rate none does, and the search does better from the others.
 fn share(router: &Router<'_>, options: &Options<'_>, starts: &mut Vec<Best>, integral_bps: &mut f64) {
     if options.equal_shares {
         return;
@@ -128,7 +128,7 @@ fn write_best(model: &Model<'_>, options: &Options<'_>, best: &Best, bounds: Bou
     finish::write(model, options, &best.placement, &shares, bounds)
 }
 
-/// From a running plan. Where that, repaired, meets the closed form of the integral bound, no LP is solved
+/// Plans from a running plan. If that, repaired, meets the closed form of the integral bound, no LP is solved
 /// (then `bounds.lp_bps` is absent); else the usual search starts from it too.
 fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan, PlanError> {
     let model = router.model;
@@ -164,16 +164,16 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
     Ok(Plan { moved, ..finish::write(model, options, &best.placement, &shares, bounds) })
 }
 
-/// Other routes at the shares to be kept: constructions and climbs, and if those meet no bound, more of them
-/// towards the LP's.
+/// Finds other routes at the shares to be kept: constructions and climbs, and if those meet no bound, more of
+/// them towards the LP's.
 fn rerouted(router: &Router<'_>, options: &Options<'_>, known: Best, bounds: &mut Bounds) -> Best {
-    // With a budget, a part of it is kept for putting back what need not move.
+    // With a budget, a part of it is reserved for undoing unnecessary moves.
     let all = options;
     let kept = if (options.time_left)().is_finite() { UNDOING * (options.time_left)().max(0.0) } else { 0.0 };
     let time_left = || (all.time_left)() - kept;
     let options = &Options { time_left: &time_left, ..*all };
     let mut starts = starts::constructed(router, false, bounds.integral_bps, &[1.0, 0.9, 0.75, 0.6]);
-    // Before those as good as it: nothing moves without need.
+    // Before equally good ones: nothing moves unnecessarily.
     let at = starts.partition_point(|start| start.rated.rate > known.rated.rate);
     starts.insert(at, known);
     let best = starts::improve_in(REROUTES, router, options, starts, bounds.integral_bps);
@@ -186,7 +186,7 @@ fn rerouted(router: &Router<'_>, options: &Options<'_>, known: Best, bounds: &mu
     starts::improve(router, options, vec![best], bounds.integral_bps)
 }
 
-/// Constructions and roundings; if they do not meet the bound, the integer program where that is quick;
+/// Uses constructions and roundings; if they do not meet the bound, the integer program where that is quick;
 /// else a tighter bound, and local search.
 pub(crate) fn ours(
     router: &Router<'_>,
@@ -203,7 +203,7 @@ pub(crate) fn ours(
     let fractional = relax_if_possible(router, Some(&shares), options.time_left);
     let mut starts = starts::starts(router, options, fractional.as_ref(), bounds.integral_bps);
     if let Some(known) = known {
-        // Before those as good as it: nothing moves without need.
+        // Before equally good ones: nothing moves unnecessarily.
         let at = starts.partition_point(|start| start.rated.rate > known.rated.rate);
         starts.insert(at, known);
     }
@@ -214,7 +214,7 @@ pub(crate) fn ours(
         && !starts::met(&starts[0], bounds.integral_bps)
         && let Some((best, _)) = integer::ask(router, options, &starts[0])
     {
-        // The best over shortest paths is no bound on the others.
+        // The optimum over shortest paths does not bound the others.
         starts.insert(0, best);
     }
     share(router, options, &mut starts, &mut bounds.integral_bps);
@@ -224,14 +224,14 @@ pub(crate) fn ours(
     let (goal, left) = (starts[0].rated.rate, options.time_left);
     let (model, equal) = (router.model, options.equal_shares);
     bounds.integral_bps = racks::bound(model, equal, goal, bounds.integral_bps, left);
-    // With a budget, a part of what is left of it.
+    // With a budget, a part of the rest.
     let kept = if left().is_finite() { (1.0 - PROVING) * left() } else { 0.0 };
     let proving = || left() - kept;
     bounds.integral_bps = whole::bound(model, router, equal, goal, bounds.integral_bps, &proving);
     starts::improve(router, options, starts, bounds.integral_bps)
 }
 
-/// Adds up a second time what that helps, and states the bound for it.
+/// Aggregates a second time where that helps, and states the bound for it.
 fn two_levels(
     router: &Router<'_>,
     options: &Options<'_>,
@@ -247,7 +247,7 @@ fn two_levels(
     levels::improve(router, options, (best.placement, best.rated), bound)
 }
 
-/// With a budget, it first searches from its constructions alone, in the first part of the time.
+/// Searches, with a budget, from its constructions alone first, in the first part of the time.
 fn early(router: &Router<'_>, options: &Options<'_>) -> Option<Best> {
     let budget = (options.time_left)();
     if !budget.is_finite() {

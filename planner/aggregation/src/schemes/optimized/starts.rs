@@ -1,6 +1,6 @@
-//! Ours: group construction, R-InArt's roundings, conditional expectations in place of its draws, and local
-//! search, until a proven bound is met or the time is up. Never worse than R-InArt's best, because that is
-//! one of its starts.
+//! Starts of the scheme `optimized`: group construction, R-InArt's roundings, conditional expectations in
+//! place of its draws, and local search, until a proven bound is met or the time is up. Never worse than
+//! R-InArt's best, because that is one of its starts.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -20,21 +20,21 @@ use crate::sharing::Grouping;
 
 /// R-InArt's roundings tried.
 const ROUNDINGS: u64 = 30;
-/// How sharply the method of conditional expectations tells fuller resources from emptier ones; which is best
+/// Sharpness values with which the method of conditional expectations weighs fuller resources; the best one
 /// varies.
 const SHARPNESS: [i32; 3] = [4, 8, 32];
 /// Flows from which on a construction within 2 % of the bound is taken without trying more.
 const LARGE: usize = 4000;
 /// Flows times arcs up to which every other search makes detours; else every fourth does.
 const SMALL: usize = 1500;
-/// Search steps per target (those of large jobs take longer, so they get fewer), and targets missed in a row
-/// before a start is given up. Steps with detours take longer, so that on large networks there are fewer of
-/// them.
+/// Search steps per target (those of large jobs take longer, so they get fewer), and consecutive missed
+/// targets before a start is abandoned. Steps with detours take longer, so that on large networks there are
+/// fewer of them.
 const STEPS: usize = 8000;
 const DETOURS: usize = 4;
 const FLOW_STEPS: usize = 1_600_000;
 const MISSES: usize = 3;
-/// Steps of the search for room for a construction's results, and how far it goes towards the rate without
+/// Steps of the search for capacity for a construction's results, and its target relative to the rate without
 /// them.
 const ROOM_STEPS: usize = 400;
 const ROOM_PARTS: [f64; 2] = [1.0, 0.5];
@@ -59,7 +59,7 @@ impl Best {
     }
 }
 
-/// The shares that plans have to have, if they are not to be chosen: those to be kept, or `equal` ones.
+/// Returns the shares that plans must have, if these are not chosen: those to be kept, or `equal` ones.
 fn fixed_shares(model: &Model<'_>, equal: bool) -> Option<Vec<f64>> {
     model.kept.clone().or_else(|| equal.then(|| equal_shares(model.servers.len())))
 }
@@ -73,12 +73,12 @@ pub(crate) fn rate(router: &Router<'_>, placement: &Placement, equal: bool) -> R
     }
 }
 
-/// Whether a search may pass rates on from one server to another.
+/// Returns whether a search may transfer rates from one server to another.
 pub(crate) fn are_free(model: &Model<'_>, equal: bool) -> bool {
     !equal && model.kept.is_none()
 }
 
-/// A placement repaired so that switches can tell all passes apart, and rated.
+/// Repairs a placement so that switches can distinguish all passes, and rates it.
 pub(crate) fn clear(router: &Router<'_>, placement: Placement, equal: bool) -> Best {
     let rated = rate(router, &placement, equal);
     if !router.detours() {
@@ -129,7 +129,7 @@ fn built(router: &Router<'_>, ends: &[Vec<NodeIx>], shares: Vec<f64>, equal: boo
     Best { aim: Some(shares), ..best }
 }
 
-/// Where results make a placement slower than it is without them: after a short search for room for them.
+/// Improves a placement that results make slower, by a short search for capacity for them.
 fn beside_results(router: &Router<'_>, mut best: Best, equal: bool, bound: f64) -> Best {
     let model = router.model;
     if model.results == Results::Ignored {
@@ -223,7 +223,7 @@ pub(crate) fn starts(
     starts
 }
 
-/// Whether it reaches the bound, up to rounding errors.
+/// Returns whether it reaches the bound, up to rounding errors.
 pub(crate) fn met(best: &Best, bound: f64) -> bool {
     best.rated.rate >= bound * (1.0 - 1e-9)
 }
@@ -240,7 +240,7 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, starts: Vec<Be
     improve_in(climbs, router, options, starts, bound)
 }
 
-/// Like [`improve`]; so many climbs at most, whatever the time.
+/// Improves like [`improve`], with a limited number of climbs, independent of the time.
 pub(crate) fn improve_in(
     climbs: u64,
     router: &Router<'_>,
@@ -273,7 +273,7 @@ pub(crate) fn improve_in(
     best
 }
 
-/// Whether steps of the search are quick, with detours or without.
+/// Returns whether steps of the search are quick, with detours or without.
 fn is_small(router: &Router<'_>) -> bool {
     let model = router.model;
     model.workers.len() * model.servers.len() * model.arcs() <= SMALL
