@@ -36,7 +36,7 @@ counters!(
     WorkerCounters {
         /// Frames sent, of any kind.
         frames_sent,
-        /// Bytes of these frames.
+        /// Bytes of frames sent.
         bytes_sent,
         /// Chunks retransmitted because no result arrived in time.
         retransmissions,
@@ -44,13 +44,13 @@ counters!(
         bypasses,
         /// INART frames received for this worker.
         frames_received,
-        /// Bytes of these frames.
+        /// Bytes of INART frames received.
         bytes_received,
         /// Results that ended a chunk.
         results,
         /// Results with a congestion mark.
         marked,
-        /// Results for chunks that had ended before, or that this worker need not be in.
+        /// Results for chunks that had ended before, or that need no contribution of this worker.
         duplicates,
         /// Requests to send a chunk by bypass.
         requests,
@@ -58,7 +58,7 @@ counters!(
         other_runs,
         /// Frames of another plan version, job, shard or worker, or kinds that are not for workers.
         foreign,
-        /// Frames that break the rules of the header.
+        /// Frames with an invalid header.
         malformed,
     }
 );
@@ -68,7 +68,7 @@ counters!(
     ServerCounters {
         /// INART frames received for this shard: the server's ingress.
         frames_received,
-        /// Bytes of these frames.
+        /// Bytes of INART frames received.
         bytes_received,
         /// Gradient frames added: workers that no switch summed.
         gradients,
@@ -76,11 +76,11 @@ counters!(
         partials,
         /// Gradients and partials with a congestion mark.
         marked,
-        /// Workers summed in those partials: frames that the network took off this server.
+        /// Workers summed in the added partials: frames that the network saved this server.
         summed_in_network,
         /// Frames whose contributors had all contributed already.
         repeats,
-        /// Frames refused because some, not all, of their contributors were there already.
+        /// Frames refused because some, but not all, of their contributors had contributed already.
         overlaps,
         /// Partials discarded because of a saturated sum.
         overflows,
@@ -88,14 +88,14 @@ counters!(
         other_numbers,
         /// Frames of chunks whose results are not kept any more, or that no worker may send yet.
         out_of_window,
-        /// Frames of another length or exponent than the chunk, or of which only one is the last.
+        /// Frames of another length or exponent than the chunk, or with another last-chunk flag.
         other_shapes,
         /// Frames of another run of the plan version.
         other_runs,
-        /// Frames of another plan version, job or shard, of workers the job does not have, or kinds that are
-        /// not for servers.
+        /// Frames of another plan version, job or shard, of unknown workers, or of kinds that are not for
+        /// servers.
         foreign,
-        /// Frames that break the rules of the header.
+        /// Frames with an invalid header.
         malformed,
         /// Keep-alives of workers.
         keepalives,
@@ -109,7 +109,7 @@ counters!(
         requests_sent,
         /// Frames sent, of any kind.
         frames_sent,
-        /// Bytes of these frames.
+        /// Bytes of frames sent.
         bytes_sent,
     }
 );

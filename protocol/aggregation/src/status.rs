@@ -54,7 +54,7 @@ pub struct FlowStatus {
     pub oldest: Option<PendingChunk>,
     /// Rate at which it sends now, in bits of Ethernet frames per second.
     pub rate_bps: f64,
-    /// Planned rate, in the same unit.
+    /// Planned rate, in bits of Ethernet frames per second.
     pub planned_rate_bps: f64,
     /// Smoothed round trip to the server, in seconds; `None` before the first.
     pub rtt_seconds: Option<f64>,
