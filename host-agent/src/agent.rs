@@ -56,14 +56,14 @@ impl Clock {
 /// Stops a host, from any thread.
 #[derive(Clone)]
 pub struct Stopper {
-    told: Arc<AtomicBool>,
+    stop_requested: Arc<AtomicBool>,
     wake: Arc<dyn Wake>,
 }
 
 impl Stopper {
     /// The host stops soon.
     pub fn stop(&self) {
-        self.told.store(true, Ordering::Release);
+        self.stop_requested.store(true, Ordering::Release);
         self.wake.wake();
     }
 }
@@ -73,7 +73,7 @@ pub(crate) struct Agent {
     transport: Box<dyn Transport>,
     pub(crate) clock: Clock,
     stop: Option<StopSignal>,
-    told: Arc<AtomicBool>,
+    stop_requested: Arc<AtomicBool>,
     orders: Orders,
     status: Option<StatusSocket>,
     /// Whether waits end with a stop signal.
@@ -83,8 +83,8 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// A stop signal is looked for this often where it ends no wait.
-    const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+    /// Interval of polling for a stop signal if the signal does not end waits.
+    const POLL_INTERVAL: Duration = Duration::from_millis(50);
     /// Shortest sleep: a sleeping thread is woken some 50 us late (the kernel's timer slack), which at 10
     /// Gbit/s is the time of a whole window of frames.
     const SHORTEST_SLEEP: Duration = Duration::from_micros(10);
@@ -106,7 +106,7 @@ impl Agent {
             transport,
             clock: Clock::start(),
             stop,
-            told: Arc::default(),
+            stop_requested: Arc::default(),
             orders: Orders::new(),
             status,
             is_watched,
@@ -130,12 +130,12 @@ impl Agent {
     pub(crate) fn is_stopped(&mut self) -> Result<bool, Error> {
         let stopped = self.stop.as_mut().map_or(Ok(false), StopSignal::is_received);
         let stopped = stopped.map_err(|source| self.io_error(source))?;
-        Ok(stopped || self.told.load(Ordering::Acquire))
+        Ok(stopped || self.stop_requested.load(Ordering::Acquire))
     }
 
     /// Returns a handle that stops it.
     pub(crate) fn stopper(&self) -> Stopper {
-        Stopper { told: Arc::clone(&self.told), wake: self.transport.waker() }
+        Stopper { stop_requested: Arc::clone(&self.stop_requested), wake: self.transport.waker() }
     }
 
     /// Returns a handle that migrates it to another plan.
@@ -179,9 +179,9 @@ impl Agent {
             self.may_have_more = true;
             return Ok(());
         }
-        let look = (!self.is_watched).then_some(Self::LOOK_INTERVAL);
+        let interval = (!self.is_watched).then_some(Self::POLL_INTERVAL);
         self.may_have_more = true;
-        Ok(self.transport.wait(timeout.into_iter().chain(look).min())?)
+        Ok(self.transport.wait(timeout.into_iter().chain(interval).min())?)
     }
 
     /// Processes received frames, a batch at most: then the state machine may send.

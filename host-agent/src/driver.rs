@@ -18,9 +18,9 @@ use crate::status::HostStatus;
 use crate::{Error, Wake};
 
 /// A wait that lasts longer is logged, with the host that it waits for.
-const SAY_AFTER: Duration = Duration::from_secs(5);
+const LOG_AFTER: Duration = Duration::from_secs(5);
 /// Interval of further log lines.
-const SAY_EVERY: Duration = Duration::from_secs(10);
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// State shared by the driver and its callers.
 struct State {
@@ -32,7 +32,7 @@ struct State {
     /// Error that ended the driver, if any.
     error: Option<Error>,
     /// Text of the error, after a caller received it.
-    told: Option<String>,
+    reported: Option<String>,
 }
 
 /// A worker's state machine, driven by a thread.
@@ -55,7 +55,7 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn start(flow: WorkerFlow, agent: Agent) -> Result<Self, Error> {
-        let state = State { flow, waiting: Vec::new(), ended: false, error: None, told: None };
+        let state = State { flow, waiting: Vec::new(), ended: false, error: None, reported: None };
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -122,7 +122,7 @@ fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
             shared.changed.notify_all();
         }
         if state.ended {
-            state.flow.say_what_is_there(agent.clock.now());
+            state.flow.confirm_results(agent.clock.now());
             return agent.transmit(&mut state.flow);
         }
         let until = state.flow.next_deadline();
@@ -142,17 +142,17 @@ impl State {
 
     /// Returns whether the driver has ended with an error. The worker's state is invalid then.
     fn has_failed(&self) -> bool {
-        self.error.is_some() || self.told.is_some()
+        self.error.is_some() || self.reported.is_some()
     }
 
     /// Returns the error that ended the driver: itself to the first caller, as text to later ones.
     fn take_error(&mut self) -> Option<Error> {
         match self.error.take() {
             Some(error) => {
-                self.told = Some(error.to_string());
+                self.reported = Some(error.to_string());
                 Some(error)
             }
-            None => self.told.clone().map(Error::Ended),
+            None => self.reported.clone().map(Error::Ended),
         }
     }
 }
@@ -257,7 +257,7 @@ impl Shared {
     ) -> (MutexGuard<'a, State>, bool) {
         let began = StdInstant::now();
         let until = timeout.and_then(|timeout| began.checked_add(timeout));
-        let mut say_at = began + SAY_AFTER;
+        let mut log_at = began + LOG_AFTER;
         state.waiting.push(tensor);
         let ended = loop {
             if state.has_failed() || state.has_ended(tensor) {
@@ -267,13 +267,13 @@ impl Shared {
             if until.is_some_and(|until| until <= now) {
                 break false;
             }
-            if say_at <= now {
-                say_at = now + SAY_EVERY;
+            if log_at <= now {
+                log_at = now + LOG_INTERVAL;
                 if let Some(waiting) = state.flow.waiting() {
                     tracing::warn!(seconds = began.elapsed().as_secs(), "waiting for the sum of {waiting}");
                 }
             }
-            let next = until.map_or(say_at, |until| until.min(say_at));
+            let next = until.map_or(log_at, |until| until.min(log_at));
             let left = next.saturating_duration_since(now);
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         };

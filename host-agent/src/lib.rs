@@ -44,7 +44,7 @@ pub use error::Error;
 pub use inart_ethernet::XdpPort;
 pub use inart_ethernet::{BatchedPort, InProcess, InProcessPort, Port, PortError, PortKind, Transport, Wake};
 pub use migration::{MigrationError, Migrator};
-pub use onward::{OnwardNews, OnwardServer, SumsBack};
+pub use onward::{OnwardEvent, OnwardServer, SumsBack};
 pub use server::Server;
 pub use stop::StopSignal;
 pub use worker::{Handle, RoundStats, Worker};

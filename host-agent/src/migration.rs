@@ -31,21 +31,25 @@ pub enum MigrationError {
 /// Migration order to a host.
 struct Order {
     assignment: Assignment,
-    beside: Option<PlanVersion>,
+    previous: Option<PlanVersion>,
     step: MigrationStep,
     done: mpsc::SyncSender<Result<MigrationProgress, RerouteError>>,
 }
 
 impl Migrator {
     /// Migrates the host to `assignment`, which differs from its own in plan version, bitmap indices and
-    /// rates only, and waits until it sends by the new plan. Frames of plan version `beside` are still
+    /// rates only, and waits until it sends by the new plan. Frames of plan version `previous` are still
     /// accepted; all other plan versions are closed. Repeated orders change nothing.
     ///
     /// # Errors
     ///
     /// The reason why it has not migrated.
-    pub fn move_to(&self, assignment: Assignment, beside: Option<PlanVersion>) -> Result<(), MigrationError> {
-        self.take(MigrationStep::Move, assignment, beside).map(drop)
+    pub fn move_to(
+        &self,
+        assignment: Assignment,
+        previous: Option<PlanVersion>,
+    ) -> Result<(), MigrationError> {
+        self.take(MigrationStep::Move, assignment, previous).map(drop)
     }
 
     /// Takes one step towards `assignment`, waits until it is done, and returns the host's progress. A worker
@@ -58,10 +62,10 @@ impl Migrator {
         &self,
         step: MigrationStep,
         assignment: Assignment,
-        beside: Option<PlanVersion>,
+        previous: Option<PlanVersion>,
     ) -> Result<MigrationProgress, MigrationError> {
         let (done, answer) = mpsc::sync_channel(1);
-        self.orders.send(Order { assignment, beside, step, done }).map_err(|_| MigrationError::Ended)?;
+        self.orders.send(Order { assignment, previous, step, done }).map_err(|_| MigrationError::Ended)?;
         self.wake.wake();
         Ok(answer.recv().map_err(|_| MigrationError::Ended)??)
     }
@@ -91,10 +95,10 @@ impl Orders {
     /// Carries out queued orders. Returns whether there were any.
     pub(crate) fn carry_out(&self, now: Instant, host: &mut impl Moves) -> bool {
         let mut any = false;
-        for Order { assignment, beside, step, done } in self.receiver.try_iter() {
+        for Order { assignment, previous, step, done } in self.receiver.try_iter() {
             any = true;
             // The sender of the order may have ended.
-            let _ = done.send(go(host, now, (step, assignment), beside));
+            let _ = done.send(go(host, now, (step, assignment), previous));
         }
         any
     }
@@ -165,18 +169,18 @@ fn go(
     host: &mut impl Moves,
     now: Instant,
     (step, to): (MigrationStep, Assignment),
-    beside: Option<PlanVersion>,
+    previous: Option<PlanVersion>,
 ) -> Result<MigrationProgress, RerouteError> {
     let (current, other) = host.open();
     let goal = Some(to.plan_version);
-    if other.is_some() && other != goal && other != beside {
+    if other.is_some() && other != goal && other != previous {
         host.close_other();
     }
     // Without another open plan version, a host that has migrated has nothing to do.
-    if current != goal || beside.is_some() {
+    if current != goal || previous.is_some() {
         host.step(now, step, to)?;
     }
-    if beside.is_none() {
+    if previous.is_none() {
         host.close_other();
     }
     Ok(host.progress())

@@ -18,15 +18,15 @@ const BURST_FRAMES: u32 = 8;
 
 /// Event for the owner of the server.
 #[derive(Debug)]
-pub enum OnwardNews {
+pub enum OnwardEvent {
     /// First contribution to a new chunk.
-    Begun,
+    Started,
     /// Sum of a chunk with all workers, to be forwarded.
     Sum {
         /// Sum.
         sum: OwnSum,
         /// Length of the tensor that the worker of rank 0 waits for, by its last report.
-        told: Option<u32>,
+        reported_length: Option<u32>,
     },
     /// The job is aborted.
     Aborted(Failure),
@@ -53,21 +53,21 @@ impl SumsBack {
     /// Passes the global sum for a chunk whose own sum was forwarded: every worker receives it. Ignored if
     /// the server has ended.
     pub fn give(&self, answer: Answer) {
-        self.tell(Order::Back(answer));
+        self.send(Order::Back(answer));
     }
 
     /// Ends the job because the larger job has ended: the workers receive the reason.
-    pub fn abort(&self, told: String) {
-        self.tell(Order::Abort(told));
+    pub fn abort(&self, reason: String) {
+        self.send(Order::Abort(reason));
     }
 
     /// Announces that there are no chunks from that one on. The server ends when its workers have all
     /// results, or are silent.
     pub fn finish(&self, end: ChunkSeq) {
-        self.tell(Order::Finish(end));
+        self.send(Order::Finish(end));
     }
 
-    fn tell(&self, order: Order) {
+    fn send(&self, order: Order) {
         let _ = self.orders.send(order);
         self.wake.wake();
     }
@@ -149,13 +149,13 @@ impl OnwardServer {
     /// # Errors
     ///
     /// The reason of the abort, or the transport's error.
-    pub fn run(&mut self, tell: &mut dyn FnMut(OnwardNews)) -> Result<(), Error> {
-        let ended = self.serve(tell);
+    pub fn run(&mut self, notify: &mut dyn FnMut(OnwardEvent)) -> Result<(), Error> {
+        let ended = self.serve(notify);
         self.agent.end_moves();
         ended
     }
 
-    fn serve(&mut self, tell: &mut dyn FnMut(OnwardNews)) -> Result<(), Error> {
+    fn serve(&mut self, notify: &mut dyn FnMut(OnwardEvent)) -> Result<(), Error> {
         let mut until: Option<Instant> = None;
         loop {
             if !self.is_stopped && self.agent.is_stopped()? {
@@ -163,17 +163,17 @@ impl OnwardServer {
                 if self.end.is_some() {
                     return Ok(());
                 }
-                tell(OnwardNews::Stopped);
+                notify(OnwardEvent::Stopped);
             }
             let moved = self.agent.carry_out_moves(&mut self.shard);
             self.carry_out();
             let next = self.send_back();
             self.agent.transmit(&mut self.shard)?;
-            self.tell_sums(tell);
+            self.forward_sums(notify);
             let now = self.agent.clock.now();
             if let Some(failure) = self.shard.failure() {
                 if until.is_none() {
-                    tell(OnwardNews::Aborted(failure.clone()));
+                    notify(OnwardEvent::Aborted(failure.clone()));
                 }
                 if now >= *until.get_or_insert(now + Self::LINGER) {
                     return Err(failure.into());
@@ -194,7 +194,7 @@ impl OnwardServer {
         for order in self.orders.try_iter() {
             match order {
                 Order::Back(answer) => self.returning.push_back(answer),
-                Order::Abort(told) => self.shard.abort_elsewhere(&told),
+                Order::Abort(reason) => self.shard.abort_elsewhere(&reason),
                 Order::Finish(end) => self.end = Some(end),
             }
         }
@@ -211,15 +211,16 @@ impl OnwardServer {
         (!self.returning.is_empty()).then_some(now + self.frame_time)
     }
 
-    fn tell_sums(&mut self, tell: &mut dyn FnMut(OnwardNews)) {
+    fn forward_sums(&mut self, notify: &mut dyn FnMut(OnwardEvent)) {
         if !self.shard.has_open_chunk() {
             self.has_begun = false;
         } else if !std::mem::replace(&mut self.has_begun, true) {
-            tell(OnwardNews::Begun);
+            notify(OnwardEvent::Started);
         }
         while let Some(sum) = self.shard.next_sum() {
-            let told = Rank::try_from(0usize).ok().and_then(|first| self.shard.told_length(first));
-            tell(OnwardNews::Sum { sum, told });
+            let reported_length =
+                Rank::try_from(0usize).ok().and_then(|first| self.shard.reported_length(first));
+            notify(OnwardEvent::Sum { sum, reported_length });
         }
     }
 

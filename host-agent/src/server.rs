@@ -25,7 +25,7 @@ struct JobEnd {
     /// Silence that ends the job.
     silence: Duration,
     /// Time of the last check, and start of the observed silence.
-    looked: Instant,
+    checked: Instant,
     counts_from: Instant,
 }
 
@@ -35,11 +35,11 @@ impl JobEnd {
 
     /// Returns whether the job has ended, given how long workers have been silent. A server that was itself
     /// suspended listens first.
-    fn look(&mut self, now: Instant, silent: Option<Duration>) -> bool {
-        if now.since(self.looked) > self.silence / 2 {
+    fn check(&mut self, now: Instant, silent: Option<Duration>) -> bool {
+        if now.since(self.checked) > self.silence / 2 {
             self.counts_from = now + self.silence / 2;
         }
-        self.looked = now;
+        self.checked = now;
         now >= self.counts_from && silent.is_some_and(|silent| silent >= self.silence)
     }
 }
@@ -102,7 +102,7 @@ impl Server {
     #[must_use]
     pub fn ends_with_job(mut self) -> Self {
         let silence = Self::SILENT_PEER_TIMEOUTS * self.peer_timeout;
-        self.ending = Some(JobEnd { silence, looked: Instant::START, counts_from: Instant::START });
+        self.ending = Some(JobEnd { silence, checked: Instant::START, counts_from: Instant::START });
         self
     }
 
@@ -159,16 +159,16 @@ impl Server {
                 }
             }
             self.look_for_workers()?;
-            let mut look = self.patience.map(|_| self.agent.clock.now() + JobEnd::INTERVAL);
+            let mut next_check = self.patience.map(|_| self.agent.clock.now() + JobEnd::INTERVAL);
             if let Some(ending) = &mut self.ending {
                 let now = self.agent.clock.now();
-                if ending.look(now, self.shard.silent_for(now)) {
+                if ending.check(now, self.shard.silent_for(now)) {
                     return Ok(());
                 }
-                look = Some(now + JobEnd::INTERVAL);
+                next_check = Some(now + JobEnd::INTERVAL);
             }
             self.agent.publish(moved, |now| HostStatus::Server(self.shard.status(now)));
-            self.agent.wait(self.shard.next_deadline().into_iter().chain(until).chain(look).min())?;
+            self.agent.wait(self.shard.next_deadline().into_iter().chain(until).chain(next_check).min())?;
             self.agent.take_in(&mut self.shard)?;
         }
         Ok(())

@@ -87,7 +87,7 @@ fn an_interface_that_goes_down_for_a_moment_changes_no_bit() {
                     Worker::with_options(assignment(), rank.try_into().unwrap(), port, long_peer_timeout())
                         .unwrap();
                 while round(&mut worker, rank, !bounced.load(Ordering::Relaxed)).unwrap() {}
-                // Between rounds another thread looks after the interface.
+                // Between rounds another thread monitors the interface.
                 idle.wait();
                 idle.wait();
                 round(&mut worker, rank, false).unwrap();
@@ -158,7 +158,7 @@ fn choke(interface: &str) -> bool {
 }
 
 #[test]
-fn an_interface_that_sends_nothing_more_holds_nobody() {
+fn an_interface_that_stops_sending_blocks_no_host() {
     // More frames in flight than the kernel takes from one socket.
     const MANY: u32 = 2048;
     fn wide() -> Assignment {
@@ -193,13 +193,13 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
             let error = ends.recv_timeout(100 * PEER_TIMEOUT).expect("no worker waits forever");
             assert!(matches!(error, Error::Failure(_)), "{error}");
         }
-        let told = server.join().unwrap();
-        assert!(told.starts_with("the job was aborted: worker 0 (w0) is silent"), "{told}");
+        let ended = server.join().unwrap();
+        assert!(ended.starts_with("the job was aborted: worker 0 (w0) is silent"), "{ended}");
     });
 }
 
 #[test]
-fn frames_that_are_longer_than_the_interface_sends_are_refused_with_what_to_do() {
+fn frames_longer_than_the_mtu_are_refused_with_the_fix() {
     with_each_port(|open| {
         assert!(ip("link set w0 mtu 200"));
         let error = Worker::with_options(assignment(), 0u16.try_into().unwrap(), open("w0"), options());

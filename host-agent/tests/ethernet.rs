@@ -41,7 +41,7 @@ fn work(rank: u16, summed: &Barrier) -> (Vec<Vec<f32>>, Error) {
 }
 
 #[test]
-fn a_worker_that_computes_for_long_is_waited_for_and_one_that_is_gone_is_named() {
+fn a_computing_worker_is_waited_for_and_a_failed_one_is_named() {
     on_a_bridge(|| {
         let server = thread::spawn(|| {
             let mut server = Server::new(assignment(), 0.into(), "s0", options()).unwrap();
@@ -64,14 +64,14 @@ fn a_worker_that_computes_for_long_is_waited_for_and_one_that_is_gone_is_named()
         // This worker's program receives the error from its next round.
         thread::sleep(2 * PEER_TIMEOUT);
         let error = worker.all_reduce(&mut sum).unwrap_err();
-        let told = "the job was aborted: worker 1 (w1) is silent";
-        assert_eq!(error.to_string(), told);
-        assert_eq!(server.join().unwrap(), told);
+        let expected = "the job was aborted: worker 1 (w1) is silent";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(server.join().unwrap(), expected);
     });
 }
 
 #[test]
-fn what_happens_while_a_worker_computes_is_told_by_its_next_round() {
+fn events_while_a_worker_computes_are_reported_by_its_next_round() {
     on_a_bridge(|| {
         let server = thread::spawn(|| {
             Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err();
@@ -137,7 +137,7 @@ fn last_error(mut worker: Worker, mut gradient: Vec<f32>) -> String {
 }
 
 #[test]
-fn a_worker_made_anew_ends_everybody_with_its_name() {
+fn a_restarted_worker_ends_all_with_its_name() {
     on_a_bridge(|| {
         let server = thread::spawn(|| {
             Server::new(assignment(), 0.into(), "s0", options()).unwrap().run().unwrap_err().to_string()
@@ -147,9 +147,10 @@ fn a_worker_made_anew_ends_everybody_with_its_name() {
         worker.all_reduce(&mut [0.5; LEN]).unwrap();
         drop(worker);
         // In the same process, within the peer timeout; its peer waits for it in a round.
-        let anew = last_error(short_peer_timeout(1), vec![0.5; LEN]);
-        let told = "the job was aborted: worker 1 (w1) was restarted, or runs twice; start each worker once";
-        assert_eq!([anew, peer.join().unwrap(), server.join().unwrap()], [told; 3]);
+        let restarted = last_error(short_peer_timeout(1), vec![0.5; LEN]);
+        let expected =
+            "the job was aborted: worker 1 (w1) was restarted, or runs twice; start each worker once";
+        assert_eq!([restarted, peer.join().unwrap(), server.join().unwrap()], [expected; 3]);
     });
 }
 
@@ -161,13 +162,13 @@ fn an_empty_gradient_at_one_worker_ends_both() {
         });
         let full = thread::spawn(|| last_error(short_peer_timeout(0), vec![0.5; LEN]));
         let empty = short_peer_timeout(1).all_reduce(&mut []).unwrap_err().to_string();
-        let told = "the job was aborted: worker 1 (w1) has a gradient of 0 values, others have 5000";
-        assert_eq!([empty, full.join().unwrap(), server.join().unwrap()], [told; 3]);
+        let expected = "the job was aborted: worker 1 (w1) has a gradient of 0 values, others have 5000";
+        assert_eq!([empty, full.join().unwrap(), server.join().unwrap()], [expected; 3]);
     });
 }
 
 #[test]
-fn interfaces_that_are_not_there_are_named() {
+fn missing_interfaces_are_named() {
     let error = Worker::new(assignment(), Rank::try_from(0u16).unwrap(), "nowhere0").err().unwrap();
     assert!(matches!(&error, Error::Port(PortError::NoSuchInterface { .. })), "{error}");
     assert!(error.to_string().starts_with("interface nowhere0 does not exist; name one of lo"));

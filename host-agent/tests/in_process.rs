@@ -193,7 +193,7 @@ fn a_wait_may_have_an_end() {
 }
 
 #[test]
-fn who_waits_for_nothing_keeps_nobody_else_waiting() {
+fn an_idle_worker_keeps_no_other_waiting() {
     let careless: fn(Worker, &Barrier) = |worker, both| {
         for _ in 0..1500 {
             drop(worker.start([1.0; 3]).unwrap());
@@ -222,8 +222,8 @@ fn too_many_tensors_are_refused_and_end_nothing() {
                 Err(error) => break error,
             }
         };
-        let told = "1024 tensors are in flight; wait for one before the next is started";
-        assert_eq!((handles.len(), error.to_string()), (1024, told.into()));
+        let expected = "1024 tensors are in flight; wait for one before the next is started";
+        assert_eq!((handles.len(), error.to_string()), (1024, expected.into()));
         both.wait();
         handles.into_iter().for_each(|handle| assert_eq!(worker.wait(handle).unwrap().0, [2.0; 2]));
     };
@@ -237,14 +237,14 @@ fn too_many_tensors_are_refused_and_end_nothing() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_by_each_wait() {
+fn errors_are_returned_by_each_wait() {
     let right: fn(Worker, &Barrier) = |worker, _| {
         let handles = [worker.start(vec![1.0; 500]).unwrap(), worker.start(vec![1.0; 70]).unwrap()];
-        let told = "the job was aborted: worker 1 (w1) has a gradient of 69 values, others have 70";
+        let expected = "the job was aborted: worker 1 (w1) has a gradient of 69 values, others have 70";
         let [first, second] = handles.map(|handle| worker.wait(handle));
-        assert!(first.is_ok() || first.is_err_and(|error| error.to_string() == told));
-        assert_eq!(second.err().unwrap().to_string(), told);
-        assert_eq!(worker.start(vec![1.0; 3]).err().unwrap().to_string(), told);
+        assert!(first.is_ok() || first.is_err_and(|error| error.to_string() == expected));
+        assert_eq!(second.err().unwrap().to_string(), expected);
+        assert_eq!(worker.start(vec![1.0; 3]).err().unwrap().to_string(), expected);
     };
     let wrong: fn(Worker, &Barrier) = |worker, _| {
         let _first = worker.start(vec![1.0; 500]).unwrap();
@@ -315,7 +315,7 @@ fn a_worker_that_leaves_does_not_take_a_mixed_sum_with_it() {
 }
 
 #[test]
-fn a_server_ends_with_its_job_and_names_who_never_came() {
+fn a_server_ends_with_its_job_and_names_missing_workers() {
     let network = InProcess::new();
     let brief = || Options { peer_timeout: Duration::from_secs(5), ..Options::default() };
     let server = Server::with_transport(assignment(), 0.into(), network.port(mac(9)), brief()).unwrap();
@@ -501,9 +501,9 @@ fn a_second_worker_at_another_address_ends_alone_and_by_name() {
     let mut second =
         Worker::with_options(other, 1u16.try_into().unwrap(), network.port(mac(7)), options()).unwrap();
     let error = second.all_reduce(&mut [1.0; 1000]).unwrap_err().to_string();
-    let told =
+    let expected =
         "worker 1 (w1) is 02:00:00:00:00:01 in the parameter servers' assignment, and 02:00:00:00:00:07";
-    assert!(error.starts_with(told), "{error}");
+    assert!(error.starts_with(expected), "{error}");
     drop(second);
     done.store(true, Ordering::SeqCst);
     workers.into_iter().for_each(|worker| worker.join().unwrap());

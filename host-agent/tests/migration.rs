@@ -125,7 +125,7 @@ fn a_host_that_has_missed_orders_does_the_last_one() {
     for migrator in [&migrator, &worker.migrator()] {
         let plan_version = |plan_version: u16| Some(PlanVersion::from(plan_version));
         // Repeated, then back, then on from a plan version whose closing it never received.
-        for (to, beside) in [
+        for (to, previous) in [
             (1, None),
             (2, plan_version(1)),
             (2, plan_version(1)),
@@ -133,7 +133,7 @@ fn a_host_that_has_missed_orders_does_the_last_one() {
             (1, None),
             (2, plan_version(1)),
         ] {
-            migrator.move_to(assignment(to), beside).unwrap();
+            migrator.move_to(assignment(to), previous).unwrap();
         }
         migrator.move_to(assignment(3), plan_version(2)).unwrap();
         migrator.move_to(assignment(3), None).unwrap();

@@ -33,7 +33,7 @@ fn assignment() -> Assignment {
 }
 
 #[test]
-fn what_is_sent_is_received() {
+fn sent_reports_are_received() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("reports");
     let listener = UnixListener::bind(&socket).unwrap();

@@ -77,7 +77,7 @@ fn exchange(mut stream: TcpStream) {
 }
 
 #[test]
-fn a_job_runs_beside_ip_on_the_same_interface_and_every_bit_is_right() {
+fn a_job_shares_an_interface_with_ip_and_every_bit_is_right() {
     on_a_bridge(|| {
         let mut server = server();
         let stopper = server.stopper();

@@ -174,7 +174,7 @@ impl<W: Copy + Ord + Send + 'static> Crew<W> {
         };
         let was_killed =
             process.is_some_and(|process| process.child.is_none() || process.incarnation > incarnation);
-        if was_killed && matches!(error, LineError::Cut) {
+        if was_killed && matches!(error, LineError::Truncated) {
             tracing::debug!("a kill cut off line {number} of {}: {}", place.name, shown(&text));
             return Ok(None);
         }

@@ -22,7 +22,7 @@ pub enum Error {
         /// Number of workers.
         workers: usize,
         /// Reason why this worker left the previous view.
-        why: Left,
+        why: LeaveReason,
     },
     /// The controller does not answer, or refuses.
     #[error(transparent)]
@@ -90,19 +90,19 @@ impl Error {
 
 /// Reason why a host left its view.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Left {
+pub enum LeaveReason {
     /// Before that tensor, as all workers did.
     #[error("the view ended before tensor {0}, as all agreed")]
-    Boundary(u32),
+    StopPoint(u32),
     /// Order of the controller, within a tensor.
     #[error("the controller ended the view")]
-    Told,
+    Ordered,
     /// Abort of the view.
     #[error("{0}")]
     Aborted(String),
 }
 
-impl Left {
+impl LeaveReason {
     /// Returns the reason why a worker leaves its view after a failure; `None` if its program has to handle
     /// the failure, since it would repeat in the next view.
     pub fn because_of(failure: &Failure, own: Rank) -> Option<Self> {
@@ -128,9 +128,9 @@ pub(crate) fn left(
     error: inart_host_agent::Error,
     own: Rank,
     assignment: &Assignment,
-) -> Result<Left, Error> {
+) -> Result<LeaveReason, Error> {
     let inart_host_agent::Error::Failure(failure) = &error else { return Err(Error::Host(error)) };
-    match (Left::because_of(failure, own), failure) {
+    match (LeaveReason::because_of(failure, own), failure) {
         (Some(left), _) => {
             tracing::warn!(job = assignment.name, "the view is over: {failure}");
             Ok(left)

@@ -2,7 +2,7 @@
 
 use inart_controller_api::{Ending, HostProgress};
 
-use crate::error::Left;
+use crate::error::LeaveReason;
 
 /// Number of tensors that a host has started in a view, and may still start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Limit {
 
 impl Gate {
     /// Sets where the view ends, by the controller's order. Returns this host's state.
-    pub fn tell(&mut self, ending: Ending) -> Held {
+    pub fn set_ending(&mut self, ending: Ending) -> Held {
         let started = self.started;
         let mut is_holding = true;
         self.limit = match (ending, self.limit) {
@@ -51,10 +51,10 @@ impl Gate {
     ///
     /// # Errors
     /// How the view has ended instead.
-    pub fn start(&mut self) -> Result<bool, Left> {
+    pub fn start(&mut self) -> Result<bool, LeaveReason> {
         match self.limit {
-            Limit::Over => Err(Left::Told),
-            Limit::Leave(tensor) if self.started >= tensor => Err(Left::Boundary(tensor)),
+            Limit::Over => Err(LeaveReason::Ordered),
+            Limit::Leave(tensor) if self.started >= tensor => Err(LeaveReason::StopPoint(tensor)),
             Limit::Hold(tensor) if self.started >= tensor => Ok(false),
             Limit::None | Limit::Hold(_) | Limit::Leave(_) => {
                 self.started += 1;

@@ -7,7 +7,7 @@ use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{BatchedPort, Options, Transport};
 use inart_wire::{Incarnation, PlanVersion};
 
-use crate::error::{Error, Left};
+use crate::error::{Error, LeaveReason};
 
 type AgentError = inart_host_agent::Error;
 type Open = Box<dyn FnMut() -> Result<Box<dyn Transport>, AgentError> + Send>;
@@ -16,11 +16,11 @@ type Asked = Box<dyn FnMut() -> bool + Send>;
 type MakeOptions = Box<dyn FnMut() -> Result<Options, AgentError> + Send>;
 
 /// A wait for a view that lasts longer is logged as a warning.
-const SAY_AFTER: Duration = Duration::from_secs(5);
+const LOG_AFTER: Duration = Duration::from_secs(5);
 /// Interval of further log lines.
-const SAY_EVERY: Duration = Duration::from_secs(10);
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// Interval at which a host that waits for the controller checks for a stop request.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Timeout of the leave message to a controller.
 const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
@@ -159,13 +159,13 @@ impl Host {
     /// host leaves the job.
     pub(crate) fn wait_for_view(
         &mut self,
-        last: Option<(PlanVersion, &Left)>,
+        last: Option<(PlanVersion, &LeaveReason)>,
         rounds: u64,
         must_load_state: bool,
     ) -> Result<ViewMembership, Error> {
         let stop_point = last.and_then(|(_, left)| match left {
-            Left::Boundary(tensor) => Some(*tensor),
-            Left::Told | Left::Aborted(_) => None,
+            LeaveReason::StopPoint(tensor) => Some(*tensor),
+            LeaveReason::Ordered | LeaveReason::Aborted(_) => None,
         });
         let last = last.map(|(view, _)| view);
         let joining = Joining {
@@ -176,13 +176,13 @@ impl Host {
             rounds,
             must_load_state,
         };
-        let (began, mut told) = (Instant::now(), String::new());
-        let mut say_at = began + SAY_AFTER;
+        let (began, mut logged) = (Instant::now(), String::new());
+        let mut log_at = began + LOG_AFTER;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         loop {
             let answer = match runtime.block_on(self.ask(&joining)) {
                 Err(ending @ (Error::Stopped | Error::Interrupted)) => {
-                    // No host has to wait for it; without a controller, none does.
+                    // The leave message saves the others a wait; without a controller, there is none.
                     let _ = self.leave(rounds, false);
                     return Err(ending);
                 }
@@ -196,15 +196,15 @@ impl Host {
                     return Ok(membership);
                 }
                 Answer::Waiting(why) => {
-                    if why != told {
+                    if why != logged {
                         tracing::info!(host = self.name, "waiting for a view: {why}");
                         (self.on_waiting)(&why);
-                        told = why;
+                        logged = why;
                     }
-                    if Instant::now() >= say_at {
-                        say_at = Instant::now() + SAY_EVERY;
+                    if Instant::now() >= log_at {
+                        log_at = Instant::now() + LOG_INTERVAL;
                         let seconds = began.elapsed().as_secs();
-                        tracing::warn!(host = self.name, seconds, "waiting for a view: {told}");
+                        tracing::warn!(host = self.name, seconds, "waiting for a view: {logged}");
                     }
                     // The answer took its time, unless the controller is about to end.
                     std::thread::sleep(Duration::from_millis(5));
@@ -227,7 +227,7 @@ impl Host {
         let answer = source.join(joining);
         tokio::pin!(answer);
         loop {
-            match tokio::time::timeout(LOOK, &mut answer).await {
+            match tokio::time::timeout(POLL_INTERVAL, &mut answer).await {
                 Ok(answer) => return answer?.ok_or(Error::NoController),
                 Err(_) => self.ending().map_or(Ok(()), Err)?,
             }
@@ -244,7 +244,7 @@ impl Host {
         let leave = self.source.leave(&self.name, self.incarnation, rounds, done);
         let awaited = "this host leaves the job";
         let silent = Error::ControllerSilent { awaited, patience: LEAVE_WITHIN };
-        let said = runtime.block_on(async { tokio::time::timeout(LEAVE_WITHIN, leave).await });
-        Ok(said.map_err(|_| silent)??)
+        let left = runtime.block_on(async { tokio::time::timeout(LEAVE_WITHIN, leave).await });
+        Ok(left.map_err(|_| silent)??)
     }
 }

@@ -28,7 +28,7 @@ impl Layout {
     /// Describes how the newest state differs from this one.
     pub(crate) fn difference(self, newest: Self) -> String {
         if newest.values == self.values {
-            format!("has other arrays than those given here, of {} valuesas well", self.values)
+            format!("has other arrays than those given here, of {} values as well", self.values)
         } else {
             format!("has {} values, and the arrays given here have {}", newest.values, self.values)
         }

@@ -42,10 +42,10 @@ mod server;
 mod view_end;
 mod worker;
 
-pub use error::{Error, Left};
+pub use error::{Error, LeaveReason};
 pub use gate::Gate;
 pub use host::Host;
 pub use layout::Layout;
-pub use progress::{Progress, Standing};
+pub use progress::{NewestState, Progress};
 pub use server::{ElasticServer, ServerStopper};
 pub use worker::{ElasticWorker, Event, Membership};

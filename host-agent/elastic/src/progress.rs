@@ -2,11 +2,11 @@
 
 use inart_wire::Rank;
 
-use crate::error::Left;
+use crate::error::LeaveReason;
 
 /// State of all workers at the start of a worker's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct NewestState {
     /// A worker with the newest state.
     pub newest: Rank,
     /// The rounds in that state.
@@ -20,14 +20,14 @@ pub struct Standing {
 pub struct Progress {
     rounds: u64,
     must_load_state: bool,
-    news: Option<Left>,
-    standing: Option<Standing>,
+    unacknowledged: Option<LeaveReason>,
+    newest_state: Option<NewestState>,
 }
 
 impl Progress {
     /// Creates the progress of a worker that holds a state of `rounds` rounds, and has not joined.
     pub fn new(rounds: u64) -> Self {
-        Self { rounds, must_load_state: true, news: None, standing: None }
+        Self { rounds, must_load_state: true, unacknowledged: None, newest_state: None }
     }
 
     /// Returns the number of rounds in the program's state: the initial ones, and those completed or loaded
@@ -42,38 +42,38 @@ impl Progress {
     }
 
     /// Returns why the previous view was left, if the program has to acknowledge the new one first.
-    pub fn news(&self) -> Option<&Left> {
-        self.news.as_ref()
+    pub fn unacknowledged(&self) -> Option<&LeaveReason> {
+        self.unacknowledged.as_ref()
     }
 
     /// Starts the first view.
-    pub fn begin(&mut self, standing: Standing) {
-        self.standing = Some(standing);
+    pub fn begin(&mut self, newest_state: NewestState) {
+        self.newest_state = Some(newest_state);
     }
 
     /// Starts another view, after the previous one was left for the given reason. Returns whether the program
     /// has to acknowledge it.
-    pub fn go_on(&mut self, standing: Standing, left: Left) -> bool {
-        self.standing = Some(standing);
-        if standing.must_load_state {
+    pub fn enter_next_view(&mut self, newest_state: NewestState, left: LeaveReason) -> bool {
+        self.newest_state = Some(newest_state);
+        if newest_state.must_load_state {
             self.must_load_state = true;
-            self.news = Some(left);
+            self.unacknowledged = Some(left);
         }
-        standing.must_load_state
+        newest_state.must_load_state
     }
 
     /// Acknowledges the change of the workers.
     pub fn take_notice(&mut self) {
-        self.news = None;
+        self.unacknowledged = None;
     }
 
     /// A gradient is about to be summed. The state is the program's own, whether it has loaded another one or
     /// not.
     pub fn settle(&mut self) {
-        if let Some(standing) =
-            self.standing.filter(|standing| self.must_load_state && standing.must_load_state)
+        if let Some(newest_state) =
+            self.newest_state.filter(|newest_state| self.must_load_state && newest_state.must_load_state)
         {
-            self.rounds = standing.rounds;
+            self.rounds = newest_state.rounds;
         }
         self.must_load_state = false;
     }
@@ -91,7 +91,7 @@ impl Progress {
 
     /// The state of that worker was broadcast.
     pub fn loaded(&mut self, from: Rank) {
-        if self.standing.is_some_and(|standing| standing.newest == from) {
+        if self.newest_state.is_some_and(|newest_state| newest_state.newest == from) {
             self.settle();
         }
         self.must_load_state = false;

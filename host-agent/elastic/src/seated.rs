@@ -18,14 +18,14 @@ impl Host {
         over: impl Fn() + Send + 'static,
     ) -> Result<Option<Following>, Error> {
         let end = end.clone();
-        let apply = move |told: Option<&Instruction>| -> Result<HostProgress, NotDone> {
-            let Some(Instruction { assignment, previous_plan_version, step, ending }) = told else {
+        let apply = move |instruction: Option<&Instruction>| -> Result<Held, NotDone> {
+            let Some(Instruction { assignment, previous_plan_version, step, ending }) = instruction else {
                 // It was evicted, and the others have started another view.
-                end.tell(Ending::Now);
+                end.set_ending(Ending::Now);
                 over();
                 return Err(NotDone::Ended);
             };
-            let held = end.tell(*ending);
+            let held = end.set_ending(*ending);
             if end.is_over() {
                 over();
                 return Ok(held);
@@ -35,7 +35,7 @@ impl Host {
                 Err(MigrationError::Refused(why)) => Err(NotDone::Refused(why.to_string())),
                 Err(MigrationError::Ended) => {
                     // No controller can lift the hold any more.
-                    end.tell(Ending::Now);
+                    end.set_ending(Ending::Now);
                     Err(NotDone::Ended)
                 }
             }

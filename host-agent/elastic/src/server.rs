@@ -7,7 +7,7 @@ use inart_host_agent::{Server, Stopper};
 use inart_protocol_aggregation::{Assignment, ServerCounters};
 use inart_wire::ShardId;
 
-use crate::error::{Error, Left};
+use crate::error::{Error, LeaveReason};
 use crate::host::Host;
 use crate::view_end::ViewEnd;
 
@@ -24,7 +24,7 @@ pub struct ServerStopper(Arc<Mutex<Stopping>>);
 
 #[derive(Default)]
 struct Stopping {
-    told: bool,
+    requested: bool,
     /// Stopper of the view.
     view: Option<Stopper>,
 }
@@ -33,7 +33,7 @@ impl ServerStopper {
     /// The server stops soon.
     pub fn stop(&self) {
         let mut stopping = self.lock();
-        stopping.told = true;
+        stopping.requested = true;
         stopping.view.iter().for_each(Stopper::stop);
     }
 
@@ -44,7 +44,7 @@ impl ServerStopper {
     /// Sets the view's stopper, or none between views.
     fn runs(&self, view: Option<Stopper>) {
         let mut stopping = self.lock();
-        view.iter().filter(|_| stopping.told).for_each(Stopper::stop);
+        view.iter().filter(|_| stopping.requested).for_each(Stopper::stop);
         stopping.view = view;
     }
 }
@@ -54,7 +54,7 @@ impl ElasticServer {
     pub fn new(mut host: Host) -> Self {
         let stopper = ServerStopper::default();
         let stopping = stopper.clone();
-        host.also_stopped_by(move || stopping.lock().told);
+        host.also_stopped_by(move || stopping.lock().requested);
         Self { host, counters: ServerCounters::default(), stopper }
     }
 
@@ -63,13 +63,13 @@ impl ElasticServer {
         self.stopper.clone()
     }
 
-    /// Serves view after view until it is stopped; calls `tell` at the start of each view with its assignment
-    /// and shard.
+    /// Serves view after view until it is stopped; calls `on_view` at the start of each view with its
+    /// assignment and shard.
     ///
     /// # Errors
     ///
     /// The reason why it cannot continue. An abort of the view is not one.
-    pub fn run(&mut self, mut tell: impl FnMut(&Assignment, ShardId)) -> Result<(), Error> {
+    pub fn run(&mut self, mut on_view: impl FnMut(&Assignment, ShardId)) -> Result<(), Error> {
         let mut last = None;
         loop {
             let before = last.as_ref().map(|(view, left)| (*view, left));
@@ -81,7 +81,7 @@ impl ElasticServer {
             let Role::Server(shard) = membership.role else {
                 return Err(self.host.other_role(membership.role, "server"));
             };
-            tell(&membership.assignment, shard);
+            on_view(&membership.assignment, shard);
             match self.serve(&membership, shard)? {
                 Some(left) => last = Some((membership.view, left)),
                 None => return self.leave(),
@@ -90,7 +90,7 @@ impl ElasticServer {
     }
 
     /// Serves one view. Returns why it was left, or `None` if this host was stopped.
-    fn serve(&mut self, membership: &ViewMembership, shard: ShardId) -> Result<Option<Left>, Error> {
+    fn serve(&mut self, membership: &ViewMembership, shard: ShardId) -> Result<Option<LeaveReason>, Error> {
         let (transport, options, watch) = self.host.agent()?;
         let mut server = Server::with_transport(membership.assignment.clone(), shard, transport, options)?;
         let (end, stopper) = (ViewEnd::default(), server.stopper());
@@ -102,11 +102,11 @@ impl ElasticServer {
         drop((following, reporting));
         self.counters += server.counters();
         match served {
-            Ok(()) if end.is_over() => Ok(Some(Left::Told)),
+            Ok(()) if end.is_over() => Ok(Some(LeaveReason::Ordered)),
             Ok(()) => Ok(None),
             Err(inart_host_agent::Error::Failure(failure)) => {
                 tracing::warn!(job = membership.assignment.name, "the view is over: {failure}");
-                Ok(Some(Left::Aborted(failure.to_string())))
+                Ok(Some(LeaveReason::Aborted(failure.to_string())))
             }
             Err(error) => Err(error.into()),
         }

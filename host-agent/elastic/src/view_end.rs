@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use inart_controller_api::{Ending, HostProgress};
 
-use crate::error::Left;
+use crate::error::LeaveReason;
 use crate::gate::Gate;
 
 /// Interval at which a wait checks whether it is to end.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Outcome of a wait for the next tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,18 +39,22 @@ impl ViewEnd {
     }
 
     /// Sets where the view ends, by the controller's order. Returns this host's state.
-    pub fn tell(&self, ending: Ending) -> Held {
-        let held = self.lock().tell(ending);
+    pub fn set_ending(&self, ending: Ending) -> Held {
+        let held = self.lock().set_ending(ending);
         self.0.changed.notify_all();
         held
     }
 
     /// Waits until the next tensor may be started, and counts it. The wait takes up to `patience`, and ends
-    /// when `is_ended`, which is asked now and then.
+    /// when `is_ended` (which is polled) returns true.
     ///
     /// # Errors
     /// How the view has ended instead.
-    pub fn start(&self, patience: Duration, mut is_ended: impl FnMut() -> bool) -> Result<Start, Left> {
+    pub fn start(
+        &self,
+        patience: Duration,
+        mut is_ended: impl FnMut() -> bool,
+    ) -> Result<Start, LeaveReason> {
         let began = Instant::now();
         let mut gate = self.lock();
         while !gate.start()? {
@@ -60,8 +64,8 @@ impl ViewEnd {
             if began.elapsed() >= patience {
                 return Ok(Start::Silence);
             }
-            let look = LOOK.min(patience);
-            gate = self.0.changed.wait_timeout(gate, look).unwrap_or_else(PoisonError::into_inner).0;
+            let interval = POLL_INTERVAL.min(patience);
+            gate = self.0.changed.wait_timeout(gate, interval).unwrap_or_else(PoisonError::into_inner).0;
         }
         Ok(Start::Started)
     }
@@ -79,7 +83,7 @@ mod tests {
     /// Bound that only ends a hang.
     const LONG: Duration = Duration::from_secs(60);
 
-    fn start(end: &ViewEnd) -> Result<(), Left> {
+    fn start(end: &ViewEnd) -> Result<(), LeaveReason> {
         end.start(LONG, || false).map(|start| assert_eq!(start, Start::Started))
     }
 
@@ -91,39 +95,39 @@ mod tests {
     fn no_tensor_from_the_boundary_on_is_started() {
         let end = ViewEnd::default();
         start(&end).expect("there is no order");
-        assert_eq!(end.tell(Ending::Prepare), held(1, true));
-        assert_eq!(end.tell(Ending::Before(2)), held(1, true));
+        assert_eq!(end.set_ending(Ending::Prepare), held(1, true));
+        assert_eq!(end.set_ending(Ending::Before(2)), held(1, true));
         start(&end).expect("below the stop point");
-        assert_eq!(end.tell(Ending::Agreed(2)), held(2, true));
-        assert_eq!(start(&end), Err(Left::Boundary(2)));
+        assert_eq!(end.set_ending(Ending::Agreed(2)), held(2, true));
+        assert_eq!(start(&end), Err(LeaveReason::StopPoint(2)));
         // A restarted controller does not know it.
-        assert_eq!(end.tell(Ending::None), held(2, true));
-        assert_eq!(start(&end), Err(Left::Boundary(2)));
-        end.tell(Ending::Now);
-        assert_eq!(start(&end), Err(Left::Told));
+        assert_eq!(end.set_ending(Ending::None), held(2, true));
+        assert_eq!(start(&end), Err(LeaveReason::StopPoint(2)));
+        end.set_ending(Ending::Now);
+        assert_eq!(start(&end), Err(LeaveReason::Ordered));
         assert!(end.is_over());
     }
 
     #[test]
-    fn who_has_started_the_tensor_refuses_and_goes_on() {
+    fn a_worker_past_the_stop_point_refuses_and_continues() {
         let end = ViewEnd::default();
         (0..3).for_each(|_| start(&end).expect("there is no order"));
-        assert_eq!(end.tell(Ending::Before(2)), held(3, false));
+        assert_eq!(end.set_ending(Ending::Before(2)), held(3, false));
         start(&end).expect("the host continues");
-        assert_eq!(end.tell(Ending::Agreed(3)), held(4, false));
+        assert_eq!(end.set_ending(Ending::Agreed(3)), held(4, false));
     }
 
     #[test]
-    fn who_holds_goes_on_when_the_boundary_is_moved() {
+    fn a_holding_worker_continues_when_the_stop_point_moves() {
         for (moved, outcome) in [
             (Ending::Before(1), Ok(())),
             (Ending::Prepare, Ok(())),
             (Ending::None, Ok(())),
-            (Ending::Agreed(0), Err(Left::Boundary(0))),
-            (Ending::Now, Err(Left::Told)),
+            (Ending::Agreed(0), Err(LeaveReason::StopPoint(0))),
+            (Ending::Now, Err(LeaveReason::Ordered)),
         ] {
             let end = ViewEnd::default();
-            assert_eq!(end.tell(Ending::Before(0)), held(0, true));
+            assert_eq!(end.set_ending(Ending::Before(0)), held(0, true));
             let holder = end.clone();
             let (began, begins) = std::sync::mpsc::channel();
             let holds = std::thread::spawn(move || {
@@ -131,18 +135,18 @@ mod tests {
                 start(&holder)
             });
             begins.recv().expect("the thread starts");
-            end.tell(moved);
+            end.set_ending(moved);
             assert_eq!(holds.join().expect("no panic"), outcome, "{moved:?}");
         }
     }
     #[test]
-    fn who_holds_waits_as_long_as_a_controller_may_take_and_no_longer() {
+    fn a_holding_worker_waits_up_to_its_patience() {
         let end = ViewEnd::default();
-        end.tell(Ending::Before(0));
+        end.set_ending(Ending::Before(0));
         assert_eq!(end.start(Duration::from_millis(20), || false), Ok(Start::Silence));
         assert_eq!(end.start(LONG, || true), Ok(Start::Ended));
         // The controller is back.
-        end.tell(Ending::Prepare);
+        end.set_ending(Ending::Prepare);
         start(&end).expect("the host continues");
     }
 }

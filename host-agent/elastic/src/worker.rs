@@ -8,10 +8,10 @@ use inart_protocol_aggregation::{Assignment, RoundRecord};
 use inart_wire::{PlanVersion, Rank};
 
 use crate::digits;
-use crate::error::{Error, Left, left};
+use crate::error::{Error, LeaveReason, left};
 use crate::host::Host;
 use crate::layout::Layout;
-use crate::progress::{Progress, Standing};
+use crate::progress::{NewestState, Progress};
 use crate::view_end::{Start, ViewEnd};
 
 /// Longest time that a worker holds until the controller decides where the view ends. A live controller lets
@@ -83,7 +83,7 @@ impl View {
 
 impl ElasticWorker {
     /// Interval at which a wait for a tensor checks whether the controller has ended the view.
-    const LOOK: Duration = Duration::from_millis(20);
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
     /// Joins a job, and waits until a view with this worker starts.
     ///
@@ -93,7 +93,7 @@ impl ElasticWorker {
         let mut progress = Progress::new(host.rounds);
         let membership = host.wait_for_view(None, progress.rounds(), progress.must_load_state())?;
         let (view, rank) = View::begin(&mut host, &membership)?;
-        progress.begin(standing(&membership));
+        progress.begin(newest_state(&membership));
         let mut worker = Self { host, view: Some(view), membership, rank, progress, events: Vec::new() };
         worker.note_run();
         Ok(worker)
@@ -151,7 +151,7 @@ impl ElasticWorker {
     /// # Errors
     /// As [`all_reduce`](Self::all_reduce); different labels end this worker's part.
     pub fn all_reduce_with_label(&mut self, gradient: &mut [f32], label: &str) -> Result<RoundStats, Error> {
-        if let Some(why) = self.progress.news().cloned() {
+        if let Some(why) = self.progress.unacknowledged().cloned() {
             return Err(self.membership_error(why));
         }
         self.progress.settle();
@@ -161,7 +161,7 @@ impl ElasticWorker {
                     self.progress.summed();
                     return Ok(stats);
                 }
-                Err(left) => self.go_on(left)?,
+                Err(left) => self.enter_next_view(left)?,
             }
         }
     }
@@ -182,7 +182,7 @@ impl ElasticWorker {
 
     /// Broadcasts like [`broadcast`](Self::broadcast), and also compares that worker's digest of the layout.
     fn broadcast_with(&mut self, values: &mut [f32], digest: u64, from: Rank) -> Result<(), Error> {
-        if let Some(why) = self.progress.news().cloned() {
+        if let Some(why) = self.progress.unacknowledged().cloned() {
             return Err(self.membership_error(why));
         }
         self.progress.begin_load();
@@ -225,8 +225,8 @@ impl ElasticWorker {
         }
         if let Err(left) = self.reduce(tensor, STATE_LABEL)? {
             // All load, since one of them has not: so every program has to know.
-            self.go_on(left)?;
-            return Err(self.membership_error(Left::Told));
+            self.enter_next_view(left)?;
+            return Err(self.membership_error(LeaveReason::Ordered));
         }
         if !is_own {
             digits::read(tensor, piece);
@@ -296,12 +296,12 @@ impl ElasticWorker {
         self.host.leave(self.rounds(), false)
     }
 
-    fn membership_error(&self, why: Left) -> Error {
+    fn membership_error(&self, why: LeaveReason) -> Error {
         Error::Membership { view: self.membership.view.get(), workers: self.assignment().workers.len(), why }
     }
 
     /// Sums a tensor. Returns why the view was left if it was not summed.
-    fn reduce(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, Left>, Error> {
+    fn reduce(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, LeaveReason>, Error> {
         match self.sum(tensor, label) {
             Ok(Ok(stats)) => {
                 let record = self.record().filter(|_| self.host.records);
@@ -324,8 +324,8 @@ impl ElasticWorker {
     }
 
     /// Sums a tensor, without leaving the view on an error that ends the wait.
-    fn sum(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, Left>, Error> {
-        let Some(view) = &self.view else { return Ok(Err(Left::Told)) };
+    fn sum(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, LeaveReason>, Error> {
+        let Some(view) = &self.view else { return Ok(Err(LeaveReason::Ordered)) };
         let host = &mut self.host;
         let mut ending = None;
         let started = view.end.start(HOLD_WITHIN, || {
@@ -347,13 +347,13 @@ impl ElasticWorker {
             Err(error) => return failed(error),
         };
         loop {
-            match view.worker.wait_timeout(handle, Self::LOOK) {
+            match view.worker.wait_timeout(handle, Self::POLL_INTERVAL) {
                 Ok(Ok((_, stats))) => return Ok(Ok(stats)),
                 Ok(Err(again)) => handle = again,
                 Err(error) => return failed(error),
             }
             if view.end.is_over() {
-                return Ok(Err(Left::Told));
+                return Ok(Err(LeaveReason::Ordered));
             }
             // The tensor stays as it is: its sum is only written by the wait.
             self.host.ending().map_or(Ok(()), Err)?;
@@ -365,7 +365,7 @@ impl ElasticWorker {
     /// # Errors
     ///
     /// [`Error::Membership`] if the program has to know.
-    fn go_on(&mut self, left: Left) -> Result<(), Error> {
+    fn enter_next_view(&mut self, left: LeaveReason) -> Result<(), Error> {
         let number = self.membership.view;
         self.view = None;
         self.membership =
@@ -373,15 +373,15 @@ impl ElasticWorker {
         let (view, rank) = View::begin(&mut self.host, &self.membership)?;
         (self.view, self.rank) = (Some(view), rank);
         self.note_run();
-        match self.progress.go_on(standing(&self.membership), left.clone()) {
+        match self.progress.enter_next_view(newest_state(&self.membership), left.clone()) {
             false => Ok(()),
             true => Err(self.membership_error(left)),
         }
     }
 }
 
-fn standing(membership: &ViewMembership) -> Standing {
-    Standing {
+fn newest_state(membership: &ViewMembership) -> NewestState {
+    NewestState {
         newest: membership.newest,
         rounds: membership.rounds,
         must_load_state: membership.must_load_state,

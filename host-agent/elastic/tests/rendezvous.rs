@@ -29,7 +29,7 @@ fn gradient(worker: &str, round: u64) -> Vec<f32> {
 struct Watch {
     rounds: AtomicU64,
     /// Round before which it crashes; 0 for none.
-    dies_before: AtomicU64,
+    crashes_before: AtomicU64,
     /// Round in which it computes until it may continue; 0 for none.
     pauses_in: AtomicU64,
     may_go_on: AtomicBool,
@@ -67,7 +67,7 @@ fn train(controller: &Controller, name: &str, goal: u64, watch: &Watch) -> Resul
     job.load(&mut weights)?;
     while job.rounds() < goal {
         let round = job.rounds();
-        if watch.dies_before.load(Ordering::SeqCst) == round && round > 0 {
+        if watch.crashes_before.load(Ordering::SeqCst) == round && round > 0 {
             return Ok(weights); // without a message
         }
         if watch.pauses_in.load(Ordering::SeqCst) == round && round > 0 {
@@ -106,9 +106,9 @@ struct Trainer {
 }
 
 impl Trainer {
-    fn start(controller: &Controller, name: &str, goal: u64, told: impl FnOnce(&Watch)) -> Self {
+    fn start(controller: &Controller, name: &str, goal: u64, configure: impl FnOnce(&Watch)) -> Self {
         let watch = Arc::new(Watch::default());
-        told(&watch);
+        configure(&watch);
         let (controller, name, seen) = (controller.clone(), name.to_owned(), watch.clone());
         Self { watch, thread: std::thread::spawn(move || train(&controller, &name, goal, &seen)) }
     }
@@ -131,13 +131,14 @@ fn end(servers: Vec<(ServerStopper, JoinHandle<Result<(), Error>>)>) {
 }
 
 #[test]
-fn a_worker_that_dies_is_left_behind_and_joins_again_with_the_newest_weights() {
+fn a_crashed_worker_is_left_out_and_rejoins_with_the_newest_weights() {
     let controller = Controller::start("");
     let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
     let pauses = |watch: &Watch| watch.pauses_in.store(14, Ordering::SeqCst);
     let [w1, w3] = ["w1", "w3"].map(|name| Trainer::start(&controller, name, 60, pauses));
-    let dies = Trainer::start(&controller, "w2", 60, |watch| watch.dies_before.store(5, Ordering::SeqCst));
-    dies.weights();
+    let crashing =
+        Trainer::start(&controller, "w2", 60, |watch| watch.crashes_before.store(5, Ordering::SeqCst));
+    crashing.weights();
     // The others continue without it, in the middle of a round that they had started with it.
     w1.watch.until(14);
     assert_eq!(*w1.watch.members.lock().unwrap(), ["w1", "w3"]);
@@ -179,7 +180,7 @@ fn a_server_that_ends_is_replaced_by_the_others_and_the_programs_do_not_notice()
 }
 
 #[test]
-fn a_worker_that_comes_late_joins_at_a_boundary_and_no_round_is_lost() {
+fn a_late_worker_joins_at_a_stop_point_and_no_round_is_lost() {
     let controller = Controller::start("");
     let servers = vec![serve(&controller, "s1")];
     let pauses = |watch: &Watch| watch.pauses_in.store(10, Ordering::SeqCst);
@@ -219,7 +220,7 @@ fn shares_change_while_the_job_runs_and_the_programs_do_not_notice() {
 
 /// The pushed shares are poor. Requested new shares become active at a stop point.
 #[test]
-fn shares_are_planned_anew_on_command_and_the_programs_do_not_notice() {
+fn shares_are_replanned_on_command_and_the_programs_do_not_notice() {
     let controller = Controller::start("follows");
     let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
     let goal = 3000;
@@ -245,7 +246,7 @@ fn shares_are_planned_anew_on_command_and_the_programs_do_not_notice() {
 }
 
 #[test]
-fn the_controller_is_killed_and_started_again_and_the_run_goes_on() {
+fn the_controller_is_restarted_and_the_view_continues() {
     let controller = Controller::start("");
     let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
     let pauses = |watch: &Watch| watch.pauses_in.store(30, Ordering::SeqCst);
@@ -272,7 +273,7 @@ fn the_controller_is_killed_and_started_again_and_the_run_goes_on() {
 }
 
 #[test]
-fn hosts_that_cannot_take_part_are_told_why() {
+fn hosts_that_cannot_take_part_receive_the_reason() {
     let controller = Controller::start("");
     let error = ElasticWorker::join(controller.host("w9")).err().unwrap().to_string();
     assert!(error.ends_with("job digits has no host w9: give one of w1, w2, w3, s1, s2"), "{error}");

@@ -177,7 +177,7 @@ pub enum LineError {
     TooLong,
     /// Truncated line of a killed process.
     #[error("it ends too early")]
-    Cut,
+    Truncated,
     /// Text that is not JSON, an unknown event, or an event without a required key.
     #[error("{0}")]
     Malformed(String),
@@ -200,7 +200,7 @@ impl Line {
         }
         serde_json::from_slice(text).map_err(|error| {
             if error.is_eof() {
-                return LineError::Cut;
+                return LineError::Truncated;
             }
             let error = error.to_string();
             // serde names all events behind an unknown one.

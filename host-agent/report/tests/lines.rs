@@ -99,7 +99,7 @@ fn an_event_that_lacks_a_key_that_all_of_its_kind_have_is_an_error() {
 }
 
 #[test]
-fn what_is_no_event_is_an_error_that_says_why() {
+fn invalid_lines_are_errors_with_a_reason() {
     let error = |text: &[u8]| Line::read(text).expect_err("not an event").to_string();
     assert_eq!(error(br#"{"event":"rounds","round":1}"#), "unknown event `rounds`");
     assert_eq!(error(br#"{"round":1}"#), "missing field `event` at column 11");
@@ -107,7 +107,7 @@ fn what_is_no_event_is_an_error_that_says_why() {
     assert!(error(b"\xff\xfe").starts_with("expected value"));
     assert!(error(br#"{"event":"over","frames":-1}"#).contains("-1"));
     for cut in 0..LINES[1].len() {
-        assert!(matches!(Line::read(&LINES[1].as_bytes()[..cut]), Err(LineError::Cut)), "{cut} bytes");
+        assert!(matches!(Line::read(&LINES[1].as_bytes()[..cut]), Err(LineError::Truncated)), "{cut} bytes");
     }
     let spaces = " ".repeat(LINE_BYTES - LINES[1].len());
     assert!(Line::read(format!("{}{spaces}", LINES[1]).as_bytes()).is_ok());

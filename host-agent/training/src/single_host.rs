@@ -1,4 +1,4 @@
-//! The same training on one host, for comparison.
+//! Training on a single host, for comparison.
 
 use crate::trainer::{Config, ConfigError, Evaluation, Trainer};
 

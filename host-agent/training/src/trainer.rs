@@ -29,7 +29,7 @@ pub enum ConfigError {
     /// Ranks count from 0 to workers - 1.
     #[error("worker rank {rank} in a job of {workers} workers: give a rank below the number of workers")]
     Rank {
-        /// The rank asked for.
+        /// Requested rank.
         rank: usize,
         /// The job's workers.
         workers: usize,
@@ -149,7 +149,7 @@ impl Trainer {
     ///
     /// # Errors
     /// [`ConfigError::Rank`] for a rank that is not below the number of workers.
-    pub fn set_place(&mut self, rank: usize, workers: usize) -> Result<(), ConfigError> {
+    pub fn set_rank(&mut self, rank: usize, workers: usize) -> Result<(), ConfigError> {
         if rank >= workers {
             return Err(ConfigError::Rank { rank, workers });
         }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_goes_on_where_another_was() {
+    fn a_worker_continues_from_the_state_of_another() {
         let mut first = Trainer::new(CONFIG).expect("valid");
         let mut gradient = vec![0.0; PARAMETERS];
         for _ in 0..3 {
@@ -254,13 +254,13 @@ mod tests {
         }
         let mut second = Trainer::new(Config { workers: 2, rank: 1, ..CONFIG }).expect("valid");
         second.load(&first.state(), 3);
-        second.set_place(0, 1).expect("one of one");
+        second.set_rank(0, 1).expect("one of one");
         for trainer in [&mut first, &mut second] {
             trainer.gradient(&mut gradient);
             trainer.apply(&gradient);
         }
         assert_eq!(second.digest(), digest_after(CONFIG, 4));
-        assert_eq!(second.set_place(2, 2), Err(ConfigError::Rank { rank: 2, workers: 2 }));
+        assert_eq!(second.set_rank(2, 2), Err(ConfigError::Rank { rank: 2, workers: 2 }));
     }
 
     #[test]

@@ -11,10 +11,10 @@ use crate::routes::Rule;
 /// The paths from a root, or (inward) to it.
 pub(crate) struct Dag {
     root: NodeIx,
-    ways: Ways,
+    paths: PathSet,
 }
 
-enum Ways {
+enum PathSet {
     Shortest {
         /// Every other node, nearest first, and the end of its steps.
         nodes: Box<[(NodeIx, u32)]>,
@@ -98,7 +98,7 @@ impl Dag {
                 }
             }
         }
-        Dag { root, ways: Ways::Shortest { nodes: nodes.into(), steps: steps.into() } }
+        Dag { root, paths: PathSet::Shortest { nodes: nodes.into(), steps: steps.into() } }
     }
 
     /// Prices all paths at `prices` per arc, none of them negative.
@@ -108,8 +108,8 @@ impl Dag {
         costs.of.resize(nodes, f64::INFINITY);
         costs.last.resize(nodes, 0);
         costs.of[self.root as usize] = 0.0;
-        match &self.ways {
-            Ways::Shortest { nodes, steps } => {
+        match &self.paths {
+            PathSet::Shortest { nodes, steps } => {
                 let mut start = 0;
                 for &(node, end) in nodes {
                     let (mut least, mut last) = (f64::INFINITY, start);
@@ -122,7 +122,7 @@ impl Dag {
                     start = end;
                 }
             }
-            Ways::Any { inward, roles } => self.settle(model, *inward, roles, prices, costs),
+            PathSet::Any { inward, roles } => self.settle(model, *inward, roles, prices, costs),
         }
     }
 
@@ -157,9 +157,11 @@ impl Dag {
         let mut node = far;
         while node != self.root {
             let last = costs.last[node as usize];
-            let (arc, near) = match &self.ways {
-                Ways::Shortest { steps, .. } => (steps[last as usize].arc, steps[last as usize].near),
-                Ways::Any { inward, .. } => (last, if *inward { model.head(last) } else { model.tail(last) }),
+            let (arc, near) = match &self.paths {
+                PathSet::Shortest { steps, .. } => (steps[last as usize].arc, steps[last as usize].near),
+                PathSet::Any { inward, .. } => {
+                    (last, if *inward { model.head(last) } else { model.tail(last) })
+                }
             };
             path.push(arc);
             node = near;
@@ -167,7 +169,7 @@ impl Dag {
     }
 }
 
-/// The lists of a model, made when first asked for.
+/// Lists of a model, computed on first use.
 pub(crate) struct Dags<'m> {
     model: &'m Model<'m>,
     rule: Rule,
@@ -206,6 +208,6 @@ impl<'m> Dags<'m> {
             ends.iter().for_each(|&end| roles[end as usize] = Role::End);
             roles.into()
         });
-        Dag { root, ways: Ways::Any { inward, roles: roles.clone() } }
+        Dag { root, paths: PathSet::Any { inward, roles: roles.clone() } }
     }
 }

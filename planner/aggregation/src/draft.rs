@@ -97,7 +97,7 @@ impl<'a> Draft<'a> {
             None if equal => even,
             None => {
                 let counts = placement.counts(model);
-                counts.levelled(model, &counts.best_shares(model))
+                counts.leveled(model, &counts.best_shares(model))
             }
         };
         let bounds = self.bounds(levels)?;

@@ -19,7 +19,7 @@ const SPACING: f64 = 46.0;
 const LEAST_WIDTH: f64 = 640.0;
 
 /// Colors of servers' aggregation marks, in the job's order, repeated if there are more servers.
-const SERVER_COLOURS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
+const SERVER_COLORS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
 
 /// Draws a topology; with `plan`, its loads and aggregation points.
 pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
@@ -39,7 +39,7 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
             "The links, the switches and the hosts."
         }
     );
-    let utilisation = plan.map(link_utilisation).unwrap_or_default();
+    let utilization = plan.map(link_utilization).unwrap_or_default();
     // The fullest links are drawn last, on top.
     let mut lines: Vec<(f64, String)> = Vec::new();
     for link in topology.links() {
@@ -99,11 +99,10 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
                 let color = SERVER_COLORS[server(&trunk.server).unwrap_or(0) % SERVER_COLORS.len()];
                 let _ = writeln!(
                     out,
-                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"7\" \
-                     fill=\"{color}\"><title>{name} aggregates {} workers for {}</title></rect>",
-                    x - SWITCH.0 / 2.0,
-                    y + SWITCH.1 / 2.0 + 2.0 + 9.0 * n as f64,
-                    SWITCH.0,
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"5\" \
+                     fill=\"{color}\"><title>{name} sums {} workers for {}</title></rect>",
+                    x - 16.0,
+                    y + 14.0 + 6.0 * n as f64,
                     trunk.workers.len(),
                     escaped(&trunk.server)
                 );
@@ -117,7 +116,7 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
             };
             let _ = writeln!(
                 out,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{HOST}\" fill=\"{color}\" fill-opacity=\"0.85\" \
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"15\" fill=\"{color}\" fill-opacity=\"0.85\" \
                  stroke=\"#44546a\"><title>{} {name}</title></circle>",
                 node.kind
             );
@@ -183,10 +182,23 @@ impl Legend {
             }
             top += ROW * group.len().div_ceil(self.columns) as f64;
         }
-    }
-}
-
-fn link_entries() -> Vec<Entry> {
+    };
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"30\" font-size=\"20\" font-weight=\"bold\" fill=\"#1b2733\">{title}</text>",
+        width / 2.0
+    );
+    let Some(plan) = plan else { return };
+    let entry = |out: &mut String, column: usize, color: &str, thick: f64, row: f64, text: &str| {
+        let (x, y) = (MARGIN + 100.0 * column as f64, height - row);
+        let _ = writeln!(
+            out,
+            "<path d=\"M{x:.1} {y:.1}h24\" stroke=\"{color}\" stroke-width=\"{thick:.1}\"/><text x=\"{:.1}\" \
+             y=\"{:.1}\" text-anchor=\"start\" fill=\"#1b2733\">{text}</text>",
+            x + 30.0,
+            y + 4.0
+        );
+    };
     let steps = [
         (0.0, "idle"),
         (0.2, "below 25 %"),
@@ -195,11 +207,14 @@ fn link_entries() -> Vec<Entry> {
         (0.9, "below 99 %"),
         (1.0, "full"),
     ];
-    let entry = |(part, text): (f64, &str)| {
+    for (column, (part, text)) in steps.into_iter().enumerate() {
         let (color, thick) = shade(part, true);
-        (color, thick, text.to_owned())
-    };
-    steps.map(entry).into()
+        entry(out, column, color, thick, 40.0, text);
+    }
+    for (column, shard) in plan.shards.iter().enumerate().take(SERVER_COLORS.len()) {
+        let text = format!("{}: {:.1} %", escaped(&shard.server), 100.0 * shard.share);
+        entry(out, column, SERVER_COLORS[column], 6.0, 18.0, &text);
+    }
 }
 
 /// Returns the position of each node: tiers by hops from the nearest host, each tier ordered by the positions
@@ -255,7 +270,7 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
 }
 
 /// Returns the utilization of each directed link, by `a->b`.
-fn link_utilisation(plan: &Plan) -> HashMap<String, f64> {
+fn link_utilization(plan: &Plan) -> HashMap<String, f64> {
     let links = plan.load.iter().filter_map(|load| Some((load.resource.strip_prefix("link ")?, load)));
     links.map(|(name, load)| (name.to_owned(), load.used_bps / load.capacity_bps)).collect()
 }

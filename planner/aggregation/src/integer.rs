@@ -49,7 +49,7 @@ pub(crate) fn ask(router: &Router<'_>, options: &Options<'_>, best: &Best) -> Op
     if is_clear || most.is_some_and(|most| most <= repaired.rated.rate) {
         return Some((repaired, most));
     }
-    Some((told_apart(router, asked(true), equal, repaired), most))
+    Some((distinguishable(router, asked(true), equal, repaired), most))
 }
 
 /// Returns the rate of the program's best placement, if it is proven that no rate is above it, and the plan
@@ -66,7 +66,7 @@ pub(crate) fn proven_rate(
 
 /// Returns the better one of a plan and the program's answer over plans whose passes switches can
 /// distinguish.
-pub(crate) fn told_apart(router: &Router<'_>, answer: Answer, equal: bool, repaired: Best) -> Best {
+pub(crate) fn distinguishable(router: &Router<'_>, answer: Answer, equal: bool, repaired: Best) -> Best {
     let Answer::Best { placement, .. } = answer else { return repaired };
     let found = starts::clear(router, placement, equal);
     if found.rated.rate > repaired.rated.rate { found } else { repaired }

@@ -11,7 +11,7 @@ pub(crate) struct Row {
 const EPSILON: f64 = 1e-10;
 
 /// Returns the variables that maximize their sum; every variable must be limited by some row.
-pub(crate) fn maximise_sum(variables: usize, rows: &[Row]) -> Vec<f64> {
+pub(crate) fn maximize_sum(variables: usize, rows: &[Row]) -> Vec<f64> {
     // Scale limits so that tolerances do not depend on the unit.
     let unit = rows.iter().map(|row| row.limit).filter(|l| l.is_finite()).fold(0.0, f64::max).max(1e-300);
     let mut tableau: Vec<Vec<f64>> = Vec::with_capacity(rows.len() + 1);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn one_server_takes_the_tightest_limit() {
-        assert_eq!(maximise_sum(1, &[row(&[2.0], 8.0), row(&[4.0], 6.0)]), vec![1.5]);
+        assert_eq!(maximize_sum(1, &[row(&[2.0], 8.0), row(&[4.0], 6.0)]), vec![1.5]);
     }
 
     #[test]
@@ -89,12 +89,12 @@ mod tests {
         // placement.
         let rows =
             [row(&[4.0, 0.0], 6.0), row(&[0.0, 6.0], 6.0), row(&[3.0, 1.0], 6.0), row(&[1.0, 4.0], 5.5)];
-        let f = maximise_sum(2, &rows);
+        let f = maximize_sum(2, &rows);
         assert!((f[0] - 1.5).abs() < 1e-9 && (f[1] - 1.0).abs() < 1e-9, "{f:?}");
     }
 
     #[test]
     fn a_useless_server_gets_nothing() {
-        assert_eq!(maximise_sum(2, &[row(&[1.0, 0.0], 5e9), row(&[0.0, 1.0], 0.0)]), vec![5e9, 0.0]);
+        assert_eq!(maximize_sum(2, &[row(&[1.0, 0.0], 5e9), row(&[0.0, 1.0], 0.0)]), vec![5e9, 0.0]);
     }
 }

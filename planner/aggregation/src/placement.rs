@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Model, NodeIx, Resource};
-use crate::packing::{Row, maximise_sum};
+use crate::packing::{Row, maximize_sum};
 use crate::plan::WORKERS_PER_SUM;
 use crate::results::Tree;
 use crate::routes::Path;
@@ -138,7 +138,7 @@ impl Counts {
             });
             rows[at].limit = rows[at].limit.min(limit);
         }
-        let sending = maximise_sum(self.servers, &rows);
+        let sending = maximize_sum(self.servers, &rows);
         let rate: f64 = sending.iter().sum();
         if rate <= 0.0 {
             return Rated { rate: 0.0, shares: equal_shares(self.servers) };
@@ -152,7 +152,7 @@ impl Counts {
 impl Counts {
     /// Returns the shares nearest to equal ones, on the line from `rated`, that keep its rate: no server is
     /// idle only because the optimum is not unique. Shares to be kept are not changed.
-    pub fn levelled(&self, model: &Model<'_>, rated: &Rated) -> Vec<f64> {
+    pub fn leveled(&self, model: &Model<'_>, rated: &Rated) -> Vec<f64> {
         if model.kept.is_some() {
             return rated.shares.clone();
         }

@@ -70,7 +70,7 @@ pub struct Plan {
     pub load: Vec<Load>,
     /// Use of the same resources by jobs planned with this one; the rate holds for that use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub other_jobs: Vec<Taken>,
+    pub other_jobs: Vec<OtherUse>,
     /// Planning time in milliseconds; set by the caller, who owns a clock.
     pub solve_ms: f64,
     /// For randomized rounding: by how much the rounded plan would exceed capacities at the LP's rate.
@@ -210,7 +210,7 @@ pub struct Load {
 /// Use of one resource by other jobs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Taken {
+pub struct OtherUse {
     /// The resource's name, as in [`Load`].
     pub resource: String,
     /// Use, bit/s.
@@ -303,7 +303,7 @@ impl Plan {
             fullest.capacity_bps -= left;
             match self.other_jobs.iter_mut().find(|taken| taken.resource == fullest.resource) {
                 Some(taken) => taken.used_bps += left,
-                None => self.other_jobs.push(Taken { resource: fullest.resource.clone(), used_bps: left }),
+                None => self.other_jobs.push(OtherUse { resource: fullest.resource.clone(), used_bps: left }),
             }
         }
         self.load.iter_mut().for_each(|load| load.used_bps *= factor);

@@ -52,7 +52,7 @@ pub enum PlanError {
         /// Scheme.
         scheme: &'static str,
     },
-    /// Two levels asked of several jobs together.
+    /// Two levels for several jobs together.
     #[error("jobs planned together have one level; plan them in turn, or with one level")]
     OneLevel,
     /// A running plan to start several jobs from.
@@ -60,7 +60,7 @@ pub enum PlanError {
     OneRunning,
     /// A running plan that shares resources with other jobs, whose plans are unknown here.
     #[error("job {job}: its running plan was made together with other jobs; plan all of them again")]
-    Beside {
+    SharedWithOthers {
         /// Job.
         job: String,
     },
@@ -93,7 +93,7 @@ pub enum PlanError {
         /// Difference.
         what: String,
     },
-    /// Two levels asked of a scheme that has one, or together with a running plan.
+    /// Two levels with a scheme that has one, or together with a running plan.
     #[error(
         "scheme {scheme}: two levels need a scheme that has them, such as the scheme optimized, and no running \
          plan to start from"

@@ -92,8 +92,8 @@ fn tighten(
 /// results count and all of them have to enter, f <= the capacity of the links into T, too.
 pub(crate) fn egress(model: &Model<'_>) -> f64 {
     let serverless = |class: &&Class| {
-        let beside = model.arcs_out(class.source).iter().any(|&(_, next)| model.servers.contains(&next));
-        model.forwards(class.source) && !beside
+        let has_server = model.arcs_out(class.source).iter().any(|&(_, next)| model.servers.contains(&next));
+        model.forwards(class.source) && !has_server
     };
     let all = classes(model);
     let out = all.iter().filter(serverless).map(|class| egress_limit(model, class));
@@ -215,7 +215,7 @@ fn solve(
     };
     let near = |server: NodeIx| racks.iter().any(|rack| at(server, rack) || sends(server, rack));
     let local: Vec<bool> = model.servers.iter().map(|&s| near(s)).collect();
-    // Servers elsewhere look the same to these racks: order their rates, under a common limit.
+    // Servers elsewhere are interchangeable for these racks: order their rates, under a common limit.
     let elsewhere =
         most.iter().zip(&local).filter(|(_, local)| !**local).map(|(f, _)| *f).fold(0.0, f64::max);
     let most: Vec<f64> = most

@@ -24,7 +24,7 @@ pub(crate) enum Rule {
     Any,
 }
 
-/// The most steps that [`Routes::all_paths`] looks at for one pair of nodes.
+/// Limit on the steps of [`Routes::all_paths`] for one pair of nodes.
 const LOOKS: usize = 200_000;
 
 /// Hop counts to destinations, computed once each.

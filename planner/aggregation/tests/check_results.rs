@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use inart_planner_aggregation::plan::{ResultTree, Taken};
+use inart_planner_aggregation::plan::{OtherUse, ResultTree};
 use inart_planner_aggregation::{
     Options, Paths, Plan, Results, Violation, check, held_by_results, plan, schemes,
 };
@@ -57,8 +57,8 @@ fn trees_of_others_and_two_of_one() {
     let tree = |server: &str| ResultTree { server: server.to_owned(), links: Vec::new() };
     let found = spoilt(|plan| plan.results.push(tree("w1")));
     assert_eq!(found, "results of w1: this is not a server of the job");
-    let found = spoilt(|plan| plan.results.push(tree("nobody")));
-    assert_eq!(found, "results of nobody: this is not a server of the job");
+    let found = spoilt(|plan| plan.results.push(tree("unknown")));
+    assert_eq!(found, "results of unknown: this is not a server of the job");
     let found = spoilt(|plan| plan.results.push(plan.results[0].clone()));
     assert_eq!(found, "results of s1: listed twice");
     // Each has the other's name: neither starts at its server.
@@ -71,7 +71,7 @@ fn trees_of_others_and_two_of_one() {
 }
 
 #[test]
-fn a_link_that_is_not_there() {
+fn a_missing_link() {
     assert_eq!(
         tree(|links| links.push(link("v1", "nowhere"))),
         "results of s1: a link of theirs names an unknown node"
@@ -97,7 +97,7 @@ fn a_worker_that_gets_none() {
 }
 
 #[test]
-fn a_branch_that_leads_to_nobody() {
+fn a_branch_without_workers() {
     let found = tree(|links| links.push(link("v2", "s2")));
     assert_eq!(found, "results of s1: the branch to s2 leads to no worker of the job");
     let found = tree(|links| links.retain(|link| link[0] != "v1"));
@@ -272,15 +272,15 @@ fn a_tree_that_takes_a_detour_is_no_tree_of_shortest_paths() {
 
 /// Results that are not counted are sent all the same: 1 Mbps of v2->v0 is available.
 #[test]
-fn what_results_that_are_not_counted_fill_is_named() {
+fn a_link_filled_by_uncounted_results_is_named() {
     let (topology, plan) = on_triangle(Paths::Any, Results::Ignored);
     assert_eq!((plan.rate_bps, check(&topology, &plan)), (10e6, Ok(())));
     let held = held_by_results(&topology, &plan).unwrap();
     assert_eq!((held.rate_bps, &*held.limit), (1e6, "link v2->v0"));
     // Other jobs' use is not available for them either.
-    let taken = Taken { resource: "link v2->v0".to_owned(), used_bps: 0.5e6 };
-    let beside = Plan { other_jobs: vec![taken], ..plan.clone() };
-    assert_eq!(held_by_results(&topology, &beside).unwrap().rate_bps, 0.5e6);
+    let taken = OtherUse { resource: "link v2->v0".to_owned(), used_bps: 0.5e6 };
+    let shared = Plan { other_jobs: vec![taken], ..plan.clone() };
+    assert_eq!(held_by_results(&topology, &shared).unwrap().rate_bps, 0.5e6);
     let slow = Plan { rate_bps: 1e6, load: Vec::new(), ..plan.clone() };
     assert_eq!(held_by_results(&topology, &slow), None);
     assert_eq!(held_by_results(&topology, &Plan { results: Vec::new(), ..plan }), None);

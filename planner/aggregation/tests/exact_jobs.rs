@@ -54,14 +54,14 @@ fn plans_and_topologies_say_so_where_it_is_so() {
 
 #[test]
 fn other_ways_to_say_so_are_refused_in_one_line() {
-    for (key, told) in [
+    for (key, expected) in [
         ("sum: about", "unknown variant `about`; write `sum: exact`, or leave it out"),
         ("exact: true", "unknown key `exact`; write `sum: exact`"),
         ("elastic: maybe", "elastic: neither true nor false; write `elastic: true`, or leave it out"),
     ] {
         let text = FIG1.replace("gradient: ", &format!("{key}, gradient: "));
         let error = Topology::from_yaml(&text).unwrap_err().to_string();
-        assert_eq!(error, format!("line 25: document: {told}"));
+        assert_eq!(error, format!("line 25: document: {expected}"));
     }
 }
 

@@ -158,7 +158,7 @@ fn shares_make_room_for_others() {
 /// Job b has no path except over the link that a fills: it is planned all the same, and d next to all of
 /// them, on the path that c leaves. No time is left to improve the set afterwards.
 #[test]
-fn a_job_whose_only_link_is_full_is_planned_beside_the_others() {
+fn a_job_whose_only_link_is_full_is_planned_next_to_the_others() {
     let switches: String = (1..=5).map(|number| format!("  - {{name: v{number}, kind: switch}}\n")).collect();
     let hosts = ["a", "b", "c", "d"].map(|job| (format!("w{job}"), format!("s{job}")));
     let mut all = Vec::new();
@@ -223,7 +223,7 @@ fn without_any_time_the_plans_still_hold() {
 }
 
 #[test]
-fn what_there_is_no_plan_for() {
+fn networks_without_a_plan() {
     let topology = one_switch();
     let together = planned(&topology, Order::Together, &Options::new(schemes::OPTIMAL)).unwrap_err();
     assert_eq!(together, PlanError::OneJob { scheme: "optimal" });
@@ -238,8 +238,8 @@ fn what_there_is_no_plan_for() {
     }
     let both = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     let warm = Options { running: Some(&both.plans[0]), ..Options::new(schemes::OPTIMIZED) };
-    let beside = plan(&topology, &topology.jobs()[0], &warm).unwrap_err();
-    assert_eq!(beside, PlanError::Beside { job: "a".to_owned() });
+    let shared = plan(&topology, &topology.jobs()[0], &warm).unwrap_err();
+    assert_eq!(shared, PlanError::SharedWithOthers { job: "a".to_owned() });
     let text = topology.to_yaml().replace("jobs:", "background:\n  - {node: t, rate: 2 Mbps}\njobs:");
     let loaded = Topology::from_yaml(&text).unwrap();
     for order in [Order::Together, Order::InTurn] {

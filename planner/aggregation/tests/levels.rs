@@ -114,7 +114,7 @@ fn a_third_level_and_a_circle() {
 }
 
 #[test]
-fn sums_that_come_where_their_gradients_came() {
+fn sums_that_arrive_where_their_gradients_arrived() {
     let found = spoilt(|plan| {
         // Its gradient by way of r2, and its sum over the same link.
         let flow = plan.flows.iter_mut().find(|flow| flow.worker == "c").unwrap();

@@ -61,7 +61,7 @@ fn uses(plan: &Plan, [a, b]: [&str; 2]) -> bool {
 }
 
 #[test]
-fn a_link_that_failed_is_gone_round_with_the_same_shares() {
+fn a_failed_link_is_avoided_with_the_same_shares() {
     let topology = k6();
     let running = made(&topology, &Options::new(schemes::OPTIMIZED));
     let link = busiest(&topology, &running);
@@ -136,7 +136,7 @@ fn two_jobs() -> Topology {
 }
 
 #[test]
-fn several_jobs_are_planned_again_beside_each_other() {
+fn several_jobs_are_replanned_next_to_each_other() {
     let topology = two_jobs();
     let running = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
     let stated: Vec<f64> = running.iter().map(|plan| plan.rate_bps).collect();

@@ -8,7 +8,7 @@ use inart_planner_aggregation::{Options, Plan, Scheme, check, plan, schemes};
 use inart_topologies::switched::Topology;
 
 const BELOW_INART: &str = include_str!("data/exact-below-inart.yaml");
-/// The same network with the background subtracted from the capacities.
+/// `BELOW_INART` with the background subtracted from the capacities.
 const SMALL: &str = include_str!("data/exact-below-inart-small.yaml");
 
 /// Number of random networks; `OPTIMUM_CASES=100` asks for others in addition.

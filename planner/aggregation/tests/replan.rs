@@ -92,7 +92,7 @@ fn a_slower_link_moves_only_a_few_flows() {
 }
 
 #[test]
-fn a_switch_that_has_gone_gives_its_group_to_another() {
+fn the_group_of_a_failed_switch_moves_to_another() {
     let before = k6();
     let running = made(&before, &Options::new(schemes::OPTIMIZED));
     let gone = running.trunks.iter().map(|trunk| &*trunk.aggregator).find(|v| v.starts_with('C')).unwrap();

@@ -275,7 +275,7 @@ fn results_meet_gradients() {
 }
 
 #[test]
-fn results_come_over_first_links_unless_others_are_faster() {
+fn results_use_first_links_unless_others_are_faster() {
     let first = inart(&topology(TWO_LINKS));
     assert_eq!(
         (first.rate_bps, written(&first.results[0])),
@@ -291,7 +291,7 @@ fn results_come_over_first_links_unless_others_are_faster() {
 }
 
 #[test]
-fn a_job_whose_results_cannot_come_back_is_refused() {
+fn a_job_without_a_path_for_results_is_refused() {
     let text =
         "{name: oneway, nodes: [{name: v, kind: switch}, {name: s, kind: server}, {name: w, kind: worker}],
       links: [{ends: [w, v], rate: 10 Mbps}, {ends: [s, v], rate: 10 Mbps}],

@@ -217,7 +217,7 @@ const MISTAKES: &[(Draw, &str)] = &[
 ];
 
 #[test]
-fn routes_that_are_no_plan_are_told() {
+fn routes_that_are_not_a_plan_are_reported() {
     for (draw, expected) in MISTAKES {
         let error = planned(&chain(), &Options::new(&Wrong(*draw, &[]))).unwrap_err().to_string();
         assert!(error.starts_with("job vgg: the routes of scheme wrong are not a plan: "), "{error}");
@@ -226,7 +226,7 @@ fn routes_that_are_no_plan_are_told() {
 }
 
 #[test]
-fn what_it_ignores_is_in_its_plans() {
+fn ignored_limits_are_in_its_plans() {
     let narrow = CHAIN.replace(
         "{name: a, kind: switch, aggregation_capacity: 9 Gbps}",
         "{name: a, kind: switch, aggregation_capacity: 1 Mbps}",
@@ -248,7 +248,7 @@ fn what_it_ignores_is_in_its_plans() {
 }
 
 #[test]
-fn what_it_does_not_promise_is_refused() {
+fn requests_outside_its_promises_are_refused() {
     let straight: Draw = |problem| draft(problem, [&["w1", "a", "b", "c", "d", "s"], STRAIGHT], |_| ());
     let scheme = Wrong(straight, &[]);
     let twice = Options { levels: Levels::Two, ..Options::new(&scheme) };

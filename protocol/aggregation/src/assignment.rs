@@ -153,7 +153,7 @@ pub enum AssignmentError {
     /// A rank the assignment does not list.
     #[error("rank {rank}: the job {job} has ranks 0 to {last}")]
     NoSuchRank {
-        /// The rank asked for.
+        /// Requested rank.
         rank: Rank,
         /// The job's name.
         job: String,
@@ -163,7 +163,7 @@ pub enum AssignmentError {
     /// A shard the assignment does not list.
     #[error("shard {shard}: the job {job} has shards 0 to {last}")]
     NoSuchShard {
-        /// The shard asked for.
+        /// Requested shard.
         shard: ShardId,
         /// The job's name.
         job: String,

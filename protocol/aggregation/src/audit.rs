@@ -1,7 +1,7 @@
 //! Independent check of every sum: the bits that each worker received, compared with the result that
 //! `docs/protocol/numbers.md` specifies for the floats that all workers passed in. The job's completion rule
-//! ([`Due`]) determines which workers a sum must contain. Shares no other code with the switches and the
-//! hosts.
+//! ([`ContributionRule`]) determines which workers a sum must contain. Shares no other code with the switches
+//! and the hosts.
 
 mod blocks;
 mod digits;
@@ -10,7 +10,7 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::completion_rule::Due;
+use crate::completion_rule::ContributionRule;
 
 /// The input of a worker's program in a round.
 #[derive(Clone, Copy, Debug)]
@@ -70,13 +70,13 @@ pub enum Difference {
 }
 
 /// Checks the sum of one tensor. `sent` has every worker of the job in order of rank, `received` the workers
-/// that ended the round. `due` decides which workers' values are in a sum. `exact`: whether the job sums
+/// that ended the round. `rule` decides which workers' values are in a sum. `exact`: whether the job sums
 /// tensors of any length exactly.
 ///
 /// # Errors
 /// The first difference.
 pub fn check_round(
-    due: &impl Due,
+    rule: &impl ContributionRule,
     round: u32,
     sent: &[Sent<'_>],
     received: &[Received<'_>],
@@ -93,9 +93,9 @@ pub fn check_round(
     for received in received {
         length(received.worker, "received values", received.result.len())?;
         let contributors: Vec<bool> =
-            (0..sent.len()).map(|contributor| due.is_due(contributor, received.rank)).collect();
+            (0..sent.len()).map(|contributor| rule.requires(contributor, received.rank)).collect();
         if sums.iter().all(|(of, _)| *of != contributors) {
-            let counted = sent.iter().zip(&contributors).filter(|(_, due)| **due);
+            let counted = sent.iter().zip(&contributors).filter(|(_, is_in)| **is_in);
             let counted: Vec<_> = counted.map(|(sent, _)| sent.values).collect();
             sums.push((contributors.clone(), sum_of(&counted, sent.len(), exact)));
         }

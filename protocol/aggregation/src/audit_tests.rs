@@ -18,11 +18,11 @@ fn pair(len: usize, exact: bool) -> (Report, Report) {
     (Report { sent: a, result: result.clone() }, Report { sent: b, result })
 }
 
-fn check_with(due: &impl Due, a: &Report, b: &Report, exact: bool) -> Result<(), Mismatch> {
+fn check_with(rule: &impl ContributionRule, a: &Report, b: &Report, exact: bool) -> Result<(), Mismatch> {
     let named = [(0, "w1", a), (1, "w2", b)];
     let sent = named.map(|(_, worker, report)| Sent { worker, values: &report.sent });
     let received = named.map(|(rank, worker, report)| Received { rank, worker, result: &report.result });
-    check_round(due, 4, &sent, &received, exact)
+    check_round(rule, 4, &sent, &received, exact)
 }
 
 fn check(a: &Report, b: &Report) -> Result<(), Mismatch> {
@@ -65,8 +65,8 @@ fn a_contribution_that_did_not_count_is_found_at_every_worker() {
 /// Rule of a job in which each worker receives only its own values.
 struct Alone;
 
-impl Due for Alone {
-    fn is_due(&self, contributor: usize, receiver: usize) -> bool {
+impl ContributionRule for Alone {
+    fn requires(&self, contributor: usize, receiver: usize) -> bool {
         contributor == receiver
     }
 
@@ -76,7 +76,7 @@ impl Due for Alone {
 }
 
 #[test]
-fn the_completion_rule_says_what_is_in_a_sum() {
+fn the_completion_rule_defines_the_contributors_of_a_sum() {
     let report = |sent: f32| Report { sent: vec![sent], result: vec![sent] };
     assert_eq!(check_with(&Alone, &report(1.0), &report(10.0), false), Ok(()));
     assert!(check(&report(1.0), &report(10.0)).is_err());

@@ -88,7 +88,7 @@ proptest! {
 
     /// All but a few terms cancel.
     #[test]
-    fn what_cancels_leaves_nothing_behind(
+    fn cancelling_values_leave_zero(
         values in proptest::collection::vec(any_float(), 1..=200),
         rest in near_floats(),
     ) {
@@ -128,7 +128,7 @@ fn zeros_have_no_sign() {
 }
 
 #[test]
-fn sums_beyond_f32_are_infinities_and_come_back() {
+fn sums_beyond_f32_are_infinities_and_can_return() {
     assert_eq!(sum(&[f32::MAX, f32::MAX]), f32::INFINITY);
     assert_eq!(sum(&[f32::MIN; 1000]), f32::NEG_INFINITY);
     assert_eq!(sum(&[f32::MAX, f32::MAX, f32::MIN]), f32::MAX);

@@ -30,10 +30,10 @@ pub enum Failure {
         reason: AbortReason,
     },
     /// The job is part of a larger one, which has ended elsewhere.
-    #[error("the job was aborted: {told}")]
+    #[error("the job was aborted: {reason}")]
     Elsewhere {
         /// Culprit and action there.
-        told: ShortText,
+        reason: ShortText,
     },
     /// Different tensors started in the same position by the culprit and its peers.
     #[error(
@@ -122,12 +122,12 @@ impl Failure {
     pub(crate) fn aborted(assignment: &Assignment, reason: AbortReason, culprit: Rank) -> Self {
         let worker = assignment.worker(culprit);
         let name = worker.as_ref().map_or("unknown", |worker| &worker.name).into();
-        let server = |shard| assignment.shard(shard).map_or("unknown", |told| &told.server).into();
+        let server = |shard| assignment.shard(shard).map_or("unknown", |shard| &shard.server).into();
         match reason {
             AbortReason::ServerLost(shard) => {
                 Self::ServerLost { shard, server: server(shard), worker: culprit, name }
             }
-            AbortReason::Elsewhere(told) => Self::Elsewhere { told },
+            AbortReason::Elsewhere(reason) => Self::Elsewhere { reason },
             AbortReason::OtherTensors { first, last } => {
                 Self::OtherTensors { culprit, name, first, last, own: String::new() }
             }

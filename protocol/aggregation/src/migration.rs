@@ -116,10 +116,11 @@ pub(crate) fn is_move(
 ) -> Result<bool, RerouteError> {
     current.check_reroute(next)?;
     let open = [Some(current), old].into_iter().flatten();
-    if let Some(told) = open.clone().find(|told| told.plan_version == next.plan_version) {
-        let differ =
-            |(next, told): (&ShardAssignment, &ShardAssignment)| next.bitmap_indices != told.bitmap_indices;
-        return match next.shards.iter().zip(&told.shards).position(differ) {
+    if let Some(current) = open.clone().find(|current| current.plan_version == next.plan_version) {
+        let differ = |(next, current): (&ShardAssignment, &ShardAssignment)| {
+            next.bitmap_indices != current.bitmap_indices
+        };
+        return match next.shards.iter().zip(&current.shards).position(differ) {
             Some(shard) => Err(RerouteError::OtherBitmapIndices { shard, plan_version: next.plan_version }),
             None => Ok(next.plan_version != current.plan_version),
         };

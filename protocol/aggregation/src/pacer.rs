@@ -12,12 +12,12 @@ use crate::Instant;
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     frame_time: Duration,
-    /// Due time of the next frame.
+    /// ContributionRule time of the next frame.
     due: Instant,
     /// Start of the last frame's interval.
     began: Instant,
     /// Whether the sender was asked to wait until `due`.
-    told: bool,
+    asked_to_wait: bool,
 }
 
 impl Pacer {
@@ -32,7 +32,7 @@ impl Pacer {
     /// Frames of `frame_bytes` bytes at `rate_bps` bits per second.
     pub(crate) fn new(frame_bytes: usize, rate_bps: f64) -> Self {
         let frame_time = Self::time_of(frame_bytes, rate_bps);
-        Self { frame_time, due: Instant::START, began: Instant::START, told: false }
+        Self { frame_time, due: Instant::START, began: Instant::START, asked_to_wait: false }
     }
 
     /// Changes the rate.
@@ -64,17 +64,17 @@ impl Pacer {
 
     /// Handles that the sender has nothing to send.
     pub(crate) fn idle(&mut self) {
-        self.told = false;
+        self.asked_to_wait = false;
     }
 
     /// Consumes the interval of one frame, or returns when it is due.
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
         if self.due > now {
-            self.told = true;
+            self.asked_to_wait = true;
             return Err(self.due + self.rest().saturating_sub(self.frame_time));
         }
         let late = now.since(self.due);
-        let credit = late.min(if self.told { Self::CATCH_UP + self.rest() } else { self.rest() });
+        let credit = late.min(if self.asked_to_wait { Self::CATCH_UP + self.rest() } else { self.rest() });
         self.began = self.due + (late - credit);
         self.due = self.began + self.frame_time;
         Ok(())

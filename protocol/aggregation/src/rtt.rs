@@ -24,7 +24,7 @@ impl RttEstimator {
     const QUEUE: Duration = Duration::from_millis(25);
     /// The longest wait, unless the round trip is longer.
     const MAX: Duration = Duration::from_millis(250);
-    /// Waits in silence before they double: peers may have asked for the same without success.
+    /// Waits in silence before they double: peers may have repeated their requests without success.
     const EQUAL_WAITS: u32 = 3;
 
     /// Records the time from a keep-alive to its answer.
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_way_is_no_queue() {
+    fn a_longer_path_is_not_a_queue() {
         let mut rtt = RttEstimator::default();
         rtt.sample(MS);
         rtt.sample(60 * MS);

@@ -81,23 +81,23 @@ pub fn step(exponent: Exponent, workers: usize) -> i32 {
 }
 
 /// Appends `round(value · 2^-step)` for finite values.
-pub fn quantise(values: &[f32], step: i32, quantised: &mut impl Extend<i32>) {
+pub fn quantize(values: &[f32], step: i32, quantized: &mut impl Extend<i32>) {
     // Adding 1.5 · 2^52 rounds anything below 2^51 half to even, and the low bits are the integer, in two's
     // complement. Compilers vectorize this loop, but not one with a cast.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let scale = power_of_two(-step);
     // Exact but for the rounding: an f32 times a power of two in this range is an f64.
-    quantised.extend(values.iter().map(|value| (f64::from(*value) * scale + ROUND).to_bits() as i32));
+    quantized.extend(values.iter().map(|value| (f64::from(*value) * scale + ROUND).to_bits() as i32));
 }
 
 /// Returns the float of an integer, rounded to nearest.
 #[inline]
-pub fn dequantise(value: i32, step: i32) -> f32 {
+pub fn dequantize(value: i32, step: i32) -> f32 {
     (f64::from(value) * power_of_two(step)) as f32
 }
 
 /// Writes the floats of integers, as by [`dequantize`].
-pub fn dequantise_all(values: impl Iterator<Item = i32>, step: i32, floats: &mut [f32]) {
+pub fn dequantize_all(values: impl Iterator<Item = i32>, step: i32, floats: &mut [f32]) {
     // Rounded to a float first, an integer times a power of two is exact unless it is below the least normal
     // float. This takes half as many instructions as a conversion through f64.
     match u32::try_from(127 + step) {
@@ -105,7 +105,7 @@ pub fn dequantise_all(values: impl Iterator<Item = i32>, step: i32, floats: &mut
             let scale = f32::from_bits(biased << FRACTION_BITS);
             floats.iter_mut().zip(values).for_each(|(float, value)| *float = value as f32 * scale);
         }
-        _ => floats.iter_mut().zip(values).for_each(|(float, value)| *float = dequantise(value, step)),
+        _ => floats.iter_mut().zip(values).for_each(|(float, value)| *float = dequantize(value, step)),
     }
 }
 

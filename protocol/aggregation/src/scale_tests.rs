@@ -10,10 +10,10 @@ fn bits(floats: &[f32]) -> Vec<u32> {
     floats.iter().map(|float| float.to_bits()).collect()
 }
 
-fn quantised(values: &[f32], step: i32) -> Vec<i32> {
-    let mut quantised = Vec::new();
-    quantise(values, step, &mut quantised);
-    quantised
+fn quantized(values: &[f32], step: i32) -> Vec<i32> {
+    let mut quantized = Vec::new();
+    quantize(values, step, &mut quantized);
+    quantized
 }
 
 /// Workers of which sums are full: powers of two, and next to them.
@@ -48,8 +48,8 @@ fn subnormal_numbers_are_exact_where_no_float_is_finer() {
     for workers in [1, 2, 8, 64] {
         let step = step(exponent_of(largest_size(&[least])).unwrap(), workers);
         assert_eq!(step, -149);
-        assert_eq!(quantised(&[least, -least, 0.0, -0.0], step), [1, -1, 0, 0]);
-        assert_eq!(bits(&[dequantise(3, step), dequantise(0, step)]), [3, 0]);
+        assert_eq!(quantized(&[least, -least, 0.0, -0.0], step), [1, -1, 0, 0]);
+        assert_eq!(bits(&[dequantize(3, step), dequantize(0, step)]), [3, 0]);
     }
 }
 
@@ -59,7 +59,7 @@ proptest! {
     fn no_sum_leaves_32_bits(workers in workers(), largest in 0..0x7f80_0000u32, negative: bool) {
         let value = f32::from_bits(largest) * if negative { -1.0 } else { 1.0 };
         let step = step(exponent_of(largest_size(&[value])).unwrap(), workers);
-        let each = quantised(&[value], step)[0];
+        let each = quantized(&[value], step)[0];
         prop_assert!(each.unsigned_abs() <= largest_addend(workers).unsigned_abs());
         prop_assert!(i32::try_from(i64::from(each) * workers as i64).is_ok());
     }
@@ -90,7 +90,7 @@ proptest! {
         let fits = |value: &f32| (f64::from(*value) * scale).round_ties_even().abs() <= f64::from(i32::MAX);
         let values: Vec<f32> = values.into_iter().filter(fits).collect();
         let one = |value: &f32| (f64::from(*value) * scale).round_ties_even() as i32;
-        prop_assert_eq!(quantised(&values, step), values.iter().map(one).collect::<Vec<_>>());
+        prop_assert_eq!(quantized(&values, step), values.iter().map(one).collect::<Vec<_>>());
     }
 
     /// Compares with the product in 64 bits, rounded once, bit for bit; also where it is subnormal, 0 or
@@ -105,9 +105,9 @@ proptest! {
         numbers.extend([i32::MIN, i32::MIN + 1, -1, 0, 1, (1 << 24) + 1, (1 << 24) + 3, i32::MAX]);
         let nearest = |number: &i32| (f64::from(*number) * 2f64.powi(step)) as f32;
         let right: Vec<f32> = numbers.iter().map(nearest).collect();
-        let one: Vec<f32> = numbers.iter().map(|number| dequantise(*number, step)).collect();
+        let one: Vec<f32> = numbers.iter().map(|number| dequantize(*number, step)).collect();
         let mut all = vec![f32::NAN; numbers.len()];
-        dequantise_all(numbers.iter().copied(), step, &mut all);
+        dequantize_all(numbers.iter().copied(), step, &mut all);
         prop_assert_eq!((bits(&one), bits(&all)), (bits(&right), bits(&right)));
     }
 
@@ -120,14 +120,14 @@ proptest! {
         let floats: Vec<f32> = numbers.iter().map(|number| *number as f32).collect();
         let step = step(exponent_of(largest_size(&floats)).unwrap(), workers);
         prop_assert!(step <= 0);
-        let numbers = quantised(&floats, step);
-        let back: Vec<f32> = numbers.into_iter().map(|number| dequantise(number, step)).collect();
+        let numbers = quantized(&floats, step);
+        let back: Vec<f32> = numbers.into_iter().map(|number| dequantize(number, step)).collect();
         prop_assert_eq!(back, floats);
     }
 }
 
 #[test]
-fn nothing_is_quantised_of_nothing() {
-    assert_eq!(quantised(&[], 0), vec![0; 0]);
+fn an_empty_slice_is_quantized_to_nothing() {
+    assert_eq!(quantized(&[], 0), vec![0; 0]);
     assert_eq!((largest_size(&[]), first_not_finite(&[])), (0, None));
 }

@@ -43,7 +43,7 @@ impl TimerTable {
     }
 
     /// Clears the timer if it is due, and returns how late it is.
-    pub(crate) fn take_due(&mut self, timer: Timer, now: Instant) -> Option<Duration> {
+    pub(crate) fn take_expired(&mut self, timer: Timer, now: Instant) -> Option<Duration> {
         let at = self.0[timer as usize].take_if(|at| *at <= now)?;
         Some(now.since(at))
     }

@@ -33,7 +33,7 @@ fn a_right_one_is_read_and_written() {
 }
 
 #[test]
-fn complaints_name_the_place_and_what_is_right() {
+fn errors_name_the_field_and_the_expected_value() {
     assert_eq!(complaint("64", "48"), "window_chunks: 48; expected a power of two from 1 to 65536");
     assert_eq!(complaint("64", "0"), "window_chunks: 0; expected a power of two from 1 to 65536");
     assert_eq!(complaint("0.6", "-0.6"), "shards[0].share: -0.6 for s1; expected a number from 0 to 1");
@@ -47,10 +47,16 @@ fn complaints_name_the_place_and_what_is_right() {
         complaint("02:00:00:00:00:01", "03:00:00:00:00:01"),
         "mac: 03:00:00:00:00:01 of w1 is a multicast address; a host needs a unicast address"
     );
-    let nobody = Assignment { workers: Vec::new(), ..with("", "") };
-    assert_eq!(nobody.validate().unwrap_err().to_string(), "workers: none listed; a job needs at least one");
-    let nowhere = Assignment { shards: Vec::new(), ..with("", "") };
-    assert_eq!(nowhere.validate().unwrap_err().to_string(), "shards: none listed; a job needs at least one");
+    let no_workers = Assignment { workers: Vec::new(), ..with("", "") };
+    assert_eq!(
+        no_workers.validate().unwrap_err().to_string(),
+        "workers: none listed; a job needs at least one"
+    );
+    let no_servers = Assignment { shards: Vec::new(), ..with("", "") };
+    assert_eq!(
+        no_servers.validate().unwrap_err().to_string(),
+        "shards: none listed; a job needs at least one"
+    );
 }
 
 #[test]
@@ -69,7 +75,7 @@ fn bitmap_indices_are_one_for_each_worker() {
 }
 
 #[test]
-fn ranks_and_shards_that_are_not_there() {
+fn unknown_ranks_and_shards() {
     let assignment = with("", "");
     let rank = 2u16.try_into().unwrap();
     assert_eq!(assignment.worker(rank).unwrap_err().to_string(), "rank 2: the job vgg19 has ranks 0 to 1");

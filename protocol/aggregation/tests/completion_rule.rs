@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use inart_protocol_aggregation::audit::{Received, Sent, check_round};
 use inart_protocol_aggregation::completion_rule::{
-    Answer, CompletionRule, Due, Lockstep, Onward, OwnSum, Progress, Receivers, Sum,
+    Answer, CompletionRule, ContributionRule, Lockstep, Onward, OwnSum, Progress, Receivers, Sum,
 };
 use inart_protocol_aggregation::{
     Assignment, Instant, NonFinite, RoundRecord, ServerShard, ShardAssignment, StateMachine, WorkerAddress,
@@ -22,8 +22,8 @@ const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 struct Half;
 
-impl Due for Half {
-    fn is_due(&self, _contributor: usize, _receiver: usize) -> bool {
+impl ContributionRule for Half {
+    fn requires(&self, _contributor: usize, _receiver: usize) -> bool {
         false
     }
 
@@ -71,8 +71,8 @@ impl InTurn {
     }
 }
 
-impl Due for InTurn {
-    fn is_due(&self, contributor: usize, receiver: usize) -> bool {
+impl ContributionRule for InTurn {
+    fn requires(&self, contributor: usize, receiver: usize) -> bool {
         contributor == receiver
     }
 
@@ -271,7 +271,7 @@ fn half_of_the_workers_complete_a_chunk_and_all_get_the_sum() {
 }
 
 #[test]
-fn who_is_gone_is_named_when_the_others_have_to_wait_for_it() {
+fn a_failed_worker_is_named_when_others_wait_for_it() {
     let mut net = Net::new(4, Half, usize::MAX);
     // Worker 3 joins, and sends nothing more.
     for rank in 0..4 {
@@ -312,8 +312,8 @@ fn workers_in_turn_get_the_model_one_by_one() {
 #[derive(Clone, Debug)]
 struct Echo;
 
-impl Due for Echo {
-    fn is_due(&self, contributor: usize, receiver: usize) -> bool {
+impl ContributionRule for Echo {
+    fn requires(&self, contributor: usize, receiver: usize) -> bool {
         contributor == receiver
     }
 
@@ -343,7 +343,7 @@ impl CompletionRule for Echo {
 }
 
 #[test]
-fn the_audit_asks_the_completion_rule_what_is_in_a_sum() {
+fn the_audit_uses_the_completion_rule() {
     for len in [LEN, LONG] {
         check_echo(len);
     }
@@ -430,7 +430,7 @@ fn values_of(sums: &[OwnSum]) -> Vec<f32> {
 }
 
 #[test]
-fn sums_go_on_and_what_comes_back_however_late_is_the_result_at_all() {
+fn forwarded_sums_return_as_the_result_of_all_workers_at_any_delay() {
     for lost_every in [5, 11, usize::MAX] {
         let mut net = Net::new(3, Onward::new(3), lost_every);
         let mut first = 0;
@@ -455,7 +455,7 @@ fn sums_go_on_and_what_comes_back_however_late_is_the_result_at_all() {
 /// Values that grow or shrink by orders of magnitude, elsewhere or next to their neighbors: the workers read
 /// the returned bits.
 #[test]
-fn sums_of_other_sizes_come_back() {
+fn sums_of_other_sizes_return() {
     let factors = [1.0, 2f32.powi(-40), 2f32.powi(40), 1e30, 1.7e-30, 0.0, -3.3];
     // Blocks of several frames each, and several in one frame.
     let sizes = [ValuesPerFrame::N32, ValuesPerFrame::N2048];
@@ -488,7 +488,7 @@ fn sums_of_other_sizes_come_back() {
 
 /// Values that are not finite, here or elsewhere, are so at every worker.
 #[test]
-fn what_is_not_finite_comes_back_so() {
+fn non_finite_values_return_as_such() {
     let mut net = Net::new(3, Onward::new(3), 11);
     for worker in &mut net.workers {
         *worker = worker.clone().with_non_finite(NonFinite::Pass);
@@ -512,7 +512,7 @@ fn what_is_not_finite_comes_back_so() {
 
 /// A tensor without values is a chunk that is forwarded and waited for like any other.
 #[test]
-fn nothing_goes_on_and_comes_back() {
+fn an_empty_tensor_is_forwarded_and_returns() {
     let mut net = Net::new(3, Onward::new(3), 7);
     let nothing = [const { Vec::new() }; 3];
     for _ in 0..3 {
@@ -525,7 +525,7 @@ fn nothing_goes_on_and_comes_back() {
 }
 
 #[test]
-fn a_job_that_ends_elsewhere_ends_here_with_what_was_done_there() {
+fn a_job_that_ends_elsewhere_ends_here_with_the_reason() {
     let mut net = Net::new(3, Onward::new(3), 7);
     (0..3).for_each(|rank| net.start(rank, &gradient(rank)));
     run_until_all_is_out(&mut net);
@@ -540,7 +540,7 @@ fn a_job_that_ends_elsewhere_ends_here_with_what_was_done_there() {
 /// An early result was kept, and became the result once the last worker contributed, though no sum was
 /// forwarded.
 #[test]
-fn what_comes_back_before_a_sum_went_on_is_no_result() {
+fn a_result_before_its_sum_was_forwarded_is_ignored() {
     let mut net = Net::new(3, Onward::new(3), usize::MAX);
     (0..2).for_each(|rank| net.start(rank, &gradient(rank)));
     run_until_all_is_out(&mut net);

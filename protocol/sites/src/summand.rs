@@ -12,7 +12,7 @@ impl Summand for () {
     fn add(&mut self, (): &Self) {}
 }
 
-/// Integers, as quantised gradients are; sums wrap around rather than end the program.
+/// Integers, as quantized gradients are; sums wrap around rather than end the program.
 impl<const N: usize> Summand for [i64; N] {
     fn add(&mut self, other: &Self) {
         self.iter_mut().zip(other).for_each(|(sum, value)| *sum = sum.wrapping_add(*value));

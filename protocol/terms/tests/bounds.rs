@@ -58,7 +58,7 @@ fn bytes_that_are_too_many_are_refused_before_they_are_read() {
 
 proptest! {
     #[test]
-    fn what_is_encoded_reads_back(pairs in prop::collection::btree_map("[a-z ]{1,64}", "[ -~é€]{0,300}", 0..64)) {
+    fn encoded_terms_decode(pairs in prop::collection::btree_map("[a-z ]{1,64}", "[ -~é€]{0,300}", 0..64)) {
         let terms = Terms::new(pairs).unwrap();
         prop_assert_eq!(Terms::decode(&terms.encode()), Ok(terms.clone()));
         prop_assert_eq!(Terms::from_message(terms.message()), Ok(terms));
@@ -71,7 +71,7 @@ proptest! {
 }
 
 #[test]
-fn what_another_process_says_is_one_line_of_bounded_length() {
+fn texts_of_other_processes_are_one_line_of_bounded_length() {
     assert_eq!(one_line("site n1: why"), "site n1: why");
     assert_eq!(one_line("a\nb\u{1b}[2J"), "a\\nb\\u{1b}[2J");
     for text in ["x".repeat(1 << 20), "é".repeat(1 << 20), "\n".repeat(1 << 20)] {

@@ -43,7 +43,7 @@ fn a_term_that_only_one_has_differs_at_both() {
 
 /// A server, and workers that bring terms that it does not know.
 #[test]
-fn who_joins_is_compared_with_all_that_have_joined_and_not_with_its_own_past() {
+fn a_joining_process_is_compared_with_all_others_but_not_its_past() {
     let mut agreement = Agreement::new(terms(&[("job", "a")]));
     let seed = |seed: &str| terms(&[("job", "a"), ("seed", seed)]);
     assert_eq!(agreement.admit("s", "w1", seed("1")), Ok(()));

@@ -121,7 +121,7 @@ impl fmt::Display for AbortReason {
                  same version?",
             ),
             Self::WorkerRestarted => f.write_str("was restarted, or runs twice; start each worker once"),
-            Self::Elsewhere(told) => write!(f, "stopped: {told}"),
+            Self::Elsewhere(reason) => write!(f, "stopped: {reason}"),
             Self::OtherAddress(mac) => write!(f, "is {mac} in the parameter server's assignment"),
             Self::OtherTensors { first, last } if first == last => {
                 write!(f, "and its peers started different tensors as tensor {last}")
@@ -226,8 +226,8 @@ impl ControlMessage {
         let mut words = [0; Self::MOST_WORDS];
         words[..Self::WORDS].copy_from_slice(&[code, first, second, host.get(), more[0], more[1]]);
         let mut length = Self::WORDS;
-        if let Self::Abort { reason: AbortReason::Elsewhere(told), .. } = self {
-            words[Self::WORDS..].copy_from_slice(&told.words());
+        if let Self::Abort { reason: AbortReason::Elsewhere(reason), .. } = self {
+            words[Self::WORDS..].copy_from_slice(&reason.words());
             length = Self::MOST_WORDS;
         }
         if let Self::KeepAlive { transcript, .. } = self {

@@ -90,18 +90,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_heard() {
+    fn feedback_round_trips() {
         let bitmap_indices: Lacking = [3, 40].map(bitmap_index).into_iter().collect();
         for (sequence, ended, at) in [(7, 5, 30), (0, u32::MAX, 32_767), (u32::MAX, 0, u32::MAX - 32_768)] {
-            let said = Feedback { ended: Some(seq(ended)), lacking: Some((seq(at), bitmap_indices)) };
-            assert_eq!(Feedback::parse(seq(sequence), said.bits(seq(sequence))), said);
+            let feedback = Feedback { ended: Some(seq(ended)), lacking: Some((seq(at), bitmap_indices)) };
+            assert_eq!(Feedback::parse(seq(sequence), feedback.bits(seq(sequence))), feedback);
         }
         let includes = |number| bitmap_indices.may_include(bitmap_index(number));
         assert!(includes(3) && includes(8) && includes(40) && !includes(4));
     }
 
     #[test]
-    fn what_is_too_far_away_is_left_out() {
+    fn chunks_too_far_away_are_left_out() {
         let far = Feedback { ended: Some(seq(32_768)), lacking: None };
         assert_eq!(Feedback::parse(seq(0), far.bits(seq(0))), Feedback::default());
         assert_eq!(Feedback::parse(seq(9), 0), Feedback::default());

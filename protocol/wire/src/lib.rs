@@ -21,7 +21,7 @@
 //! | 36 | 1 | group | which block of 64 bitmap indices the bitmap speaks of |
 //! | 37 | 1 | exponent | signed; what the values are: −128 maxima, 127 digits of exact sums (or, in a result
 //! that went on, the bits of floats), else what scaled them ([`Exponent`]) |
-//! | 38 | 2 | length | number of values that mean something; the rest are zeros |
+//! | 38 | 2 | length | number of used values; the rest are zeros |
 //! | 40 | 4 | incarnation | which run of the plan version: drawn by the shard's parameter server when it starts; 0
 //! if the sender does not know it; between peers, the sender's own |
 //! | 44 | 4 N | values | two's complement, in an update words that only its peers read; N is 32, 64, 256,

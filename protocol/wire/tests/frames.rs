@@ -45,7 +45,7 @@ fn frame() -> impl Strategy<Value = (FrameRepr, Vec<i32>)> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read((repr, values) in frame()) {
+    fn written_assignments_are_read((repr, values) in frame()) {
         let mut clean = vec![0; repr.buffer_len() + 7];
         let mut dirty = vec![0xa5; repr.buffer_len() + 7];
         let length = repr.emit(&values, &mut clean).unwrap();
@@ -74,9 +74,9 @@ proptest! {
         short in 0..3usize,
     ) {
         values.iter_mut().for_each(|value| *value >>= shrink);
-        for (index, beside, is_negative) in at_bound {
+        for (index, above, is_negative) in at_bound {
             if !values.is_empty() {
-                let size = most.saturating_add(beside);
+                let size = most.saturating_add(above);
                 *index.get_mut(&mut values) = if is_negative { -size } else { size };
             }
         }
@@ -216,7 +216,7 @@ fn the_receivers_of_an_update_may_be_anybody() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn invalid_headers_are_not_written() {
     let mut repr = vector();
     assert_eq!(repr.emit(&[1, 2], &mut [0; 172]), Err(WireError::ValueCount { seen: 2, length: 3 }));
     assert_eq!(repr.emit(&[1, 2, 3], &mut [0; 171]), Err(WireError::Buffer { seen: 171, needed: 172 }));

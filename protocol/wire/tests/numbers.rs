@@ -133,7 +133,7 @@ fn groups_end_with_the_job() {
 }
 
 #[test]
-fn codes_nobody_knows_survive() {
+fn unknown_codes_survive() {
     for code in 0..16 {
         assert_eq!(Kind::from_code(code).code(), code);
     }

@@ -7,7 +7,7 @@ const BLOCK: usize = 256;
 /// Relative slack for rounding errors of an error bound computed in `f64`.
 const SLACK: f64 = 1.0 + 1e-9;
 /// Smallest magnitude that rounds to an infinity.
-const BEYOND: f64 = f32::MAX as f64 + HALF_OF_LARGEST;
+const OVERFLOW: f64 = f32::MAX as f64 + HALF_OF_LARGEST;
 /// Half of the last bit of the largest float: 2^103.
 const HALF_OF_LARGEST: f64 = (1u128 << 103) as f64;
 
@@ -21,7 +21,7 @@ pub(crate) fn check(tensors: &[&[f32]], sums: &[f32], exact: bool) -> Result<(),
         let start = block * BLOCK;
         let values = tensors.iter().flat_map(|tensor| &tensor[start..start + sums.len()]);
         if values.clone().any(|value| !value.is_finite()) {
-            check_spoilt(tensors, start, sums, exact)?;
+            check_not_finite(tensors, start, sums, exact)?;
             continue;
         }
         let largest = values.fold(0.0, |largest: f32, value| largest.max(value.abs()));
@@ -29,7 +29,7 @@ pub(crate) fn check(tensors: &[&[f32]], sums: &[f32], exact: bool) -> Result<(),
         for (index, sum) in (start..).zip(sums) {
             let of_value = tensors.iter().map(|tensor| tensor[index]);
             let is_beyond = sum.is_infinite()
-                && f64::from(sum.signum()) * difference(0.0, of_value.clone()) + bound >= BEYOND;
+                && f64::from(sum.signum()) * difference(0.0, of_value.clone()) + bound >= OVERFLOW;
             let (off, allowed) = (difference(*sum, of_value).abs(), (bound + half_of_last_bit(*sum)) * SLACK);
             // A NaN is within no bound.
             let is_within = off <= allowed;
@@ -43,7 +43,7 @@ pub(crate) fn check(tensors: &[&[f32]], sums: &[f32], exact: bool) -> Result<(),
 
 /// Checks the sums of a block that has a NaN or an infinity. All sums of the block are NaN; where sums are
 /// exact, each is that of IEEE 754.
-fn check_spoilt(tensors: &[&[f32]], start: usize, sums: &[f32], exact: bool) -> Result<(), String> {
+fn check_not_finite(tensors: &[&[f32]], start: usize, sums: &[f32], exact: bool) -> Result<(), String> {
     for (index, sum) in (start..).zip(sums) {
         let of_value = || tensors.iter().map(|tensor| tensor[index]);
         let is_right = match exact {
@@ -116,9 +116,9 @@ mod tests {
         let tensors = [&one[..], &vec![-1.5 + 2f32.powi(-23); 300]];
         let sums = |off: f32| vec![2f32.powi(-23) + off; 300];
         assert_eq!(check(&tensors, &sums(2f32.powi(-29)), false), Ok(()));
-        let told = "value 0: 1.2293458e-7 is off by 3.725290298461914e-9; it may be by ";
+        let expected_start = "value 0: 1.2293458e-7 is off by 3.725290298461914e-9; it may be by ";
         let problem = check(&tensors, &sums(2f32.powi(-28)), false).expect_err("two steps");
-        assert!(problem.starts_with(told), "{problem}");
+        assert!(problem.starts_with(expected_start), "{problem}");
         assert!(check(&tensors, &sums(2f32.powi(-29)), true).is_err(), "not exact");
         assert_eq!(check(&tensors, &sums(0.0), true), Ok(()));
         assert!(check(&tensors, &vec![f32::NAN; 300], false).is_err());

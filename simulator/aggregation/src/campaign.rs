@@ -74,7 +74,7 @@ impl Trial {
         };
         more::add_more(&mut trial.options, &mut trial.faults, &trial.topology, seed, ideal);
         if trial.levels == Levels::One {
-            active::enliven(&mut trial.topology, &mut trial.options, &mut trial.faults, seed);
+            active::add_live_events(&mut trial.topology, &mut trial.options, &mut trial.faults, seed);
         }
         part::hand_on(&mut trial.options, &trial.faults, &trial.topology, trial.window_chunks, seed);
         more::spoil(&mut trial.options, seed);
@@ -118,7 +118,7 @@ impl Trial {
             Some(log) => simulate(&network, &self.faults, &options, Some(log)),
             None => simulate(&network, &self.faults, &options, None),
         }?;
-        if report.failure.is_none() && self.is_calm_but_for_nans() {
+        if report.failure.is_none() && self.has_only_nans() {
             let finite = simulate(&network, &self.faults, &Options { spoilt: None, ..options }, None)?;
             report.failure = too_dear(&report, &finite);
         }
@@ -126,7 +126,7 @@ impl Trial {
     }
 
     /// Returns whether the only disturbance is NaNs and infinities that pass.
-    fn is_calm_but_for_nans(&self) -> bool {
+    fn has_only_nans(&self) -> bool {
         let Options { spoilt, changes, watch, others, odd_length, .. } = &self.options;
         let Faults { links, events, background, .. } = &self.faults;
         let passes = spoilt.is_some_and(|spoilt| spoilt.handling == NonFinite::Pass);
@@ -195,7 +195,7 @@ impl Trial {
         if self.options.sizes != Sizes::default() {
             push(&|trial| trial.options.sizes = Sizes::default());
         }
-        all.extend(self.less_lively());
+        all.extend(self.less_dynamic());
         let mut push = |change: &dyn Fn(&mut Self)| {
             let mut smaller = self.clone();
             change(&mut smaller);
@@ -239,7 +239,7 @@ impl Trial {
     }
 
     /// Returns variants without refusing switches, replanning, job and host changes, or forwarded sums.
-    fn less_lively(&self) -> Vec<Self> {
+    fn less_dynamic(&self) -> Vec<Self> {
         let mut all = Vec::new();
         let mut push = |change: &dyn Fn(&mut Self)| {
             let mut smaller = self.clone();

@@ -14,7 +14,7 @@ pub struct Changes {
     pub gap: Span,
     /// Longest notification delay. Each host is notified of a change, and of the closing of the old plan
     /// version, after a random delay within this time.
-    pub told_within: Span,
+    pub notify_within: Span,
     /// Whether servers coordinate the cut-over, so that all hosts migrate at the same chunk. Otherwise each
     /// host migrates when it is notified, as after a failure.
     pub coordinated: bool,

@@ -26,7 +26,7 @@ pub(crate) struct Changing {
     /// Whether servers coordinate the cut-over of the active change.
     pub coordinated: bool,
     /// Longest notification delay, in nanoseconds.
-    pub told_within: u64,
+    pub notify_within: u64,
     /// Number of changes started.
     pub begun: u32,
     /// Changes that are over, and those of them that were undone.
@@ -34,7 +34,7 @@ pub(crate) struct Changing {
     pub undone: u32,
     pub undoing: bool,
     /// Processes of the current notification, and those not notified yet.
-    pub told: Vec<ProcessId>,
+    pub notified: Vec<ProcessId>,
     pub waiting: usize,
     /// Time of the last progress, and number of results then, of workers that have not migrated.
     pub progress: (u64, u64),
@@ -58,12 +58,12 @@ impl Changing {
             next: Vec::new(),
             newest: assignments.iter().map(|assignment| assignment.plan_version).collect(),
             coordinated: false,
-            told_within: 0,
+            notify_within: 0,
             begun: 0,
             done: 0,
             undone: 0,
             undoing: false,
-            told: Vec::new(),
+            notified: Vec::new(),
             waiting: 0,
             progress: (0, 0),
             began: None,

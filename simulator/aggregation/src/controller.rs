@@ -12,12 +12,12 @@ use rand::Rng;
 
 use crate::Error;
 use crate::changes::Changes;
-use crate::event_queue::{EventKind, ProcessId, Tell};
+use crate::event_queue::{EventKind, Notification, ProcessId};
 use crate::host::Role;
 use crate::simulation::{Node, Simulation};
 
 /// Delay before a paused host is notified again.
-const TELL_AGAIN_NANOS: u64 = 1_000_000;
+const NOTIFY_AGAIN_NANOS: u64 = 1_000_000;
 /// Interval of asking workers whether they have migrated.
 const ASK_NANOS: u64 = 200_000;
 /// Time without results after which workers that have not migrated are forced to.
@@ -51,13 +51,13 @@ impl Simulation<'_> {
         let set = (changing.begun as usize + 1) % (changes.plans.len() + 1);
         let own = || self.network.jobs.iter().map(|job| job.plan.clone()).collect();
         let plans: Vec<Plan> = set.checked_sub(1).map_or_else(own, |set| changes.plans[set].clone());
-        (changing.coordinated, changing.told_within) = (changes.coordinated, changes.told_within.0);
-        if !self.put_beside(&plans)? {
+        (changing.coordinated, changing.notify_within) = (changes.coordinated, changes.notify_within.0);
+        if !self.stage_tables(&plans)? {
             self.next_change();
             return Ok(());
         }
         self.changing.undoing = undoing;
-        self.tell_first(part)
+        self.notify_first(part)
     }
 
     /// Starts a change to `plans` (one per job) unless a switch refuses the tables. Returns whether the
@@ -66,32 +66,32 @@ impl Simulation<'_> {
         &mut self,
         plans: &[Plan],
         coordinated: bool,
-        told_within: Span,
+        notify_within: Span,
     ) -> Result<bool, Error> {
-        (self.changing.coordinated, self.changing.told_within) = (coordinated, told_within.0);
-        let begins = self.put_beside(plans)?;
+        (self.changing.coordinated, self.changing.notify_within) = (coordinated, notify_within.0);
+        let begins = self.stage_tables(plans)?;
         if begins {
-            self.tell_first(1.0)?;
+            self.notify_first(1.0)?;
         }
         Ok(begins)
     }
 
     /// Installs the tables of the next plan version next to the current ones. If a switch refuses them, all
     /// switches keep their tables and no host is notified. Returns whether all switches accepted them.
-    fn put_beside(&mut self, plans: &[Plan]) -> Result<bool, Error> {
+    fn stage_tables(&mut self, plans: &[Plan]) -> Result<bool, Error> {
         let changing = &mut self.changing;
         let (mut next, mut newest) = (changing.now.clone(), changing.newest.clone());
         let mut tables = changing.tables.clone();
         for (job, plan) in plans.iter().enumerate() {
-            let beside = self.network.beside(
+            let staged = self.network.stage(
                 &tables,
                 job,
                 plan,
                 changing.now[job].plan_version,
                 changing.newest[job],
             )?;
-            newest[job] = beside.assignment.plan_version;
-            (next[job], tables) = (beside.assignment, beside.tables);
+            newest[job] = staged.assignment.plan_version;
+            (next[job], tables) = (staged.assignment, staged.tables);
         }
         changing.begun += 1;
         let before = std::mem::replace(&mut changing.tables, tables);
@@ -109,13 +109,14 @@ impl Simulation<'_> {
     }
 
     /// Notifies the share `part` of the hosts that are notified first.
-    fn tell_first(&mut self, part: f64) -> Result<(), Error> {
+    fn notify_first(&mut self, part: f64) -> Result<(), Error> {
         let coordinated = self.changing.coordinated;
         let ids = (0..self.processes.len() as u32).map(ProcessId);
         let is_worker = |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
         let rng = &mut self.changing.rng;
-        let told = ids.filter(|id| !coordinated || is_worker(id)).filter(|_| rng.random_bool(part)).collect();
-        self.tell_all(told, if coordinated { Tell::Prepare } else { Tell::Move })
+        let notified =
+            ids.filter(|id| !coordinated || is_worker(id)).filter(|_| rng.random_bool(part)).collect();
+        self.notify_all(notified, if coordinated { Notification::Prepare } else { Notification::Move })
     }
 
     /// Lets time pass as if plans changed.
@@ -133,66 +134,66 @@ impl Simulation<'_> {
     }
 
     /// Notifies these processes, each after a random delay.
-    fn tell_all(&mut self, told: Vec<ProcessId>, what: Tell) -> Result<(), Error> {
-        let within = self.changing.told_within;
-        self.changing.waiting = told.len();
-        for id in &told {
+    fn notify_all(&mut self, notified: Vec<ProcessId>, what: Notification) -> Result<(), Error> {
+        let within = self.changing.notify_within;
+        self.changing.waiting = notified.len();
+        for id in &notified {
             let at = self.wire.now + 1 + self.changing.rng.random_range(0..=within);
-            self.wire.events.at(at, EventKind::Tell(*id, what));
+            self.wire.events.at(at, EventKind::Notification(*id, what));
         }
-        self.changing.told = told;
-        if self.changing.waiting == 0 { self.all_told(what) } else { Ok(()) }
+        self.changing.notified = notified;
+        if self.changing.waiting == 0 { self.all_notified(what) } else { Ok(()) }
     }
 
     /// Notifies one process unless its host is paused.
-    pub(crate) fn tell(&mut self, id: ProcessId, what: Tell) -> Result<(), Error> {
+    pub(crate) fn notify(&mut self, id: ProcessId, what: Notification) -> Result<(), Error> {
         let process = &mut self.processes[id.0 as usize];
         if matches!(&self.nodes[process.host], Node::Host(host) if host.paused > 0) {
-            let at = self.wire.now + TELL_AGAIN_NANOS;
-            self.wire.events.at(at, EventKind::Tell(id, what));
+            let at = self.wire.now + NOTIFY_AGAIN_NANOS;
+            self.wire.events.at(at, EventKind::Notification(id, what));
             return Ok(());
         }
         let now = Instant::from_nanos(self.wire.now);
         let next = match what {
-            Tell::Back => &self.changing.now[process.job],
+            Notification::Back => &self.changing.now[process.job],
             _ => &self.changing.next[process.job],
         };
         match (&mut process.role, what) {
-            (Role::Worker(worker), Tell::Close) => worker.flow.close_old_plan_version(),
-            (Role::Worker(worker), Tell::Prepare) => worker.flow.prepare(next.clone())?,
+            (Role::Worker(worker), Notification::Close) => worker.flow.close_old_plan_version(),
+            (Role::Worker(worker), Notification::Prepare) => worker.flow.prepare(next.clone())?,
             (Role::Worker(worker), _) => worker.flow.reroute(now, next.clone())?,
-            (Role::Server(server, _), Tell::Close) => server.close_old_plan_version(),
-            (Role::Server(server, _), Tell::Lead) => server.lead(next.clone())?,
+            (Role::Server(server, _), Notification::Close) => server.close_old_plan_version(),
+            (Role::Server(server, _), Notification::Lead) => server.lead(next.clone())?,
             (Role::Server(server, _), _) => server.reroute(next.clone())?,
             (Role::Gone(_) | Role::Absent, _) => {}
         }
-        if what != Tell::Close {
-            process.told.clone_from(next);
+        if what != Notification::Close {
+            process.assignment.clone_from(next);
         }
         self.pump(id);
         self.changing.waiting -= 1;
-        if self.changing.waiting == 0 { self.all_told(what) } else { Ok(()) }
+        if self.changing.waiting == 0 { self.all_notified(what) } else { Ok(()) }
     }
 
     /// Handles that all processes are notified.
-    fn all_told(&mut self, what: Tell) -> Result<(), Error> {
+    fn all_notified(&mut self, what: Notification) -> Result<(), Error> {
         let all: Vec<_> = (0..self.processes.len() as u32).map(ProcessId).collect();
         match what {
-            Tell::Prepare | Tell::Move if self.changing.undoing => {
-                let told = std::mem::take(&mut self.changing.told);
-                self.tell_all(told, Tell::Back)
+            Notification::Prepare | Notification::Move if self.changing.undoing => {
+                let notified = std::mem::take(&mut self.changing.notified);
+                self.notify_all(notified, Notification::Back)
             }
-            Tell::Prepare => {
+            Notification::Prepare => {
                 let is_worker =
                     |id: &ProcessId| matches!(self.processes[id.0 as usize].role, Role::Worker(_));
-                self.tell_all(all.into_iter().filter(|id| !is_worker(id)).collect(), Tell::Lead)
+                self.notify_all(all.into_iter().filter(|id| !is_worker(id)).collect(), Notification::Lead)
             }
-            Tell::Lead => {
+            Notification::Lead => {
                 self.changing.progress = (self.wire.now, 0);
                 self.ask()
             }
-            Tell::Move | Tell::Back => self.tell_all(all, Tell::Close),
-            Tell::Close => self.end_change(),
+            Notification::Move | Notification::Back => self.notify_all(all, Notification::Close),
+            Notification::Close => self.end_change(),
         }
     }
 
@@ -206,14 +207,14 @@ impl Simulation<'_> {
             _ => None,
         };
         let Some(results) = all.iter().filter_map(behind).reduce(|all, one| all + one) else {
-            return self.tell_all(all, Tell::Close);
+            return self.notify_all(all, Notification::Close);
         };
         let (since, before) = self.changing.progress;
         if results != before {
             self.changing.progress = (self.wire.now, results);
         } else if self.wire.now > since + NO_RESULT_NANOS {
             // A host is paused, or no results arrive.
-            return self.tell_all(all, Tell::Move);
+            return self.notify_all(all, Notification::Move);
         }
         self.wire.events.at(self.wire.now + ASK_NANOS, EventKind::Ask);
         Ok(())

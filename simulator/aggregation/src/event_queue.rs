@@ -30,7 +30,7 @@ pub(crate) struct ProcessId(pub u32);
 
 /// Notification of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Tell {
+pub(crate) enum Notification {
     /// The new plan version, which its server will migrate to.
     Prepare,
     /// Start of the coordinated migration, since all workers know the new plan version.
@@ -63,7 +63,7 @@ pub(crate) enum EventKind {
     /// The plans change.
     Change,
     /// Notification of a process by the controller.
-    Tell(ProcessId, Tell),
+    Notification(ProcessId, Notification),
     /// An interval of the observer ends.
     Watch,
     /// Next frame of background traffic on a link.

@@ -54,22 +54,22 @@ impl Simulation<'_> {
             if !self.forged.is_empty()
                 && bytes.get(VALUES..).is_some_and(|values| self.forged.contains(values))
             {
-                self.wire.tally.heard += 1;
+                self.wire.tally.forged_delivered += 1;
             }
             let Node::Host(node) = &self.nodes[host] else { return };
-            let mut heard = false;
+            let mut delivered = false;
             for index in 0..node.processes.len() {
                 let Node::Host(node) = &self.nodes[host] else { return };
                 let id = node.processes[index];
                 let now = Instant::from_nanos(self.wire.now);
-                heard |= !matches!(self.processes[id.0 as usize].role, Role::Gone(_) | Role::Absent);
+                delivered |= !matches!(self.processes[id.0 as usize].role, Role::Gone(_) | Role::Absent);
                 if let Some(state) = self.processes[id.0 as usize].state_machine() {
                     state.handle_frame(now, &bytes);
                     self.pump(id);
                 }
             }
-            if !heard {
-                self.wire.tally.unheard += 1;
+            if !delivered {
+                self.wire.tally.undelivered += 1;
             }
         }
         self.wire.frames.get_mut(frame).bytes = bytes;

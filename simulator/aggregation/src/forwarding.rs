@@ -5,7 +5,7 @@ use inart_protocol_aggregation::Assignment;
 use crate::Error;
 use crate::event_queue::{EventKind, ProcessId};
 use crate::host::{Process, Role};
-use crate::larger::{Coming, ENDED, sum_of_all};
+use crate::larger::{ENDED, ReturningSum, sum_of_all};
 use crate::options::Options;
 use crate::server::Server;
 use crate::simulation::{Node, Simulation};
@@ -37,7 +37,7 @@ impl Simulation<'_> {
     }
 
     /// Returns whether that job forwards its sums.
-    pub(crate) fn goes_on(&self, job: &str) -> bool {
+    pub(crate) fn forwards_sums(&self, job: &str) -> bool {
         self.options.onward.as_ref().is_some_and(|onward| onward.jobs.iter().any(|name| name == job))
     }
 
@@ -45,7 +45,7 @@ impl Simulation<'_> {
     pub(crate) fn plan_end_elsewhere(&mut self) {
         let Some(ends) = self.options.onward.as_ref().and_then(|onward| onward.ends) else { return };
         for id in (0..self.processes.len() as u32).map(ProcessId) {
-            if self.goes_on(&self.processes[id.0 as usize].told.name) {
+            if self.forwards_sums(&self.processes[id.0 as usize].assignment.name) {
                 self.wire.events.at(ends.0.max(1), EventKind::EndElsewhere(id));
             }
         }
@@ -57,33 +57,38 @@ impl Simulation<'_> {
         let Process { job, role, .. } = &mut self.processes[id.0 as usize];
         let Role::Server(Server::Onward(server, incarnation), shard) = role else { return };
         let state = &mut self.jobs[*job];
-        let (Some(onward), Some(went_on)) = (&self.options.onward, &mut state.rounds.went_on) else { return };
+        let (Some(onward), Some(forwarded)) = (&self.options.onward, &mut state.rounds.forwarded) else {
+            return;
+        };
         while let Some(own) = server.next_sum() {
-            self.wire.tally.gone_on += 1;
-            let others: Vec<_> = (0..went_on.others()).map(|_| larger.drawn(&own)).collect();
+            self.wire.tally.sums_forwarded += 1;
+            let others: Vec<_> = (0..forwarded.others()).map(|_| larger.drawn(&own)).collect();
             let all = sum_of_all(&own.values, &others);
             let (answer, read) = own.answer(&all);
-            if let Err(problem) = went_on.add(*shard, &own, &all, read) {
+            if let Err(problem) = forwarded.add(*shard, &own, &all, read) {
                 state.wrong.get_or_insert(problem);
             }
             let delay = larger.delay(onward.within);
-            self.wire.tally.long_away += u64::from(u128::from(delay) >= self.options.peer_timeout.as_nanos());
-            larger.coming.insert(larger.next, Coming { to: id, incarnation: *incarnation, answer });
+            self.wire.tally.long_delayed +=
+                u64::from(u128::from(delay) >= self.options.peer_timeout.as_nanos());
+            larger.returning.insert(larger.next, ReturningSum { to: id, incarnation: *incarnation, answer });
             self.wire.events.at(now + delay, EventKind::Back(larger.next));
             larger.next += 1;
         }
     }
 
     /// The sum of all for a chunk is back.
-    pub(crate) fn come_back(&mut self, number: u32) {
-        let Some(Coming { to, .. }) = self.larger.coming.get(&number) else { return };
+    pub(crate) fn deliver_result(&mut self, number: u32) {
+        let Some(ReturningSum { to, .. }) = self.larger.returning.get(&number) else { return };
         let id = *to;
         let Process { job, host, role, .. } = &mut self.processes[id.0 as usize];
         if matches!(&self.nodes[*host], Node::Host(host) if host.paused > 0) {
             self.wire.events.at(self.wire.now + AGAIN_NANOS, EventKind::Back(number));
             return;
         }
-        let Some(Coming { incarnation, answer, .. }) = self.larger.coming.remove(&number) else { return };
+        let Some(ReturningSum { incarnation, answer, .. }) = self.larger.returning.remove(&number) else {
+            return;
+        };
         // The server that forwarded the sum may have restarted; then no process receives the result.
         match role {
             Role::Server(Server::Onward(server, alive), shard)
@@ -94,7 +99,7 @@ impl Simulation<'_> {
                     let wrong = format!("shard {shard}: the sum of all for chunk {sequence} is not taken");
                     self.jobs[*job].wrong.get_or_insert(wrong);
                 }
-                self.wire.tally.came_back += 1;
+                self.wire.tally.results_returned += 1;
                 self.pump(id);
             }
             _ => {}
@@ -114,7 +119,7 @@ impl Simulation<'_> {
     }
 
     /// Notifies a restarted server that the larger job has ended.
-    pub(crate) fn tell_of_end(&mut self, id: ProcessId) {
+    pub(crate) fn notify_of_end(&mut self, id: ProcessId) {
         if self.larger.has_ended {
             self.end_elsewhere(id);
         }

@@ -145,7 +145,7 @@ pub(crate) struct Process {
     pub host: usize,
     pub role: Role,
     /// Last assignment from the controller, used for a restart.
-    pub told: Assignment,
+    pub assignment: Assignment,
     /// Scheduled wake-up; others are void.
     pub wake_at: Option<u64>,
 }
@@ -163,7 +163,7 @@ impl Process {
         let flow = WorkerFlow::new(assignment.clone(), rank, incarnation, peer_timeout)?;
         let flow = flow.with_non_finite(handling);
         let role = Role::Worker(Worker { flow, rank, round: 0, tensors: Vec::new(), ended: None, end: None });
-        Ok(Self { job, host, role, told: assignment.clone(), wake_at: None })
+        Ok(Self { job, host, role, assignment: assignment.clone(), wake_at: None })
     }
 
     /// Creates a server with a peer timeout, which may forward its sums.
@@ -173,10 +173,16 @@ impl Process {
         host: usize,
         shard: ShardId,
         incarnation: Incarnation,
-        (peer_timeout, goes_on): (Duration, bool),
+        (peer_timeout, forwards_sums): (Duration, bool),
     ) -> Result<Self, AssignmentError> {
-        let server = Server::new(assignment, shard, incarnation, peer_timeout, goes_on)?;
-        Ok(Self { job, host, role: Role::Server(server, shard), told: assignment.clone(), wake_at: None })
+        let server = Server::new(assignment, shard, incarnation, peer_timeout, forwards_sums)?;
+        Ok(Self {
+            job,
+            host,
+            role: Role::Server(server, shard),
+            assignment: assignment.clone(),
+            wake_at: None,
+        })
     }
 
     /// The state machine, unless the process has ended.

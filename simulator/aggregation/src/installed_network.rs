@@ -32,7 +32,7 @@ pub struct InstalledNetwork {
 }
 
 /// A plan under a new plan version, installed next to the active one.
-pub(crate) struct Beside {
+pub(crate) struct StagedPlan {
     /// Tables of every switch.
     pub tables: BTreeMap<String, SwitchTables>,
     /// Assignment of the hosts of the job.
@@ -136,14 +136,14 @@ impl InstalledNetwork {
 
     /// Returns a plan under a new plan version next to the switches' tables. `live` is the plan version of
     /// the job's hosts, and `newest` the newest one ever used.
-    pub(crate) fn beside(
+    pub(crate) fn stage(
         &self,
         held: &BTreeMap<String, SwitchTables>,
         job: usize,
         plan: &Plan,
         live: PlanVersion,
         newest: PlanVersion,
-    ) -> Result<Beside, Error> {
+    ) -> Result<StagedPlan, Error> {
         let job = &self.jobs[job];
         // A plan of the network's own was scaled.
         let rate_scale = if *plan == job.plan { job.rate_scale } else { 1.0 };
@@ -167,7 +167,7 @@ impl InstalledNetwork {
         let intent =
             intent(&self.ports, self.dataplane.limits, held, &[wanted]).map_err(InstallError::from)?;
         assignment.plan_version = intent.plan_versions[&job.job];
-        Ok(Beside { tables: intent.desired, assignment })
+        Ok(StagedPlan { tables: intent.desired, assignment })
     }
 
     /// Returns the controller's tables for a switch that has lost all state, while the others keep theirs.

@@ -17,7 +17,7 @@ const SOONEST_NANOS: f64 = 1e3;
 
 /// A result in flight.
 #[derive(Debug)]
-pub(crate) struct Coming {
+pub(crate) struct ReturningSum {
     pub to: ProcessId,
     /// Incarnation of the server that forwarded the sum.
     pub incarnation: Incarnation,
@@ -30,7 +30,7 @@ pub(crate) struct Larger {
     /// Separate random stream.
     rng: ChaCha8Rng,
     /// Results in flight, by number.
-    pub coming: BTreeMap<u32, Coming>,
+    pub returning: BTreeMap<u32, ReturningSum>,
     /// The next number.
     pub next: u32,
     pub has_ended: bool,
@@ -40,7 +40,7 @@ impl Larger {
     pub fn new(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(6);
-        Self { rng, coming: BTreeMap::new(), next: 0, has_ended: false }
+        Self { rng, returning: BTreeMap::new(), next: 0, has_ended: false }
     }
 
     /// Draws the time until a result returns, in nanoseconds.

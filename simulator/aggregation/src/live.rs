@@ -8,7 +8,7 @@ pub struct Live {
     /// Requests to the controller, in any order.
     pub events: Vec<LiveEvent>,
     /// Longest delay of the controller's notifications and of hosts' answers.
-    pub told_within: Span,
+    pub notify_within: Span,
     /// Longest computation of workers of elastic jobs before each of their rounds.
     pub computes: Span,
     /// Time for which the first view of an elastic job waits for missing hosts.

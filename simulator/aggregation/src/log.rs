@@ -61,12 +61,12 @@ fn describe(bytes: &[u8]) -> String {
     let (plan_version, job, shard, worker) =
         (frame.plan_version(), frame.job(), frame.shard(), frame.worker());
     let (sequence, contributors) = (frame.sequence(), frame.contributors());
-    let told = match frame.kind() {
+    let details = match frame.kind() {
         Kind::Result => Feedback::parse(sequence, contributors.bitmap).to_string(),
         _ => format!("of {}:{:x}", contributors.group, contributors.bitmap),
     };
     format!(
-        "{} e{plan_version} j{job} s{shard} w{worker} #{sequence} {} {told} exponent {}",
+        "{} e{plan_version} j{job} s{shard} w{worker} #{sequence} {} {details} exponent {}",
         frame.kind(),
         frame.flags(),
         frame.exponent()

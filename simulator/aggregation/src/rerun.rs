@@ -51,15 +51,15 @@ impl Simulation<'_> {
         for &index in &processes {
             let host = self.processes[index].host;
             let incarnation = self.new_incarnation();
-            let told = &self.processes[index].told;
+            let assignment = &self.processes[index].assignment;
             self.processes[index] = match &self.processes[index].role {
                 Role::Worker(worker) => {
                     let how = (peer_timeout, self.handling());
-                    Process::worker(told, job, host, worker.rank, incarnation, how)?
+                    Process::worker(assignment, job, host, worker.rank, incarnation, how)?
                 }
                 Role::Server(_, shard) | Role::Gone(shard) => {
-                    let patience = (peer_timeout, self.goes_on(&told.name));
-                    Process::server(told, job, host, *shard, incarnation, patience)?
+                    let patience = (peer_timeout, self.forwards_sums(&assignment.name));
+                    Process::server(assignment, job, host, *shard, incarnation, patience)?
                 }
                 Role::Absent => continue,
             };

@@ -20,7 +20,7 @@ struct Summed {
 
 /// A chunk with values of a gradient.
 #[derive(Debug)]
-struct Place {
+struct ChunkSpan {
     shard: usize,
     /// Index among the chunks of a round in that shard.
     number: u32,
@@ -29,38 +29,39 @@ struct Place {
 
 /// Forwarded sums of a run of a job.
 #[derive(Debug)]
-pub(crate) struct WentOn {
+pub(crate) struct ForwardedSums {
     /// Number of other addends per sum.
     others: u32,
     exact: bool,
     /// Chunks in the order of values.
-    places: Vec<Place>,
+    spans: Vec<ChunkSpan>,
     /// Chunks per round, including placeholders and maxima, by shard.
     per_round: Vec<u32>,
     /// Sums, by shard and sequence.
     sums: BTreeMap<(usize, u32), Summed>,
 }
 
-impl WentOn {
+impl ForwardedSums {
     /// Creates the record of a job whose gradients of `len` values are cut into `tensors` tensors.
     pub fn new(assignment: &Assignment, len: usize, tensors: usize, others: u32) -> Self {
         let mut per_round = vec![0; assignment.shards.len()];
-        let mut places = Vec::new();
+        let mut spans = Vec::new();
         for part in cut(len, tensors) {
             let split = Split::new(assignment, part.len());
             let mut chunks = split.chunks();
-            for ((shard, next), told) in per_round.iter_mut().enumerate().zip(&assignment.shards) {
+            for ((shard, next), shard_assignment) in per_round.iter_mut().enumerate().zip(&assignment.shards)
+            {
                 let count = chunks_of(&split, shard);
                 for number in *next..*next + count {
                     if let Some(chunk) = chunks.next().filter(|chunk| !matches!(chunk, Chunk::Maxima(_))) {
                         let values = part.start + chunk.values().start..part.start + chunk.values().end;
-                        places.push(Place { shard, number, values });
+                        spans.push(ChunkSpan { shard, number, values });
                     }
                 }
-                *next += count.max(has_placeholder(told).into());
+                *next += count.max(has_placeholder(shard_assignment).into());
             }
         }
-        Self { others, exact: assignment.exact_sums, places, per_round, sums: BTreeMap::new() }
+        Self { others, exact: assignment.exact_sums, spans, per_round, sums: BTreeMap::new() }
     }
 
     /// Returns the number of other addends per sum.
@@ -81,7 +82,7 @@ impl WentOn {
     /// Duplicate forwarding, or an answer that workers would decode to other values.
     pub fn add(&mut self, shard: ShardId, own: &OwnSum, all: &[f32], read: Vec<f32>) -> Result<(), String> {
         let sequence = own.sequence;
-        // The same numbers: +0 may stand for -0.
+        // Equal numbers: +0 equals -0.
         if read != all {
             return Err(format!(
                 "shard {shard}: of the sum of all for chunk {sequence} workers read {read:?}"
@@ -105,8 +106,8 @@ impl WentOn {
         sent: &[Sent<'_>],
         received: &[Received<'_>],
     ) -> Result<(), String> {
-        let (mut went_on, mut all) = (vec![0.0; tensor.len()], vec![0.0; tensor.len()]);
-        for Place { shard, number, values } in &self.places {
+        let (mut forwarded, mut all) = (vec![0.0; tensor.len()], vec![0.0; tensor.len()]);
+        for ChunkSpan { shard, number, values } in &self.spans {
             if !tensor.contains(&values.start) {
                 continue;
             }
@@ -121,10 +122,10 @@ impl WentOn {
                 ));
             }
             let of_tensor = values.start - tensor.start..values.end - tensor.start;
-            went_on[of_tensor.clone()].copy_from_slice(own);
+            forwarded[of_tensor.clone()].copy_from_slice(own);
             all[of_tensor].copy_from_slice(read);
         }
-        let result = Received { rank: 0, worker: "(forwarded)", result: &went_on };
+        let result = Received { rank: 0, worker: "(forwarded)", result: &forwarded };
         check_round(&Lockstep, round, sent, &[result], self.exact)
             .map_err(|mismatch| mismatch.to_string())?;
         for Received { worker, result, .. } in received {
@@ -160,7 +161,7 @@ mod tests {
 
     /// Creates a record of 40 values in two tensors, of 13 and 27, in two shards. The second shard has almost
     /// no values: a placeholder for each tensor.
-    fn went_on() -> WentOn {
+    fn forwarded() -> ForwardedSums {
         let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
         let shard = |last, share| ShardAssignment {
             server: format!("s{last}"),
@@ -179,7 +180,7 @@ mod tests {
             workers: vec![WorkerAddress { name: "w1".into(), mac: mac(1) }],
             shards: vec![shard(8, 0.999), shard(9, 0.001)],
         };
-        WentOn::new(&assignment, 40, 2, 1)
+        ForwardedSums::new(&assignment, 40, 2, 1)
     }
 
     fn own(sequence: u32, values: Vec<f32>) -> OwnSum {
@@ -188,50 +189,50 @@ mod tests {
 
     /// Audits the second tensor of round 1 with these forwarded and received values. A frame has two values
     /// of 11 digits each.
-    fn told(second: f32, received: f32) -> Result<(), String> {
-        let mut went_on = went_on();
+    fn audited(second: f32, received: f32) -> Result<(), String> {
+        let mut forwarded = forwarded();
         for (frame, values) in (0..).zip([2; 13].into_iter().chain([1])) {
             let sum = own(21 + 7 + frame, vec![second; values]);
             let all = vec![second + 1.0; values];
-            went_on.add(ShardId::from(0), &sum, &all, all.clone()).expect("it is the first");
+            forwarded.add(ShardId::from(0), &sum, &all, all.clone()).expect("it is the first");
         }
         let sent = Sent { worker: "w1", values: &[5.0; 27] };
         let result = Received { rank: 0, worker: "w1", result: &[received; 27] };
-        went_on.check(1, &(13..40), &[sent], &[result])
+        forwarded.check(1, &(13..40), &[sent], &[result])
     }
 
     #[test]
     fn the_sum_of_all_is_right() {
-        assert_eq!(told(5.0, 6.0), Ok(()));
+        assert_eq!(audited(5.0, 6.0), Ok(()));
     }
 
     #[test]
-    fn what_went_on_and_is_no_sum_of_the_workers_is_told() {
-        let problem = told(4.0, 5.0).expect_err("4 of 5");
+    fn a_forwarded_sum_that_differs_from_the_workers_is_reported() {
+        let problem = audited(4.0, 5.0).expect_err("4 of 5");
         assert!(problem.contains("(forwarded)") && problem.contains("4 instead of 5"), "{problem}");
     }
 
     #[test]
     fn the_workers_own_sum_is_not_what_they_are_to_receive() {
-        let problem = told(5.0, 5.0).expect_err("the result lacks the other addends");
+        let problem = audited(5.0, 5.0).expect_err("the result lacks the other addends");
         assert!(problem.contains("worker w1") && problem.contains("5 instead of 6"), "{problem}");
     }
 
     #[test]
-    fn a_sum_that_goes_on_twice_or_never_is_told() {
-        let mut went_on = went_on();
+    fn a_sum_forwarded_twice_or_never_is_reported() {
+        let mut forwarded = forwarded();
         let shard = ShardId::from(1);
-        went_on.add(shard, &own(0, vec![]), &[], vec![]).expect("it is the first");
-        let problem = went_on.add(shard, &own(0, vec![]), &[], vec![]).expect_err("it is the second");
+        forwarded.add(shard, &own(0, vec![]), &[], vec![]).expect("it is the first");
+        let problem = forwarded.add(shard, &own(0, vec![]), &[], vec![]).expect_err("it is the second");
         assert_eq!(problem, "shard 1: the sum of chunk 0 was forwarded twice");
-        let problem = went_on.check(0, &(0..13), &[], &[]).expect_err("it has not");
+        let problem = forwarded.check(0, &(0..13), &[], &[]).expect_err("it has not");
         assert_eq!(problem, "round 0, shard 0: a result without a forwarded sum");
     }
 
     #[test]
-    fn an_answer_of_which_workers_read_something_else_is_told() {
-        let (mut went_on, own) = (went_on(), own(0, vec![1.0]));
-        let problem = went_on.add(ShardId::from(0), &own, &[2.0], vec![1.0]).expect_err("it is not 2");
+    fn an_answer_that_workers_read_differently_is_reported() {
+        let (mut forwarded, own) = (forwarded(), own(0, vec![1.0]));
+        let problem = forwarded.add(ShardId::from(0), &own, &[2.0], vec![1.0]).expect_err("it is not 2");
         assert_eq!(problem, "shard 0: of the sum of all for chunk 0 workers read [1.0]");
     }
 }

@@ -12,7 +12,7 @@ use inart_terms::{extended_fingerprint, fingerprint};
 use crate::bound;
 use crate::gradients::Gradients;
 use crate::host::cut;
-use crate::resume::WentOn;
+use crate::resume::ForwardedSums;
 
 /// The rounds of a run.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Rounds {
     /// Digest of all sums of those rounds, in order: equal if they are equal bit for bit.
     pub digest: u64,
     /// Forwarded sums of this run, in a job that is part of a larger one.
-    pub went_on: Option<WentOn>,
+    pub forwarded: Option<ForwardedSums>,
 }
 
 impl Rounds {
@@ -45,7 +45,7 @@ impl Rounds {
         gradients: Gradients,
         lens: Vec<usize>,
         tensors: usize,
-        went_on: Option<WentOn>,
+        forwarded: Option<ForwardedSums>,
     ) -> Self {
         Self {
             names: assignment.workers.iter().map(|worker| worker.name.clone()).collect(),
@@ -57,7 +57,7 @@ impl Rounds {
             audited: 0,
             sums_checked: 0,
             digest: fingerprint([]),
-            went_on,
+            forwarded,
         }
     }
 
@@ -65,7 +65,7 @@ impl Rounds {
     pub fn next_view(&mut self) {
         self.gradients.run += 1;
         self.open.clear();
-        self.went_on.iter_mut().for_each(WentOn::clear);
+        self.forwarded.iter_mut().for_each(ForwardedSums::clear);
     }
 
     /// Writes the gradient of the worker of that rank for that round.
@@ -103,7 +103,7 @@ impl Rounds {
         self.digest = extended_fingerprint(self.digest, words);
         self.check_gradients(round, &records)?;
         self.check(round, &records, &vec![true; records.len()])?;
-        if self.went_on.is_some() {
+        if self.forwarded.is_some() {
             return Ok(());
         }
         for part in self.parts() {
@@ -170,8 +170,8 @@ impl Rounds {
                     result: &record.result[part.clone()],
                 })
                 .collect();
-            match &self.went_on {
-                Some(went_on) => went_on.check(round, &part, &sent, &received)?,
+            match &self.forwarded {
+                Some(forwarded) => forwarded.check(round, &part, &sent, &received)?,
                 None => check_round(&Lockstep, round, &sent, &received, self.exact)
                     .map_err(|mismatch| mismatch.to_string())?,
             }
@@ -230,7 +230,7 @@ mod tests {
     const RIGHT: [f32; 2] = [1.5; 2];
 
     /// Returns the problem once both workers have ended the round.
-    fn told(first: RoundRecord, second: RoundRecord) -> Result<(), String> {
+    fn problem_of(first: RoundRecord, second: RoundRecord) -> Result<(), String> {
         let mut rounds = rounds();
         rounds.end(0, 0, first).expect("the second worker has not ended");
         rounds.end(0, 1, second)
@@ -238,22 +238,22 @@ mod tests {
 
     #[test]
     fn a_right_sum_is_right() {
-        assert_eq!(told(record(1.0, RIGHT), record(0.5, RIGHT)), Ok(()));
+        assert_eq!(problem_of(record(1.0, RIGHT), record(0.5, RIGHT)), Ok(()));
     }
 
     #[test]
-    fn a_bit_that_differs_from_the_sum_of_what_was_sent_is_told() {
+    fn a_bit_that_differs_from_the_sum_is_reported() {
         let wrong = [RIGHT[0], RIGHT[1].next_up()];
-        let problem = told(record(1.0, RIGHT), record(0.5, wrong)).expect_err("one is too many");
+        let problem = problem_of(record(1.0, RIGHT), record(0.5, wrong)).expect_err("one is too many");
         assert!(problem.contains("worker w2") && problem.contains("1.5000001 instead of 1.5"), "{problem}");
-        assert!(told(record(1.0, wrong), record(0.5, RIGHT)).is_err());
+        assert!(problem_of(record(1.0, wrong), record(0.5, RIGHT)).is_err());
     }
 
     #[test]
-    fn a_sum_of_what_is_not_the_gradient_is_told() {
+    fn a_sum_of_other_inputs_than_the_gradient_is_reported() {
         // The sum equals the inputs, but the first worker sent halves.
         let wrong = [1.0; 2];
-        let problem = told(record(0.5, wrong), record(0.5, wrong)).expect_err("its gradient is 1.0");
+        let problem = problem_of(record(0.5, wrong), record(0.5, wrong)).expect_err("its gradient is 1.0");
         assert_eq!(problem, "round 0, worker w1: its input differs from its gradient");
     }
 
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_without_somebody_who_never_began_is_told() {
+    fn a_sum_without_a_worker_that_never_started_is_reported() {
         let mut rounds = rounds();
         rounds.end(0, 0, record(1.0, [1.0; 2])).expect("the second worker has not ended");
         assert!(rounds.audit_open(&[(1, None), (0, None)]).is_err());

@@ -33,10 +33,10 @@ impl Server {
         shard: ShardId,
         incarnation: Incarnation,
         peer_timeout: Duration,
-        goes_on: bool,
+        forwards_sums: bool,
     ) -> Result<Self, AssignmentError> {
         let assignment = assignment.clone();
-        Ok(match goes_on {
+        Ok(match forwards_sums {
             true => {
                 let completion_rule = Onward::new(assignment.workers.len());
                 let server = ServerShard::with_completion_rule(

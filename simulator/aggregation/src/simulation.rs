@@ -26,7 +26,7 @@ use crate::observer::Observer;
 use crate::options::{CAPABILITIES, Options};
 use crate::pool::Pool;
 use crate::report::Report;
-use crate::resume::WentOn;
+use crate::resume::ForwardedSums;
 use crate::rounds::Rounds;
 use crate::tally::{Switched, Tally};
 use crate::wire::Wire;
@@ -266,13 +266,13 @@ impl<'a> Simulation<'a> {
     fn add_job(&mut self, assignment: Assignment) -> Result<usize, Error> {
         let (job, network) = (self.jobs.len(), self.network);
         let mut workers = Vec::new();
-        if !self.comes_and_goes(&assignment) {
+        if !self.is_dynamic(&assignment) {
             let host = |name: &str| network.topology.node_named(name).expect("jobs run on hosts").index();
             let timeout = self.options.peer_timeout;
             for (shard, server) in assignment.shards.iter().enumerate() {
                 let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
                 let (host, incarnation) = (host(&server.server), self.new_incarnation());
-                let patience = (timeout, self.goes_on(&assignment.name));
+                let patience = (timeout, self.forwards_sums(&assignment.name));
                 let process = Process::server(&assignment, job, host, shard, incarnation, patience)?;
                 self.add(process);
             }
@@ -330,9 +330,9 @@ impl<'a> Simulation<'a> {
             return Err(Error::Option { option: "skip", problem });
         }
         let tensors = tensor_count(gradient_values, self.options.tensors);
-        let onward = self.options.onward.as_ref().filter(|_| self.goes_on(&assignment.name));
-        let went_on = onward.map(|onward| WentOn::new(assignment, lens[0], tensors, onward.others));
-        Ok(Rounds::new(assignment, gradients, lens, tensors, went_on))
+        let onward = self.options.onward.as_ref().filter(|_| self.forwards_sums(&assignment.name));
+        let forwarded = onward.map(|onward| ForwardedSums::new(assignment, lens[0], tensors, onward.others));
+        Ok(Rounds::new(assignment, gradients, lens, tensors, forwarded))
     }
 
     /// Returns the workers' handling of NaN and infinity.
@@ -395,9 +395,9 @@ impl<'a> Simulation<'a> {
                 EventKind::Rerun(job) => self.rerun(job as usize)?,
                 EventKind::Late(channel, frame) => self.wire.transmit(channel, frame),
                 EventKind::Change => self.begin_change()?,
-                EventKind::Tell(id, what) => self.tell(id, what)?,
+                EventKind::Notification(id, what) => self.notify(id, what)?,
                 EventKind::Ask => self.ask()?,
-                EventKind::Back(number) => self.come_back(number),
+                EventKind::Back(number) => self.deliver_result(number),
                 EventKind::EndElsewhere(id) => self.end_elsewhere(id),
                 EventKind::Live(number) => self.live(number)?,
                 EventKind::Watch => self.watch()?,

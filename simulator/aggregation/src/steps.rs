@@ -137,15 +137,15 @@ impl Simulation<'_> {
             let Process { job, host, role, .. } = &self.processes[id.0 as usize];
             if let (Role::Gone(shard), job, host) = (role, *job, *host) {
                 let (shard, peer_timeout) = (*shard, self.options.peer_timeout);
-                let told = self.processes[id.0 as usize].told.clone();
+                let assignment = self.processes[id.0 as usize].assignment.clone();
                 let incarnation = self.new_incarnation();
-                let patience = (peer_timeout, self.goes_on(&told.name));
+                let patience = (peer_timeout, self.forwards_sums(&assignment.name));
                 self.processes[id.0 as usize] =
-                    Process::server(&told, job, host, shard, incarnation, patience)?;
+                    Process::server(&assignment, job, host, shard, incarnation, patience)?;
                 self.wire.tally.server_restarts += 1;
                 self.pump(id);
-                self.tell_anew(id);
-                self.tell_of_end(id);
+                self.instruct_restarted(id);
+                self.notify_of_end(id);
             }
         }
         Ok(())

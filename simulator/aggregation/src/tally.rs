@@ -44,7 +44,7 @@ tally! {
     /// Frames on a link that went down, or sent to one that was down.
     cut "frame lost at a failed link",
     /// Frames to a host that was not running.
-    unheard "frame to a stopped host",
+    undelivered "frame to a stopped host",
     /// Frames to a switch without a program.
     unprogrammed "frame to a switch without a program",
     /// Frames that a switch recirculated.
@@ -84,11 +84,11 @@ tally! {
     /// Changes by replanning.
     followed "plan change by replanning",
     /// Jobs that were installed while others ran.
-    jobs_come "job added",
+    jobs_added "job added",
     /// Jobs that were not: no plan, no capacity, or a switch refused.
     jobs_refused "job not admitted",
     /// Jobs that were taken off the switches.
-    jobs_gone "job removed",
+    jobs_removed "job removed",
     /// Jobs that were deleted while their hosts ran.
     jobs_deleted "running job deleted",
     /// Elastic jobs that were paused.
@@ -108,9 +108,9 @@ tally! {
     /// States that a worker loaded from another one.
     loads "state loaded",
     /// Hosts of elastic jobs that were killed.
-    member_deaths "host crashed",
+    member_crashes "host crashed",
     /// Hosts that were restarted.
-    member_returns "host restarted",
+    member_restarts "host restarted",
     /// Second hosts of a name that were refused.
     doubles_refused "duplicate host refused",
     /// Hosts that left while they waited for a view.
@@ -120,11 +120,11 @@ tally! {
     /// Hosts that were still in a view when the next one started.
     hanging "host evicted",
     /// Forwarded sums.
-    gone_on "sum sent onward",
+    sums_forwarded "sum sent onward",
     /// Results that returned for forwarded sums.
-    came_back "sum of all received",
+    results_returned "sum of all received",
     /// Sums that were away for the peer timeout or longer.
-    long_away "long-delayed sum",
+    long_delayed "long-delayed sum",
     /// Larger jobs that ended elsewhere.
     ended_elsewhere "larger job ended",
     /// Controllers that were started.
@@ -134,7 +134,7 @@ tally! {
     /// Controllers with other plans than the previous one on their machine.
     controllers_replanned "controller restarted with other plans",
     /// Controllers that were started while another one ran.
-    controllers_beside "two controllers at once",
+    controllers_concurrent "two controllers at once",
     /// Controllers that ended because another one replaced them.
     controllers_replaced "controller replaced",
     /// Attempts of a replaced controller to open a session again, refused by a switch.
@@ -142,7 +142,7 @@ tally! {
     /// Sessions that a switch refused since it serves another controller.
     controllers_waiting "switch serving another controller",
     /// Sessions that a controller gave back since another switch was not to be had.
-    switches_given_back "switch released",
+    switches_released "switch released",
     /// Controllers that were killed.
     controllers_killed "controller killed",
     /// Controllers that were killed with updates in flight.
@@ -162,7 +162,7 @@ tally! {
     /// Installs that were undone since a switch refused.
     installs_rolled_back "install rolled back",
     /// Switches that hung for a while.
-    switches_stood "switch hung",
+    switches_hung "switch hung",
     /// Switches that lost rows.
     rows_lost "rows lost",
     /// Hosts that were paused.
@@ -178,7 +178,7 @@ tally! {
     /// Forged frames of another job that a host sent.
     forged "forged frame",
     /// Forged frames that reached a host, tagged or not.
-    heard "forged frame at a host",
+    forged_delivered "forged frame at a host",
 }
 
 impl Tally {

@@ -114,8 +114,8 @@ impl Simulation<'_> {
                 return Some(format!("wrong sum: job {}, {wrong}", assignment.name));
             }
         }
-        if self.wire.tally.heard > 0 {
-            return Some(format!("{} forged frames reached a host", self.wire.tally.heard));
+        if self.wire.tally.forged_delivered > 0 {
+            return Some(format!("{} forged frames reached a host", self.wire.tally.forged_delivered));
         }
         let of_job = |job: usize| self.jobs[job].failure.clone().or(self.job_failure(job, ended));
         (0..self.jobs.len()).find_map(of_job).or_else(|| self.live_failure()).or_else(|| self.wrong_tables())
@@ -151,7 +151,7 @@ impl Simulation<'_> {
                 }
                 Some(End::Failed(failure))
                     if !self.is_excused(failure, index, worker.rank.index())
-                        && !self.is_told(failure, blamed)
+                        && !self.names_odd_length(failure, blamed)
                         && !self.names_skipper(failure, index) =>
                 {
                     return Some(format!(
@@ -180,7 +180,7 @@ impl Simulation<'_> {
 
     /// Returns whether a failure names that worker for its length. A worker that ended early may not have
     /// reported its length; then another one is odd.
-    fn is_told(&self, failure: &Failure, blamed: Option<usize>) -> bool {
+    fn names_odd_length(&self, failure: &Failure, blamed: Option<usize>) -> bool {
         let Failure::Aborted { reason: AbortReason::Mismatch { seen, expected }, culprit, .. } = failure
         else {
             return false;
@@ -238,7 +238,7 @@ impl Simulation<'_> {
                 return true;
             }
             Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => &workers[culprit.index()].name,
-            Failure::Elsewhere { told } => return self.larger.has_ended && told.to_string() == ENDED,
+            Failure::Elsewhere { reason } => return self.larger.has_ended && reason.to_string() == ENDED,
             Failure::NotFinite { .. } => {
                 return self.options.adjust.is_some() || self.is_ended_by_nan(job, Some(rank));
             }

@@ -34,7 +34,7 @@ pub struct Follow {
     /// Thresholds of a worthwhile change.
     pub thresholds: ReplanThresholds,
     /// Longest notification delay of hosts.
-    pub told_within: Span,
+    pub notify_within: Span,
     /// Whether to use the first plan that is found.
     pub quick: bool,
 }

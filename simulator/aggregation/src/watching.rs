@@ -51,7 +51,7 @@ impl Simulation<'_> {
         };
         self.wire.log.note(self.wire.now, || decision.to_string());
         if let (true, Ok(plans)) = (decision.is_change(), planned) {
-            let refused = self.change_to(&plans, request.is_coordinated(&decision), follow.told_within);
+            let refused = self.change_to(&plans, question.is_led(&decision), follow.notify_within);
             match refused {
                 Ok(true) => self.observer.next = plans,
                 Ok(false) => self.changed(Some("a switch refuses the tables".to_owned())),

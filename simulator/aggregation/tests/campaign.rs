@@ -133,7 +133,7 @@ fn a_seed_whose_plan_versions_share_slots_on_tofino() {
 }
 
 #[test]
-fn a_trial_that_fails_is_shrunk_to_what_it_fails_of() {
+fn a_failing_trial_is_shrunk_to_its_cause() {
     let mut trial = Trial::of_seed(3);
     // Not even the first frame arrives in a microsecond, whatever the faults.
     trial.options.limit = Span(1000);
@@ -148,7 +148,7 @@ fn a_trial_that_fails_is_shrunk_to_what_it_fails_of() {
 /// A two-level plan that the controller could not install: frames reached a switch by one port on two of
 /// their paths.
 #[test]
-fn a_seed_whose_sums_crossed_the_ways_of_their_gradients() {
+fn a_seed_whose_sums_crossed_the_paths_of_their_gradients() {
     let trial = Trial::of_seed(3557);
     assert_eq!(trial.levels, Levels::Two);
     assert_eq!(trial.run(support::dataplane()).unwrap().failure, None);
@@ -157,7 +157,7 @@ fn a_seed_whose_sums_crossed_the_ways_of_their_gradients() {
 /// A server that restarted during its job's migration was not notified: no host used a plan version that it
 /// knew, so it learned too late that the others had aborted.
 #[test]
-fn a_seed_whose_server_comes_back_during_a_move() {
+fn a_seed_whose_server_restarts_during_a_migration() {
     let report = Trial::of_seed(543).run(dataplane()).unwrap();
     assert_eq!(report.failure, None);
     assert_eq!((report.tally.server_restarts, report.jobs[0].ends.len()), (1, 4), "{report}");

@@ -18,7 +18,7 @@ fn changes(count: u32, gap: u64) -> Changes {
         count,
         first: Span(5 * MS),
         gap: Span(gap),
-        told_within: Span(2 * MS),
+        notify_within: Span(2 * MS),
         coordinated: true,
         undone: Share::default(),
         plans: Vec::new(),
@@ -75,7 +75,7 @@ fn goodput_stays_where_a_window_takes_long() {
 
 /// No result of in-network sums arrives between the first and the last host's migration.
 #[test]
-fn hosts_that_move_when_they_are_told_stop_meanwhile() {
+fn hosts_that_migrate_when_notified_stall_meanwhile() {
     let ratio = goodput_ratio(&racks(6), Changes { coordinated: false, ..changes(20, 30 * MS) }, 20_000);
     assert!(ratio > 0.85 && ratio < 1.02, "{ratio}");
 }
@@ -89,7 +89,7 @@ fn goodput_stays_on_the_papers_network() {
 }
 
 #[test]
-fn changes_are_undone_in_bad_weather() {
+fn changes_are_undone_under_faults() {
     for coordinated in [true, false] {
         let wanted = Changes { undone: Share::near(0.5), coordinated, ..changes(30, MS) };
         let (network, options) = network(&racks(5), wanted, 3_000);
@@ -118,7 +118,7 @@ fn jobs_of_two_levels_and_of_two_kinds_change_too() {
         plan_all(&topology, &Planning { levels: Levels::Two, ..Planning::new(schemes::OPTIMIZED) }).unwrap();
     let network = InstalledNetwork::install(&topology, dataplane(), &plans, 16).unwrap();
     let sets = alternatives(&topology, &plans, 1, 2);
-    let changes = Changes { plans: sets, told_within: Span(200_000), ..changes(10, 100_000) };
+    let changes = Changes { plans: sets, notify_within: Span(200_000), ..changes(10, 100_000) };
     let changes = Some(Changes { first: Span(100_000), ..changes });
     let options = Options { gradient_values: 5_000, changes, ..Options::default() };
     assert_eq!(run(&network, &options, &Faults::default()).changes.unwrap().lost_rounds, 0);

@@ -52,7 +52,7 @@ fn known(topology: &Topology, traffic: &LinkTraffic) -> Topology {
 
 fn run(network: &InstalledNetwork, traffic: &LinkTraffic, follows: bool, seed: u64) -> Watched {
     let follow =
-        Follow { thresholds: ReplanThresholds::default(), told_within: Span(SECOND / 500), quick: false };
+        Follow { thresholds: ReplanThresholds::default(), notify_within: Span(SECOND / 500), quick: false };
     let watch = Watch { every: Span(SECOND / 5), until: Some(END), follow: follows.then_some(follow) };
     let options = Options {
         rounds: 1,

@@ -28,7 +28,7 @@ fn count(log: &str, channel: &str, kind: &str) -> (usize, usize) {
 }
 
 #[test]
-fn a_queue_marks_a_frame_the_sum_keeps_it_and_the_result_tells_every_worker() {
+fn a_queue_marks_a_frame_the_sum_and_the_result_for_every_worker() {
     let topology = Topology::from_yaml(LINE).unwrap();
     let network = network(&topology, schemes::OPTIMIZED, 64);
     let options = Options { rounds: 3, gradient_values: 6400, ..Options::default() };
@@ -40,22 +40,22 @@ fn a_queue_marks_a_frame_the_sum_keeps_it_and_the_result_tells_every_worker() {
         let log = String::from_utf8(log).unwrap();
         // Hosts do not mark frames; the queues behind v2 are short.
         assert_eq!(count(&log, "w1>v1", "gradient").0 + count(&log, "w2>v1", "gradient").0, 0);
-        let [gradients, partials, results, told] = [
+        let [gradients, partials, results, delivered] = [
             count(&log, "v1>v2", "gradient"),
             count(&log, "v2>s", "partial"),
             count(&log, "s>v2", "result"),
             count(&log, "v1>w1", "result"),
         ];
         // 200 chunks of values a round, and one of maxima.
-        assert_eq!((gradients.1, partials.1, results.1, told.1), (1206, 603, 603, 603), "{faults}");
+        assert_eq!((gradients.1, partials.1, results.1, delivered.1), (1206, 603, 603, 603), "{faults}");
         assert_eq!(
-            [gradients.0, partials.0, results.0, told.0].map(|marked| marked > 0),
+            [gradients.0, partials.0, results.0, delivered.0].map(|marked| marked > 0),
             [marks; 4],
             "{faults}"
         );
         // One mark is enough for a sum; a result has just those of its sum.
         assert!(gradients.0 <= 2 * partials.0 && partials.0 <= gradients.0, "{gradients:?} {partials:?}");
-        assert_eq!((results.0, told.0), (partials.0, partials.0), "{faults}");
+        assert_eq!((results.0, delivered.0), (partials.0, partials.0), "{faults}");
         assert_eq!(report.jobs[0].servers[0].marked, partials.0 as u64, "{faults}");
     }
 }

@@ -74,7 +74,7 @@ fn a_seed_gives_the_same_trial_again() {
 
 /// A start that waits for the last switch does not repair the others.
 #[test]
-fn a_trial_of_controllers_that_fails_is_shrunk_to_what_it_fails_of() {
+fn a_failing_trial_of_controllers_is_shrunk_to_its_cause() {
     let mut trial = (1..).map(Trial::of_seed).find(|trial| trial.events.len() > 5).unwrap();
     let is_switch = |node: &&Node| node.kind == NodeKind::Switch;
     let switch = trial.topology.nodes().iter().find(is_switch).unwrap().name.clone();
@@ -201,7 +201,7 @@ fn a_controller_killed_in_the_middle_of_an_update_leaves_the_plan_in_force() {
 
 /// A switch without ids was free for a moment, and the disconnected controller took it back.
 #[test]
-fn a_controller_that_was_cut_off_takes_no_switch_of_its_successor() {
+fn a_disconnected_controller_takes_no_switch_of_its_successor() {
     let switches = ["C0", "C1", "T0", "T1"];
     let cut_off = switches.map(|switch| (1000, away(switch, 0, 5000)));
     let moment = switches.map(|switch| (5900, away(switch, 1, 600)));
@@ -213,7 +213,7 @@ fn a_controller_that_was_cut_off_takes_no_switch_of_its_successor() {
 
 /// A controller that was killed had started to write another plan under the number on the unreachable switch.
 #[test]
-fn an_plan_version_that_a_switch_which_is_away_may_hold_is_not_used_again() {
+fn a_plan_version_that_an_unreachable_switch_may_hold_is_not_reused() {
     let mut writing = 0;
     for switch in ["C0", "C1", "T0", "T1"] {
         for ms in (44..=84).step_by(4) {
@@ -245,7 +245,7 @@ fn a_refused_install_names_switches_that_were_lost_before_it_was_undone() {
 /// The switches that obeyed another controller were unreachable before they could report it again: the first
 /// controller ended as if its plan could not be installed.
 #[test]
-fn a_controller_that_was_replaced_says_so_although_the_switches_are_away() {
+fn a_replaced_controller_reports_it_although_the_switches_are_unreachable() {
     let mut replaced = 0;
     for ms in (30..=62).step_by(4) {
         for later in (30..=75).step_by(5) {

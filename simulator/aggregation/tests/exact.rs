@@ -47,25 +47,25 @@ fn sums_are_exact_whatever_is_lost_or_restarted() {
     let exact = fig1.with_jobs(vec![Job { exact: true, ..fig1.jobs()[0].clone() }]);
     let options = Options { rounds: 4, gradient_values: 1000, adjust: Some(wild), ..Options::default() };
     for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
-        let calm = run(&exact, scheme, "", &options);
+        let undisturbed = run(&exact, scheme, "", &options);
         let faulty = run(&exact, scheme, FAULTS, &options);
-        assert_eq!(calm.jobs[0].digest, faulty.jobs[0].digest, "{scheme}");
+        assert_eq!(undisturbed.jobs[0].digest, faulty.jobs[0].digest, "{scheme}");
         assert!(
             faulty.faults["frame lost"] > 0 && faulty.faults["switch restart"] == 2,
             "{:?}",
             faulty.faults
         );
-        for server in calm.jobs[0].servers.iter().chain(&faulty.jobs[0].servers) {
+        for server in undisturbed.jobs[0].servers.iter().chain(&faulty.jobs[0].servers) {
             assert_eq!(server.partials > 0, scheme != schemes::LBMM, "{scheme}");
             assert_eq!((server.other_numbers, server.overflows, server.other_shapes), (0, 0, 0), "{scheme}");
         }
-        println!("{scheme}: {} exact sums, twice", calm.sums_checked);
+        println!("{scheme}: {} exact sums, twice", undisturbed.sums_checked);
     }
 }
 
 /// Switches sum both.
 #[test]
-fn exact_jobs_run_beside_others() {
+fn exact_jobs_run_next_to_others() {
     let options = Options { rounds: 3, gradient_values: 1000, ..Options::default() };
     for first_exact in [true, false] {
         let report = run(&two_jobs(first_exact), schemes::OPTIMIZED, FAULTS, &options);

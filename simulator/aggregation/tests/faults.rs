@@ -19,7 +19,7 @@ fn faults_are_written_as_they_are_read() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_refused() {
+fn unsupported_faults_are_refused() {
     let topology = fig1();
     let network = network(&topology, schemes::ATP, 2);
     let options = Options { rounds: 1, gradient_values: 64, ..Options::default() };

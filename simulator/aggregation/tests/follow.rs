@@ -24,7 +24,8 @@ fn two_ways() -> Topology {
 }
 
 fn run(follows: bool, others: Vec<LinkTraffic>, faults: &str) -> Report {
-    let follow = Follow { thresholds: ReplanThresholds::default(), told_within: Span(2 * MS), quick: false };
+    let follow =
+        Follow { thresholds: ReplanThresholds::default(), notify_within: Span(2 * MS), quick: false };
     let watch =
         Watch { every: Span(50 * MS), until: Some(Span(2500 * MS)), follow: follows.then_some(follow) };
     let options =

@@ -45,14 +45,14 @@ fn a_server_that_was_started_again_knows_that_it_has_forgotten() {
     let report = run("{at: 1 ms, crash: s2, duration: 100 ms}");
     let ends = ends(&report, "");
     assert_eq!(ends.len(), 6);
-    let told = "parameter server s2 (shard 1) was restarted and has lost its sums";
-    assert!(ends.iter().all(|end| end.contains(told)), "{report}");
+    let expected = "parameter server s2 (shard 1) was restarted and has lost its sums";
+    assert!(ends.iter().all(|end| end.contains(expected)), "{report}");
     assert!(report.seconds < 1.5, "{report}");
 }
 
 #[test]
-fn a_part_that_is_cut_off_ends_on_both_sides() {
-    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], duration: 1000 s}");
+fn a_partitioned_job_ends_on_both_sides() {
+    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], for: 1000 s}");
     assert_eq!(ends(&report, "").len(), 6);
 }
 

@@ -44,15 +44,15 @@ fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
     for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
         let network = network(&topology, scheme, 16);
         let loss = "links: [{drop: 1%, duplicate: 1%}]\n";
-        for calm_faults in ["", loss] {
-            let calm = run(&network, calm_faults);
-            assert!(calm.refused.is_empty(), "{calm}");
-            assert_eq!(calm.summed_in_switches > 0, scheme != schemes::LBMM, "{calm}");
+        for undisturbed_faults in ["", loss] {
+            let undisturbed = run(&network, undisturbed_faults);
+            assert!(undisturbed.refused.is_empty(), "{undisturbed}");
+            assert_eq!(undisturbed.summed_in_switches > 0, scheme != schemes::LBMM, "{undisturbed}");
             // An idle host, a worker of the other job, and its server.
             for host in ["idle", "b2", "b3", "sb"] {
-                let report = run(&network, &format!("{calm_faults}{}", salvoes(host)));
+                let report = run(&network, &format!("{undisturbed_faults}{}", salvoes(host)));
                 let refused: u64 = report.refused.values().sum();
-                let lost = if calm_faults.is_empty() { 0 } else { 60 };
+                let lost = if undisturbed_faults.is_empty() { 0 } else { 60 };
                 println!("{scheme}, {host}: {:?} of {}", report.refused, report.tally.forged);
                 assert_eq!(report.tally.forged, 1000, "{report}");
                 assert!(refused.abs_diff(1000) <= lost, "{report}");
@@ -61,7 +61,7 @@ fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
                     "messages, too: {report}"
                 );
                 assert!(report.refused[&Reason::Tagged.to_string()] > 100, "in VLANs: {report}");
-                for (job, undisturbed) in report.jobs.iter().zip(&calm.jobs) {
+                for (job, undisturbed) in report.jobs.iter().zip(&undisturbed.jobs) {
                     assert_eq!((job.rounds, &job.digest), (6, &undisturbed.digest), "{scheme}, {host}");
                     // No forged frame reached a server either.
                     for server in &job.servers {
@@ -70,9 +70,9 @@ fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
                         assert_eq!(refused, [0; 4], "{scheme}, {host}: {server:?}");
                     }
                 }
-                if host == "idle" && calm_faults.is_empty() {
+                if host == "idle" && undisturbed_faults.is_empty() {
                     // On a separate link: equal to the nanosecond and the last counter.
-                    assert_eq!(format!("{:?}", report.jobs), format!("{:?}", calm.jobs), "{scheme}");
+                    assert_eq!(format!("{:?}", report.jobs), format!("{:?}", undisturbed.jobs), "{scheme}");
                     assert!(report.refused.len() >= 5, "for many reasons: {report}");
                 }
             }

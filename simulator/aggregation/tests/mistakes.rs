@@ -34,7 +34,7 @@ fn a_job_that_is_run_again_under_its_plan_version_has_the_sums_of_its_own_run() 
 }
 
 #[test]
-fn every_worker_is_told_whose_gradient_has_another_length() {
+fn every_worker_learns_whose_gradient_has_another_length() {
     for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
         for rank in [0, 3, 5] {
             // A shorter last chunk, a chunk less and more, only exact values, and no values.
@@ -43,8 +43,8 @@ fn every_worker_is_told_whose_gradient_has_another_length() {
                 let options = Options { gradient_values: 300, odd_length: odd, ..Options::default() };
                 let report = run(scheme, LOSS, &options);
                 assert_eq!((report.sums_checked, report.jobs[0].ends.len()), (0, 6), "{report}");
-                let told = format!("worker {rank} (w{}) ", rank + 1);
-                assert!(report.jobs[0].ends.iter().all(|end| end.end.contains(&told)), "{report}");
+                let expected = format!("worker {rank} (w{}) ", rank + 1);
+                assert!(report.jobs[0].ends.iter().all(|end| end.end.contains(&expected)), "{report}");
             }
         }
     }
@@ -69,7 +69,7 @@ fn a_skipped_round_of_the_same_length_ends_every_worker_by_name() {
 }
 
 #[test]
-fn a_worker_that_is_not_there_skips_nothing() {
+fn an_unknown_worker_skips_nothing() {
     let network = network(&fig1(), schemes::OPTIMIZED, 4);
     let skip = Skip { rank: 6, round: 1 };
     let options = Options { skip: Some(skip), ..Options::default() };
@@ -81,7 +81,7 @@ fn a_worker_that_is_not_there_skips_nothing() {
 }
 
 #[test]
-fn a_worker_that_is_not_there_has_no_length() {
+fn an_unknown_worker_has_no_length() {
     let network = network(&fig1(), schemes::OPTIMIZED, 4);
     let odd = OddLength { rank: 6, gradient_values: 1 };
     let options = Options { odd_length: Some(odd), ..Options::default() };

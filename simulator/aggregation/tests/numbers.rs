@@ -58,17 +58,17 @@ const LOSSY: &str =
 
 /// Runs without and with faults: every sum is right, the bits are equal, and no sum saturates.
 fn saturates_nowhere(what: &str, network: &InstalledNetwork, options: &Options) {
-    let calm = run(network, "", options);
+    let undisturbed = run(network, "", options);
     let lossy = run(network, LOSSY, options);
-    for report in [&calm, &lossy] {
+    for report in [&undisturbed, &lossy] {
         assert_eq!(report.failure, None, "{what}");
         assert_eq!((report.jobs[0].rounds, report.jobs[0].ends.len()), (options.rounds, 0), "{what}");
-        assert_eq!(report.jobs[0].digest, calm.jobs[0].digest, "{what}");
+        assert_eq!(report.jobs[0].digest, undisturbed.jobs[0].digest, "{what}");
         for server in &report.jobs[0].servers {
             assert_eq!((server.overflows, server.other_numbers, server.other_shapes), (0, 0, 0), "{what}");
         }
     }
-    assert!(calm.refused.is_empty() && lossy.faults["frame lost"] > 0, "{what}");
+    assert!(undisturbed.refused.is_empty() && lossy.faults["frame lost"] > 0, "{what}");
 }
 
 #[test]
@@ -110,16 +110,16 @@ fn sums_survive_the_loss_of_any_single_frame() {
         gradient_values: 300,
         ..options(|_, rank, _, v| one_in_each_block(&UP, rank, v))
     };
-    let calm = run(&network, "", &options);
-    assert_eq!(calm.failure, None);
-    for hop in 0..calm.packet_hops {
+    let undisturbed = run(&network, "", &options);
+    assert_eq!(undisturbed.failure, None);
+    for hop in 0..undisturbed.packet_hops {
         for way in [SingleFault::Drop, SingleFault::Duplicate, SingleFault::Delay(Span(300_000_000))] {
             let report = run(&network, "", &Options { single: Some((hop, way)), ..options.clone() });
             assert_eq!(report.failure, None, "hop {hop}: {way:?}");
-            assert_eq!(report.jobs[0].digest, calm.jobs[0].digest, "hop {hop}: {way:?}");
+            assert_eq!(report.jobs[0].digest, undisturbed.jobs[0].digest, "hop {hop}: {way:?}");
         }
     }
-    println!("{} hops, each lost, duplicated and delayed: equal bits", calm.packet_hops);
+    println!("{} hops, each lost, duplicated and delayed: equal bits", undisturbed.packet_hops);
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn a_nan_or_an_infinity_ends_the_job_at_every_worker_by_name() {
                 assert_eq!(report.jobs[0].ends.len(), 6, "{report}");
                 for end in &report.jobs[0].ends {
                     let own = end.worker == "w4";
-                    let told = "worker 3 (w4) has a gradient with a NaN or an infinity";
-                    assert!(own || end.end.contains(told), "{}: {}", end.worker, end.end);
+                    let expected = "worker 3 (w4) has a gradient with a NaN or an infinity";
+                    assert!(own || end.end.contains(expected), "{}: {}", end.worker, end.end);
                     assert!(!own || end.end.contains("of this worker's gradient"), "{}", end.end);
                 }
             }

@@ -35,21 +35,21 @@ const CHUNKS: u64 = 11 + 21;
 const BLOCKS: u64 = 2 + 3;
 
 #[test]
-fn what_comes_back_is_the_result_whatever_is_lost_doubled_or_late() {
+fn the_returned_sum_is_the_result_under_loss_duplication_and_delay() {
     let faults = "{queue: 100 frames, links: [{drop: 2%, duplicate: 2%, reorder: 5%, reorder_by: 2 ms}], \
                   events: [{at: 5 ms, restart: T0, duration: 10 ms}, {at: 30 ms, pause: s0, duration: 50 ms}]}";
     for within in [Span(2_000), Span(3_000_000), Span(400_000_000)] {
         let report = run(faults, &options(within, None));
         assert_eq!((report.failure.as_deref(), report.jobs[0].rounds), (None, 3), "{report}");
-        assert_eq!(report.tally.gone_on, 3 * CHUNKS, "each once: {report}");
-        assert_eq!(report.tally.came_back, 3 * CHUNKS, "{report}");
+        assert_eq!(report.tally.sums_forwarded, 3 * CHUNKS, "each once: {report}");
+        assert_eq!(report.tally.results_returned, 3 * CHUNKS, "{report}");
         assert_eq!(report.sums_checked, 3 * 3 * BLOCKS, "{report}");
         assert!(report.tally.dropped > 0 && report.tally.duplicated > 0 && report.tally.restarts == 1);
     }
 }
 
 #[test]
-fn exact_sums_of_any_size_go_on_and_come_back() {
+fn exact_sums_of_any_size_are_forwarded_and_return() {
     let job = racks(3).jobs()[0].clone();
     let exact = racks(3).with_jobs(vec![Job { exact: true, ..job }]);
     let faults = "links: [{drop: 2%, duplicate: 2%, reorder: 5%, reorder_by: 2 ms}]";
@@ -62,7 +62,11 @@ fn exact_sums_of_any_size_go_on_and_come_back() {
             let options = Options { gradient_values, sizes, ..options(Span(3_000_000), None) };
             let report = run_on(topology, faults, &options);
             assert_eq!((report.failure.as_deref(), report.jobs[0].rounds), (None, 3), "{report}");
-            assert_eq!((report.tally.gone_on, report.tally.came_back), (3 * chunks, 3 * chunks), "{report}");
+            assert_eq!(
+                (report.tally.sums_forwarded, report.tally.results_returned),
+                (3 * chunks, 3 * chunks),
+                "{report}"
+            );
             assert_eq!(
                 report.summed_in_switches == 0,
                 gradient_values == 300,
@@ -74,14 +78,14 @@ fn exact_sums_of_any_size_go_on_and_come_back() {
 
 /// Workers wait for longer than the peer timeout, and blame no peer.
 #[test]
-fn nobody_is_missed_while_a_sum_is_away_for_longer_than_the_peer_timeout() {
+fn no_worker_times_out_while_a_sum_is_forwarded_for_longer_than_the_peer_timeout() {
     let report = run("{}", &options(Span(60_000_000_000), None));
     assert_eq!(report.failure, None, "{report}");
-    assert!(report.tally.long_away > 0 && report.jobs[0].ends.is_empty(), "{report}");
+    assert!(report.tally.long_delayed > 0 && report.jobs[0].ends.is_empty(), "{report}");
 }
 
 #[test]
-fn who_dies_inside_is_named_at_all_others_though_sums_are_away() {
+fn a_crashed_host_is_named_at_all_others_while_sums_are_forwarded() {
     let report = run("events: [{at: 10 ms, crash: w1}]", &options(Span(50_000_000), None));
     assert_eq!(report.failure, None, "{report}");
     let ends: Vec<_> = report.jobs[0].ends.iter().filter(|end| end.worker != "w1").collect();
@@ -97,21 +101,21 @@ fn a_server_that_is_started_again_ends_its_part_by_name() {
     let restarted = "parameter server s0 (shard 0) was restarted";
     let ends = &report.jobs[0].ends;
     assert!(ends.len() == 3 && ends.iter().all(|end| end.end.contains(restarted)), "{report}");
-    assert!(report.tally.came_back < report.tally.gone_on, "{report}");
+    assert!(report.tally.results_returned < report.tally.sums_forwarded, "{report}");
 }
 
 #[test]
-fn every_worker_is_told_what_ended_the_larger_job() {
+fn every_worker_learns_what_ended_the_larger_job() {
     let faults = "links: [{drop: 5%}]";
     let report = run(faults, &options(Span(50_000_000), Some(Span(20_000_000))));
     assert_eq!((report.failure.as_deref(), report.tally.ended_elsewhere), (None, 1), "{report}");
-    let told = "the job was aborted: site n2: worker w5 was stopped";
+    let expected = "the job was aborted: site n2: worker w5 was stopped";
     let ends = &report.jobs[0].ends;
-    assert!(ends.len() == 3 && ends.iter().all(|end| end.end == told), "{report}");
+    assert!(ends.len() == 3 && ends.iter().all(|end| end.end == expected), "{report}");
 }
 
 #[test]
-fn what_cannot_go_on_is_refused() {
+fn jobs_that_cannot_forward_sums_are_refused() {
     let refused = |options: &Options| {
         let network = network(&racks(3), schemes::OPTIMIZED, 8);
         simulate(&network, &Faults::default(), options, None).unwrap_err().to_string()
@@ -119,6 +123,6 @@ fn what_cannot_go_on_is_refused() {
     let mut options = options(Span(1_000), Some(Span(1_000)));
     options.runs = 2;
     assert_eq!(refused(&options), "onward: the larger job ends, and its parts run 2 times; expected once");
-    options.onward.as_mut().unwrap().jobs.push("nobody".to_owned());
-    assert_eq!(refused(&options), "onward: the run has no job nobody; give a name of the topology");
+    options.onward.as_mut().unwrap().jobs.push("unknown".to_owned());
+    assert_eq!(refused(&options), "onward: the run has no job unknown; give a name of the topology");
 }

@@ -46,12 +46,12 @@ fn outline(log: &[u8]) -> String {
     for line in text.lines() {
         let mut words = line.split_whitespace().skip(1);
         let place = words.next().unwrap();
-        let told: Vec<_> = words.collect();
+        let rest: Vec<_> = words.collect();
         let frame =
-            told.iter().position(|word| word.strip_prefix('e').is_some_and(|n| n.parse::<u16>().is_ok()));
+            rest.iter().position(|word| word.strip_prefix('e').is_some_and(|n| n.parse::<u16>().is_ok()));
         let what = match frame {
-            Some(plan_version) => told[..plan_version].join(" "),
-            None => format!("{place} {}", told.join(" ")),
+            Some(plan_version) => rest[..plan_version].join(" "),
+            None => format!("{place} {}", rest.join(" ")),
         };
         *counts.entry(what).or_default() += 1;
     }
@@ -65,7 +65,7 @@ fn the_same_seed_gives_the_same_log_and_another_seed_another() {
     assert_eq!(first, second);
     assert_eq!(format!("{report:?}"), format!("{again:?}"));
     assert_ne!(first, run(8).0);
-    // If these differ, the run does: look at how, and whether it was meant.
+    // If these differ, the run does: check how, and whether the change was intended.
     insta::assert_snapshot!("log", outline(&first));
     insta::assert_snapshot!("report", report);
 }
@@ -76,8 +76,8 @@ fn a_log_makes_no_difference_and_neither_do_the_faults_for_the_sums() {
     let network = network(&topology, schemes::OPTIMIZED, 8);
     let options = Options { rounds: 3, gradient_values: 3000, seed: 7, ..Options::default() };
     let silent = simulate(&network, &Faults::from_yaml(FAULTS).unwrap(), &options, None).unwrap();
-    let calm = simulate(&network, &Faults::default(), &options, None).unwrap();
+    let undisturbed = simulate(&network, &Faults::default(), &options, None).unwrap();
     let (_, logged) = run(7);
     assert_eq!(format!("{silent:?}"), format!("{logged:?}"));
-    assert_eq!(silent.jobs[0].digest, calm.jobs[0].digest);
+    assert_eq!(silent.jobs[0].digest, undisturbed.jobs[0].digest);
 }

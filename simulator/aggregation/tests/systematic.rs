@@ -12,8 +12,8 @@ use support::{fig1, network};
 /// Runs with each hop of the undisturbed run disturbed in turn. Returns the number of hops.
 fn disturb_each_hop(network: &InstalledNetwork, options: &Options) -> u64 {
     let faults = Faults::default();
-    let calm = simulate(network, &faults, options, None).unwrap();
-    assert_eq!((calm.failure.as_deref(), calm.faults.len()), (None, 0));
+    let undisturbed = simulate(network, &faults, options, None).unwrap();
+    assert_eq!((undisturbed.failure.as_deref(), undisturbed.faults.len()), (None, 0));
     // Held back beyond the end of the round without it, and beyond the first timeout.
     let ways = [
         SingleFault::Drop,
@@ -21,20 +21,20 @@ fn disturb_each_hop(network: &InstalledNetwork, options: &Options) -> u64 {
         SingleFault::Delay(Span(200_000)),
         SingleFault::Delay(Span(300_000_000)),
     ];
-    for hop in 0..calm.packet_hops {
+    for hop in 0..undisturbed.packet_hops {
         for way in ways {
             let options = Options { single: Some((hop, way)), ..options.clone() };
             let report = simulate(network, &faults, &options, None).unwrap();
             assert_eq!(report.failure, None, "hop {hop}: {way:?}");
-            assert_eq!(report.jobs[0].digest, calm.jobs[0].digest, "hop {hop}: {way:?}");
+            assert_eq!(report.jobs[0].digest, undisturbed.jobs[0].digest, "hop {hop}: {way:?}");
             assert_eq!(
                 (report.sums_checked, report.faults.values().sum()),
-                (calm.sums_checked, 1),
+                (undisturbed.sums_checked, 1),
                 "hop {hop}: {way:?}"
             );
         }
     }
-    calm.packet_hops
+    undisturbed.packet_hops
 }
 
 #[test]

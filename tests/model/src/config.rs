@@ -2,7 +2,9 @@
 
 use anyhow::{Result, ensure};
 
-use inart_protocol_aggregation::completion_rule::{CompletionRule, Due, Lockstep, Onward, Progress};
+use inart_protocol_aggregation::completion_rule::{
+    CompletionRule, ContributionRule, Lockstep, Onward, Progress,
+};
 use inart_wire::Exponent as WireExponent;
 
 use crate::marks::Marks;
@@ -290,7 +292,7 @@ impl Config {
 
     /// Those who have to be in each result that a worker gets.
     pub fn due(&self, receiver: u8) -> Ranks {
-        let due = |rank: &u8| COMPLETION_RULE.is_due(usize::from(*rank), usize::from(receiver));
+        let due = |rank: &u8| COMPLETION_RULE.requires(usize::from(*rank), usize::from(receiver));
         (0..self.workers).filter(due).map(one).sum()
     }
 

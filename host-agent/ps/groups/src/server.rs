@@ -5,7 +5,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
-use inart_host_agent::{Migrator, OnwardNews, OnwardServer, Options, Transport};
+use inart_host_agent::{Migrator, OnwardEvent, OnwardServer, Options, Transport};
 use inart_protocol_aggregation::{Assignment, Failure, ServerCounters};
 use inart_wire::ShardId;
 
@@ -41,8 +41,8 @@ pub struct Ending {
     pub model: Vec<f32>,
 }
 
-enum GroupEvent {
-    Onward(OnwardNews),
+enum Heard {
+    News(OnwardEvent),
     Ended(Result<ServerCounters, inart_host_agent::Error>),
 }
 
@@ -216,21 +216,21 @@ impl RackServer {
 
     fn handle(&mut self, group: usize, event: GroupEvent, on_event: &mut dyn FnMut(&TurnEvent, &[f32])) {
         let job = self.group_states[group].job.clone();
-        match event {
-            GroupEvent::Onward(OnwardNews::Begun) => {}
-            GroupEvent::Onward(OnwardNews::Sum { .. }) if self.error.is_some() => {}
-            GroupEvent::Onward(OnwardNews::Sum { sum, .. }) => {
+        match heard {
+            Heard::News(OnwardEvent::Started) => {}
+            Heard::News(OnwardEvent::Sum { .. }) if self.error.is_some() => {}
+            Heard::News(OnwardEvent::Sum { sum, .. }) => {
                 if let Err(error) = self.part.take(group, sum) {
                     let error = RackError::Part { job, error };
                     return self.end(error);
                 }
                 self.pass_on(on_event);
             }
-            GroupEvent::Onward(OnwardNews::Aborted(failure)) => {
+            Heard::News(OnwardEvent::Aborted(failure)) => {
                 self.end(RackError::Group { job, error: Box::new(failure.into()) });
             }
-            GroupEvent::Onward(OnwardNews::Stopped) => self.end(RackError::Stopped(self.name.clone())),
-            GroupEvent::Ended(ended) => {
+            Heard::News(OnwardEvent::Stopped) => self.end(RackError::Stopped(self.name.clone())),
+            Heard::Ended(ended) => {
                 self.group_states[group].has_ended = true;
                 match ended {
                     Ok(counters) => self.group_states[group].ended = Some(counters),
@@ -308,7 +308,7 @@ impl RackServer {
                 inart_host_agent::Error::Failure(Failure::Aborted { name, reason, .. }) => {
                     format!("job {job}: worker {name} {reason}")
                 }
-                inart_host_agent::Error::Failure(Failure::Elsewhere { told }) => told.to_string(),
+                inart_host_agent::Error::Failure(Failure::Elsewhere { reason }) => reason.to_string(),
                 other => format!("job {job}: {other}"),
             },
             other => other.to_string(),

@@ -100,7 +100,7 @@ pub struct PsServerEnd {
     pub dropped: u64,
     /// Packets that had arrived before.
     pub repeated: u64,
-    /// Packets that the server did not ask for.
+    /// Packets that the server did not request.
     pub unasked: u64,
     /// Packets that cannot be decoded.
     pub malformed: u64,

@@ -24,7 +24,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use inart_protocol_aggregation::exact_sum::{EXACT_VALUES, ExactSum};
 use inart_protocol_aggregation::scale::{
-    BLOCK_VALUES, dequantise, exponent_of, first_not_finite, largest_size, quantise,
+    BLOCK_VALUES, dequantize, exponent_of, first_not_finite, largest_size, quantize,
 };
 use inart_protocol_sites::{SiteNo, Summand};
 
@@ -50,8 +50,8 @@ pub fn round(values: &mut [f32], tensor_values: usize) {
         // Below the normal floats the last bit is that of the least of them.
         let last_bit = (largest >> (f32::MANTISSA_DIGITS - 1)).max(1) - TO_LAST_BIT;
         integers.clear();
-        quantise(block, last_bit, &mut integers);
-        block.iter_mut().zip(&integers).for_each(|(value, integer)| *value = dequantise(*integer, last_bit));
+        quantize(block, last_bit, &mut integers);
+        block.iter_mut().zip(&integers).for_each(|(value, integer)| *value = dequantize(*integer, last_bit));
     }
 }
 
@@ -173,7 +173,7 @@ impl ChunkSum {
                 0 => floats.fill(0.0),
                 1 => {
                     let step = i32::from(part.run.unit) - 149;
-                    let integers = words(part.bytes).map(|word| dequantise(word as i32, step));
+                    let integers = words(part.bytes).map(|word| dequantize(word as i32, step));
                     floats.iter_mut().zip(integers).for_each(|(float, value)| *float = value);
                 }
                 _ => floats.iter_mut().zip(part.sums()).for_each(|(float, sum)| *float = sum.rounded()),

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use inart_host_agent::{OnwardNews, OnwardServer, SumsBack};
+use inart_host_agent::{OnwardEvent, OnwardServer, SumsBack};
 use inart_protocol_aggregation::{Failure, ServerCounters};
 use inart_sites_agent::{DriverError, Inside, SiteCommand};
 
@@ -153,20 +153,20 @@ impl Gateway<'_> {
                 let error = HostError::CameBack { site: name() };
                 return self.end(error.to_string(), error);
             }
-            News::Inside(OnwardNews::Begun) => {
+            News::Inside(OnwardEvent::Started) => {
                 self.times.begin(Instant::now());
             }
-            News::Inside(OnwardNews::Sum { sum, told }) => {
-                if let Err(error) = self.inside.take(sum, told) {
+            News::Inside(OnwardEvent::Sum { sum, reported_length }) => {
+                if let Err(error) = self.inside.take(sum, reported_length) {
                     let error = HostError::Fit { site: name(), error };
                     return self.end(error.to_string(), error);
                 }
             }
-            News::Inside(OnwardNews::Aborted(failure)) => {
+            News::Inside(OnwardEvent::Aborted(failure)) => {
                 let told = in_words(&name(), &failure);
                 return self.end(told, HostError::Inside { site: name(), error: Box::new(failure.into()) });
             }
-            News::Inside(OnwardNews::Stopped) => {
+            News::Inside(OnwardEvent::Stopped) => {
                 let error = HostError::Stopped { site: name() };
                 return self.end(error.to_string(), error);
             }

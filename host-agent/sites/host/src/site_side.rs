@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use inart_connections::{Host, Names, Transport};
-use inart_host_agent::OnwardNews;
+use inart_host_agent::OnwardEvent;
 use inart_host_agent::status::StatusPublisher;
 use inart_protocol_aggregation::ServerCounters;
 use inart_protocol_sites::SiteNo;
@@ -32,7 +32,7 @@ pub(crate) enum News {
         values: Vec<f32>,
     },
     /// What the server of the site's inside has.
-    Inside(OnwardNews),
+    Inside(OnwardEvent),
     /// The server of the site's inside has ended.
     InsideEnded(Result<ServerCounters, inart_host_agent::Error>),
     StateWanted {

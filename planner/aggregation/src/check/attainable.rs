@@ -24,7 +24,7 @@ pub struct Sustainable {
 /// # Errors
 /// A plan that is of another network or job.
 pub fn sustainable_rate(topology: &Topology, plan: &Plan) -> Result<Sustainable, Violation> {
-    sustainable_beside(topology, plan, &[])
+    sustainable_next_to(topology, plan, &[])
 }
 
 /// Returns the rate at which results and gradients of a plan that does not count its results fit every link,
@@ -50,7 +50,7 @@ pub fn held_by_results(topology: &Topology, plan: &Plan) -> Option<Sustainable> 
 }
 
 /// Returns the rate of a plan next to other plans that send at these rates (bit/s).
-pub(crate) fn sustainable_beside(
+pub(crate) fn sustainable_next_to(
     topology: &Topology,
     plan: &Plan,
     others: &[(&Plan, f64)],

@@ -20,7 +20,7 @@ mod tolerance;
 mod violation;
 
 use crate::plan::Plan;
-pub(crate) use attainable::sustainable_beside;
+pub(crate) use attainable::sustainable_next_to;
 pub use attainable::{Sustainable, held_by_results, sustainable_rate};
 use demand::demand_of;
 use inart_topologies::switched::Topology;

@@ -18,19 +18,19 @@ pub(super) enum Resource {
 
 pub(super) struct Network<'t> {
     pub topology: &'t Topology,
-    neighbours: HashMap<NodeId, Vec<NodeId>>,
-    /// Hops to the nodes asked for so far, by those nodes.
+    neighbors: HashMap<NodeId, Vec<NodeId>>,
+    /// Hops to the requested nodes, by node.
     distances: RefCell<HashMap<NodeId, Rc<HashMap<NodeId, usize>>>>,
 }
 
 impl<'t> Network<'t> {
     pub fn new(topology: &'t Topology) -> Self {
-        let mut neighbours: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        let mut neighbors: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for [a, b] in topology.links().iter().map(|link| link.ends) {
-            neighbours.entry(a).or_default().push(b);
-            neighbours.entry(b).or_default().push(a);
+            neighbors.entry(a).or_default().push(b);
+            neighbors.entry(b).or_default().push(a);
         }
-        Network { topology, neighbours, distances: RefCell::default() }
+        Network { topology, neighbors, distances: RefCell::default() }
     }
 
     pub fn node(&self, name: &str) -> Option<NodeId> {
@@ -71,7 +71,7 @@ impl<'t> Network<'t> {
         while let Some(node) = reached.pop_front() {
             let forwards = node == to || self.is_switch(node);
             let next = distances[&node] + 1;
-            for &before in self.neighbours.get(&node).filter(|_| forwards).into_iter().flatten() {
+            for &before in self.neighbors.get(&node).filter(|_| forwards).into_iter().flatten() {
                 distances.entry(before).or_insert_with(|| {
                     reached.push_back(before);
                     next

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::beside::beside;
 use super::bound::max_min;
 use super::improve::improve;
+use super::next_to::plan_next_to;
 use super::set::{Laid, Network, Set, part_of_time};
 use super::together::{bounded, construct, fairest, reaches};
 use crate::bounds::closed_form;
-use crate::check::{Sustainable, Violation, sustainable_beside, sustainable_rate};
+use crate::check::{Sustainable, Violation, sustainable_next_to, sustainable_rate};
 use crate::model::Model;
 use crate::options::Options;
 use crate::plan::{Bounds, Plan};
@@ -71,7 +71,7 @@ pub fn plan_again(
             let left = network.left_for(job, &best, &best.rates);
             let options = Options { time_left: &half, ..*options };
             // The others may use all capacity: then the active plan stays.
-            let Ok(plan) = beside(&network, &options, job, left, f64::INFINITY) else { continue };
+            let Ok(plan) = plan_next_to(&network, &options, job, left, f64::INFINITY) else { continue };
             let mut laid = best.laid.clone();
             laid[job] = network.laid(plan);
             best = fairest(best, network.side_by_side(laid, &most));
@@ -98,7 +98,7 @@ fn standing(network: &Network<'_>, most: &[f64]) -> Result<Set, PlanError> {
         let part = set.laid.len() as f64 / (set.laid.len() + 1) as f64;
         let rates: Vec<f64> = set.rates.iter().map(|rate| rate * part).collect();
         let left = network.left_for(usize::MAX, &set, &rates);
-        laid[job] = Some(network.laid(beside(network, network.options, job, left, f64::INFINITY)?));
+        laid[job] = Some(network.laid(plan_next_to(network, network.options, job, left, f64::INFINITY)?));
     }
     Ok(network.side_by_side(laid.into_iter().flatten().collect(), most))
 }
@@ -125,7 +125,7 @@ pub fn sustainable_rates(topology: &Topology, plans: &[Plan]) -> Result<Vec<Sust
     for &(job, rate_bps) in &sending {
         let others = sending.iter().filter(|&&(other, _)| other != job);
         let others: Vec<(&Plan, f64)> = others.map(|&(other, rate)| (&plans[other], rate)).collect();
-        let limit = sustainable_beside(topology, &plans[job], &others)?.limit;
+        let limit = sustainable_next_to(topology, &plans[job], &others)?.limit;
         alone[job] = Sustainable { rate_bps, limit };
     }
     Ok(alone)

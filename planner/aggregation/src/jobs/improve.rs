@@ -1,7 +1,7 @@
 //! Makes a set of plans fairer, by replanning a slow job and those that limit it.
 
-use super::beside::{beside, is_small};
 use super::fair::is_fairer;
+use super::next_to::{is_small, plan_next_to};
 use super::set::{Network, Set};
 use crate::model::Model;
 use crate::plan::Plan;
@@ -155,7 +155,9 @@ impl Search<'_> {
     fn plan_again(&mut self, trial: &mut Set, job: usize, rates: &[f64], most: &[f64]) -> bool {
         self.moves = self.moves.saturating_sub(1);
         let left = self.network.left_for(job, trial, rates);
-        let Ok(plan) = beside(self.network, self.network.options, job, left, most[job]) else { return false };
+        let Ok(plan) = plan_next_to(self.network, self.network.options, job, left, most[job]) else {
+            return false;
+        };
         self.lay(trial, job, plan);
         true
     }

@@ -1,8 +1,8 @@
 //! Jobs that join running ones. Running jobs keep their routes and shares, and reduce their rates for
 //! fairness.
 
-use super::beside::beside;
 use super::fair::is_fairer;
+use super::next_to::plan_next_to;
 use super::set::{Network, Set, part_of_time};
 use crate::choices::Levels;
 use crate::model::Model;
@@ -70,7 +70,7 @@ fn join(network: &Network<'_>, options: &Options<'_>, set: Set, job: usize) -> R
         let rates: Vec<f64> = set.rates.iter().map(|rate| rate * part).collect();
         let left = network.left_for(usize::MAX, &set, &rates);
         // If the others leave no capacity to plan in, the next share does.
-        let Ok(plan) = beside(network, options, job, left, f64::INFINITY) else { continue };
+        let Ok(plan) = plan_next_to(network, options, job, left, f64::INFINITY) else { continue };
         let other = with(plan);
         if is_fairer(&other.rates, &best.rates) {
             best = other;

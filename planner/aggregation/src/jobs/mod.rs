@@ -9,7 +9,6 @@
 //! (`fair`, exact). Jobs are replanned next to the others as long as that is fairer (`together`).
 
 mod again;
-mod beside;
 mod bound;
 mod check;
 mod fair;
@@ -17,6 +16,7 @@ mod improve;
 mod in_turn;
 mod join;
 mod links;
+mod next_to;
 mod plans;
 mod set;
 mod together;

@@ -9,7 +9,7 @@ use super::fair::{Program, Row, fill, is_fairer};
 use super::uses::{Index, Units, per_bit};
 use crate::model::{Model, Resource};
 use crate::options::{Options, Shares};
-use crate::plan::{Limit, Plan, Taken};
+use crate::plan::{Limit, OtherUse, Plan};
 use inart_topologies::switched::{Job, Topology};
 
 /// The jobs to plan on one network.
@@ -174,7 +174,7 @@ impl<'a> Network<'a> {
                 let mut load = model.load(resource, used_bps);
                 let others = taken[resource as usize] - used_bps;
                 if others > 1e-9 * load.capacity_bps {
-                    plan.other_jobs.push(Taken { resource: load.resource.clone(), used_bps: others });
+                    plan.other_jobs.push(OtherUse { resource: load.resource.clone(), used_bps: others });
                     load.capacity_bps = (load.capacity_bps - others).max(0.0);
                 }
                 plan.load.push(load);

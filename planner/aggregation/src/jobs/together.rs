@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::beside::{is_small, within};
 use super::fair::is_fairer;
 use super::improve::improve;
+use super::next_to::{is_small, within};
 use super::set::{Laid, Network, Set, part_of_time};
 use super::{bound, in_turn};
 use crate::bounds::closed_form;

@@ -74,13 +74,13 @@ impl Needs<'_> {
     /// T(F): returns the least capacity of switches with which every worker can send F to a server that
     /// receives up to `intake`; infinite if none is enough. Rises with F.
     fn capacity(&self, intake: f64, sending: f64) -> f64 {
-        let taken_in = whole(intake, sending);
-        let mut excess = self.workers - taken_in;
+        let received = whole(intake, sending);
+        let mut excess = self.workers - received;
         if excess <= 0.0 {
             return 0.0;
         }
         let largest = self.switches.capacities.first().map_or(0.0, |&(c, _)| whole(c, sending));
-        if taken_in < (self.workers / largest.powi(2)).ceil() {
+        if received < (self.workers / largest.powi(2)).ceil() {
             return f64::INFINITY;
         }
         let mut needed = 0.0;

@@ -34,11 +34,11 @@ fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<
     let mut steps: Vec<(usize, f64)> = vec![(0, (intake / workers as f64).min(top))];
     let limits = (1..=workers).flat_map(|n| [capacity / n as f64, intake / n as f64]);
     for rate in limits.chain([top]).filter(|&rate| rate > 0.0 && rate <= top) {
-        let (taken_in, size) = (whole(intake, rate) as usize, whole(capacity, rate) as usize);
-        let excess = workers.saturating_sub(taken_in);
+        let (received, size) = (whole(intake, rate) as usize, whole(capacity, rate) as usize);
+        let excess = workers.saturating_sub(received);
         // After groups of workers, and groups of the rest, no further aggregation is possible.
         let once = if size < 2 { workers } else { workers / size + workers % size };
-        if size >= 2 && taken_in >= once.div_ceil(size) && excess.div_ceil(size - 1) <= switches {
+        if size >= 2 && received >= once.div_ceil(size) && excess.div_ceil(size - 1) <= switches {
             steps.push((excess.div_ceil(size - 1), rate));
         }
     }

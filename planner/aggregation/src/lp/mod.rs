@@ -214,8 +214,8 @@ mod tests {
         let rate = |time_left: &dyn Fn() -> f64| {
             solve(&router, None, time_left).map(|found| found.map(|optimum| optimum.rate))
         };
-        // Every look at the clock takes a second; the number of looks an unlimited run takes is enough, fewer
-        // are not.
+        // Every query of the clock takes a second; the number of queries of an unlimited run suffices, fewer
+        // do not.
         let looks = Cell::new(0);
         let best = rate(&|| {
             looks.set(looks.get() + 1);

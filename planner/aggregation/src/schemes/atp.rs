@@ -101,7 +101,7 @@ pub(crate) fn place(router: &Router<'_>, ignore_capacity: bool) -> Placement {
     best
 }
 
-/// Workers by the aggregating switch they hang on (the first, for a worker on several).
+/// Returns the workers by their aggregating access switch (the first, for a multi-homed worker).
 fn racks(model: &Model<'_>) -> BTreeMap<NodeIx, Vec<usize>> {
     let mut racks: BTreeMap<NodeIx, Vec<usize>> = BTreeMap::new();
     for (w, &worker) in model.workers.iter().enumerate() {

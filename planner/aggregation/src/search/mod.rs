@@ -23,7 +23,7 @@ const GROWTH: (usize, f64) = (16, 1.02);
 /// Steps after which a little of one server's rate is passed on to another, and the most of the total that
 /// is.
 const RETUNE: (usize, f64) = (64, 0.005);
-/// Steps after which weights are looked at for being too far apart.
+/// Steps after which the range of weights is checked.
 const TAME: usize = 512;
 
 /// A placement under search, with the load it makes at the rates sought.
@@ -116,7 +116,7 @@ impl<'r, 'm> Search<'r, 'm> {
                 self.retune();
             }
             if (step + 1).is_multiple_of(TAME) {
-                self.state.tame_weights();
+                self.state.clip_weights();
             }
         }
         false

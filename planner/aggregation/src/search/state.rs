@@ -280,7 +280,7 @@ impl<'m> State<'m> {
     }
 
     /// Scales the weights to a range in which they still distinguish resources.
-    pub fn tame_weights(&mut self) {
+    pub fn clip_weights(&mut self) {
         let heaviest = self.weight.iter().copied().fold(1.0, f64::max);
         if heaviest > 1e6 {
             self.weight.iter_mut().for_each(|w| *w = (*w / heaviest * 1e3).max(1.0));

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::cells::{Cell, Choice};
 use super::grouping::Grouping;
-use crate::packing::{Row, maximise_sum};
+use crate::packing::{Row, maximize_sum};
 
 /// Forgives rounding errors upwards, relative to C.
 const FITS: f64 = 1e-11;
@@ -146,9 +146,9 @@ impl<'c> Bins<'c> {
 
     /// Returns the largest group next to another one of two members at least.
     fn largest_shared(&self, cell: &Cell) -> usize {
-        let beside = 2.0 * (self.smallest - self.slack).max(0.0);
+        let shared = 2.0 * (self.smallest - self.slack).max(0.0);
         let least = self.least(cell).max(1e-12 * self.capacity);
-        let most = ((self.capacity * (1.0 + FITS) - beside) / least).floor();
+        let most = ((self.capacity * (1.0 + FITS) - shared) / least).floor();
         (most.max(0.0) as usize).min(cell.group)
     }
 
@@ -390,7 +390,7 @@ impl<'c> Bins<'c> {
             Row { uses, limit: self.capacity }
         };
         let rows: Vec<Row> = (0..servers).map(alone).chain(self.filled.iter().map(shared)).collect();
-        let sending = maximise_sum(servers, &rows);
+        let sending = maximize_sum(servers, &rows);
         let rate: f64 = sending.iter().sum();
         if rate >= self.top - self.slack {
             let sending = sending.iter().zip(self.cells).map(|(f, cell)| f.min(cell.rate)).collect();

@@ -4,7 +4,7 @@
 //! price should rise where those paths use more than the fill holds, a reward where fewer workers are served
 //! than exist. Trees of results use links like paths.
 
-use super::prices::{Certificate, Network, Prices, Ways};
+use super::prices::{Certificate, CheapestPaths, Network, Prices};
 use crate::model::Arc;
 
 /// Share of the last direction that is kept.
@@ -19,7 +19,7 @@ const SHRINK: f64 = 0.7;
 /// Prices during the ascent.
 pub(super) struct Ascent<'n, 'm> {
     network: &'n Network<'m>,
-    ways: Ways,
+    paths: CheapestPaths,
     /// Looks so far, over all rates.
     pub looks: usize,
 }
@@ -33,7 +33,7 @@ pub(super) struct Peak {
 
 impl<'n, 'm> Ascent<'n, 'm> {
     pub fn new(network: &'n Network<'m>) -> Self {
-        Ascent { network, ways: Ways::new(network), looks: 0 }
+        Ascent { network, paths: CheapestPaths::new(network), looks: 0 }
     }
 
     /// Climbs until `sending` is refuted, for at most `looks` iterations and while time is left.
@@ -50,8 +50,8 @@ impl<'n, 'm> Ascent<'n, 'm> {
         loop {
             self.looks += 1;
             spent += 1;
-            self.ways.find(self.network, &mut prices);
-            let certificate = Certificate::new(self.network, &prices, &self.ways);
+            self.paths.find(self.network, &mut prices);
+            let certificate = Certificate::new(self.network, &prices, &self.paths);
             let mut slope = prices.zero();
             let filled = self.slope(sending, &prices, &certificate, &mut slope);
             let excess = certificate.excess_over(filled);
@@ -69,7 +69,7 @@ impl<'n, 'm> Ascent<'n, 'm> {
             let aim = AIM.max(excess.max(before) + GAIN);
             self.step(&mut prices, &mut heading, &slope, |norm| factor * (aim - excess) * filled / norm);
         }
-        peak.expect("there is at least one look, and no excess is below minus infinity")
+        peak.expect("there is at least one iteration, and no excess is below minus infinity")
     }
 
     /// Adds the slope at `prices` to zeros; returns the value of the fills.
@@ -94,37 +94,37 @@ impl<'n, 'm> Ascent<'n, 'm> {
                 };
                 let v = model.aggregators[aggregator];
                 let mut left = units;
-                for (_, rack) in self.ways.gains(network, prices, s, aggregator) {
+                for (_, rack) in self.paths.gains(network, prices, s, aggregator) {
                     let joining = left.min(network.racks[rack].workers.len());
                     if joining == 0 {
                         break;
                     }
                     left -= joining;
                     served[s][rack] += joining as f64;
-                    let costs = &self.ways.from_rack[s][rack];
+                    let costs = &self.paths.from_rack[s][rack];
                     network.dags.from(network.racks[rack].source).trace(model, costs, v, &mut path);
                     path.drain(..).for_each(|arc| slope.unit[s][arc as usize] += joining as f64);
                 }
                 if units > 0 {
-                    network.dags.to(model.servers[s]).trace(model, &self.ways.direct[s], v, &mut path);
+                    network.dags.to(model.servers[s]).trace(model, &self.paths.direct[s], v, &mut path);
                     path.drain(..).for_each(|arc| slope.unit[s][arc as usize] += 1.0);
                     slope.unit[s][network.own(s)] += 1.0;
                 }
             });
         }
         for s in 0..network.trees.len() {
-            self.ways.tree(network, prices, s, &mut path);
+            self.paths.tree(network, prices, s, &mut path);
             path.drain(..).for_each(|arc| slope.unit[s][arc as usize] += 1.0);
         }
         for (s, served) in served.iter().enumerate() {
             for ((n, rack), served) in network.racks.iter().enumerate().zip(served) {
                 let lacking = rack.workers.len() as f64 - served;
-                let direct = self.ways.direct(network, prices, s, rack.source);
+                let direct = self.paths.direct(network, prices, s, rack.source);
                 // At that reward a direct flow is as good as none.
                 if lacking > 0.0 && prices.reward[s][n] >= direct {
                     network.dags.to(model.servers[s]).trace(
                         model,
-                        &self.ways.direct[s],
+                        &self.paths.direct[s],
                         rack.source,
                         &mut path,
                     );

@@ -14,7 +14,7 @@
 //! where a group of shard s at v is worth the rewards of its members, less the cheapest paths to v and one
 //! from v to the server. If results count, n(s, e) includes them, and a tree of each shard pays for its
 //! links: the left side then has sum_s t(s) too, with t(s) at most the cost of any tree of s (Wong's dual
-//! ascent). Prices for which this fails prove that there is no plan at rates F, nor at any higher ones: with
+//! ascent). Prices for which this fails prove that no plan exists at rates F, nor at any higher ones: with
 //! all F_s lower, a placement only fits better. The inequality is checked from the prices alone, so no
 //! solver's tolerance enters the proof. docs/bounds.md has it in full, and a comparison.
 

@@ -84,7 +84,7 @@ impl Prices {
 
 /// The cheapest paths at given prices.
 #[derive(Debug, Default)]
-pub(super) struct Ways {
+pub(super) struct CheapestPaths {
     /// `[shard]`, to its server.
     pub direct: Vec<Costs>,
     /// `[shard][rack]`, to every aggregator.
@@ -95,13 +95,13 @@ pub(super) struct Ways {
     ascents: Vec<steiner::Ascent>,
 }
 
-impl Ways {
+impl CheapestPaths {
     pub fn new(network: &Network<'_>) -> Self {
         let costs = |n: usize| (0..n).map(|_| Costs::default()).collect::<Vec<_>>();
         let model = network.model;
         let from_rack = model.servers.iter().map(|_| costs(network.racks.len())).collect();
         let ascents = network.trees.iter().map(|_| steiner::Ascent::default()).collect();
-        Ways { direct: costs(model.servers.len()), from_rack, results: Vec::new(), ascents }
+        CheapestPaths { direct: costs(model.servers.len()), from_rack, results: Vec::new(), ascents }
     }
 
     /// Prices all of them; lowers rewards to the cost of a direct flow, which never proves less.
@@ -163,7 +163,7 @@ pub(super) struct Certificate {
 const ROUNDING: f64 = 1e-9;
 
 impl Certificate {
-    pub fn new(network: &Network<'_>, prices: &Prices, ways: &Ways) -> Self {
+    pub fn new(network: &Network<'_>, prices: &Prices, paths: &CheapestPaths) -> Self {
         let model = network.model;
         let rewards = || {
             let of = |rewards: &Vec<f64>| -> Vec<f64> {
@@ -173,9 +173,9 @@ impl Certificate {
         };
         let groups = model.aggregators.iter().enumerate().map(|(a, &v)| {
             let worth = |s: usize| {
-                let mut value = -ways.direct(network, prices, s, v);
+                let mut value = -paths.direct(network, prices, s, v);
                 let mut table = Vec::new();
-                for (gain, rack) in ways.gains(network, prices, s, a) {
+                for (gain, rack) in paths.gains(network, prices, s, a) {
                     table.extend(network.racks[rack].workers.iter().map(|_| {
                         value += gain;
                         value
@@ -198,8 +198,8 @@ impl Certificate {
             Fill { resource: r as u32, capacity: model.capacity[r], shards }
         });
         Certificate {
-            certain: rewards().sum::<f64>() + ways.results.iter().sum::<f64>(),
-            scale: rewards().map(f64::abs).sum::<f64>() + ways.results.iter().sum::<f64>(),
+            certain: rewards().sum::<f64>() + paths.results.iter().sum::<f64>(),
+            scale: rewards().map(f64::abs).sum::<f64>() + paths.results.iter().sum::<f64>(),
             fills: groups.chain(links).filter(|fill| !fill.shards.is_empty()).collect(),
         }
     }

@@ -27,7 +27,7 @@ impl Proof<'_, '_, '_> {
         self.ascent.looks >= self.looks || (self.time_left)() <= 0.0
     }
 
-    /// A certificate against `sending`, if one is found within `looks` looks.
+    /// Returns a certificate against `sending`, if one is found within `looks` iterations.
     pub(super) fn against(&mut self, sending: &[f64], looks: usize) -> Option<Certificate> {
         let start = match &self.last {
             Some((prices, from)) => prices.scaled(from, sending),

@@ -180,7 +180,7 @@ impl<'t> Network<'t> {
 }
 
 /// Route of a unit of a shard: its worker, end, loads, and variables.
-struct Way {
+struct Route {
     unit: NodeId,
     end: NodeId,
     uses: Vec<Resource>,
@@ -189,20 +189,20 @@ struct Way {
 }
 
 /// One tree of results of a server, and its variables.
-struct TreeWay {
+struct TreeRoute {
     arcs: Vec<[NodeId; 2]>,
     chosen: Variable,
 }
 
 /// Adds one of these trees for the flow of each worker, `f`, which is below `most`.
-fn tree_ways(
+fn tree_routes(
     trees: Vec<Vec<[NodeId; 2]>>,
     (f, most): (Variable, f64),
     variables: &mut ProblemVariables,
     rows: &mut Vec<Constraint>,
     loads: &mut BTreeMap<Resource, Expression>,
-) -> Vec<TreeWay> {
-    let mut ways: Vec<TreeWay> = Vec::new();
+) -> Vec<TreeRoute> {
+    let mut routes: Vec<TreeRoute> = Vec::new();
     let mut all = Expression::default();
     for arcs in trees {
         let chosen = variables.add(variable().binary());
@@ -212,11 +212,11 @@ fn tree_ways(
             loads.entry(Resource::Arc(from, to)).or_default().add_mul(1.0, rate);
         }
         all += rate;
-        ways.push(TreeWay { arcs, chosen });
+        routes.push(TreeRoute { arcs, chosen });
     }
-    rows.push(ways.iter().map(|tree| tree.chosen).sum::<Expression>().eq(1.0));
+    rows.push(routes.iter().map(|tree| tree.chosen).sum::<Expression>().eq(1.0));
     rows.push((all - f).geq(0.0));
-    ways
+    routes
 }
 
 /// Returns the best rate, bit/s, computed exactly from the placement that the solver found (shares chosen
@@ -242,14 +242,14 @@ pub fn optimum(
     let mut loads: BTreeMap<Resource, Expression> = BTreeMap::new();
     let sending: Vec<Variable> =
         job.servers.iter().map(|_| variables.add(variable().min(0.0).max(most))).collect();
-    let mut ways: Vec<Vec<Way>> = Vec::new();
-    let mut trees: Vec<Vec<TreeWay>> = Vec::new();
+    let mut routes: Vec<Vec<Route>> = Vec::new();
+    let mut trees: Vec<Vec<TreeRoute>> = Vec::new();
     let mut count = 0;
     for (&server, &f) in job.servers.iter().zip(&sending) {
         if !network.has(Resource::Node(server)) {
             return Some(0.0);
         }
-        let mut of_server: Vec<Way> = Vec::new();
+        let mut of_server: Vec<Route> = Vec::new();
         let ends = switches.iter().map(|&v| (v, server));
         let flows = job
             .workers
@@ -266,18 +266,18 @@ pub fn optimum(
                 rows.push((rate - f - most * chosen).geq(-most));
                 let uses = Network::uses(&path);
                 uses.iter().for_each(|&r| loads.entry(r).or_default().add_mul(1.0, rate));
-                of_server.push(Way { unit, end, uses, chosen, rate });
+                of_server.push(Route { unit, end, uses, chosen, rate });
             }
         }
         rows.extend(requirements(job, &switches, f, &of_server, clear));
-        ways.push(of_server);
+        routes.push(of_server);
         if results == Results::Counted {
             let found = network.trees(server, &job.workers, binaries)?;
             count += found.len();
             if count > binaries {
                 return None;
             }
-            trees.push(tree_ways(found, (f, most), &mut variables, &mut rows, &mut loads));
+            trees.push(tree_routes(found, (f, most), &mut variables, &mut rows, &mut loads));
         }
     }
     for (resource, load) in loads {
@@ -296,7 +296,7 @@ pub fn optimum(
         problem.add_constraint(row);
     }
     let Ok(solution) = problem.solve() else { return Some(0.0) };
-    let mut units = units(&network, job, &ways, &|way| solution.value(way.chosen) > 0.5);
+    let mut units = units(&network, job, &routes, &|route| solution.value(route.chosen) > 0.5);
     for (s, trees) in trees.iter().enumerate() {
         let chosen = trees.iter().filter(|tree| solution.value(tree.chosen) > 0.5);
         for &[from, to] in chosen.flat_map(|tree| &tree.arcs) {
@@ -308,23 +308,31 @@ pub fn optimum(
 }
 
 /// Returns the constraints on the routes of one server: `f` is the flow of each worker to it.
-fn requirements(job: &Job, switches: &[NodeId], f: Variable, ways: &[Way], clear: bool) -> Vec<Constraint> {
+fn requirements(
+    job: &Job,
+    switches: &[NodeId],
+    f: Variable,
+    routes: &[Route],
+    clear: bool,
+) -> Vec<Constraint> {
     let mut rows = Vec::new();
-    let sum = |select: &dyn Fn(&Way) -> bool| -> Expression {
-        ways.iter().filter(|way| select(way)).map(|way| way.chosen).sum()
+    let sum = |select: &dyn Fn(&Route) -> bool| -> Expression {
+        routes.iter().filter(|route| select(route)).map(|route| route.chosen).sum()
     };
     for &w in &job.workers {
-        rows.push(sum(&|way| way.unit == w).eq(1.0));
+        rows.push(sum(&|route| route.unit == w).eq(1.0));
         // The flow of a worker is at least `f`, on any route: F is not cut by fractions.
-        let all: Expression = ways.iter().filter(|way| way.unit == w).map(|way| way.rate).sum();
+        let all: Expression = routes.iter().filter(|route| route.unit == w).map(|route| route.rate).sum();
         rows.push((all - f).geq(0.0));
         for &v in switches {
-            rows.push((sum(&|way| way.unit == v) - sum(&|way| way.unit == w && way.end == v)).geq(0.0));
+            rows.push(
+                (sum(&|route| route.unit == v) - sum(&|route| route.unit == w && route.end == v)).geq(0.0),
+            );
         }
     }
-    for flow in ways.iter().filter(|way| clear && job.workers.contains(&way.unit)) {
-        for trunk in ways.iter().filter(|trunk| trunk.unit == flow.end) {
-            let arcs = |way: &Way| way.uses[..way.uses.len() - 1].to_vec();
+    for flow in routes.iter().filter(|route| clear && job.workers.contains(&route.unit)) {
+        for trunk in routes.iter().filter(|trunk| trunk.unit == flow.end) {
+            let arcs = |route: &Route| route.uses[..route.uses.len() - 1].to_vec();
             if arcs(trunk).iter().any(|arc| arcs(flow).contains(arc)) {
                 rows.push((flow.chosen + trunk.chosen).leq(1.0));
             }
@@ -337,15 +345,15 @@ fn requirements(job: &Job, switches: &[NodeId], f: Variable, ways: &[Way], clear
 fn units(
     network: &Network<'_>,
     job: &Job,
-    ways: &[Vec<Way>],
-    is_set: &dyn Fn(&Way) -> bool,
+    routes: &[Vec<Route>],
+    is_set: &dyn Fn(&Route) -> bool,
 ) -> BTreeMap<Resource, Vec<f64>> {
     let mut units: BTreeMap<Resource, Vec<f64>> = BTreeMap::new();
-    for (s, ways) in ways.iter().enumerate() {
-        let used = |v: NodeId| ways.iter().any(|way| way.end == v && is_set(way));
-        for way in ways.iter().filter(|way| is_set(way)) {
-            if job.workers.contains(&way.unit) || used(way.unit) {
-                for &r in way.uses.iter().filter(|r| network.left.contains_key(r)) {
+    for (s, routes) in routes.iter().enumerate() {
+        let used = |v: NodeId| routes.iter().any(|route| route.end == v && is_set(route));
+        for route in routes.iter().filter(|route| is_set(route)) {
+            if job.workers.contains(&route.unit) || used(route.unit) {
+                for &r in route.uses.iter().filter(|r| network.left.contains_key(r)) {
                     units.entry(r).or_insert_with(|| vec![0.0; job.servers.len()])[s] += 1.0;
                 }
             }

@@ -5,7 +5,7 @@ use inart_topologies::switched::{NodeKind, Topology};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-/// The switches, the links between them, and how many of the first switches hosts may hang on.
+/// Switches, the links between them, and the number of first switches that may have hosts.
 #[derive(Debug, Clone)]
 pub struct Fabric {
     switches: usize,

@@ -6,15 +6,15 @@ use inart_wire::{Exponent, Frame};
 
 use crate::exact_sum::FloatSum;
 
-use super::traits::{CompletionRule, Due, Progress, Receivers, Reduction};
+use super::traits::{CompletionRule, ContributionRule, Progress, Receivers, Reduction};
 
 /// A chunk is complete when every worker is in; its result is their sum, or their maximum; every worker gets
 /// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lockstep;
 
-impl Due for Lockstep {
-    fn is_due(&self, _contributor: usize, _receiver: usize) -> bool {
+impl ContributionRule for Lockstep {
+    fn requires(&self, _contributor: usize, _receiver: usize) -> bool {
         true
     }
 

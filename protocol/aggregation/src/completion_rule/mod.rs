@@ -18,4 +18,4 @@ mod traits;
 
 pub use lockstep::{Lockstep, Sum};
 pub use onward::{Answer, Onward, OwnSum};
-pub use traits::{CompletionRule, Due, Gathered, Progress, Receivers, Reduction};
+pub use traits::{CompletionRule, ContributionRule, Gathered, Progress, Receivers, Reduction};

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use inart_wire::{ChunkSeq, Exponent};
 
 use super::lockstep::Sum;
-use super::traits::{CompletionRule, Due, Gathered, Progress, Receivers};
+use super::traits::{CompletionRule, ContributionRule, Gathered, Progress, Receivers};
 use crate::exact_sum::Digits;
-use crate::scale::{BLOCK_VALUES, dequantise, exponent_of, step};
+use crate::scale::{BLOCK_VALUES, dequantize, exponent_of, step};
 
 /// Blocks of the longest tensor: 2^32 values. Maxima of more are of no tensor.
 const MOST_BLOCKS: usize = 1 << 24;
@@ -159,7 +159,7 @@ impl Onward {
         while let Some(scale) = self.blocks.front().copied().filter(|_| !numbers.is_empty()) {
             let (own, others) = numbers.split_at(numbers.len().min(BLOCK_VALUES - self.come));
             numbers = others;
-            let float = |number: &i32| scale.map_or(f32::NAN, |scale| dequantise(*number, scale));
+            let float = |number: &i32| scale.map_or(f32::NAN, |scale| dequantize(*number, scale));
             values.extend(own.iter().map(float));
             self.come += own.len();
             if self.come == BLOCK_VALUES {
@@ -174,8 +174,8 @@ impl Onward {
     }
 }
 
-impl Due for Onward {
-    fn is_due(&self, _contributor: usize, _receiver: usize) -> bool {
+impl ContributionRule for Onward {
+    fn requires(&self, _contributor: usize, _receiver: usize) -> bool {
         true
     }
 

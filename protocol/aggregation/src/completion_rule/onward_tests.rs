@@ -4,7 +4,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::scale::{largest_size, quantise};
+use crate::scale::{largest_size, quantize};
 
 const WORKERS: usize = 3;
 
@@ -30,12 +30,12 @@ fn mixed() -> Vec<f32> {
 }
 
 #[test]
-fn workers_read_the_bits_of_what_comes_back_for_scaled_values() {
+fn workers_read_the_returned_bits_for_scaled_values() {
     let mut onward = Onward::new(WORKERS);
     let own: Vec<f32> = (0..7).map(|at| at as f32 - 3.0).collect();
     let exponent = exponent_of(largest_size(&own)).unwrap();
     let mut numbers = Vec::new();
-    quantise(&own, step(exponent, WORKERS), &mut numbers);
+    quantize(&own, step(exponent, WORKERS), &mut numbers);
     gather(&mut onward, 0, Exponent::MAXIMA, &[largest_size(&own)], false);
     assert_eq!(onward.next_sum(), None, "maxima do not go on");
     gather(&mut onward, 1, exponent, &numbers, true);
@@ -47,7 +47,7 @@ fn workers_read_the_bits_of_what_comes_back_for_scaled_values() {
 }
 
 #[test]
-fn exact_sums_come_back_as_digits() {
+fn exact_sums_return_as_digits() {
     let (mut onward, digits) = (Onward::new(WORKERS), Digits::for_workers(WORKERS));
     let mut numbers = Vec::new();
     [1.5, -7e-30].iter().for_each(|value| digits.write(*value, &mut numbers));
@@ -63,7 +63,7 @@ fn exact_sums_come_back_as_digits() {
 }
 
 #[test]
-fn floats_come_back_as_floats() {
+fn floats_return_as_floats() {
     let mut onward = Onward::new(WORKERS);
     let mut sum = Sum::new(7, Exponent::FLOATS);
     let Sum::Floats(sums) = &mut sum else { panic!("floats are summed as floats") };
@@ -102,7 +102,7 @@ fn sums_go_on_in_the_order_of_chunks() {
     gather(&mut onward, 0, Exponent::MAXIMA, &[size(1.0), size(f32::INFINITY)], false);
     let sums: Vec<OwnSum> = core::iter::from_fn(|| onward.next_sum()).collect();
     assert_eq!(sums.iter().map(|sum| sum.sequence.get()).collect::<Vec<_>>(), [1, 2, 3]);
-    let one = dequantise(1 << 20, step(exponent(1.0), WORKERS));
+    let one = dequantize(1 << 20, step(exponent(1.0), WORKERS));
     assert_eq!([&sums[0].values, &sums[1].values], [&vec![one; 128]; 2]);
     assert!(sums[2].values.iter().all(|value| value.is_nan()) && sums[2].values.len() == 160);
 }

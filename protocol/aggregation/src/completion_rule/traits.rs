@@ -50,16 +50,16 @@ pub trait Reduction: Clone + Debug {
 }
 
 /// Part of a completion rule that workers, the audit and the model need; ranks count from 0.
-pub trait Due {
+pub trait ContributionRule {
     /// Returns whether each result for `receiver` must contain the contribution of `contributor`.
-    fn is_due(&self, contributor: usize, receiver: usize) -> bool;
+    fn requires(&self, contributor: usize, receiver: usize) -> bool;
 
     /// Returns the receivers of results.
     fn receivers(&self) -> Receivers;
 }
 
 /// Part of a completion rule that a parameter server needs. See [`crate::completion_rule`].
-pub trait CompletionRule: Due + Clone + Debug {
+pub trait CompletionRule: ContributionRule + Clone + Debug {
     /// Storage of contributions until their chunk is complete.
     type Reduction: Reduction;
 

@@ -141,7 +141,7 @@ impl<R: Reduction> Chunk<R> {
     }
 
     /// Notes that these contributors have sent the chunk.
-    pub(super) fn hear(&mut self, contributors: &[Contributors]) {
+    pub(super) fn note_sent(&mut self, contributors: &[Contributors]) {
         for block in contributors {
             self.unheard[block.group.index()] &= !block.bitmap;
         }

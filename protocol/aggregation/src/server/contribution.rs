@@ -24,8 +24,10 @@ impl<P: CompletionRule> ServerShard<P> {
         let Some(route) = self.plan_versions.route(header.plan_version) else { return };
         let contributors = route.at_home(&header.contributors);
         let of = contributors.iter().flat_map(|block| block.bitmap_indices());
-        self.plan_versions
-            .hear(header.plan_version, of.filter_map(|bitmap_index| self.bitmap_indices.rank(bitmap_index)));
+        self.plan_versions.note_heard(
+            header.plan_version,
+            of.filter_map(|bitmap_index| self.bitmap_indices.rank(bitmap_index)),
+        );
         self.take_in(now, Contribution { frame, header, sender, contributors: &contributors });
     }
 
@@ -38,7 +40,7 @@ impl<P: CompletionRule> ServerShard<P> {
             return;
         }
         let stream = &mut self.streams[cohort];
-        stream.hear(sequence, contributors);
+        stream.note_sent(sequence, contributors);
         let chunk = stream.chunk_mut(sequence).expect("it existed, or has been opened");
         if !chunk.is_like(header) {
             self.counters.other_shapes += 1;
@@ -88,7 +90,7 @@ impl<P: CompletionRule> ServerShard<P> {
 
     /// Records that these workers have sent something new. It may have been in a slot for as long as chunks
     /// take, but not longer: retransmissions by a switch are not new.
-    fn hear_of(&mut self, now: Instant, contributors: &[Contributors]) {
+    fn note_heard(&mut self, now: Instant, contributors: &[Contributors]) {
         for bitmap_index in contributors.iter().flat_map(|block| block.bitmap_indices()) {
             if let Some(rank) = self.bitmap_indices.rank(bitmap_index) {
                 self.last_heard[rank.index()] = Some(now);
@@ -101,8 +103,8 @@ impl<P: CompletionRule> ServerShard<P> {
         let peer_timeout = now + self.listen();
         let (bitmap_indices, oldest) = (&self.bitmap_indices, &self.oldest);
         let has = |bitmap_index, chunk| {
-            let told = bitmap_indices.rank(bitmap_index).and_then(|rank| oldest[rank.index()]);
-            told.is_some_and(|oldest| oldest > chunk)
+            let reported = bitmap_indices.rank(bitmap_index).and_then(|rank| oldest[rank.index()]);
+            reported.is_some_and(|oldest| oldest > chunk)
         };
         let stream = &mut self.streams[cohort];
         match stream.opening(header.sequence, has) {
@@ -133,7 +135,7 @@ impl<P: CompletionRule> ServerShard<P> {
         if !(Self::may_be_added(frame, header) && chunk.add(&contribution, most)) {
             return self.reject(cohort, contribution);
         }
-        self.hear_of(now, contributors);
+        self.note_heard(now, contributors);
         match header.kind {
             Kind::Partial => {
                 self.counters.partials += 1;

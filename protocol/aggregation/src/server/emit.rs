@@ -45,7 +45,7 @@ impl<P: CompletionRule> ServerShard<P> {
         }
     }
 
-    /// Retransmits a result, since those have asked, by their home bitmap indices.
+    /// Retransmits a result to these requesters, given by their home bitmap indices.
     pub(super) fn send_result_again(&mut self, cohort: usize, sequence: ChunkSeq, asked_by: &[Contributors]) {
         match self.completion_rule.receivers() {
             Receivers::Job => self.send_to_all(cohort, sequence, true),

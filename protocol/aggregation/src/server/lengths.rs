@@ -17,31 +17,31 @@ use crate::Instant;
 pub(super) struct Lengths {
     /// Oldest chunk and its tensor's length by rank; `None` if the worker has not reported it, or has not
     /// started the tensor.
-    told: Vec<Option<(ChunkSeq, u32)>>,
+    reported: Vec<Option<(ChunkSeq, u32)>>,
     /// Time of the first difference, and the rank of the worker whose frame showed it, with its chunk.
     difference: Option<(Instant, Rank, ChunkSeq)>,
 }
 
 impl Lengths {
     pub(super) fn new(workers: usize) -> Self {
-        Self { told: alloc::vec![None; workers], difference: None }
+        Self { reported: alloc::vec![None; workers], difference: None }
     }
 
     /// Records a worker's report on its oldest chunk's tensor.
-    pub(super) fn tell(&mut self, now: Instant, rank: Rank, oldest: ChunkSeq, len: Option<u32>) {
-        let told = len.map(|len| (oldest, len));
-        self.told[rank.index()] = told;
+    pub(super) fn report(&mut self, now: Instant, rank: Rank, oldest: ChunkSeq, len: Option<u32>) {
+        let reported = len.map(|len| (oldest, len));
+        self.reported[rank.index()] = reported;
         let differs = |other: &Option<(ChunkSeq, u32)>| {
             other.is_some_and(|(chunk, other)| chunk == oldest && Some(other) != len)
         };
-        if told.is_some() && self.told.iter().any(differs) {
+        if reported.is_some() && self.reported.iter().any(differs) {
             self.differ(now, rank, oldest);
         }
     }
 
     /// Returns the last length that this worker reported for the tensor of its oldest chunk.
-    pub(super) fn told(&self, rank: Rank) -> Option<u32> {
-        self.told[rank.index()].map(|(_, len)| len)
+    pub(super) fn reported(&self, rank: Rank) -> Option<u32> {
+        self.reported[rank.index()].map(|(_, len)| len)
     }
 
     /// A frame of that worker shows that lengths differ at that chunk, or before it.
@@ -56,12 +56,13 @@ impl Lengths {
 
     /// Returns whether all workers have reported on the tensor whose lengths differ.
     pub(super) fn are_known(&self) -> bool {
-        let (Some(Some((chunk, len))), Some((.., differs))) = (self.told.first(), self.difference) else {
+        let (Some(Some((chunk, len))), Some((.., differs))) = (self.reported.first(), self.difference) else {
             return false;
         };
-        let of_the_chunk = |told: &Option<(ChunkSeq, u32)>| told.is_some_and(|(other, _)| other == *chunk);
-        let differ = self.told.iter().flatten().any(|(_, other)| other != len);
-        self.told.iter().all(of_the_chunk) && (differ || *chunk == differs)
+        let of_the_chunk =
+            |reported: &Option<(ChunkSeq, u32)>| reported.is_some_and(|(other, _)| other == *chunk);
+        let differ = self.reported.iter().flatten().any(|(_, other)| other != len);
+        self.reported.iter().all(of_the_chunk) && (differ || *chunk == differs)
     }
 
     /// Returns the abort reason and the culprit: the lowest rank whose tensor's length is not the most
@@ -70,20 +71,21 @@ impl Lengths {
     pub(super) fn verdict(&self) -> Option<(AbortReason, Rank)> {
         let (_, sender, _) = self.difference?;
         // A chunk that does not fit never completes, so the furthest worker is at that chunk.
-        let oldest = self.told.iter().flatten().map(|(chunk, _)| *chunk);
+        let oldest = self.reported.iter().flatten().map(|(chunk, _)| *chunk);
         let oldest = oldest.reduce(|one, other| if other > one { other } else { one });
-        let len = |told: &Option<(ChunkSeq, u32)>| {
-            told.filter(|(chunk, _)| Some(*chunk) == oldest).map(|(_, len)| len)
+        let len = |reported: &Option<(ChunkSeq, u32)>| {
+            reported.filter(|(chunk, _)| Some(*chunk) == oldest).map(|(_, len)| len)
         };
         let mut frequency = BTreeMap::<u32, (usize, Reverse<usize>)>::new();
-        for (rank, len) in self.told.iter().map(len).enumerate().filter_map(|(rank, len)| Some((rank, len?)))
+        for (rank, len) in
+            self.reported.iter().map(len).enumerate().filter_map(|(rank, len)| Some((rank, len?)))
         {
             frequency.entry(len).or_insert((0, Reverse(rank))).0 += 1;
         }
         let expected = frequency.iter().max_by_key(|(_, frequency)| **frequency).map_or(0, |(len, _)| *len);
-        let odd = self.told.iter().map(len).position(|len| len.is_some_and(|len| len != expected));
+        let odd = self.reported.iter().map(len).position(|len| len.is_some_and(|len| len != expected));
         let culprit = odd.and_then(|rank| Rank::try_from(rank).ok()).unwrap_or(sender);
-        let seen = len(&self.told[culprit.index()]).unwrap_or(expected);
+        let seen = len(&self.reported[culprit.index()]).unwrap_or(expected);
         Some((AbortReason::Mismatch { seen, expected }, culprit))
     }
 }
@@ -97,10 +99,10 @@ mod tests {
     }
 
     /// Creates the lengths of workers that have reported on chunk 0.
-    fn lengths(told: &[Option<u32>]) -> Lengths {
-        let mut lengths = Lengths::new(told.len());
-        for (index, len) in told.iter().enumerate().rev() {
-            lengths.tell(Instant::START, rank(index), 0.into(), *len);
+    fn lengths(reported: &[Option<u32>]) -> Lengths {
+        let mut lengths = Lengths::new(reported.len());
+        for (index, len) in reported.iter().enumerate().rev() {
+            lengths.report(Instant::START, rank(index), 0.into(), *len);
         }
         lengths
     }
@@ -115,12 +117,12 @@ mod tests {
         }
     }
 
-    fn verdict(told: &[Option<u32>], sender: usize) -> (usize, u32, u32) {
-        blamed(lengths(told), sender)
+    fn verdict(reported: &[Option<u32>], sender: usize) -> (usize, u32, u32) {
+        blamed(lengths(reported), sender)
     }
 
     #[test]
-    fn the_odd_one_is_blamed_whoever_comes_second() {
+    fn the_odd_one_is_blamed_in_any_order() {
         assert_eq!(verdict(&[Some(64), Some(96), Some(96)], 1), (0, 64, 96));
         assert_eq!(verdict(&[Some(96), Some(96), Some(64)], 0), (2, 64, 96));
         assert_eq!(verdict(&[Some(1), Some(2), Some(3), Some(3)], 3), (0, 1, 3));
@@ -132,33 +134,33 @@ mod tests {
 
     #[test]
     fn differences_are_seen_where_workers_speak_of_one_tensor() {
-        let mut told = lengths(&[Some(7), Some(7)]);
-        assert!(told.differ_since().is_none());
-        told.tell(Instant::START, rank(1), 9.into(), Some(3));
-        assert!(told.differ_since().is_none(), "it is further, maybe in another tensor");
-        told.tell(Instant::START, rank(0), 9.into(), None);
-        assert!(told.differ_since().is_none(), "it has not started that");
-        told.tell(Instant::START, rank(0), 9.into(), Some(4));
-        assert!(told.differ_since().is_some() && told.are_known());
-        assert_eq!(blamed(told, 0), (1, 3, 4));
+        let mut reported = lengths(&[Some(7), Some(7)]);
+        assert!(reported.differ_since().is_none());
+        reported.report(Instant::START, rank(1), 9.into(), Some(3));
+        assert!(reported.differ_since().is_none(), "it is further, maybe in another tensor");
+        reported.report(Instant::START, rank(0), 9.into(), None);
+        assert!(reported.differ_since().is_none(), "it has not started that");
+        reported.report(Instant::START, rank(0), 9.into(), Some(4));
+        assert!(reported.differ_since().is_some() && reported.are_known());
+        assert_eq!(blamed(reported, 0), (1, 3, 4));
     }
 
     #[test]
-    fn a_frame_that_does_not_fit_waits_for_what_is_told_of_its_tensor() {
-        let mut told = lengths(&[Some(7), Some(7)]);
-        told.differ(Instant::START, rank(1), 9.into());
-        assert!(!told.are_known(), "lengths of the tensor before are the same");
-        told.tell(Instant::START, rank(0), 9.into(), Some(3));
-        assert!(!told.are_known());
-        told.tell(Instant::START, rank(1), 9.into(), Some(3));
-        assert!(told.are_known(), "all reports are known");
+    fn a_frame_that_does_not_fit_waits_for_reports_on_its_tensor() {
+        let mut reported = lengths(&[Some(7), Some(7)]);
+        reported.differ(Instant::START, rank(1), 9.into());
+        assert!(!reported.are_known(), "lengths of the tensor before are the same");
+        reported.report(Instant::START, rank(0), 9.into(), Some(3));
+        assert!(!reported.are_known());
+        reported.report(Instant::START, rank(1), 9.into(), Some(3));
+        assert!(reported.are_known(), "all reports are known");
     }
 
     #[test]
-    fn what_was_told_of_tensors_before_says_nothing() {
-        let mut told = lengths(&[Some(5), Some(6), Some(6)]);
-        told.tell(Instant::START, rank(1), 9.into(), Some(2));
-        told.tell(Instant::START, rank(2), 9.into(), Some(3));
-        assert_eq!(blamed(told, 0), (2, 3, 2));
+    fn reports_on_earlier_tensors_do_not_count() {
+        let mut reported = lengths(&[Some(5), Some(6), Some(6)]);
+        reported.report(Instant::START, rank(1), 9.into(), Some(2));
+        reported.report(Instant::START, rank(2), 9.into(), Some(3));
+        assert_eq!(blamed(reported, 0), (2, 3, 2));
     }
 }

@@ -36,13 +36,13 @@ impl<P: CompletionRule> ServerShard<P> {
             return self.meet_another_incarnation(header, rank, message, host);
         }
         self.last_heard[rank.index()] = Some(now);
-        self.plan_versions.hear(header.plan_version, [rank].into_iter());
+        self.plan_versions.note_heard(header.plan_version, [rank].into_iter());
         match message {
             _ if self.abort.is_some() => self.answer(header, rank, host, None),
             ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
             ControlMessage::KeepAlive { oldest, tensor_len, transcript } => {
                 self.oldest[rank.index()] = Some(oldest);
-                self.lengths.tell(now, rank, oldest, tensor_len);
+                self.lengths.report(now, rank, oldest, tensor_len);
                 self.transcripts.receive(now, rank, transcript);
                 self.settle_differences(now);
                 if self.abort.is_none() {
@@ -126,10 +126,10 @@ impl<P: CompletionRule> ServerShard<P> {
         };
         let has_joined = |peer: &Rank| self.hosts[peer.index()].is_some();
         of(&mut peers().filter(|peer| !has_joined(peer)), false).or_else(|| {
-            self.lengths.told(rank)?;
+            self.lengths.reported(rank)?;
             let is_lagging = |peer: &Rank| {
                 let at = self.oldest[peer.index()];
-                self.lengths.told(*peer).is_none() && at.is_some_and(|at| at <= oldest)
+                self.lengths.reported(*peer).is_none() && at.is_some_and(|at| at <= oldest)
             };
             of(&mut peers().filter(is_lagging), true)
         })

@@ -49,7 +49,7 @@ impl<P: CompletionRule> ServerShard<P> {
     /// Migrates unless it has already. Returns whether it did. `all_know` is true if all workers know the
     /// plan version.
     fn enter(&mut self, next: Assignment, all_know: bool) -> Result<bool, RerouteError> {
-        if !is_move(&self.assignment, self.plan_versions.told_before(), &next)? {
+        if !is_move(&self.assignment, self.plan_versions.previous_assignment(), &next)? {
             self.assignment = next;
             if !all_know {
                 self.plan_versions.end_lead();
@@ -78,7 +78,7 @@ impl<P: CompletionRule> ServerShard<P> {
     /// sent again: it alone repeats these chunks in its new plan version, so their slots there would never be
     /// complete.
     pub(super) fn answer_first_of(&mut self, plan_version: PlanVersion, rank: Rank, oldest: ChunkSeq) {
-        if !self.plan_versions.tells_first(plan_version, rank) {
+        if !self.plan_versions.reports_first(plan_version, rank) {
             return;
         }
         let cohort = self.bitmap_indices.cohort(rank);

@@ -272,7 +272,7 @@ impl<P: CompletionRule> StateMachine for ServerShard<P> {
     }
 
     fn poll_transmit(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
-        match self.timers.take_due(Timer::PeerTimeout, now) {
+        match self.timers.take_expired(Timer::PeerTimeout, now) {
             Some(late) if late > self.listen() => self.timers.set(Timer::PeerTimeout, now + self.listen()),
             Some(_) => {
                 self.settle_differences(now);

@@ -31,10 +31,10 @@ impl ServerShard<Onward> {
 
 impl<P: CompletionRule> ServerShard<P> {
     /// Aborts the job, which is part of a larger one, because of an event elsewhere, unless it was aborted.
-    pub fn abort_elsewhere(&mut self, told: &str) {
+    pub fn abort_elsewhere(&mut self, reason: &str) {
         if self.abort.is_none() {
-            let Ok(nobody) = Rank::try_from(0usize) else { return };
-            self.abort(AbortReason::Elsewhere(ShortText::new(told)), nobody);
+            let Ok(no_worker) = Rank::try_from(0usize) else { return };
+            self.abort(AbortReason::Elsewhere(ShortText::new(reason)), no_worker);
         }
     }
 
@@ -53,7 +53,7 @@ impl<P: CompletionRule> ServerShard<P> {
     }
 
     /// Returns the length of the tensor of the oldest chunk of the worker of that rank, by its last report.
-    pub fn told_length(&self, rank: Rank) -> Option<u32> {
-        self.lengths.told(rank)
+    pub fn reported_length(&self, rank: Rank) -> Option<u32> {
+        self.lengths.reported(rank)
     }
 }

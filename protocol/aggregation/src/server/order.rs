@@ -48,21 +48,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_later_ones_overtake_is_told_about_in_turns_until_it_is_complete() {
+    fn overtaken_chunks_are_reported_in_turns_until_complete() {
         let mut order = SendOrder::new(0.into(), 4);
-        let told = |order: &mut SendOrder| order.next_overtaken().map(ChunkSeq::get);
+        let reported = |order: &mut SendOrder| order.next_overtaken().map(ChunkSeq::get);
         order.complete(0.into());
-        assert_eq!(told(&mut order), None);
+        assert_eq!(reported(&mut order), None);
         // 4 follows 3, since 0 ended first.
         order.complete(4.into());
-        assert_eq!([told(&mut order), told(&mut order), told(&mut order)], [Some(1), Some(2), Some(3)]);
+        assert_eq!(
+            [reported(&mut order), reported(&mut order), reported(&mut order)],
+            [Some(1), Some(2), Some(3)]
+        );
         order.complete(2.into());
-        assert_eq!([told(&mut order), told(&mut order), told(&mut order)], [Some(1), Some(3), Some(1)]);
+        assert_eq!(
+            [reported(&mut order), reported(&mut order), reported(&mut order)],
+            [Some(1), Some(3), Some(1)]
+        );
         order.complete(1.into());
         order.complete(3.into());
-        assert_eq!(told(&mut order), None);
+        assert_eq!(reported(&mut order), None);
         // The order now: 8, 6, 5, 7.
         order.complete(5.into());
-        assert_eq!([told(&mut order), told(&mut order)], [Some(8), Some(6)]);
+        assert_eq!([reported(&mut order), reported(&mut order)], [Some(8), Some(6)]);
     }
 }

@@ -54,12 +54,12 @@ pub(super) struct PlanVersions {
     /// The one before, until it is closed.
     old: Option<Route>,
     /// The assignment of the one before.
-    told_before: Option<Assignment>,
+    previous_assignment: Option<Assignment>,
     /// Whether a worker is known to know the current plan version, by rank: it was heard in it, or all know
     /// it.
     moved: Vec<bool>,
     /// Whether a worker has reported its oldest chunk since it migrated, by rank.
-    told: Vec<bool>,
+    has_reported: Vec<bool>,
     /// Whether workers followed this server to the current plan version.
     coordinated: bool,
 }
@@ -70,9 +70,9 @@ impl PlanVersions {
         Self {
             current: Route::new(plan_version, home.clone(), home),
             old: None,
-            told_before: None,
+            previous_assignment: None,
             moved: alloc::vec![true; workers],
-            told: alloc::vec![true; workers],
+            has_reported: alloc::vec![true; workers],
             coordinated: false,
         }
     }
@@ -130,36 +130,37 @@ impl PlanVersions {
     }
 
     /// A frame of an open plan version shows that those workers know it.
-    pub(super) fn hear(&mut self, plan_version: PlanVersion, ranks: impl Iterator<Item = Rank>) {
+    pub(super) fn note_heard(&mut self, plan_version: PlanVersion, ranks: impl Iterator<Item = Rank>) {
         if self.old.is_some() && plan_version == self.current.plan_version {
             ranks.for_each(|rank| self.moved[rank.index()] = true);
         }
     }
 
     /// Returns whether the worker now reports its oldest chunk for the first time since it migrated.
-    pub(super) fn tells_first(&mut self, plan_version: PlanVersion, rank: Rank) -> bool {
-        plan_version == self.current.plan_version && !core::mem::replace(&mut self.told[rank.index()], true)
+    pub(super) fn reports_first(&mut self, plan_version: PlanVersion, rank: Rank) -> bool {
+        plan_version == self.current.plan_version
+            && !core::mem::replace(&mut self.has_reported[rank.index()], true)
     }
 
     /// The assignment of the previous plan version, if that is open.
-    pub(super) fn told_before(&self) -> Option<&Assignment> {
-        self.told_before.as_ref()
+    pub(super) fn previous_assignment(&self) -> Option<&Assignment> {
+        self.previous_assignment.as_ref()
     }
 
     /// Opens another plan version next to the current one, whose assignment was `before`. `all_know` is true
     /// if all workers know it.
     pub(super) fn enter(&mut self, route: Route, before: Assignment, all_know: bool) {
         self.old = Some(core::mem::replace(&mut self.current, route));
-        self.told_before = Some(before);
+        self.previous_assignment = Some(before);
         self.moved.fill(all_know);
-        self.told.fill(all_know);
+        self.has_reported.fill(all_know);
         self.coordinated = all_know;
     }
 
     /// Frames of the previous plan version are foreign from now on.
     pub(super) fn close_old(&mut self) {
         self.old = None;
-        self.told_before = None;
+        self.previous_assignment = None;
         self.moved.fill(true);
     }
 

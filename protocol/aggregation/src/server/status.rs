@@ -12,7 +12,7 @@ use crate::{Instant, MissingWorker, OpenChunk, ServerStatus};
 impl<P: CompletionRule> ServerShard<P> {
     /// Returns the status of this server, and which workers it waits for.
     pub fn status<'a>(&'a self, now: Instant) -> ServerStatus {
-        let told = &self.assignment.shards[self.shard.index()];
+        let shard_assignment = &self.assignment.shards[self.shard.index()];
         let name = |rank: Rank| self.assignment.workers[rank.index()].name.as_str();
         let heard = |rank: Rank| self.last_heard[rank.index()].map(|at| now.since(at).as_secs_f64());
         let missing = |rank| MissingWorker { rank, name: name(rank).into(), heard_seconds: heard(rank) };
@@ -26,7 +26,7 @@ impl<P: CompletionRule> ServerShard<P> {
             job_name: self.assignment.name.clone(),
             plan_version: self.assignment.plan_version,
             shard: self.shard,
-            server: told.server.clone(),
+            server: shard_assignment.server.clone(),
             completed: self.counters.chunks,
             frame_bytes: self.assignment.values_per_frame.frame_bytes(),
             counters: self.counters,

@@ -99,10 +99,10 @@ impl<R: Reduction> Stream<R> {
     }
 
     /// Notes that these workers have sent a chunk, and thus all earlier ones at its window position.
-    pub(super) fn hear(&mut self, sequence: ChunkSeq, contributors: &[Contributors]) {
+    pub(super) fn note_sent(&mut self, sequence: ChunkSeq, contributors: &[Contributors]) {
         for windows in 0..3u32 {
             if let Some(chunk) = self.chunk_mut(sequence.advance((windows * self.window).wrapping_neg())) {
-                chunk.hear(contributors);
+                chunk.note_sent(contributors);
             }
         }
     }

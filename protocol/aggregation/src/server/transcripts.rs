@@ -187,7 +187,7 @@ mod tests {
     /// A worker that continued has no mark of the number any more. Its peers have one, or agree with it
     /// later.
     #[test]
-    fn what_was_compared_once_stays_known() {
+    fn a_comparison_stays_known() {
         let sent = [
             (0, transcript(1, 1)),
             (2, transcript(1, SAME)),

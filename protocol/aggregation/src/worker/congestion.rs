@@ -89,7 +89,7 @@ impl RateControl {
     /// slot until this worker's frame arrived. If the chunk passed without waiting, the congestion is over,
     /// and a worker that slows down now would delay all others. A wait of two frames' time is not significant
     /// either: on a link that the plan fills, the frames of all workers may arrive at the same moment.
-    pub(super) fn is_news(&mut self, time: Duration, frame: Duration) -> bool {
+    pub(super) fn is_current(&mut self, time: Duration, frame: Duration) -> bool {
         let least = self.least.map_or(time, |least| least.min(time));
         self.least = Some(least);
         time > least + (8 * frame).min((least / 8).max(2 * frame))

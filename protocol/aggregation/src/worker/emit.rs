@@ -8,9 +8,9 @@ use inart_wire::{
 use super::WorkerFlow;
 use super::tensors::Content;
 use crate::Instant;
-use crate::completion_rule::Due;
+use crate::completion_rule::ContributionRule;
 
-impl<P: Due> WorkerFlow<P> {
+impl<P: ContributionRule> WorkerFlow<P> {
     /// Writes the next chunk to be sent now, if any.
     pub(super) fn transmit_gradient(&mut self, now: Instant, buffer: &mut [u8]) -> Option<usize> {
         // The shards take turns, so that none waits while the machine is slower than the rates.
@@ -37,7 +37,7 @@ impl<P: Due> WorkerFlow<P> {
         let bypass = bypass || send.bypass;
         let marks = Flags::NONE.with_if(Flags::LAST, last).with_if(Flags::BYPASS, bypass);
         self.counters.bypasses += u64::from(bypass);
-        let plan_version = self.told_if(send.behind).plan_version;
+        let plan_version = self.assignment_if(send.behind).plan_version;
         let bitmap_index = self.bitmap_index_in(plan_version, shard).unwrap_or(self.rank.bitmap_index());
         let header = HeaderRepr {
             plan_version,
@@ -52,14 +52,15 @@ impl<P: Due> WorkerFlow<P> {
 
     /// Returns its bitmap index in the frames of that shard.
     fn bitmap_index(&self, shard: usize) -> BitmapIndex {
-        self.bitmap_index_in(self.told(shard).plan_version, shard).unwrap_or(self.rank.bitmap_index())
+        self.bitmap_index_in(self.assignment_of(shard).plan_version, shard)
+            .unwrap_or(self.rank.bitmap_index())
     }
 
     fn header(&self, shard: usize, kind: Kind, flags: Flags, sequence: ChunkSeq) -> HeaderRepr {
         HeaderRepr {
             kind,
             flags,
-            plan_version: self.told(shard).plan_version,
+            plan_version: self.assignment_of(shard).plan_version,
             job: self.assignment.job,
             shard: ShardId::try_from(shard).expect("a valid assignment has numbers for its shards"),
             worker: self.bitmap_index(shard),

@@ -32,7 +32,7 @@ impl TensorInput {
         self.floats.clear();
         self.floats.reserve(values.len());
         self.maxima.clear();
-        // Each block is copied and looked at while it is in a core's nearest cache.
+        // Each block is copied and scanned while it is in a core's nearest cache.
         self.maxima.extend(values.chunks(BLOCK_VALUES).map(|block| {
             self.floats.extend_from_slice(block);
             largest_size(block)

@@ -22,7 +22,7 @@ use inart_wire::{
     ShardId,
 };
 
-use crate::completion_rule::{Due, Lockstep, Receivers};
+use crate::completion_rule::{ContributionRule, Lockstep, Receivers};
 use crate::{Assignment, AssignmentError, Failure, Instant, StateMachine, WorkerCounters};
 use abort::Abort;
 use busy::Busy;
@@ -89,7 +89,7 @@ impl WorkerFlow {
     }
 }
 
-impl<P: Due> WorkerFlow<P> {
+impl<P: ContributionRule> WorkerFlow<P> {
     /// Creates a worker flow that uses `completion_rule` instead of `Lockstep`.
     ///
     /// # Errors
@@ -317,7 +317,7 @@ impl<P: Due> WorkerFlow<P> {
             match flow.is_answered(header.sequence) {
                 true => self.counters.duplicates += 1,
                 // A result that this worker should be in, and is not.
-                false if self.completion_rule.is_due(self.rank.index(), self.rank.index()) => {
+                false if self.completion_rule.requires(self.rank.index(), self.rank.index()) => {
                     self.counters.malformed += 1
                 }
                 false => self.counters.duplicates += 1,
@@ -394,7 +394,7 @@ impl<P: Due> WorkerFlow<P> {
     }
 
     /// Sends every server once more which results this worker has, since it is about to leave.
-    pub fn say_what_is_there(&mut self, now: Instant) {
+    pub fn confirm_results(&mut self, now: Instant) {
         self.flows.iter_mut().for_each(|flow| flow.hasten_keepalive(now));
     }
 
@@ -419,7 +419,7 @@ impl<P: Due> WorkerFlow<P> {
     }
 }
 
-impl<P: Due> StateMachine for WorkerFlow<P> {
+impl<P: ContributionRule> StateMachine for WorkerFlow<P> {
     fn handle_frame(&mut self, now: Instant, bytes: &[u8]) {
         let parsed = Frame::new_checked(bytes).and_then(|frame| Ok((frame, HeaderRepr::parse(&frame)?)));
         let Ok((frame, header)) = parsed else {

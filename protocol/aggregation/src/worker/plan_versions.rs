@@ -4,12 +4,12 @@ use inart_wire::{BitmapIndex, Flags, HeaderRepr, PlanVersion};
 
 use super::WorkerFlow;
 use super::shard::{Following, ShardFlow};
-use crate::completion_rule::Due;
+use crate::completion_rule::ContributionRule;
 use crate::migration::is_move;
 use crate::timer::Timer;
 use crate::{Assignment, Instant, RerouteError};
 
-impl<P: Due> WorkerFlow<P> {
+impl<P: ContributionRule> WorkerFlow<P> {
     /// Migrates to another plan version now: sends all chunks without a result again under it, at once, and
     /// all later ones. Frames of the previous plan version are accepted until that is
     /// [closed](Self::close_old_plan_version). An equal assignment changes nothing. A migration back to the
@@ -22,7 +22,7 @@ impl<P: Due> WorkerFlow<P> {
     pub fn reroute(&mut self, now: Instant, next: Assignment) -> Result<(), RerouteError> {
         let moves = is_move(&self.assignment, self.old.as_ref(), &next)?;
         for (shard, rate_bps) in next.shards.iter().map(|shard| shard.rate_bps).enumerate() {
-            let rate_before = self.told(shard).shards[shard].rate_bps;
+            let rate_before = self.assignment_of(shard).shards[shard].rate_bps;
             let flow = &mut self.flows[shard];
             // A flow that is behind sends in the worker's previous plan version.
             if flow.following.behind != moves {
@@ -83,16 +83,19 @@ impl<P: Due> WorkerFlow<P> {
 
     /// Returns the plan versions whose frames are accepted, the newest one first.
     pub fn open_plan_versions(&self) -> impl Iterator<Item = PlanVersion> {
-        [Some(&self.assignment), self.old.as_ref()].into_iter().flatten().map(|told| told.plan_version)
+        [Some(&self.assignment), self.old.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|assignment| assignment.plan_version)
     }
 
     /// Returns the assignment for frames of a shard, except for chunks of the worker's previous plan version.
-    pub(super) fn told(&self, shard: usize) -> &Assignment {
-        self.told_if(self.flows[shard].following.behind)
+    pub(super) fn assignment_of(&self, shard: usize) -> &Assignment {
+        self.assignment_if(self.flows[shard].following.behind)
     }
 
     /// Returns the assignment of the worker's previous plan version if `behind`, else the newest.
-    pub(super) fn told_if(&self, behind: bool) -> &Assignment {
+    pub(super) fn assignment_if(&self, behind: bool) -> &Assignment {
         self.old.as_ref().filter(|_| behind).unwrap_or(&self.assignment)
     }
 
@@ -100,8 +103,9 @@ impl<P: Due> WorkerFlow<P> {
     /// not open.
     pub(super) fn bitmap_index_in(&self, plan_version: PlanVersion, shard: usize) -> Option<BitmapIndex> {
         let open = [Some(&self.assignment), self.old.as_ref()];
-        let told = open.into_iter().flatten().find(|told| told.plan_version == plan_version)?;
-        let bitmap_indices = &told.shards.get(shard)?.bitmap_indices;
+        let assignment =
+            open.into_iter().flatten().find(|assignment| assignment.plan_version == plan_version)?;
+        let bitmap_indices = &assignment.shards.get(shard)?.bitmap_indices;
         Some(bitmap_indices.get(self.rank.index()).copied().unwrap_or(self.rank.bitmap_index()))
     }
 
@@ -110,8 +114,8 @@ impl<P: Due> WorkerFlow<P> {
         let follows = self.flows[shard].following.behind && plan_version == self.assignment.plan_version;
         if follows {
             self.follow_in(shard);
-            self.flows[shard].wait_anew(now);
-            self.flows[shard].tell_of_move(now);
+            self.flows[shard].restart_loss_timers(now);
+            self.flows[shard].announce_migration(now);
         }
         follows
     }
@@ -208,18 +212,18 @@ impl ShardFlow {
         }
         self.probes = 0;
         self.timers.clear(Timer::Overdue);
-        self.tell_of_move(now);
+        self.announce_migration(now);
     }
 
     /// Restarts loss detection, since results of the other plan version may overtake those in flight.
-    fn wait_anew(&mut self, now: Instant) {
+    fn restart_loss_timers(&mut self, now: Instant) {
         for chunk in self.outstanding.clone() {
-            self.entry_mut(chunk).heard_of_at = now;
+            self.entry_mut(chunk).last_progress = now;
         }
     }
 
     /// Makes the server learn at once that this worker has migrated, and which results it may lack.
-    fn tell_of_move(&mut self, now: Instant) {
+    fn announce_migration(&mut self, now: Instant) {
         self.timers.set(Timer::KeepAlive, now);
         if !self.is_idle() {
             self.timers.set_at_latest(Timer::Pace, now);

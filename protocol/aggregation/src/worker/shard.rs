@@ -58,7 +58,7 @@ pub(super) struct InFlight {
     pub(super) next_old: bool,
     pub(super) sent_at: Instant,
     /// Time of its last transmission, of the server's confirmation, or of this worker's migration.
-    pub(super) heard_of_at: Instant,
+    pub(super) last_progress: Instant,
 }
 
 impl InFlight {
@@ -68,7 +68,7 @@ impl InFlight {
     }
 
     /// Returns whether to stop waiting for its slot.
-    fn goes_alone(&self) -> bool {
+    fn gives_up_slot(&self) -> bool {
         match self.sends_before {
             0 => self.sends > BYPASS_AFTER_REPEATS,
             // A worker that has the result of an ended chunk does not send it in this plan version.
@@ -285,9 +285,9 @@ impl ShardFlow {
         let entry = self.entry_mut(chunk);
         entry.after = if entry.sends == 0 { entry.order } else { after };
         entry.queued = false;
-        (entry.sent_at, entry.heard_of_at) = (now, now);
+        (entry.sent_at, entry.last_progress) = (now, now);
         entry.sends += 1;
-        entry.bypass |= entry.goes_alone();
+        entry.bypass |= entry.gives_up_slot();
         // Frames without a slot use the newest tables: the others may be broken.
         let behind = behind || entry.old && !entry.bypass;
         Some(Transmission { chunk, resend: entry.sends > 1, bypass: entry.bypass, behind })
@@ -395,7 +395,7 @@ impl ShardFlow {
         {
             let sent = self.sent;
             let entry = self.entry_mut(chunk);
-            (entry.there, entry.after, entry.heard_of_at) = (true, sent, now);
+            (entry.there, entry.after, entry.last_progress) = (true, sent, now);
         }
     }
 
@@ -419,7 +419,7 @@ impl ShardFlow {
             self.release(next);
         }
         // After a repeat, the time may be that from the first sending or from another.
-        let marked = sends == 1 && self.rate.is_news(time, self.pacer.frame_time()) && marked;
+        let marked = sends == 1 && self.rate.is_current(time, self.pacer.frame_time()) && marked;
         if self.rate.answered(order, self.sent, marked, self.rtt.is_queued()) {
             self.pacer.set_rate(self.frame_bytes, self.rate.rate_bps());
         }

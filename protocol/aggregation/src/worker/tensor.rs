@@ -8,7 +8,7 @@ use inart_wire::{Exponent, Frame};
 use super::input::TensorInput;
 use crate::Chunk;
 use crate::exact_sum::Digits;
-use crate::scale::{BLOCK_VALUES, dequantise_all, exponent_of, quantise, step};
+use crate::scale::{BLOCK_VALUES, dequantize_all, exponent_of, quantize, step};
 
 /// Memory for a tensor's numbers, with unspecified contents.
 #[derive(Clone, Debug, Default)]
@@ -121,7 +121,7 @@ impl Numeric {
                 for (part, known) in parts(&self.blocks, values) {
                     match known {
                         Some(Block::Finite(exponent)) => {
-                            quantise(&floats[part], step(exponent, self.workers), numbers);
+                            quantize(&floats[part], step(exponent, self.workers), numbers);
                         }
                         Some(Block::NotFinite) | None => numbers.extend(part.map(|_| 0)),
                     }
@@ -189,7 +189,7 @@ impl Numeric {
             match known {
                 Some(Block::Finite(exponent)) => {
                     let step = step(exponent, self.workers);
-                    dequantise_all(frame.values_at(places), step, &mut self.sums[part]);
+                    dequantize_all(frame.values_at(places), step, &mut self.sums[part]);
                 }
                 Some(Block::NotFinite) | None => self.sums[part].fill(f32::NAN),
             }
@@ -226,7 +226,7 @@ fn parts(
 /// A worker's inputs to a sum, and the received values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundRecord {
-    /// This worker's values.
+    /// Values of this worker.
     pub sent: Vec<f32>,
     /// Sums.
     pub result: Vec<f32>,

@@ -117,10 +117,10 @@ impl Tensors {
         let len = input.floats().len();
         let split = Split::new(assignment, len);
         let mut chunk = 0;
-        let mut part = |(shard, told): (usize, &crate::ShardAssignment)| {
+        let mut part = |(shard, shard_assignment): (usize, &crate::ShardAssignment)| {
             let number = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
             let chunks = split.chunk_count(number);
-            let is_empty = chunks == 0 && told.share > 0.0;
+            let is_empty = chunks == 0 && shard_assignment.share > 0.0;
             let frames = chunks + usize::from(is_empty);
             let frames = u32::try_from(frames).expect("a tensor of this length does not fit in memory");
             let part = Part { first: first(shard, frames), frames, chunk, is_empty };

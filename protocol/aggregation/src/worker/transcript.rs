@@ -165,10 +165,10 @@ mod tests {
         assert_eq!(history.describe(99, 99), "tensor 99: 5 values, label \"99\"");
         assert_eq!(history.describe(0, 35), "", "no longer kept");
         assert_eq!(history.describe(0, 2000).matches("tensor").count(), MOST_SHOWN);
-        let mut unlabelled = History::default();
-        unlabelled.add(7, String::new());
-        unlabelled.add(1, "ä".repeat(1000));
-        assert_eq!(unlabelled.describe(0, 0), "tensor 0: 7 values, no label");
-        assert_eq!(unlabelled.describe(1, 1), format!("tensor 1: 1 values, label \"{}\"", "ä".repeat(100)));
+        let mut unlabeled = History::default();
+        unlabeled.add(7, String::new());
+        unlabeled.add(1, "ä".repeat(1000));
+        assert_eq!(unlabeled.describe(0, 0), "tensor 0: 7 values, no label");
+        assert_eq!(unlabeled.describe(1, 1), format!("tensor 1: 1 values, label \"{}\"", "ä".repeat(100)));
     }
 }

@@ -7,10 +7,10 @@ use inart_wire::{MacAddr, ShardId};
 
 use super::WorkerFlow;
 use super::shard::ShardFlow;
-use crate::completion_rule::Due;
+use crate::completion_rule::ContributionRule;
 use crate::{AwaitedHost, Instant, Waiting};
 
-impl<P: Due> WorkerFlow<P> {
+impl<P: ContributionRule> WorkerFlow<P> {
     /// Returns the host that this worker waits for, as far as its servers know: `None` without a tensor in
     /// flight, and while results arrive.
     pub fn waiting(&self) -> Option<Waiting> {

@@ -8,11 +8,11 @@ use proptest::prelude::*;
 
 use super::network::{Network, assignment};
 use super::tensors;
-use super::trouble::{Weather, fate_in};
+use super::trouble::{FaultRates, fate_in};
 
 /// Exceptional values of a tensor, in place of those of its magnitude.
 #[derive(Clone, Copy, Debug)]
-enum Others {
+enum Exceptions {
     None,
     /// Zeros of both signs, and the smallest and the largest floats.
     Edges,
@@ -31,7 +31,7 @@ pub struct Drawn {
     size: i32,
     /// Number of powers of two by which blocks, workers and values may be smaller.
     less: [i32; 3],
-    others: Others,
+    others: Exceptions,
     /// Whether every other worker has nearly the negative of the previous one.
     cancels: bool,
 }
@@ -55,16 +55,16 @@ impl Drawn {
             return if near.is_finite() { -near } else { before };
         }
         let other = match (self.others, roll % 97) {
-            (Others::Edges, place @ 0..30) => {
+            (Exceptions::Edges, place @ 0..30) => {
                 let edges = [0.0, f32::from_bits(1), f32::MIN_POSITIVE, f32::MIN_POSITIVE / 3.0, f32::MAX];
                 // The largest are rare: they rule their block.
                 let edge = edges[place as usize % if index % 256 < 100 { 4 } else { 5 }];
                 Some(if place % 2 == 0 { -edge } else { edge })
             }
-            (Others::Any, 0..50) => {
+            (Exceptions::Any, 0..50) => {
                 Some(f32::from_bits((roll >> 32) as u32)).filter(|value| value.is_finite())
             }
-            (Others::NotFinite, 0) if roll >> 32 & 7 == 0 => {
+            (Exceptions::NotFinite, 0) if roll >> 32 & 7 == 0 => {
                 let values = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
                 Some(values[(roll >> 40) as usize % 3])
             }
@@ -113,10 +113,10 @@ pub fn drawn() -> impl Strategy<Value = Drawn> {
     let size = prop_oneof![1 => -150..=127i32, 1 => -30..30i32, 1 => -149..-120i32, 1 => 120..=127i32];
     let less = || prop_oneof![2 => Just(0), 1 => 0..8i32, 2 => 20..40i32, 1 => 0..200i32];
     let others = prop_oneof![
-        4 => Just(Others::None),
-        2 => Just(Others::Edges),
-        1 => Just(Others::Any),
-        1 => Just(Others::NotFinite)
+        4 => Just(Exceptions::None),
+        2 => Just(Exceptions::Edges),
+        1 => Just(Exceptions::Any),
+        1 => Just(Exceptions::NotFinite)
     ];
     let less = [less(), less(), less()];
     (len(), any::<u64>(), size, less, others, proptest::bool::weighted(0.2))
@@ -131,7 +131,7 @@ pub struct Plan {
     window_log: u32,
     /// Ranks that the switch sums.
     aggregated: u64,
-    weather: Weather,
+    faults: FaultRates,
     seed: u64,
     /// Tensors in flight.
     most: usize,
@@ -146,18 +146,18 @@ pub fn plan() -> impl Strategy<Value = Plan> {
         vec![0.01, 0.99],
     ]);
     let values = proptest::sample::select(&ValuesPerFrame::ALL[..]);
-    let calm = Weather { lost_percent: 0, doubled_percent: 0, late_percent: 0, latest_micros: 1 };
-    let bad = (0..8u32, 0..8u32, 0..30u32, 1..3000u64).prop_map(|(lost, doubled, late, latest_micros)| {
-        Weather { lost_percent: lost, doubled_percent: doubled, late_percent: late, latest_micros }
+    let calm = FaultRates { lost_percent: 0, duplicated_percent: 0, late_percent: 0, latest_micros: 1 };
+    let bad = (0..8u32, 0..8u32, 0..30u32, 1..3000u64).prop_map(|(lost, duplicated, late, latest_micros)| {
+        FaultRates { lost_percent: lost, duplicated_percent: duplicated, late_percent: late, latest_micros }
     });
-    let weather = prop_oneof![1 => Just(calm), 2 => bad];
-    (shares, values, 0..6u32, any::<u64>(), weather, any::<u64>(), 1..6usize).prop_map(
-        |(shares, values, window_log, aggregated, weather, seed, most)| Plan {
+    let faults = prop_oneof![1 => Just(calm), 2 => bad];
+    (shares, values, 0..6u32, any::<u64>(), faults, any::<u64>(), 1..6usize).prop_map(
+        |(shares, values, window_log, aggregated, faults, seed, most)| Plan {
             shares,
             values,
             window_log,
             aggregated,
-            weather,
+            faults,
             seed,
             most,
         },
@@ -179,7 +179,7 @@ impl Plan {
         let job = self.assignment(workers, exact_sums);
         // The switch sums bitmap indices of one block.
         let aggregated = self.aggregated & u64::MAX >> (64 - workers.min(64));
-        let fate = fate_in(self.weather.clone(), self.seed);
+        let fate = fate_in(self.faults.clone(), self.seed);
         let mut network = Network::with_peer_timeout(job, aggregated, fate, Duration::from_secs(250));
         for worker in &mut network.workers {
             *worker = worker.clone().with_non_finite(NonFinite::Pass);

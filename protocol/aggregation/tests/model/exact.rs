@@ -11,7 +11,7 @@ use inart_wire::{AbortReason, Contributors, Exponent, Flags, FrameRepr, HeaderRe
 
 use super::network::{Network, PEER_TIMEOUT, SERVER, assignment, host, kind_fate};
 use super::oracle::check;
-use super::trouble::{Weather, fate_in, rank};
+use super::trouble::{FaultRates, fate_in, rank};
 use super::{chunk_count, run_round};
 
 fn exact_job(workers: usize) -> Assignment {
@@ -104,11 +104,12 @@ fn a_small_number_survives_large_ones_that_cancel() {
 }
 
 #[test]
-fn the_bits_are_the_same_whatever_is_lost_doubled_or_late() {
-    let weather = Weather { lost_percent: 10, doubled_percent: 10, late_percent: 30, latest_micros: 3000 };
+fn the_bits_are_equal_under_loss_duplication_and_delay() {
+    let faults =
+        FaultRates { lost_percent: 10, duplicated_percent: 10, late_percent: 30, latest_micros: 3000 };
     let job = exact_job(5);
     for seed in 0..10 {
-        let mut network = Network::new(job.clone(), 0b0011, fate_in(weather.clone(), seed));
+        let mut network = Network::new(job.clone(), 0b0011, fate_in(faults.clone(), seed));
         for round in 0..3 {
             let gradients = wild_gradients(5, round, [700, 200, 40][round]);
             let sum = run_exact_round(&mut network, &gradients);
@@ -132,11 +133,11 @@ fn nan_and_infinities_have_no_sum_here_either() {
 
 /// A host with another setting ends the job at once with an error that names it, and is in no sum.
 #[test]
-fn a_host_that_takes_the_job_for_another_ends_it_by_name() {
+fn a_host_with_another_setting_ends_the_job_by_name() {
     for exact in [true, false] {
-        let told = Assignment { exact_sums: exact, ..assignment(3, &[1.0], 4) };
-        let otherwise = Assignment { exact_sums: !exact, ..told.clone() };
-        let mut network = Network::new(told, 0b0000, kind_fate());
+        let job = Assignment { exact_sums: exact, ..assignment(3, &[1.0], 4) };
+        let otherwise = Assignment { exact_sums: !exact, ..job.clone() };
+        let mut network = Network::new(job, 0b0000, kind_fate());
         network.workers[1] =
             inart_protocol_aggregation::WorkerFlow::new(otherwise, rank(1), host(1), PEER_TIMEOUT).unwrap();
         for result in network.all_reduce(&wild_gradients(3, 0, 500)) {

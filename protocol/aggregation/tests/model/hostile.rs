@@ -266,7 +266,7 @@ proptest! {
     }
 
     #[test]
-    fn so_do_servers_whose_sums_go_on(frames in contributions()) {
+    fn servers_with_forwarded_sums_wait_as_well(frames in contributions()) {
         let job = assignment(4, &[1.0], 8);
         let shard = ShardId::from(0);
         let server =
@@ -382,7 +382,7 @@ fn is_maxima(exponent: Exponent) -> bool {
 
 /// Values that leave no room for those of the others, at the server or in a switch's sum.
 #[test]
-fn who_sends_values_above_the_largest_addend_is_named() {
+fn a_sender_of_values_above_the_largest_addend_is_named() {
     let largest = largest_addend(4);
     let beyond = [(0b0000, largest + 1), (0b0000, -largest - 1), (0b1111, i32::MAX), (0b0011, i32::MIN)];
     for (aggregated, value) in beyond {
@@ -416,7 +416,7 @@ fn the_largest_addend_itself_is_added() {
 }
 
 #[test]
-fn who_sends_negative_maxima_is_named() {
+fn a_sender_of_negative_maxima_is_named() {
     for value in [-1, i32::MIN, (-f32::MAX).to_bits() as i32] {
         for culprit in [0, 2] {
             let mut network = Network::new(assignment(3, &[0.5, 0.5], 4), 0b111, kind_fate());

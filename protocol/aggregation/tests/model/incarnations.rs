@@ -7,7 +7,7 @@ use inart_wire::{AbortReason, Incarnation, MacAddr};
 use proptest::prelude::*;
 
 use super::network::{Network, PEER_TIMEOUT, SERVER, assignment, kind_fate};
-use super::trouble::{Weather, fate_in, rank};
+use super::trouble::{FaultRates, fate_in, rank};
 use super::{chunk_count, gradients, run_round, run_rounds};
 
 /// Runs with other gradients per run.
@@ -37,13 +37,14 @@ proptest! {
 
     /// Frames of earlier runs arrive late in the next ones.
     #[test]
-    fn what_is_left_of_earlier_runs_changes_no_bit(
+    fn frames_of_earlier_runs_change_no_bit(
         seed in any::<u64>(), late_percent in 0..60u32, window_log in 0..4u32, len in 1..400usize
     ) {
-        let weather = Weather { lost_percent: 5, doubled_percent: 30, late_percent, latest_micros: 200_000 };
+        let faults =
+            FaultRates { lost_percent: 5, duplicated_percent: 30, late_percent, latest_micros: 200_000 };
         let job = assignment(3, &[0.3, 0.7], 1 << window_log);
         let peer_timeout = Duration::from_secs(250);
-        let mut network = Network::with_peer_timeout(job, 0b011, fate_in(weather, seed), peer_timeout);
+        let mut network = Network::with_peer_timeout(job, 0b011, fate_in(faults, seed), peer_timeout);
         for generation in 0..3 {
             network.run_again(generation);
             run_of(generation as usize, &mut network, len);
@@ -75,7 +76,7 @@ fn server_restarted(shard: u16) -> Failure {
 }
 
 #[test]
-fn a_worker_that_was_made_anew_ends_the_job_by_name() {
+fn a_restarted_worker_ends_the_job_by_name() {
     for (workers, rounds) in [(1, 1), (3, 1), (3, 2)] {
         for worker in [0, workers - 1] {
             let job = assignment(workers, &[0.5, 0.5], 4);
@@ -141,7 +142,7 @@ fn a_server_that_was_restarted_ends_the_job_by_name() {
 /// Some workers are in the run of the server's first incarnation, and one that starts now would be in that of
 /// the second.
 #[test]
-fn a_server_that_was_restarted_keeps_nobody_waiting_who_comes_later() {
+fn a_restarted_server_keeps_no_late_worker_waiting() {
     for micros in [0, 10, 50, 200, 10_000] {
         let job = assignment(3, &[1.0], 4);
         let mut network = Network::new(job, 0b011, kind_fate());
@@ -162,7 +163,7 @@ fn a_server_that_was_restarted_keeps_nobody_waiting_who_comes_later() {
 
 /// A live worker of an earlier run ends; the run of the bound workers continues.
 #[test]
-fn what_is_said_in_another_run_ends_no_run() {
+fn messages_of_another_run_end_no_run() {
     let job = assignment(3, &[1.0], 4);
     let mut network = Network::new(job, 0b011, kind_fate());
     run_round(&mut network, &gradients(3, 0, 500));
@@ -196,11 +197,12 @@ fn no_run_goes_on_with_other_workers() {
 }
 
 #[test]
-fn generations_are_told_apart_whatever_is_lost() {
-    let weather = Weather { lost_percent: 20, doubled_percent: 20, late_percent: 30, latest_micros: 50_000 };
+fn incarnations_are_distinguished_under_loss() {
+    let faults =
+        FaultRates { lost_percent: 20, duplicated_percent: 20, late_percent: 30, latest_micros: 50_000 };
     for seed in 0..30 {
         let job = assignment(3, &[0.5, 0.5], 4);
-        let mut network = Network::new(job, 0b011, fate_in(weather.clone(), seed));
+        let mut network = Network::new(job, 0b011, fate_in(faults.clone(), seed));
         run_round(&mut network, &gradients(3, 0, 500));
         let failure = match seed % 2 {
             0 => {
@@ -223,7 +225,7 @@ fn generations_are_told_apart_whatever_is_lost() {
 /// No worker of the previous run is in the new one, which is notified all the same: its workers do not wait
 /// for them for dozens of peer timeouts.
 #[test]
-fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
+fn an_aborting_worker_notifies_a_server_that_was_restarted_meanwhile() {
     for micros in [0, 10, 50, 200, 10_000] {
         let job = assignment(3, &[1.0], 4);
         let mut network = Network::new(job, 0b011, kind_fate());
@@ -251,9 +253,9 @@ fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
 /// Runs a job in which a second server of shard 0 starts after `micros`, and lets the workers end. Returns
 /// the failures of the first server, the second one and that of the other shard. A mutant of the workers
 /// sends no abort in the `forgotten` run.
-fn ends_of_twins(micros: u64, weather: Weather, seed: u64, forgotten: Option<u32>) -> [Option<Failure>; 3] {
+fn ends_of_twins(micros: u64, faults: FaultRates, seed: u64, forgotten: Option<u32>) -> [Option<Failure>; 3] {
     let job = assignment(3, &[0.5, 0.5], 4);
-    let mut network = Network::new(job, 0b011, fate_in(weather, seed));
+    let mut network = Network::new(job, 0b011, fate_in(faults, seed));
     network.forgotten = forgotten.map(|generation| Incarnation::new(SERVER.get() + generation));
     run_round(&mut network, &gradients(3, 0, 500));
     let all = gradients(3, 1, 500);
@@ -282,18 +284,22 @@ fn ends_of_twins(micros: u64, weather: Weather, seed: u64, forgotten: Option<u32
 
 #[test]
 fn two_servers_of_one_shard_both_hear_that_the_job_ends() {
-    let weather =
-        |lost_percent| Weather { lost_percent, doubled_percent: 20, late_percent: 30, latest_micros: 5_000 };
+    let faults = |lost_percent| FaultRates {
+        lost_percent,
+        duplicated_percent: 20,
+        late_percent: 30,
+        latest_micros: 5_000,
+    };
     for (seed, micros) in (0..60).zip([0, 10, 50, 200, 1000, 10_000].into_iter().cycle()) {
         for lost in [0, 15] {
-            let ends = ends_of_twins(micros, weather(lost), seed, None);
+            let ends = ends_of_twins(micros, faults(lost), seed, None);
             let expected = [0; 3].map(|shard| Some(server_restarted(shard)));
             assert_eq!(ends, expected, "seed {seed}, {micros} us, {lost} % lost");
         }
     }
     // A mutant that forgets one of the two runs fails.
     for (forgotten, server) in [(0, 0), (1, 1)] {
-        let ends = ends_of_twins(50, weather(0), 1, Some(forgotten));
+        let ends = ends_of_twins(50, faults(0), 1, Some(forgotten));
         assert_eq!(ends[server], None, "run {forgotten}");
     }
 }
@@ -345,9 +351,9 @@ fn a_second_worker_at_another_address_is_refused_alone() {
         }
         network.now = network.now + Duration::from_millis(60);
     }
-    let told = "worker 1 (w2) is 02:00:00:01:00:01 in the parameter servers' assignment, and 02:00:00:09:00:09 in \
+    let expected = "worker 1 (w2) is 02:00:00:01:00:01 in the parameter servers' assignment, and 02:00:00:09:00:09 in \
                 this one: it runs twice, or has another plan; start each worker once, and all hosts by one plan";
-    assert_eq!(second.finish_round(&mut [0.0; 500]).unwrap_err().to_string(), told);
+    assert_eq!(second.finish_round(&mut [0.0; 500]).unwrap_err().to_string(), expected);
     assert!(second.is_idle(), "it has heard so from all servers");
     assert!(network.servers.iter().all(|server| server.counters().foreign > 0));
     run_rounds(&mut network, 500);

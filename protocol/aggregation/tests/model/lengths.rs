@@ -6,7 +6,7 @@ use inart_protocol_aggregation::{Failure, Instant};
 use inart_wire::AbortReason;
 
 use super::network::{Network, assignment, kind_fate};
-use super::trouble::{Weather, fate_in, rank};
+use super::trouble::{FaultRates, fate_in, rank};
 use super::{gradient, gradients, run_round, run_rounds};
 
 /// Checks that every host learns at once that the worker of that rank has `seen` values instead of
@@ -63,7 +63,7 @@ fn everybody_learns_that_lengths_differ() {
 
 /// Later tensors may have other lengths, but equal ones at all workers.
 #[test]
-fn everybody_learns_who_has_another_length_later() {
+fn all_hosts_learn_which_later_tensor_has_another_length() {
     for (len, others) in LENGTHS {
         let job = assignment(3, &[0.5, 0.5], 4);
         let mut network = Network::new(job, 0b011, kind_fate());
@@ -85,7 +85,7 @@ fn gradients_without_values_at_everybody_are_a_job() {
 }
 
 #[test]
-fn a_round_without_values_waits_for_those_who_begin_late() {
+fn a_round_without_values_waits_for_late_workers() {
     let mut network = Network::new(assignment(3, &[1.0], 4), 0, kind_fate());
     network.late_start = Some((2, Duration::from_secs(60)));
     for result in network.all_reduce(&[vec![], vec![], vec![]]) {
@@ -96,7 +96,7 @@ fn a_round_without_values_waits_for_those_who_begin_late() {
 
 /// Workers that wait for a worker's length wait no longer than for its chunks.
 #[test]
-fn a_round_without_values_ends_when_somebody_is_gone() {
+fn a_round_without_values_ends_when_a_worker_fails() {
     let mut network = Network::new(assignment(3, &[1.0], 4), 0, kind_fate());
     let start = |rank: usize| (rank, Duration::from_millis(100));
     network.late_start = Some(start(2));
@@ -127,12 +127,13 @@ fn a_worker_that_never_comes_does_not_hide_that_lengths_differ() {
 }
 
 #[test]
-fn no_weather_makes_gradients_of_different_lengths_a_sum() {
-    let weather = Weather { lost_percent: 20, doubled_percent: 10, late_percent: 30, latest_micros: 20_000 };
+fn no_fault_lets_gradients_of_different_lengths_sum() {
+    let faults =
+        FaultRates { lost_percent: 20, duplicated_percent: 10, late_percent: 30, latest_micros: 20_000 };
     for seed in 0..20 {
         for odd in 0..3 {
             let job = assignment(3, &[0.5, 0.5], 4);
-            let mut network = Network::new(job, 0b111, fate_in(weather.clone(), seed));
+            let mut network = Network::new(job, 0b111, fate_in(faults.clone(), seed));
             let mut gradients = gradients(3, 0, 500);
             gradients[odd].truncate([490, 64, 0][seed as usize % 3]);
             for result in network.all_reduce(&gradients) {

@@ -184,7 +184,7 @@ fn values_wait_for_the_maxima() {
 }
 
 #[test]
-fn status_says_who_is_waited_for() {
+fn status_names_the_awaited_worker() {
     let mut network = Network::new(assignment(3, &[1.0], 4), 0b0000, kind_fate());
     run_round(&mut network, &gradients(3, 0, 20));
     let done = network.workers[0].status(network.now);

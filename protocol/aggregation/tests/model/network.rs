@@ -221,10 +221,10 @@ impl Network {
     }
 
     pub fn run_until_idle(&mut self) {
-        let give_up = self.now + 2 * inart_protocol_aggregation::STARTING_PEER_TIMEOUTS * PEER_TIMEOUT;
+        let deadline = self.now + 2 * inart_protocol_aggregation::STARTING_PEER_TIMEOUTS * PEER_TIMEOUT;
         self.transmit();
         while !self.is_idle() {
-            self.step_before(give_up);
+            self.step_before(deadline);
         }
     }
 
@@ -234,9 +234,9 @@ impl Network {
     }
 
     /// Runs the next event; panics if it is later than that.
-    pub fn step_before(&mut self, give_up: Instant) {
+    pub fn step_before(&mut self, deadline: Instant) {
         self.step();
-        if self.now >= give_up {
+        if self.now >= deadline {
             let workers: Vec<_> = self.live_workers().map(|worker| worker.status(self.now)).collect();
             let servers: Vec<_> = self.servers.iter().map(|server| server.status(self.now)).collect();
             panic!("the round does not end: {workers:#?} {servers:#?}");

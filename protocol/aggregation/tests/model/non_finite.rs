@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::goodput::lossy;
 use super::network::{Fate, Network, assignment, kind_fate};
-use super::trouble::{fate_in, weather};
+use super::trouble::{fate_in, faults};
 use super::{bits, run_round};
 
 const WORKERS: usize = 3;
@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn it_spoils_its_block_at_every_worker_and_nothing_else(
-        weather in weather(),
+        faults in faults(),
         seed in any::<u64>(),
         aggregated in 0u64..8,
         sizes in prop_oneof![Just(1e-30f32), Just(1.0), Just(1e36)],
@@ -50,7 +50,7 @@ proptest! {
     ) {
         let (len, places) = if exact { (EXACT_LEN, EXACT_SPOILT) } else { (LEN, SPOILT) };
         let mut finite = network(exact, kind_fate(), aggregated);
-        let mut spoilt = network(exact, fate_in(weather, seed), aggregated);
+        let mut spoilt = network(exact, fate_in(faults, seed), aggregated);
         let right = run_round(&mut finite, &gradients(sizes, len));
         for round in 0..5 {
             let mut with = gradients(sizes, len);
@@ -120,8 +120,8 @@ fn it_passes_only_where_it_may() {
             let mut with = gradients(1.0, len);
             with[2][0] = f32::INFINITY;
             for end in network.all_reduce(&with) {
-                let told = end.expect_err("no sum").to_string();
-                assert!(told.contains("gradient"), "{told}");
+                let expected = end.expect_err("no sum").to_string();
+                assert!(expected.contains("gradient"), "{expected}");
             }
         }
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::network::{Network, assignment, kind_fate};
 use super::switch::Switch;
-use super::trouble::{fate_in, weather};
+use super::trouble::{fate_in, faults};
 use super::{check_sums, gradients, run_round};
 
 /// Order to a host or switch.
@@ -71,7 +71,7 @@ fn run(
         let gradients = gradients(job.workers.len(), round, len);
         network.start_round(&gradients);
         network.transmit();
-        let give_up = network.now + Duration::from_secs(1000);
+        let deadline = network.now + Duration::from_secs(1000);
         while !network.is_idle() {
             let next = network.next_event();
             match orders.next_if(|(at, _)| next.is_none_or(|next| *at <= next)) {
@@ -79,7 +79,7 @@ fn run(
                     network.now = network.now.max(at);
                     execute(network, job, order);
                 }
-                None => network.step_before(give_up),
+                None => network.step_before(deadline),
             }
         }
         check_sums(network, &gradients);
@@ -107,7 +107,7 @@ struct Change {
     /// The bitmap indices of block 0 that the switch sums then.
     sums: u64,
     /// Notification time of each host after the installation, in microseconds: workers, then servers.
-    told: Vec<u64>,
+    delays: Vec<u64>,
     /// Whether the change is undone: half of the hosts are notified, then ordered back.
     undone: bool,
     /// Whether the workers follow the servers.
@@ -128,31 +128,31 @@ fn orders(
         next.shards.iter_mut().for_each(|shard| shard.bitmap_indices = bitmap_indices(number));
         orders.push((micros(at), Order::Install(next.plan_version, change.sums)));
         let hosts = workers + job.shards.len();
-        let first = |host: usize, told: &Assignment| match host.checked_sub(workers) {
-            None if change.coordinated => Order::Prepare(host, told.clone()),
-            None => Order::Worker(host, told.clone()),
-            Some(shard) if change.coordinated => Order::Lead(shard, told.clone()),
-            Some(shard) => Order::Server(shard, told.clone()),
+        let first = |host: usize, assignment: &Assignment| match host.checked_sub(workers) {
+            None if change.coordinated => Order::Prepare(host, assignment.clone()),
+            None => Order::Worker(host, assignment.clone()),
+            Some(shard) if change.coordinated => Order::Lead(shard, assignment.clone()),
+            Some(shard) => Order::Server(shard, assignment.clone()),
         };
-        let told = |host: usize, told: &Assignment| match host.checked_sub(workers) {
-            None => Order::Worker(host, told.clone()),
-            Some(shard) => Order::Server(shard, told.clone()),
+        let migrate = |host: usize, assignment: &Assignment| match host.checked_sub(workers) {
+            None => Order::Worker(host, assignment.clone()),
+            Some(shard) => Order::Server(shard, assignment.clone()),
         };
-        let delay = |host: usize| change.told[host % change.told.len()];
-        let longest = change.told.iter().max().unwrap();
+        let delay = |host: usize| change.delays[host % change.delays.len()];
+        let longest = change.delays.iter().max().unwrap();
         // Servers start the cut-over only after all workers are prepared.
-        let is_told = |host: &usize| {
+        let is_notified = |host: &usize| {
             !change.undone || if change.coordinated { *host < workers } else { host.is_multiple_of(2) }
         };
-        for host in (0..hosts).filter(is_told) {
+        for host in (0..hosts).filter(is_notified) {
             let after = if change.coordinated && host >= workers { longest + 1 } else { 0 };
             orders.push((micros(at + after + delay(host)), first(host, &next)));
             if change.undone {
                 let back = at + longest + delay(hosts - host);
-                orders.push((micros(back + 1), told(host, &now.0)));
+                orders.push((micros(back + 1), migrate(host, &now.0)));
             } else if change.coordinated {
                 // Workers that have not followed by then are ordered to migrate.
-                orders.push((micros(at + 3 * longest + 2), told(host, &next)));
+                orders.push((micros(at + 3 * longest + 2), migrate(host, &next)));
             }
         }
         let end = at + 3 * longest + 3;
@@ -176,7 +176,7 @@ fn a_move_of_all_hosts_changes_no_bit_and_takes_the_switchs_new_tables() {
     let job = assignment(4, &[0.6, 0.4], 4);
     let mut network = Network::new(job.clone(), 0b0111, kind_fate());
     let change =
-        Change { sums: 0b1111, told: vec![0, 300, 100, 900, 500], undone: false, coordinated: false };
+        Change { sums: 0b1111, delays: vec![0, 300, 100, 900, 500], undone: false, coordinated: false };
     run(&mut network, &job, orders(&job, 0b0111, &[change], no_bitmap_indices), 40, 1000);
     let in_new = &network.others[&10];
     assert!(in_new.added > 1000, "{} frames were summed under the new plan version", in_new.added);
@@ -194,18 +194,18 @@ fn at_every_moment_hosts_may_begin_to_move() {
         let mut network = Network::new(job.clone(), 0b011, kind_fate());
         network.others.insert(10, Switch::new(2, 2, 0b111));
         let next = under(&job, 10);
-        let mut told = 0;
+        let mut notified = 0;
         for round in 0..3 {
             network.start_round(&gradients(3, round, 300));
             network.transmit();
             while !network.is_idle() {
                 network.step();
-                while told < 5 && network.frames >= begin + 7 * told {
-                    match (told as usize + first) % 5 {
+                while notified < 5 && network.frames >= begin + 7 * notified {
+                    match (notified as usize + first) % 5 {
                         host @ 0..3 => network.workers[host].reroute(network.now, next.clone()).unwrap(),
                         host => network.servers[host - 3].reroute(next.clone()).unwrap(),
                     }
-                    told += 1;
+                    notified += 1;
                     network.transmit();
                 }
             }
@@ -222,17 +222,17 @@ fn at_every_moment_hosts_may_begin_to_move() {
 }
 
 fn change(hosts: usize) -> impl Strategy<Value = Change> {
-    let told = proptest::collection::vec(0..5000u64, hosts);
-    (any::<u64>(), told, proptest::bool::weighted(0.3), any::<bool>())
-        .prop_map(|(sums, told, undone, coordinated)| Change { sums, told, undone, coordinated })
+    let delays = proptest::collection::vec(0..5000u64, hosts);
+    (any::<u64>(), delays, proptest::bool::weighted(0.3), any::<bool>())
+        .prop_map(|(sums, delays, undone, coordinated)| Change { sums, delays, undone, coordinated })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn hosts_move_at_any_time_in_bad_weather(
-        weather in weather(),
+    fn hosts_migrate_at_any_time_under_faults(
+        faults in faults(),
         seed in any::<u64>(),
         workers in 1..7usize,
         first_sums in any::<u64>(),
@@ -247,7 +247,7 @@ proptest! {
         let first_sums = first_sums & everybody;
         let peer_timeout = Duration::from_secs(250);
         let mut network =
-            Network::with_peer_timeout(job.clone(), first_sums, fate_in(weather, seed), peer_timeout);
+            Network::with_peer_timeout(job.clone(), first_sums, fate_in(faults, seed), peer_timeout);
         run(&mut network, &job, orders(&job, first_sums, &changes, no_bitmap_indices), 3, len);
     }
 
@@ -255,7 +255,7 @@ proptest! {
     /// another set in every plan version.
     #[test]
     fn bitmap_indices_differ_between_plan_versions(
-        weather in weather(),
+        faults in faults(),
         seed in any::<u64>(),
         workers in 65..80usize,
         blocks in proptest::collection::vec(1..7usize, 3),
@@ -277,11 +277,11 @@ proptest! {
         for (number, change) in changes.iter_mut().enumerate() {
             change.sums = sums(number);
         }
-        let mut weather = weather;
-        weather.lost_percent %= 5;
+        let mut faults = faults;
+        faults.lost_percent %= 5;
         let job = assignment(workers, &[1.0], 4);
         let peer_timeout = Duration::from_secs(250);
-        let mut network = Network::with_peer_timeout(job.clone(), 0xff, fate_in(weather, seed), peer_timeout);
+        let mut network = Network::with_peer_timeout(job.clone(), 0xff, fate_in(faults, seed), peer_timeout);
         run(&mut network, &job, orders(&job, 0xff, &changes, bitmap_indices), 2, 300);
     }
 }
@@ -354,7 +354,7 @@ fn a_result_that_one_worker_lacks_is_sent_again_after_the_move() {
 }
 
 #[test]
-fn what_a_move_may_not_change_is_named() {
+fn fields_that_a_migration_may_not_change_are_named() {
     let job = assignment(2, &[0.5, 0.5], 4);
     let network = Network::new(job.clone(), 0b11, kind_fate());
     type Change = fn(&mut Assignment);
@@ -480,7 +480,7 @@ fn workers_that_had_next_to_no_rate_go_on_at_the_rate_that_they_move_to() {
 
 /// The path to a server may be longer by another plan, without a queue on it.
 #[test]
-fn the_shortest_round_trip_is_that_of_the_present_way() {
+fn the_shortest_round_trip_is_that_of_the_current_path() {
     let seen =
         |network: &Network| network.workers[0].status(network.now).shards[0].least_rtt_seconds.unwrap();
     for coordinated in [false, true] {

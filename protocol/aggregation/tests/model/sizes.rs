@@ -132,7 +132,7 @@ fn an_outlier_costs_nothing_in_other_rounds() {
     }
 }
 
-/// It affects its block of 256 values, and no other.
+/// An outlier affects its block of 256 values, and no other.
 #[test]
 fn an_outlier_costs_nothing_in_other_blocks() {
     let mut network = Network::new(assignment(6, &[1.0], 4), 0b1111, kind_fate());

@@ -8,7 +8,7 @@ use inart_wire::AbortReason;
 use proptest::prelude::*;
 
 use super::network::{Fate, Network, PEER_TIMEOUT, assignment, kind_fate};
-use super::trouble::{Weather, fate_in, rank};
+use super::trouble::{FaultRates, fate_in, rank};
 use super::{check_records, gradient, gradients};
 
 /// Sums a stream of tensors, by tensor and worker: each worker starts the next as soon as it has fewer in
@@ -82,8 +82,8 @@ proptest! {
         // As a framework that cuts otherwise after the first iteration.
         let lens: Vec<_> = first.into_iter().chain(iteration.repeat(3)).collect();
         let reference = run_checked(&job, &lens, 1, kind_fate());
-        let weather = Weather { lost_percent, doubled_percent: 10, late_percent, latest_micros: 5_000 };
-        let records = run_checked(&job, &lens, most, fate_in(weather, seed));
+        let faults = FaultRates { lost_percent, duplicated_percent: 10, late_percent, latest_micros: 5_000 };
+        let records = run_checked(&job, &lens, most, fate_in(faults, seed));
         prop_assert_eq!(records, reference);
     }
 }
@@ -158,7 +158,7 @@ fn a_shard_without_values_of_a_tensor_has_a_place_for_it() {
 
 /// Some sums are never taken; the others end, and more tensors fit.
 #[test]
-fn sums_that_nobody_takes_are_forgotten() {
+fn untaken_sums_are_forgotten() {
     let mut network = Network::new(assignment(2, &[1.0], 4), 0b11, kind_fate());
     for tensor in 0..2 * inart_protocol_aggregation::WorkerFlow::MOST_TENSORS {
         let now = network.now;

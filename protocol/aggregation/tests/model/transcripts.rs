@@ -6,7 +6,7 @@ use inart_protocol_aggregation::{Failure, TensorId, TensorInput, WorkerFlow};
 use inart_wire::AbortReason;
 
 use super::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
-use super::trouble::{Weather, fate_in, rank};
+use super::trouble::{FaultRates, fate_in, rank};
 use super::{check_records, gradient, gradients};
 
 /// Longer than any time between two keep-alives.
@@ -181,12 +181,13 @@ fn sums_that_all_have_are_found_to_be_mixed_between_rounds() {
 }
 
 #[test]
-fn no_weather_hides_a_skipped_tensor() {
-    let weather = Weather { lost_percent: 20, doubled_percent: 10, late_percent: 30, latest_micros: 20_000 };
+fn no_fault_hides_a_skipped_tensor() {
+    let faults =
+        FaultRates { lost_percent: 20, duplicated_percent: 10, late_percent: 30, latest_micros: 20_000 };
     for seed in 0..20 {
         let odd = seed as usize % 3;
         let job = assignment(3, &[0.5, 0.5], 4);
-        let network = Network::new(job, 0b111, fate_in(weather.clone(), seed));
+        let network = Network::new(job, 0b111, fate_in(faults.clone(), seed));
         let mut programs = Programs::new(network, 300, &skipping(3, 3000, (odd, 2)));
         programs.run(Programs::have_failed);
         assert_eq!(blamed(&programs).0, odd, "{seed}");
@@ -196,9 +197,10 @@ fn no_weather_hides_a_skipped_tensor() {
 /// Neither order of waiting, loss, nor a tensor that all skip makes a difference.
 #[test]
 fn equal_labels_never_end_a_job() {
-    let weather = Weather { lost_percent: 10, doubled_percent: 10, late_percent: 30, latest_micros: 20_000 };
+    let faults =
+        FaultRates { lost_percent: 10, duplicated_percent: 10, late_percent: 30, latest_micros: 20_000 };
     for seed in 0..10 {
-        let fate = fate_in(weather.clone(), seed);
+        let fate = fate_in(faults.clone(), seed);
         let network =
             Network::with_peer_timeout(assignment(3, &[0.5, 0.5], 4), 0b111, fate, 25 * PEER_TIMEOUT);
         let mut all = vec![labels(100); 3];

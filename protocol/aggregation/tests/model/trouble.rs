@@ -16,7 +16,7 @@ pub fn rank(rank: usize) -> Rank {
 }
 
 #[test]
-fn each_frame_lost_doubled_or_late_in_turn() {
+fn each_frame_lost_duplicated_or_late_in_turn() {
     let job = assignment(3, &[0.5, 0.5], 2);
     let ms = Duration::from_millis;
     for len in [7, 300] {
@@ -36,24 +36,21 @@ fn each_frame_lost_doubled_or_late_in_turn() {
 }
 
 #[derive(Clone, Debug)]
-pub struct Weather {
+pub struct FaultRates {
     pub lost_percent: u32,
-    pub doubled_percent: u32,
+    pub duplicated_percent: u32,
     pub late_percent: u32,
     pub latest_micros: u64,
 }
 
-pub fn weather() -> impl Strategy<Value = Weather> {
-    (0..30u32, 0..20u32, 0..50u32, 1..50_000u64).prop_map(|(lost, doubled, late, latest_micros)| Weather {
-        lost_percent: lost,
-        doubled_percent: doubled,
-        late_percent: late,
-        latest_micros,
+pub fn faults() -> impl Strategy<Value = FaultRates> {
+    (0..30u32, 0..20u32, 0..50u32, 1..50_000u64).prop_map(|(lost, duplicated, late, latest_micros)| {
+        FaultRates { lost_percent: lost, duplicated_percent: duplicated, late_percent: late, latest_micros }
     })
 }
 
 /// A fate that is a function of seed and frame number.
-pub fn fate_in(weather: Weather, seed: u64) -> super::network::Fate {
+pub fn fate_in(faults: FaultRates, seed: u64) -> super::network::Fate {
     Box::new(move |frame| {
         let mut state = seed ^ (frame + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut roll = |sides: u64| {
@@ -63,12 +60,12 @@ pub fn fate_in(weather: Weather, seed: u64) -> super::network::Fate {
             state % sides
         };
         roll(1);
-        if roll(100) < weather.lost_percent.into() {
+        if roll(100) < faults.lost_percent.into() {
             return Vec::new();
         }
-        let copies = 1 + u64::from(roll(100) < weather.doubled_percent.into());
-        let mut late = || match roll(100) < weather.late_percent.into() {
-            true => Duration::from_micros(roll(weather.latest_micros)),
+        let copies = 1 + u64::from(roll(100) < faults.duplicated_percent.into());
+        let mut late = || match roll(100) < faults.late_percent.into() {
+            true => Duration::from_micros(roll(faults.latest_micros)),
             false => ZERO,
         };
         (0..copies).map(|_| late()).collect()
@@ -79,8 +76,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn bad_weather_changes_no_bit(
-        weather in weather(),
+    fn faults_change_no_bit(
+        faults in faults(),
         seed in any::<u64>(),
         workers in 1..7usize,
         aggregated in 0..64u64,
@@ -93,7 +90,7 @@ proptest! {
         // With 30 % lost on each of four links, a chunk and its result pass in a quarter of the tries: twenty
         // tries within PEER_TIMEOUT all fail once in 300 times, and aborting then is correct.
         let peer_timeout = Duration::from_secs(250);
-        let mut bad = Network::with_peer_timeout(job, aggregated, fate_in(weather, seed), peer_timeout);
+        let mut bad = Network::with_peer_timeout(job, aggregated, fate_in(faults, seed), peer_timeout);
         for round in 0..3 {
             let gradients = gradients(workers, round, len);
             let right = run_round(&mut kind, &gradients);
@@ -124,7 +121,7 @@ fn a_slot_that_never_completes_is_bypassed() {
 }
 
 #[test]
-fn everybody_learns_which_worker_died() {
+fn all_hosts_learn_which_worker_crashed() {
     let job = assignment(4, &[0.5, 0.5], 4);
     let mut network = Network::new(job, 0b0110, kind_fate());
     run_round(&mut network, &gradients(4, 0, 500));
@@ -148,7 +145,7 @@ fn a_slow_worker_is_waited_for_as_long_as_it_is_heard_within_the_peer_timeout() 
 }
 
 #[test]
-fn everybody_learns_which_server_died() {
+fn all_workers_learn_which_server_crashed() {
     let job = assignment(3, &[0.5, 0.5], 4);
     let mut network = Network::new(job, 0b0011, kind_fate());
     run_round(&mut network, &gradients(3, 0, 500));
@@ -165,7 +162,7 @@ fn everybody_learns_which_server_died() {
 }
 
 #[test]
-fn everybody_learns_whose_gradient_is_not_finite() {
+fn all_hosts_learn_whose_gradient_is_not_finite() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let job = assignment(3, &[0.5, 0.5], 4);
         let mut network = Network::new(job, 0b0011, kind_fate());
@@ -185,7 +182,7 @@ fn everybody_learns_whose_gradient_is_not_finite() {
 }
 
 #[test]
-fn everybody_learns_who_was_told_to_stop() {
+fn all_hosts_learn_which_worker_was_stopped() {
     let job = assignment(3, &[0.5, 0.5], 4);
     let mut network = Network::new(job, 0b0011, kind_fate());
     network.stopped = Some(0);
@@ -197,10 +194,11 @@ fn everybody_learns_who_was_told_to_stop() {
 
 #[test]
 fn a_failure_is_heard_of_even_when_frames_get_lost() {
-    let weather = Weather { lost_percent: 30, doubled_percent: 10, late_percent: 30, latest_micros: 20_000 };
+    let faults =
+        FaultRates { lost_percent: 30, duplicated_percent: 10, late_percent: 30, latest_micros: 20_000 };
     for seed in 0..20 {
         let job = assignment(3, &[0.5, 0.5], 4);
-        let mut network = Network::new(job, 0b0011, fate_in(weather.clone(), seed));
+        let mut network = Network::new(job, 0b0011, fate_in(faults.clone(), seed));
         let mut gradients = gradients(3, 0, 500);
         gradients[1][77] = f32::NAN;
         assert!(network.all_reduce(&gradients).iter().all(Result::is_err));

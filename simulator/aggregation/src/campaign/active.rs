@@ -37,7 +37,7 @@ fn jobs(seed: u64, topology: &Topology) -> Option<(Topology, Live)> {
     }
     let mut live = Live {
         events: Vec::new(),
-        told_within: span(&mut rng, Span(1_000), Span(20_000_000)),
+        notify_within: span(&mut rng, Span(1_000), Span(20_000_000)),
         computes: span(&mut rng, Span(10_000_000), Span(1_500_000_000)),
         gathers_within: span(&mut rng, Span(50_000_000), Span(10_000_000_000)),
         plans_within: span(&mut rng, Span(1_000_000), Span(500_000_000)),
@@ -56,9 +56,9 @@ fn some(rng: &mut ChaCha8Rng, all: &[NodeId]) -> Vec<NodeId> {
 }
 
 /// Draws the events of a job.
-fn happen(rng: &mut ChaCha8Rng, events: &mut Vec<LiveEvent>, job: &Job, may_come: bool) {
+fn happen(rng: &mut ChaCha8Rng, events: &mut Vec<LiveEvent>, job: &Job, may_start: bool) {
     let mut push = |at: u64, what| events.push(LiveEvent { at: Span(at), job: job.name.clone(), what });
-    let comes = may_come && rng.random_bool(0.7);
+    let comes = may_start && rng.random_bool(0.7);
     let begins = if comes { span(rng, FIRST, LAST).0 } else { 0 };
     if comes {
         push(begins, LiveChange::Submit);
@@ -84,7 +84,12 @@ fn happen(rng: &mut ChaCha8Rng, events: &mut Vec<LiveEvent>, job: &Job, may_come
 }
 
 /// Turns some trials into trials with changing jobs: hosts of elastic jobs crash, and most restart.
-pub(super) fn enliven(topology: &mut Topology, options: &mut Options, faults: &mut Faults, seed: u64) {
+pub(super) fn add_live_events(
+    topology: &mut Topology,
+    options: &mut Options,
+    faults: &mut Faults,
+    seed: u64,
+) {
     let Some((with_jobs, live)) = jobs(seed, topology) else { return };
     *topology = with_jobs;
     let mut rng = stream(seed, 13);
@@ -116,7 +121,7 @@ fn mishaps(topology: &Topology, options: &mut Options, faults: &Faults, seed: u6
     let mut rng = stream(seed, 17);
     let Some(live) = &mut options.live else { return };
     // A disconnected or paused host cannot be compared with its duplicate.
-    let is_well = |name: &String| {
+    let is_undisturbed = |name: &String| {
         let events = faults.events.iter();
         !events.flat_map(|event| [&event.crash, &event.pause]).flatten().any(|victim| victim == name)
     };
@@ -125,15 +130,15 @@ fn mishaps(topology: &Topology, options: &mut Options, faults: &Faults, seed: u6
         let of_job = job.workers.iter().chain(&job.servers);
         of_job.map(|host| (job.name.clone(), topology.node(*host).name.clone()))
     });
-    let hosts: Vec<_> = hosts.filter(|(_, name)| is_well(name)).collect();
+    let hosts: Vec<_> = hosts.filter(|(_, name)| is_undisturbed(name)).collect();
     let (is_double, is_interrupted) = (rng.random_bool(0.4), rng.random_bool(0.3));
     if let Some((job, host)) = hosts.choose(&mut rng).filter(|_| is_double) {
         let at = span(&mut rng, Span(400_000_000), LAST);
         let asks = rng.random_bool(0.4).then(|| rng.random_range(1..8));
         live.doubles.push(Double { at, job: job.clone(), host: host.clone(), asks });
     }
-    let beside = |name: &String| live.doubles.iter().any(|double| double.host == *name);
-    let others: Vec<_> = hosts.iter().filter(|(_, name)| !beside(name)).collect();
+    let has_double = |name: &String| live.doubles.iter().any(|double| double.host == *name);
+    let others: Vec<_> = hosts.iter().filter(|(_, name)| !has_double(name)).collect();
     if let Some((job, host)) = others.choose(&mut rng).filter(|_| is_interrupted) {
         let at = span(&mut rng, Span(1_000_000), LAST);
         let again = rng.random_bool(0.7).then(|| span(&mut rng, Span(10_000_000), Span(4_000_000_000)));

@@ -90,7 +90,7 @@ pub(super) fn add_more(
             count: rng.random_range(1..=4),
             first: Span((ideal.0 as f64 * rng.random::<f64>()) as u64),
             gap: span(&mut rng, Span(1_000), ideal),
-            told_within: span(&mut rng, Span(1_000), Span(20_000_000)),
+            notify_within: span(&mut rng, Span(1_000), Span(20_000_000)),
             coordinated: rng.random_bool(0.5),
             undone: *[Share::default(), Share::near(0.4)].choose(&mut rng).expect("the list is not empty"),
             plans: Vec::new(),
@@ -170,10 +170,10 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
         retry_after: intervals(4),
         ..ReplanThresholds::default()
     };
-    let told_within = span(&mut rng, Span(1_000), Span(20_000_000));
+    let notify_within = span(&mut rng, Span(1_000), Span(20_000_000));
     let until = Some(Span(every.0 * rng.random_range(5..=30)));
     options.watch =
-        Some(Watch { every, until, follow: Some(Follow { thresholds, told_within, quick: true }) });
+        Some(Watch { every, until, follow: Some(Follow { thresholds, notify_within, quick: true }) });
     if rng.random_bool(0.3) {
         options.refused = Share::near(rng.random_range(0.1..0.7));
     }

@@ -25,14 +25,14 @@ const SETTLED_WITHIN: Duration = Duration::from_secs(60);
 /// Check interval.
 const LOOK: Duration = Duration::from_millis(250);
 /// Time of uninterrupted contact after which a controller must have repaired a switch.
-const CALM: Duration = Duration::from_secs(16);
+const STABLE: Duration = Duration::from_secs(16);
 
 impl World<'_> {
     /// Waits until the system has converged and stays so. The inner result has the reason otherwise.
     pub(super) async fn verdict(&mut self) -> Result<Result<(), String>, Error> {
         let until = Instant::now() + SETTLED_WITHIN;
         let charge = loop {
-            self.look();
+            self.check();
             match self.in_order() {
                 Ok(number) => break number,
                 Err(why) if Instant::now() > until => return Ok(Err(why)),
@@ -40,7 +40,7 @@ impl World<'_> {
             }
         };
         sleep(2 * self.trial.check_every + Duration::from_secs(3)).await;
-        self.look();
+        self.check();
         match self.in_order() {
             Ok(number) if number == charge => {}
             Ok(number) => return Ok(Err(format!("controller {number} took over from controller {charge}"))),
@@ -55,8 +55,8 @@ impl World<'_> {
         if let Some(wrong) = self.plant.lock().wrong.take() {
             return Ok(Err(wrong));
         }
-        let told = self.told(&self.processes[charge]).unwrap_or_default();
-        self.sums(&self.held(), told, self.processes[charge].set)
+        let assignments = self.assignments(&self.processes[charge]).unwrap_or_default();
+        self.sums(&self.held(), assignments, self.processes[charge].set)
     }
 
     /// Returns the active controller, or why there is not exactly one that all others know and whose plans
@@ -99,10 +99,10 @@ impl World<'_> {
         let process = &self.processes[charge];
         let mut records = self.records[process.machine].clone();
         records.refresh().map_err(|error| error.to_string())?;
-        for told in self.told(process).unwrap_or_default() {
-            let live = records.jobs.get(&told.job).and_then(|record| Some(record.live()?.plan_version));
-            if live != Some(told.plan_version) {
-                let (job, plan_version) = (told.job, told.plan_version);
+        for assignment in self.assignments(process).unwrap_or_default() {
+            let live = records.jobs.get(&assignment.job).and_then(|record| Some(record.live()?.plan_version));
+            if live != Some(assignment.plan_version) {
+                let (job, plan_version) = (assignment.job, assignment.plan_version);
                 return Err(format!(
                     "controller {charge} assigns plan version {plan_version} of job {job}, but {live:?} is active in the records"
                 ));
@@ -116,7 +116,7 @@ impl World<'_> {
         let alive: Vec<_> = (0..self.processes.len()).filter(|at| self.processes[*at].is_alive()).collect();
         let [charge] = alive[..] else { return Ok(()) };
         let process = &self.processes[charge];
-        let calm = |since: Instant| since.elapsed() > CALM;
+        let undisturbed = |since: Instant| since.elapsed() > STABLE;
         let inner = self.plant.lock();
         let reached = inner.switches.iter().filter(|(_, switch)| switch.is_reached(process.machine));
         let reached: BTreeMap<_, _> =
@@ -124,7 +124,10 @@ impl World<'_> {
         let held: Held =
             reached.keys().map(|name| (name.clone(), inner.switches[name].memory.tables.clone())).collect();
         drop(inner);
-        if !calm(process.started) || reached.is_empty() || !reached.values().all(|since| calm(*since)) {
+        if !undisturbed(process.started)
+            || reached.is_empty()
+            || !reached.values().all(|since| undisturbed(*since))
+        {
             return Ok(());
         }
         let place = |why: String| format!("while switches are away: {why}");
@@ -143,9 +146,10 @@ impl World<'_> {
     /// Returns the expected tables of an active controller.
     fn wanted(&self, charge: usize) -> Result<Wanted<'_>, String> {
         let process = &self.processes[charge];
-        let told = self.told(process).ok_or_else(|| format!("controller {charge} assigns nothing"))?;
+        let assignments =
+            self.assignments(process).ok_or_else(|| format!("controller {charge} assigns nothing"))?;
         let plans = self.sets[process.set].iter().map(|job| &job.plan);
-        Ok(Wanted { ports: &self.ports, jobs: plans.zip(told).collect() })
+        Ok(Wanted { ports: &self.ports, jobs: plans.zip(assignments).collect() })
     }
 
     /// Returns which plan versions may have rows besides the active ones. Controllers that share records know
@@ -168,10 +172,21 @@ impl World<'_> {
     }
 
     /// Workers compute a sum on the switches as they are.
-    fn sums(&mut self, held: &Held, told: Vec<Assignment>, set: usize) -> Result<Result<(), String>, Error> {
+    fn sums(
+        &mut self,
+        held: &Held,
+        assignments: Vec<Assignment>,
+        set: usize,
+    ) -> Result<Result<(), String>, Error> {
         let (topology, dataplane) = (&self.trial.topology, self.dataplane);
-        let network =
-            InstalledNetwork::holding(topology, &self.ports, dataplane, held.clone(), told, &self.sets[set]);
+        let network = InstalledNetwork::holding(
+            topology,
+            &self.ports,
+            dataplane,
+            held.clone(),
+            assignments,
+            &self.sets[set],
+        );
         let options = Options {
             rounds: 1,
             gradient_values: 70,

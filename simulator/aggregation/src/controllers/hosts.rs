@@ -13,12 +13,13 @@ impl World<'_> {
         self.note_plan_versions();
         for (by, process) in self.processes.iter().enumerate().filter(|(_, process)| process.is_alive()) {
             let machine = if self.trial.one_folder { 0 } else { process.machine };
-            for told in self.told(process).unwrap_or_default() {
+            for assignment in self.assignments(process).unwrap_or_default() {
                 let same = |duty: &&Duty| {
-                    (duty.job, duty.plan_version, duty.machine) == (told.job, told.plan_version, machine)
+                    (duty.job, duty.plan_version, duty.machine)
+                        == (assignment.job, assignment.plan_version, machine)
                 };
                 if !self.duties.iter().any(|duty| same(&duty)) {
-                    begun.push((told.job, told.plan_version, machine, by));
+                    begun.push((assignment.job, assignment.plan_version, machine, by));
                 }
             }
         }

@@ -441,7 +441,7 @@ impl Plant {
 
     /// Lets a switch hang for a while.
     pub fn stands_still(&self, name: &str, lasts: Duration) {
-        self.lock().tally.switches_stood += 1;
+        self.lock().tally.switches_hung += 1;
         self.disturb(name, |switch| switch.stands_until = Instant::now() + lasts);
     }
 

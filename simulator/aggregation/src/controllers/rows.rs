@@ -21,7 +21,7 @@ pub(super) type MayRemain<'a> = &'a dyn Fn(JobId, PlanVersion) -> bool;
 /// sum.
 type Step = (bool, PortNo);
 
-/// A network and the assignments of its hosts.
+/// A network and the assignment of its hosts.
 pub(super) struct Wanted<'a> {
     pub ports: &'a PortMap,
     /// Plan and assignment, by job.
@@ -37,11 +37,13 @@ impl Wanted<'_> {
         may_remain: MayRemain<'_>,
     ) -> Result<(), String> {
         let in_place = |why: String| format!("switch {name}: {why}");
-        for (plan, told) in &self.jobs {
-            self.check_steer(name, held, plan, told).map_err(in_place)?;
+        for (plan, assignment) in &self.jobs {
+            self.check_steer(name, held, plan, assignment).map_err(in_place)?;
         }
         let in_force = |job: JobId, plan_version: PlanVersion| {
-            self.jobs.iter().any(|(_, told)| (told.job, told.plan_version) == (job, plan_version))
+            self.jobs
+                .iter()
+                .any(|(_, assignment)| (assignment.job, assignment.plan_version) == (job, plan_version))
         };
         for job in held.jobs() {
             for plan_version in held.plan_versions(job) {
@@ -58,9 +60,9 @@ impl Wanted<'_> {
 
     /// Traces frames through all switches.
     pub fn check_network(&self, held: &Held) -> Result<(), String> {
-        for (_, told) in &self.jobs {
-            for shard in 0..told.shards.len() {
-                self.check_results(held, told, shard)?;
+        for (_, assignment) in &self.jobs {
+            for shard in 0..assignment.shards.len() {
+                self.check_results(held, assignment, shard)?;
             }
         }
         self.check_ordinary(held)
@@ -72,10 +74,11 @@ impl Wanted<'_> {
         name: &str,
         held: &SwitchTables,
         plan: &Plan,
-        told: &Assignment,
+        assignment: &Assignment,
     ) -> Result<(), String> {
-        let mut wanted = self.steps(name, plan, told)?;
-        let of_job = |key: &SteerKey| (key.job, key.plan_version) == (told.job, told.plan_version);
+        let mut wanted = self.steps(name, plan, assignment)?;
+        let of_job =
+            |key: &SteerKey| (key.job, key.plan_version) == (assignment.job, assignment.plan_version);
         for (key, action) in held.steer.iter().filter(|(key, _)| of_job(key)) {
             let found = match action {
                 SteerAction::Forward { port, .. } => (false, *port),
@@ -94,16 +97,21 @@ impl Wanted<'_> {
     }
 
     /// Returns the handling of workers' frames at a switch.
-    fn steps(&self, name: &str, plan: &Plan, told: &Assignment) -> Result<BTreeMap<SteerKey, Step>, String> {
+    fn steps(
+        &self,
+        name: &str,
+        plan: &Plan,
+        assignment: &Assignment,
+    ) -> Result<BTreeMap<SteerKey, Step>, String> {
         let mut steps = BTreeMap::new();
         let port = |from: &str, to: &str| {
             self.ports.port(from, to).ok_or_else(|| format!("no port of {from} leads to {to}"))
         };
         for flow in &plan.flows {
             let index = plan.shards.iter().position(|shard| shard.server == flow.server);
-            let rank = told.workers.iter().position(|worker| worker.name == flow.worker);
+            let rank = assignment.workers.iter().position(|worker| worker.name == flow.worker);
             let (Some(index), Some(rank)) = (index, rank) else { return Err("a flow of strangers".into()) };
-            let bitmap_indices = &told.shards[index].bitmap_indices;
+            let bitmap_indices = &assignment.shards[index].bitmap_indices;
             let bitmap_index = bitmap_indices.get(rank).copied();
             let bitmap_index = bitmap_index
                 .or_else(|| Some(Rank::try_from(rank).ok()?.bitmap_index()))
@@ -123,7 +131,8 @@ impl Wanted<'_> {
                             (true, port(node, trunk.get(1).ok_or("a trunk without a path")?)?)
                         }
                     };
-                    let (job, plan_version, ingress) = (told.job, told.plan_version, port(node, from)?);
+                    let (job, plan_version, ingress) =
+                        (assignment.job, assignment.plan_version, port(node, from)?);
                     steps.insert(SteerKey { plan_version, job, shard, worker: bitmap_index, ingress }, step);
                 }
                 let last = path.last().ok_or("an empty path")?;
@@ -154,10 +163,10 @@ impl Wanted<'_> {
     }
 
     /// Checks that a result reaches each worker exactly once, and that `results` has no unused rows.
-    fn check_results(&self, held: &Held, told: &Assignment, index: usize) -> Result<(), String> {
+    fn check_results(&self, held: &Held, assignment: &Assignment, index: usize) -> Result<(), String> {
         let shard = ShardId::try_from(index).map_err(|_| "too many servers")?;
-        let server = told.shards[index].server.as_str();
-        let (job, plan_version) = (told.job, told.plan_version);
+        let server = assignment.shards[index].server.as_str();
+        let (job, plan_version) = (assignment.job, assignment.plan_version);
         let mut met = BTreeSet::new();
         let arrived = self.flood(server, |switch, ingress| {
             let key = ResultsKey { plan_version, job, shard, ingress };
@@ -167,7 +176,7 @@ impl Wanted<'_> {
             tables.groups.get(group)
         });
         let arrived = arrived.map_err(|why| format!("results of {server}: {why}"))?;
-        let mut workers: Vec<_> = told.workers.iter().map(|worker| worker.name.clone()).collect();
+        let mut workers: Vec<_> = assignment.workers.iter().map(|worker| worker.name.clone()).collect();
         workers.sort();
         if arrived != workers {
             return Err(format!("results of {server} reach {arrived:?}"));

@@ -237,7 +237,7 @@ impl Drop for Opened {
         let mut inner = plant.lock();
         let entry = &inner.ledger[line.controller];
         let gives_back = !entry.is_over && !entry.has_installed() && inner.at(&line).is_ok();
-        inner.tally.switches_given_back += u64::from(gives_back);
+        inner.tally.switches_released += u64::from(gives_back);
         drop(inner);
         runtime.spawn(async move {
             plant.travel().await;

@@ -135,7 +135,7 @@ impl<'a> World<'a> {
         let lasting = |fault: &Fault| matches!(fault, Fault::Away { lasts: None, .. });
         if trial.events.iter().any(|event| lasting(&event.fault)) {
             sleep_until(self.began + last + QUIET).await;
-            self.look();
+            self.check();
             if let Err(failure) = self.holds_without_those_away() {
                 return Ok(Err(failure));
             }
@@ -143,7 +143,7 @@ impl<'a> World<'a> {
         self.plant.heals();
         // Restarts and switches that are away for a while are over by then.
         sleep(Duration::from_secs(9)).await;
-        self.look();
+        self.check();
         if !self.processes.iter().any(Process::is_alive) {
             if let Err(failure) = self.none_ended_in_vain() {
                 return Ok(Err(failure));
@@ -190,7 +190,7 @@ impl<'a> World<'a> {
 
     /// The newest controller of a machine is killed.
     fn kill(&mut self, machine: usize) {
-        self.look();
+        self.check();
         let newest =
             self.processes.iter().rposition(|process| process.machine == machine && process.is_alive());
         let Some(number) = newest else { return };
@@ -208,7 +208,7 @@ impl<'a> World<'a> {
 
     /// A controller starts.
     fn start(&mut self, machine: usize, other_plans: bool, clock_back: bool) {
-        self.look();
+        self.check();
         let number = self.processes.len();
         let set = if other_plans { self.sets.len() - 1 } else { 0 };
         self.count_start(machine, set, clock_back);
@@ -269,13 +269,13 @@ impl<'a> World<'a> {
         tally.controllers += 1;
         tally.controllers_again += u64::from(before.is_some_and(|before| before.was_killed));
         tally.controllers_replanned += u64::from(before.is_some_and(|before| before.set != set));
-        tally.controllers_beside += u64::from(self.processes.iter().any(Process::is_alive));
+        tally.controllers_concurrent += u64::from(self.processes.iter().any(Process::is_alive));
         tally.clocks_back += u64::from(clock_back);
         tally.starts_without += u64::from(is_away);
     }
 
     /// Notes which controllers have ended by themselves.
-    pub(super) fn look(&mut self) {
+    pub(super) fn check(&mut self) {
         let over = self.processes.iter_mut().filter(|process| process.is_alive());
         for process in over.filter(|process| process.task.is_finished()) {
             process.over = Some(Instant::now());
@@ -291,7 +291,7 @@ impl<'a> World<'a> {
     }
 
     /// Returns the assignments that a controller with active plans gives to the hosts of all jobs.
-    pub(super) fn told(&self, process: &Process) -> Option<Vec<Assignment>> {
+    pub(super) fn assignments(&self, process: &Process) -> Option<Vec<Assignment>> {
         let jobs = self.sets[process.set].iter();
         jobs.map(|job| process.state.assignment(&job.plan.job)?.ok()).collect()
     }

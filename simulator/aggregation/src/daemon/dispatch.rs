@@ -31,7 +31,7 @@ impl Simulation<'_> {
 
     /// A message that takes its time.
     pub(super) fn post(&mut self, pending: Pending) {
-        let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
+        let within = self.options.live.as_ref().map_or(0, |live| live.notify_within.0);
         self.post_within(within, pending);
     }
 
@@ -50,7 +50,9 @@ impl Simulation<'_> {
     pub(crate) fn live(&mut self, number: u32) -> Result<(), Error> {
         let Some(pending) = self.daemon.pending[number as usize].take() else { return Ok(()) };
         match &pending {
-            Pending::Ask(id, _) | Pending::Hear(id, _) | Pending::Computed(id, _) if self.is_still(*id) => {
+            Pending::Ask(id, _) | Pending::Receive(id, _) | Pending::Computed(id, _)
+                if self.is_still(*id) =>
+            {
                 self.post_at(self.wire.now + LOOK_AGAIN_NANOS, pending);
                 return Ok(());
             }
@@ -60,8 +62,8 @@ impl Simulation<'_> {
             Pending::Event(index) => self.happen(index),
             Pending::Tick(job) => self.tick(job),
             Pending::Ask(id, token) => self.ask_for_run(id, token)?,
-            Pending::Hear(id, incarnation) => self.hear(id, incarnation),
-            Pending::Said(id, said) => self.said(id, said),
+            Pending::Receive(id, incarnation) => self.on_instruction(id, incarnation),
+            Pending::Answered(id, answered) => self.answered(id, answered),
             Pending::Stream { job, role, incarnation, opens } => self.stream(job, role, incarnation, opens),
             Pending::Leaves { job, host, incarnation, rounds } => {
                 self.at_rendezvous(job, |membership, now| {
@@ -76,8 +78,8 @@ impl Simulation<'_> {
             Pending::Double(number, doubling) => self.ask_as_double(number, doubling),
             Pending::Interrupt(number, looks) => self.interrupt(number, looks),
             Pending::Revive(id) => self.revive_member(id),
-            Pending::Look => self.look(),
-            Pending::Looked => self.looked(),
+            Pending::CheckUsage => self.begin_usage_check(),
+            Pending::EndUsageCheck => self.end_usage_check(),
         }
         self.proceed()
     }
@@ -88,7 +90,11 @@ impl Simulation<'_> {
         let (name, what) = (event.job.clone(), event.what);
         self.wire.log.note(self.wire.now, || format!("requested: {what:?} job {name}"));
         // The newest of that name, if it was submitted again.
-        let found = self.daemon.jobs.iter().rposition(|job| !job.is_gone && job.told.assignment.name == name);
+        let found = self
+            .daemon
+            .jobs
+            .iter()
+            .rposition(|job| !job.is_removed && job.instruction.assignment.name == name);
         match (what, found) {
             (LiveChange::Submit, None) => self.daemon.queue.push_back(Command::Submit(name)),
             (LiveChange::Move, Some(job)) => self.daemon.queue.push_back(Command::Move(job, None)),

@@ -1,12 +1,12 @@
 //! Instructions to hosts, and their answers.
 
 use inart_controller::membership::Ending;
-use inart_elastic::Left;
+use inart_elastic::LeaveReason;
 use inart_protocol_aggregation::{Assignment, Instant};
 use inart_wire::{Incarnation, PlanVersion};
 
 use super::member::At;
-use super::orders::{Pending, Said};
+use super::orders::{Answered, Pending};
 use crate::event_queue::ProcessId;
 use crate::host::Role;
 use crate::simulation::Simulation;
@@ -19,19 +19,19 @@ impl Simulation<'_> {
     }
 
     /// Sends the new instruction to all hosts of a job, each after a random delay.
-    pub(super) fn tell_job(&mut self, job: usize) {
-        self.daemon.jobs[job].told.version += 1;
+    pub(super) fn instruct_job(&mut self, job: usize) {
+        self.daemon.jobs[job].instruction.version += 1;
         for id in self.processes_of(job) {
             let incarnation = self.incarnation_of(id);
-            self.post(Pending::Hear(id, incarnation));
+            self.post(Pending::Receive(id, incarnation));
         }
     }
 
     /// Sends the current instruction to a restarted host of a static job.
-    pub(crate) fn tell_anew(&mut self, id: ProcessId) {
+    pub(crate) fn instruct_restarted(&mut self, id: ProcessId) {
         if self.options.live.is_some() {
             let incarnation = self.incarnation_of(id);
-            self.post(Pending::Hear(id, incarnation));
+            self.post(Pending::Receive(id, incarnation));
         }
     }
 
@@ -41,15 +41,15 @@ impl Simulation<'_> {
     }
 
     /// Handles an instruction at a host.
-    pub(super) fn hear(&mut self, id: ProcessId, incarnation: Incarnation) {
+    pub(super) fn on_instruction(&mut self, id: ProcessId, incarnation: Incarnation) {
         let job = self.processes[id.0 as usize].job;
-        let told = self.daemon.jobs[job].told.clone();
-        let is_gone = self.daemon.jobs[job].is_gone;
-        let mut said = Said {
+        let instruction = self.daemon.jobs[job].instruction.clone();
+        let is_removed = self.daemon.jobs[job].is_removed;
+        let mut answered = Answered {
             incarnation,
-            view: told.view,
-            version: told.version,
-            ending: told.ending,
+            view: instruction.view,
+            version: instruction.version,
+            ending: instruction.ending,
             started: 0,
             holds: true,
             moved: Ok(()),
@@ -59,18 +59,18 @@ impl Simulation<'_> {
                 return;
             };
             let At::Running(running) = &mut member.at else { return };
-            let is_given_up = is_gone || running.view != told.view;
-            let held = running.gate.tell(if is_given_up { Ending::Now } else { told.ending });
-            (said.started, said.holds) = (held.started, held.is_holding);
+            let is_given_up = is_removed || running.view != instruction.view;
+            let held = running.gate.set_ending(if is_given_up { Ending::Now } else { instruction.ending });
+            (answered.started, answered.holds) = (held.started, held.is_holding);
             let is_over = running.gate.is_over();
             if is_over {
-                self.is_told_to_leave(id);
+                self.is_ordered_to_leave(id);
             }
             if is_given_up {
                 return;
             }
             if !is_over {
-                said.moved = self.move_process(id, &told.assignment, told.beside);
+                answered.moved = self.move_process(id, &instruction.assignment, instruction.previous);
                 self.go_on_at_gate(id);
             }
         } else {
@@ -80,17 +80,17 @@ impl Simulation<'_> {
                 Role::Gone(_) | Role::Absent => return,
             };
             if !has_ended {
-                said.moved = self.move_process(id, &told.assignment, told.beside);
+                answered.moved = self.move_process(id, &instruction.assignment, instruction.previous);
             }
         }
-        self.post(Pending::Said(id, said));
+        self.post(Pending::Answered(id, answered));
     }
 
     /// Handles that the controller ends a host's view: a computing worker leaves after its computation.
-    fn is_told_to_leave(&mut self, id: ProcessId) {
+    fn is_ordered_to_leave(&mut self, id: ProcessId) {
         let Some(At::Running(running)) = self.member(id).map(|member| &member.at) else { return };
         if !running.computes() {
-            self.leave_run(id, Left::Told);
+            self.leave_run(id, LeaveReason::Ordered);
         }
     }
 
@@ -100,7 +100,7 @@ impl Simulation<'_> {
         &mut self,
         id: ProcessId,
         to: &Assignment,
-        beside: Option<PlanVersion>,
+        previous: Option<PlanVersion>,
     ) -> Result<(), String> {
         let now = Instant::from_nanos(self.wire.now);
         let process = &mut self.processes[id.0 as usize];
@@ -115,7 +115,7 @@ impl Simulation<'_> {
             Role::Server(server, _) => server.close_old_plan_version(),
             Role::Gone(_) | Role::Absent => {}
         };
-        if other.is_some() && other != Some(to.plan_version) && other != beside {
+        if other.is_some() && other != Some(to.plan_version) && other != previous {
             close(&mut process.role);
         }
         if current != Some(to.plan_version) {
@@ -126,19 +126,19 @@ impl Simulation<'_> {
             };
             moved.map_err(|why| why.to_string())?;
         }
-        if beside.is_none() {
+        if previous.is_none() {
             close(&mut process.role);
         }
-        process.told.clone_from(to);
+        process.assignment.clone_from(to);
         self.pump(id);
         Ok(())
     }
 
     /// Handles a host's answer at the controller.
-    pub(super) fn said(&mut self, id: ProcessId, said: Said) {
+    pub(super) fn answered(&mut self, id: ProcessId, answered: Answered) {
         let job = self.processes[id.0 as usize].job;
-        let Said { incarnation, view, version, ending, started, holds, moved } = said;
-        if view != self.daemon.jobs[job].told.view {
+        let Answered { incarnation, view, version, ending, started, holds, moved } = answered;
+        if view != self.daemon.jobs[job].instruction.view {
             return;
         }
         self.daemon.jobs[job].answers.insert(id, (version, moved));
@@ -156,7 +156,7 @@ impl Simulation<'_> {
         let live = &self.daemon.jobs[job];
         let answer = |id: ProcessId| {
             let (version, moved) = live.answers.get(&id)?;
-            (*version == live.told.version).then_some(moved)
+            (*version == live.instruction.version).then_some(moved)
         };
         let expected: Vec<ProcessId> = match &live.meeting {
             Some(meeting) => meeting.seated.clone(),

@@ -12,7 +12,7 @@ use inart_wire::JobId;
 use rand::Rng;
 
 use super::member::Member;
-use super::orders::{Command, Pending, Told};
+use super::orders::{Command, Instruction, Pending};
 use super::rendezvous::Meeting;
 use super::state::LiveJob;
 use crate::Error;
@@ -31,21 +31,26 @@ const LATE_NANOS: u64 = 4_000_000_000;
 
 impl Simulation<'_> {
     /// Returns whether the hosts of a job may change.
-    pub(crate) fn comes_and_goes(&self, assignment: &Assignment) -> bool {
+    pub(crate) fn is_dynamic(&self, assignment: &Assignment) -> bool {
         let job = self.network.topology.job_named(&assignment.name);
         self.options.live.is_some() && job.is_some_and(|job| job.elastic)
     }
 
     /// Registers a job with the daemon; its hosts start.
     pub(crate) fn attend(&mut self, job: usize, assignment: &Assignment) -> Result<(), Error> {
-        let told =
-            Told { assignment: assignment.clone(), beside: None, ending: Ending::None, version: 0, view: 0 };
-        let live = LiveJob { told, answers: BTreeMap::new(), meeting: None, is_gone: false };
+        let instruction = Instruction {
+            assignment: assignment.clone(),
+            previous: None,
+            ending: Ending::None,
+            version: 0,
+            view: 0,
+        };
+        let live = LiveJob { instruction, answers: BTreeMap::new(), meeting: None, is_removed: false };
         self.daemon.jobs.push(live);
-        if self.comes_and_goes(assignment) {
+        if self.is_dynamic(assignment) {
             self.gather(job, assignment);
         } else {
-            self.tell_job(job);
+            self.instruct_job(job);
         }
         Ok(())
     }
@@ -60,8 +65,8 @@ impl Simulation<'_> {
         let mut members = Vec::new();
         for (index, host) in hosts.into_iter().enumerate() {
             let (host, name) = (host.index(), self.network.topology.node(host).name.clone());
-            let told = assignment.clone();
-            let id = self.add(Process { job, host, role: Role::Absent, told, wake_at: None });
+            let assignment = assignment.clone();
+            let id = self.add(Process { job, host, role: Role::Absent, assignment, wake_at: None });
             let incarnation = self.new_incarnation();
             members.push(Member::new(name, id, index < workers, incarnation, self.options.gradient_values));
         }
@@ -86,9 +91,9 @@ impl Simulation<'_> {
 
     /// Returns the installed jobs with their active plans.
     fn plans_in_force(&self) -> Vec<(usize, Plan)> {
-        let jobs = self.daemon.jobs.iter().enumerate().filter(|(_, job)| !job.is_gone);
+        let jobs = self.daemon.jobs.iter().enumerate().filter(|(_, job)| !job.is_removed);
         let plan = |number: JobId| Some(self.daemon.records.jobs.get(&number)?.live()?.plan.clone());
-        jobs.filter_map(|(index, job)| Some((index, plan(job.told.assignment.job)?))).collect()
+        jobs.filter_map(|(index, job)| Some((index, plan(job.instruction.assignment.job)?))).collect()
     }
 
     /// Returns the plans of `running` and of the `joining` jobs, or `None` if no such set exists.
@@ -143,7 +148,7 @@ impl Simulation<'_> {
     pub(super) fn install_job(&mut self, plan: Plan, before: Vec<(usize, Plan)>) -> Result<(), Error> {
         let Some(job) = job_number(&self.network.topology, &plan.job) else { return Ok(()) };
         let first = before.first().and_then(|(index, _)| {
-            let number = self.daemon.jobs[*index].told.assignment.job;
+            let number = self.daemon.jobs[*index].instruction.assignment.job;
             Some(self.daemon.records.jobs.get(&number)?.live()?.window_chunks)
         });
         let window_chunks = first.unwrap_or(WINDOW);
@@ -166,7 +171,7 @@ impl Simulation<'_> {
         }
         let done = Success { job, push: next.to, stale: Default::default() };
         self.daemon.records.succeed(0, self.network.topology.to_yaml(), vec![done])?;
-        self.wire.tally.jobs_come += 1;
+        self.wire.tally.jobs_added += 1;
         self.begin_job(next.assignment)
     }
 
@@ -180,10 +185,10 @@ impl Simulation<'_> {
 
     /// Uninstalls a job, and gives its capacity to the others.
     pub(super) fn take_off(&mut self, job: usize) -> Result<(), Error> {
-        if std::mem::replace(&mut self.daemon.jobs[job].is_gone, true) {
+        if std::mem::replace(&mut self.daemon.jobs[job].is_removed, true) {
             return Ok(());
         }
-        let number = self.daemon.jobs[job].told.assignment.job;
+        let number = self.daemon.jobs[job].instruction.assignment.job;
         let plan_versions: std::collections::BTreeSet<_> =
             self.changing.tables.values().flat_map(|tables| tables.plan_versions(number)).collect();
         let newest = plan_versions.last().copied();
@@ -192,8 +197,8 @@ impl Simulation<'_> {
         }
         self.write_tables()?;
         self.daemon.records.forget(&[(number, newest)].into())?;
-        self.wire.tally.jobs_gone += 1;
-        self.tell_job(job);
+        self.wire.tally.jobs_removed += 1;
+        self.instruct_job(job);
         match &mut self.daemon.jobs[job].meeting {
             Some(meeting) => {
                 if !std::mem::replace(&mut meeting.is_done, true) {

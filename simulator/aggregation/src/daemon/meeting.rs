@@ -32,9 +32,9 @@ impl Simulation<'_> {
         for order in orders {
             self.wire.log.note(self.wire.now, || format!("rendezvous: {order:?}"));
             match order {
-                Order::Announce(ending) => {
-                    self.daemon.jobs[job].told.ending = ending;
-                    self.tell_job(job);
+                Order::Tell(ending) => {
+                    self.daemon.jobs[job].instruction.ending = ending;
+                    self.instruct_job(job);
                 }
                 Order::Form(formation) => {
                     self.check_formation(job, &formation);
@@ -68,7 +68,7 @@ impl Simulation<'_> {
         self.at_rendezvous(job, Membership::tick);
     }
 
-    /// A host asks for a view.
+    /// Handles a host's request for a view.
     pub(super) fn join(&mut self, job: usize, joining: Joining) -> Option<Result<Reply, Refusal>> {
         self.at_rendezvous(job, |membership, now| membership.join(now, joining))
     }

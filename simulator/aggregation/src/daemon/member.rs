@@ -1,7 +1,7 @@
 //! State of a host of an elastic job.
 
-use inart_controller::membership::MemberRole;
-use inart_elastic::{Gate, Left, Progress};
+use inart_controller::membership::Place;
+use inart_elastic::{Gate, LeaveReason, Progress};
 use inart_wire::{Incarnation, PlanVersion};
 
 use super::audit::{What, digest};
@@ -28,7 +28,7 @@ pub(crate) enum At {
     /// Process not running.
     Dead,
     /// Asking for a view, with the view that it left and why.
-    Asking(Option<(PlanVersion, Left)>),
+    Asking(Option<(PlanVersion, LeaveReason)>),
     Running(Box<Running>),
     /// All rounds done.
     Done,
@@ -45,7 +45,7 @@ pub(crate) struct Running {
     pub gate: Gate,
     pub place: MemberRole,
     pub newest: usize,
-    pub doing: Doing,
+    pub activity: Activity,
     /// Tensors that were started.
     pub started: u32,
     /// Last tensor, and a digest of what the program passed in.
@@ -56,7 +56,7 @@ pub(crate) struct Running {
 
 /// Activity of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub(crate) enum Activity {
     /// A server serves; a worker's program computes.
     Else,
     /// Waiting until it may start the next tensor.
@@ -75,7 +75,7 @@ pub(crate) enum Sum {
 impl Running {
     /// Returns whether it is a worker whose program computes.
     pub fn computes(&self) -> bool {
-        matches!((self.place, self.doing), (MemberRole::Worker(_), Doing::Else))
+        matches!((self.place, self.activity), (Place::Worker(_), Activity::Else))
     }
 }
 

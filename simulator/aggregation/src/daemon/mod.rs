@@ -4,10 +4,9 @@
 
 mod audit;
 mod dispatch;
-mod doubles;
+mod duplicate_hosts;
 mod hosts;
 mod jobs;
-mod looks;
 mod meeting;
 mod member;
 mod orders;
@@ -15,6 +14,7 @@ mod plan_updater;
 mod program;
 mod rendezvous;
 mod state;
+mod usage_checks;
 mod verdict;
 mod views;
 mod work;

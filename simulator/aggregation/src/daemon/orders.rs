@@ -11,12 +11,12 @@ use crate::event_queue::ProcessId;
 
 /// State of a duplicate host.
 #[derive(Debug)]
-pub(crate) struct Doubling {
+pub(crate) struct DuplicateState {
     pub job: usize,
     pub incarnation: Incarnation,
     /// Number of requests, and of requests since the first host was absent.
     pub asked: u32,
-    pub beside: u32,
+    pub asked_with_first: u32,
 }
 
 /// Scheduled action.
@@ -24,14 +24,14 @@ pub(crate) struct Doubling {
 pub(crate) enum Pending {
     /// Index of an event of the run's options.
     Event(usize),
-    /// A rendezvous is looked at.
+    /// Tick of a rendezvous.
     Tick(usize),
-    /// A host of an elastic job asks for a view.
+    /// Request of an elastic job's host for a view.
     Ask(ProcessId, u32),
     /// Arrival of the current instruction at a host.
-    Hear(ProcessId, Incarnation),
+    Receive(ProcessId, Incarnation),
     /// Arrival of the answer at the controller.
-    Said(ProcessId, Said),
+    Answered(ProcessId, Answered),
     /// Opening or closing of a host's connection.
     Stream { job: usize, role: String, incarnation: Incarnation, opens: bool },
     /// Final leave of a host of an elastic job.
@@ -47,15 +47,15 @@ pub(crate) enum Pending {
     /// Hosts have had time enough for that piece of work.
     Limit(u32),
     /// Request of a duplicate host for a view; `None` for the first one.
-    Double(usize, Option<Doubling>),
-    /// A host is interrupted; how often it is looked whether it waits for a view.
+    Double(usize, Option<DuplicateState>),
+    /// Interruption of a host, with the number of further checks whether it waits for a view.
     Interrupt(usize, u32),
     /// The process of a host starts again.
     Revive(ProcessId),
     /// Start of a check whether jobs send frames.
-    Look,
+    CheckUsage,
     /// End of that check.
-    Looked,
+    EndUsageCheck,
 }
 
 /// Command of the controller, executed one at a time.
@@ -90,10 +90,10 @@ impl fmt::Display for Command {
 
 /// Instruction to the hosts of a job.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Instruction {
     pub assignment: Assignment,
     /// Previous plan version, during a migration.
-    pub beside: Option<PlanVersion>,
+    pub previous: Option<PlanVersion>,
     /// End of the view of an elastic job.
     pub ending: Ending,
     /// Sequence number of the instruction.
@@ -104,7 +104,7 @@ pub(crate) struct Told {
 
 /// A host's answer.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct Answered {
     pub incarnation: Incarnation,
     pub view: u32,
     pub version: u32,

@@ -50,14 +50,14 @@ impl Simulation<'_> {
     }
 
     fn begin_forming(&mut self, job: usize, formation: Formation) {
-        if !self.daemon.jobs[job].is_gone {
+        if !self.daemon.jobs[job].is_removed {
             self.daemon.work = Some(Work::Forming(job));
             self.plan_formation(job, formation);
         }
     }
 
     fn begin_move(&mut self, job: usize, plan: Option<Plan>) {
-        if self.daemon.jobs[job].is_gone {
+        if self.daemon.jobs[job].is_removed {
             return;
         }
         self.daemon.works += 1;
@@ -91,17 +91,17 @@ impl Simulation<'_> {
             }
             (Step::There, Some((change, _)), Ok(())) => {
                 self.daemon.records.commit_change(change.job, change.to.clone())?;
-                self.daemon.jobs[moving.job].told.beside = None;
+                self.daemon.jobs[moving.job].instruction.previous = None;
                 Some(Step::Closing)
             }
             (Step::There, Some((change, before)), Err(_)) => {
                 self.daemon.records.note_change(change.job, Stage::Undoing, change.to.plan_version)?;
                 let (assignment, other) = (before.assignment.clone(), change.to.plan_version);
-                self.tell_plan(moving.job, assignment, Some(other));
+                self.instruct_plan(moving.job, assignment, Some(other));
                 Some(Step::Back)
             }
             (Step::Back, ..) => {
-                self.daemon.jobs[moving.job].told.beside = None;
+                self.daemon.jobs[moving.job].instruction.previous = None;
                 Some(Step::ClosingOther)
             }
             (Step::Closing, Some((change, _)), _) => {
@@ -119,7 +119,7 @@ impl Simulation<'_> {
         if let Some(step) = next {
             self.daemon.works += 1;
             (moving.step, moving.number) = (step, self.daemon.works);
-            self.tell_job(moving.job);
+            self.instruct_job(moving.job);
             self.post_at(self.wire.now + LIMIT_NANOS, Pending::Limit(moving.number));
             self.daemon.work = Some(Work::Move(moving));
         } else {
@@ -128,21 +128,21 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    fn tell_plan(
+    fn instruct_plan(
         &mut self,
         job: usize,
         assignment: inart_protocol_aggregation::Assignment,
-        beside: Option<PlanVersion>,
+        previous: Option<PlanVersion>,
     ) {
         self.assignments[job].clone_from(&assignment);
-        let told = &mut self.daemon.jobs[job].told;
-        (told.assignment, told.beside) = (assignment, beside);
+        let instruction = &mut self.daemon.jobs[job].instruction;
+        (instruction.assignment, instruction.previous) = (assignment, previous);
     }
 
     /// Writes the new tables next to the old ones. Returns the next step if no switch refuses.
     fn write_move(&mut self, moving: &mut Moving) -> Result<Option<Step>, Error> {
         let job = moving.job;
-        let before = self.daemon.jobs[job].told.clone();
+        let before = self.daemon.jobs[job].instruction.clone();
         let record = self.daemon.records.jobs.get(&before.assignment.job).cloned().unwrap_or_default();
         let planned = moving.plan.take().or_else(|| {
             let live = record.live()?.plan.clone();
@@ -172,7 +172,7 @@ impl Simulation<'_> {
             return Ok(None);
         }
         self.daemon.records.note_change(change.job, Stage::Moving, change.to.plan_version)?;
-        self.tell_plan(job, change.assignment.clone(), Some(change.from));
+        self.instruct_plan(job, change.assignment.clone(), Some(change.from));
         moving.change = Some((change, before));
         Ok(Some(Step::There))
     }

@@ -1,19 +1,19 @@
 //! Hosts of elastic jobs: the equivalent of `inart_elastic`'s threads and sockets, in virtual time.
 
-use inart_controller::membership::{Joining, MemberRole, Refusal, Reply, ViewMembership};
-use inart_elastic::{Gate, Left, Standing, digits};
+use inart_controller::membership::{Joining, Place, Refusal, Reply, ViewMembership};
+use inart_elastic::{Gate, LeaveReason, NewestState, digits};
 use inart_protocol_aggregation::{Failure, Instant};
 use inart_wire::{PlanVersion, Rank, ShardId};
 
 use super::audit::{What, digest};
-use super::member::{At, Doing, Member, Running, Sum};
+use super::member::{Activity, At, Member, Running, Sum};
 use super::orders::Pending;
 use crate::Error;
 use crate::event_queue::ProcessId;
 use crate::host::{Process, Role};
 use crate::simulation::Simulation;
 
-/// A host that waits asks again within this.
+/// Longest time until a waiting host repeats its request.
 const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
 /// Time for which a server's host reports an aborted view to workers.
 const LINGER_NANOS: u64 = 2_000_000_000;
@@ -39,10 +39,10 @@ impl Simulation<'_> {
     /// Returns whether it is a worker with a tensor in flight.
     fn is_summing(&self, id: ProcessId) -> bool {
         let running = self.member(id).map(|member| &member.at);
-        matches!(running, Some(At::Running(running)) if matches!(running.doing, Doing::Summing(_)))
+        matches!(running, Some(At::Running(running)) if matches!(running.activity, Activity::Summing(_)))
     }
 
-    /// Plans when a host asks for a view next.
+    /// Schedules a host's next request for a view.
     pub(super) fn plan_ask(&mut self, id: ProcessId, within: u64) {
         let Some(member) = self.member_mut(id) else { return };
         member.token += 1;
@@ -53,16 +53,16 @@ impl Simulation<'_> {
     /// Asks for a view and handles the answer.
     pub(super) fn ask_for_run(&mut self, id: ProcessId, token: u32) -> Result<(), Error> {
         let job = self.processes[id.0 as usize].job;
-        let is_gone = self.daemon.jobs[job].is_gone;
+        let is_removed = self.daemon.jobs[job].is_removed;
         let Some(member) = self.member_mut(id).filter(|member| member.token == token) else { return Ok(()) };
         let At::Asking(last) = &member.at else { return Ok(()) };
-        if is_gone {
+        if is_removed {
             member.at = At::Ended;
             return Ok(());
         }
         let stop_point = last.as_ref().and_then(|(_, left)| match left {
-            Left::Boundary(tensor) => Some(*tensor),
-            Left::Told | Left::Aborted(_) => None,
+            LeaveReason::StopPoint(tensor) => Some(*tensor),
+            LeaveReason::Ordered | LeaveReason::Aborted(_) => None,
         });
         let joining = Joining {
             host: member.name.clone(),
@@ -94,7 +94,7 @@ impl Simulation<'_> {
     /// Starts a host's view.
     fn begin_run(&mut self, id: ProcessId, membership: &ViewMembership) -> Result<(), Error> {
         let Process { job, host, .. } = self.processes[id.0 as usize];
-        let (told, timeout) = (self.daemon.jobs[job].told.clone(), self.options.peer_timeout);
+        let (instruction, timeout) = (self.daemon.jobs[job].instruction.clone(), self.options.peer_timeout);
         let Some(member) = self.member_mut(id) else { return Ok(()) };
         let (incarnation, place) = (member.incarnation, membership.place);
         let has_more = member.is_worker
@@ -105,25 +105,25 @@ impl Simulation<'_> {
             _ => None,
         };
         let newest = Rank::try_from(membership.newest as u16).map_err(|_| Error::Ranks)?;
-        let standing =
-            Standing { newest, rounds: membership.rounds, must_load_state: membership.must_load_state };
+        let newest_state =
+            NewestState { newest, rounds: membership.rounds, must_load_state: membership.must_load_state };
         let sum = match last {
-            Some((_, left)) => match member.progress.go_on(standing, left) {
+            Some((_, left)) => match member.progress.enter_next_view(newest_state, left) {
                 true => Sum::Load,
                 false => Sum::Gradient,
             },
             None => {
-                member.progress.begin(standing);
+                member.progress.begin(newest_state);
                 Sum::Load
             }
         };
         let running = Running {
-            view: told.view,
+            view: instruction.view,
             plan_version: membership.view,
             gate: Gate::default(),
             place,
             newest: membership.newest,
-            doing: Doing::Else,
+            activity: Activity::Else,
             started: 0,
             what: None,
             lingers: false,
@@ -132,19 +132,26 @@ impl Simulation<'_> {
         self.processes[id.0 as usize] = match place {
             MemberRole::Worker(rank) => {
                 let rank = Rank::try_from(rank as u16).map_err(|_| Error::Ranks)?;
-                Process::worker(&told.assignment, job, host, rank, incarnation, (timeout, self.handling()))?
+                Process::worker(
+                    &instruction.assignment,
+                    job,
+                    host,
+                    rank,
+                    incarnation,
+                    (timeout, self.handling()),
+                )?
             }
             MemberRole::Server(shard) => {
                 let shard = ShardId::from(shard as u16);
-                Process::server(&told.assignment, job, host, shard, incarnation, (timeout, false))?
+                Process::server(&instruction.assignment, job, host, shard, incarnation, (timeout, false))?
             }
         };
         if has_more {
             self.complain(job, format!("a worker has more rounds than the newest: {membership:?}"));
         }
         self.post(Pending::Stream { job, role: place.to_string(), incarnation, opens: true });
-        self.post(Pending::Hear(id, incarnation));
-        if matches!(place, MemberRole::Worker(_)) {
+        self.post(Pending::Receive(id, incarnation));
+        if matches!(place, Place::Worker(_)) {
             if sum == Sum::Load {
                 self.begin_load(id);
             }
@@ -173,13 +180,13 @@ impl Simulation<'_> {
         match running.gate.start() {
             Err(left) => return self.leave_run(id, left),
             Ok(false) => {
-                running.doing = Doing::AtGate(sum);
+                running.activity = Activity::AtGate(sum);
                 return;
             }
             Ok(true) => {}
         }
-        let MemberRole::Worker(rank) = running.place else { return };
-        running.doing = Doing::Summing(sum);
+        let Place::Worker(rank) = running.place else { return };
+        running.activity = Activity::Summing(sum);
         running.started += 1;
         let newest = running.newest;
         let what = match sum {
@@ -211,9 +218,9 @@ impl Simulation<'_> {
         }
     }
 
-    /// A worker that waits at the gate looks whether it may go on.
+    /// Lets a worker that waits at the gate check whether it may continue.
     pub(super) fn go_on_at_gate(&mut self, id: ProcessId) {
-        if let Some(Running { doing: Doing::AtGate(sum), .. }) = self.running_mut(id) {
+        if let Some(Running { activity: Activity::AtGate(sum), .. }) = self.running_mut(id) {
             let sum = *sum;
             self.sum(id, sum);
             self.pump(id);
@@ -273,10 +280,10 @@ impl Simulation<'_> {
         self.note_part(id, record, true);
         let Some(member) = self.member_mut(id) else { return false };
         let At::Running(running) = &mut member.at else { return false };
-        let (doing, view, newest) = (running.doing, running.view, running.newest);
-        running.doing = Doing::Else;
-        match doing {
-            Doing::Summing(Sum::Load) => {
+        let (activity, view, newest) = (running.activity, running.view, running.newest);
+        running.activity = Activity::Else;
+        match activity {
+            Activity::Summing(Sum::Load) => {
                 let Some(member) = self.member_mut(id) else { return false };
                 let mut state = std::mem::take(&mut member.state);
                 digits::read(sum, &mut state);
@@ -290,13 +297,13 @@ impl Simulation<'_> {
                     self.complain(job, "a state was loaded that is not the newest worker's".to_owned());
                 }
             }
-            Doing::Summing(Sum::Gradient) => {
+            Activity::Summing(Sum::Gradient) => {
                 member.progress.summed();
                 for (weight, sum) in member.state.iter_mut().zip(sum) {
                     *weight = *weight * 0.5 + *sum;
                 }
             }
-            Doing::Else | Doing::AtGate(_) => return false,
+            Activity::Else | Activity::AtGate(_) => return false,
         }
         self.next_round(id, job);
         false
@@ -337,7 +344,7 @@ impl Simulation<'_> {
     /// Lets a server leave an aborted view.
     pub(super) fn lingered(&mut self, id: ProcessId, token: u32) {
         if self.member(id).is_some_and(|member| member.token == token) {
-            self.leave_run(id, Left::Aborted(String::new()));
+            self.leave_run(id, LeaveReason::Aborted(String::new()));
         }
     }
 
@@ -346,7 +353,7 @@ impl Simulation<'_> {
         self.check_culprit(id, failure);
         let Some(Running { place: MemberRole::Worker(rank), .. }) = self.running_mut(id) else { return };
         let own = Rank::try_from(*rank as u16);
-        match own.ok().and_then(|own| Left::because_of(failure, own)) {
+        match own.ok().and_then(|own| LeaveReason::because_of(failure, own)) {
             Some(left) => self.leave_run(id, left),
             None => {
                 let job = self.processes[id.0 as usize].job;
@@ -356,8 +363,8 @@ impl Simulation<'_> {
     }
 
     /// Lets a host leave its view and ask for the next one.
-    pub(super) fn leave_run(&mut self, id: ProcessId, left: Left) {
-        self.wire.tally.stop_points += u64::from(matches!(left, Left::Boundary(_)));
+    pub(super) fn leave_run(&mut self, id: ProcessId, left: LeaveReason) {
+        self.wire.tally.stop_points += u64::from(matches!(left, LeaveReason::StopPoint(_)));
         let name = |member: &Member| format!("{} leaves its view: {left}", member.name);
         if let Some(note) = self.member(id).map(name) {
             self.wire.log.note(self.wire.now, || note);
@@ -366,7 +373,7 @@ impl Simulation<'_> {
         if let Some(member) = self.member_mut(id) {
             member.at = At::Asking(Some((plan_version, left)));
         }
-        let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
+        let within = self.options.live.as_ref().map_or(0, |live| live.notify_within.0);
         self.plan_ask(id, within);
     }
 
@@ -410,7 +417,7 @@ impl Simulation<'_> {
             return;
         }
         self.end_part(id);
-        self.wire.tally.member_deaths += 1;
+        self.wire.tally.member_crashes += 1;
         if let Some(member) = self.member_mut(id) {
             (member.at, member.token) = (At::Dead, member.token + 1);
         }
@@ -421,8 +428,8 @@ impl Simulation<'_> {
         let incarnation = self.new_incarnation();
         let Some(member) = self.member_mut(id).filter(|member| !member.incarnations()) else { return };
         member.begin_incarnation(incarnation);
-        self.wire.tally.member_returns += 1;
-        let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
+        self.wire.tally.member_restarts += 1;
+        let within = self.options.live.as_ref().map_or(0, |live| live.notify_within.0);
         self.plan_ask(id, within);
     }
 

@@ -43,7 +43,7 @@ impl Meeting {
         }
     }
 
-    /// A member of the view that takes no part in it now, as the daemon asks.
+    /// Returns a member of the view that currently takes no part in it, as the daemon does.
     pub fn absent(&self) -> Option<String> {
         let is_absent =
             |state| matches!(state, MemberState::Disconnected | MemberState::Back | MemberState::Ended);

@@ -8,25 +8,25 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::member::Member;
-use super::orders::{Command, Pending, Told};
+use super::orders::{Command, Instruction, Pending};
 use super::rendezvous::Meeting;
 use super::work::Work;
 use crate::event_queue::ProcessId;
 
 /// A job as the daemon knows it.
 pub(crate) struct LiveJob {
-    pub told: Told,
+    pub instruction: Instruction,
     /// Answers by process: the instruction's number and the outcome.
     pub answers: BTreeMap<ProcessId, (u32, Result<(), String>)>,
     /// Rendezvous of an elastic job.
     pub meeting: Option<Meeting>,
     /// Whether its tables are removed for good.
-    pub is_gone: bool,
+    pub is_removed: bool,
 }
 
 /// Check whether jobs send frames.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct UsageCheck {
     /// Jobs with a worker that ran at its start, by index in the run.
     pub running: Vec<usize>,
     /// Jobs that sent a frame to a switch.
@@ -50,7 +50,7 @@ pub(crate) struct Daemon {
     /// Number of events that have not happened yet.
     pub to_come: usize,
     /// Active check whether jobs send frames.
-    pub look: Option<Look>,
+    pub usage_check: Option<UsageCheck>,
     /// First violation.
     pub problem: Option<String>,
 }
@@ -69,7 +69,7 @@ impl Daemon {
             jobs: Vec::new(),
             works: 0,
             to_come: 0,
-            look: None,
+            usage_check: None,
             problem: None,
         }
     }

@@ -27,7 +27,7 @@ impl Simulation<'_> {
             self.daemon.work = None;
         }
         // Waiting hosts are answered at once.
-        let within = self.options.live.as_ref().map_or(0, |live| live.told_within.0);
+        let within = self.options.live.as_ref().map_or(0, |live| live.notify_within.0);
         let asking: Vec<_> = self.daemon.jobs[job]
             .meeting
             .iter()
@@ -45,17 +45,17 @@ impl Simulation<'_> {
         job: usize,
         formation: &Formation,
     ) -> Result<Result<PlanVersion, String>, Error> {
-        if self.daemon.jobs[job].is_gone {
+        if self.daemon.jobs[job].is_removed {
             return Ok(Err("the job was removed".to_owned()));
         }
-        let number = self.daemon.jobs[job].told.assignment.job;
+        let number = self.daemon.jobs[job].instruction.assignment.job;
         let record = self.daemon.records.jobs.get(&number).cloned().unwrap_or_default();
         let Some(live) = record.live().cloned() else { return Ok(Err("no plan is active".to_owned())) };
         let claims = claims(formation);
         if record.claimed.is_empty() && is_for(&live.plan, formation) {
-            self.daemon.records.begin_view(number, None, claims)?;
-            self.daemon.jobs[job].told.view += 1;
-            self.daemon.jobs[job].told.ending = Ending::None;
+            self.daemon.records.begin_run(number, None, claims)?;
+            self.daemon.jobs[job].instruction.view += 1;
+            self.daemon.jobs[job].instruction.ending = Ending::None;
             return Ok(Ok(live.plan_version));
         }
         let others = self.daemon.records.jobs.iter().filter(|(other, _)| **other != number);
@@ -79,11 +79,12 @@ impl Simulation<'_> {
             self.write_tables()?;
             return Ok(Err("a switch refuses".to_owned()));
         }
-        self.daemon.records.begin_view(number, Some(next.to), claims)?;
-        let told = &mut self.daemon.jobs[job].told;
-        (told.assignment, told.beside, told.ending) = (next.assignment, None, Ending::None);
-        told.view += 1;
-        told.version += 1;
+        self.daemon.records.begin_run(number, Some(next.to), claims)?;
+        let instruction = &mut self.daemon.jobs[job].instruction;
+        (instruction.assignment, instruction.previous, instruction.ending) =
+            (next.assignment, None, Ending::None);
+        instruction.view += 1;
+        instruction.version += 1;
         self.daemon.jobs[job].answers.clear();
         Ok(Ok(plan_version))
     }
@@ -105,8 +106,8 @@ impl Simulation<'_> {
             self.jobs[job].rounds.sums_checked += std::mem::take(&mut audit.sums_checked);
         }
         let is_known = meeting.audits.values().any(|audit| audit.view == view.get());
-        meeting.audits.insert(live.told.view, ViewAudit::new(&live.told.assignment));
-        self.assignments[job].clone_from(&live.told.assignment);
+        meeting.audits.insert(live.instruction.view, ViewAudit::new(&live.instruction.assignment));
+        self.assignments[job].clone_from(&live.instruction.assignment);
         if let Err(problem) = closed {
             self.jobs[job].wrong.get_or_insert(problem);
         }

@@ -3,7 +3,7 @@
 use inart_controller::LiveChange;
 use inart_planner_aggregation::Plan;
 
-use super::orders::Told;
+use super::orders::Instruction;
 
 /// Current work of the daemon.
 pub(crate) enum Work {
@@ -20,7 +20,7 @@ pub(crate) struct Moving {
     /// Requested plan, if given.
     pub plan: Option<Plan>,
     /// After the start: the change, and the previous instruction to the hosts.
-    pub change: Option<(LiveChange, Told)>,
+    pub change: Option<(LiveChange, Instruction)>,
     pub step: Step,
 }
 

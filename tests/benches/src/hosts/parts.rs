@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use inart_protocol_aggregation::TensorInput;
 use inart_protocol_aggregation::completion_rule::{Reduction, Sum};
-use inart_protocol_aggregation::scale::{dequantise_all, largest_size, quantise};
+use inart_protocol_aggregation::scale::{dequantize_all, largest_size, quantize};
 use inart_wire::{
     BitmapIndex, ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind,
     MacAddr, ShardId, ValuesPerFrame,
@@ -27,9 +27,9 @@ pub fn print(values_per_frame: ValuesPerFrame) {
     };
     let floats: Vec<f32> = (0..values).map(|place| (place as f32 - 100.0) * 0.37).collect();
     let step = -20;
-    let mut quantised = Vec::new();
-    quantise(&floats, step, &mut quantised);
-    let (repr, bytes) = frame(values_per_frame, &quantised);
+    let mut quantized = Vec::new();
+    quantize(&floats, step, &mut quantized);
+    let (repr, bytes) = frame(values_per_frame, &quantized);
 
     let (from, mut to) = (bytes.clone(), bytes.clone());
     row("memcpy", Box::new(move || black_box(&mut to).copy_from_slice(black_box(&from))));
@@ -37,21 +37,21 @@ pub fn print(values_per_frame: ValuesPerFrame) {
     row("look for the largest", Box::new(move || _ = black_box(largest_size(black_box(&source)))));
     let (source, mut target) = (floats.clone(), TensorInput::default());
     row("copy, and look for the largest", Box::new(move || target.copy_from(black_box(&source))));
-    let (source, mut target) = (floats.clone(), quantised.clone());
+    let (source, mut target) = (floats.clone(), quantized.clone());
     row(
-        "quantise",
+        "quantize",
         Box::new(move || {
             target.clear();
-            quantise(black_box(&source), black_box(step), &mut target);
+            quantize(black_box(&source), black_box(step), &mut target);
             black_box(&mut target);
         }),
     );
-    let (source, mut target) = (quantised.clone(), bytes.clone());
+    let (source, mut target) = (quantized.clone(), bytes.clone());
     row(
         "byte order out, header included",
         Box::new(move || _ = black_box(repr.emit(black_box(&source), &mut target))),
     );
-    let (source, mut target) = (bytes.clone(), quantised.clone());
+    let (source, mut target) = (bytes.clone(), quantized.clone());
     row(
         "byte order in",
         Box::new(move || {
@@ -60,11 +60,11 @@ pub fn print(values_per_frame: ValuesPerFrame) {
             black_box(&mut target);
         }),
     );
-    let (source, mut target) = (quantised.clone(), floats);
+    let (source, mut target) = (quantized.clone(), floats);
     row(
-        "dequantise",
+        "dequantize",
         Box::new(move || {
-            dequantise_all(black_box(&source).iter().copied(), black_box(step), &mut target);
+            dequantize_all(black_box(&source).iter().copied(), black_box(step), &mut target);
             black_box(&mut target);
         }),
     );
@@ -77,7 +77,7 @@ pub fn print(values_per_frame: ValuesPerFrame) {
         }),
     );
     let mut sum = Sum::new(values, Exponent::from(0));
-    sum.add(&Frame::new_checked(&frame(values_per_frame, &quantised).1[..]).expect("it is one"), i32::MAX);
+    sum.add(&Frame::new_checked(&frame(values_per_frame, &quantized).1[..]).expect("it is one"), i32::MAX);
     row("a sum's result, copy included", Box::new(move || _ = black_box(sum.clone().result())));
     let mut start = Instant::now();
     row("reading the clock", Box::new(move || start = black_box(start).max(Instant::now())));

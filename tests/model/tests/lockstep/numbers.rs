@@ -5,7 +5,7 @@ use inart_model::{
     Run, SECOND_GENERATION, Sum,
 };
 use inart_protocol_aggregation::exact_sum::Digits;
-use inart_protocol_aggregation::scale::{BLOCK_VALUES, exponent_of, largest_size, quantise, step};
+use inart_protocol_aggregation::scale::{BLOCK_VALUES, exponent_of, largest_size, quantize, step};
 use inart_wire::{Exponent as WireExponent, ValuesPerFrame};
 
 use super::codec::Codec;
@@ -154,7 +154,7 @@ impl Codec {
                 let maximum = if generation == BEFORE { 0 } else { generation };
                 let exponent = self.exponent(Exponent::Scaled(maximum));
                 let mut numbers = Vec::new();
-                quantise(values, step(exponent, self.workers()), &mut numbers);
+                quantize(values, step(exponent, self.workers()), &mut numbers);
                 numbers
             }
         }

@@ -5,7 +5,7 @@ pub(crate) mod program;
 use super::optimized::ours;
 use super::optimized::starts::{self, Best};
 use crate::finish;
-use crate::integer::{SLACK, proven_rate, told_apart};
+use crate::integer::{SLACK, distinguishable, proven_rate};
 use crate::options::{Options, Problem, Promises, Scheme, SeveralJobs, Shares};
 use crate::passes;
 use crate::plan::{Bounds, Plan};
@@ -64,7 +64,7 @@ fn whole_program(router: &Router<'_>, options: &Options<'_>, bounds: &mut Bounds
     let found = starts::clear(wide, placement, equal);
     let mut best = if known > found.rated.rate { ours } else { found };
     if !is_clear {
-        best = told_apart(wide, asked(true), equal, best);
+        best = distinguishable(wide, asked(true), equal, best);
     }
     if let Some(most) = most {
         bounds.integral_bps = bounds.integral_bps.min(most.max(best.rated.rate));

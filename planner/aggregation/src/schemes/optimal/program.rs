@@ -5,11 +5,11 @@
 //! | paper | here |
 //! |---|---|
 //! | max f; f = sum_s F_s, F_s = f x_s | `sending`: F_s; equal shares: all the same |
-//! | y^{s,w}, y_v^{s,w} in {0,1} with q_p: sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w} | a `Way`
+//! | y^{s,w}, y_v^{s,w} in {0,1} with q_p: sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w} | a `Route`
 //! per (s, rack, end, p): how many of the rack's workers take it, in unary: b_k = 1 if n >= k |
-//! | y^{s,w} + sum_v y_v^{s,w} = 1 | the counts of a rack's ways to s sum to its workers |
-//! | z_v^s in {0,1}, sum_p q_p^{s,v} = z_v^s | a `TrunkWay` per (s, v, p): t_p = 1 for the one path in use |
-//! | y_v^{s,w} <= z_v^s | b_1 of every way to v <= sum_p t_p |
+//! | y^{s,w} + sum_v y_v^{s,w} = 1 | the counts of a rack's routes to s sum to its workers |
+//! | z_v^s in {0,1}, sum_p q_p^{s,v} = z_v^s | a `TrunkRoute` per (s, v, p): t_p = 1 for the one path in use |
+//! | y_v^{s,w} <= z_v^s | b_1 of every route to v <= sum_p t_p |
 //! | switch v: sum_s F_s sum_w y_v^{s,w} <= C(v) - c(v) | `loads`, a row per resource: products F_s b_k are
 //! P_k >= F_s - U_s (1 - b_k), U_s bounds F_s; likewise F_s t_p |
 //! | server s: F_s (sum_w y^{s,w} + sum_v z_v^s) <= B(s) - b(s) | the same, with B(s) - b(s) |
@@ -90,7 +90,7 @@ enum Outcome {
 }
 
 /// Route of a rack's flows: an end, a path, and its unary count.
-struct Way {
+struct Route {
     class: usize,
     end: NodeIx,
     path: Path,
@@ -98,7 +98,7 @@ struct Way {
 }
 
 /// Route of a trunk.
-struct TrunkWay {
+struct TrunkRoute {
     v: NodeIx,
     path: Path,
     used: Variable,
@@ -167,8 +167,8 @@ struct Program {
     /// The largest of them, bit/s.
     unit: f64,
     classes: Vec<Class>,
-    ways: Vec<Vec<Way>>,
-    trunks: Vec<Vec<TrunkWay>>,
+    routes: Vec<Vec<Route>>,
+    trunks: Vec<Vec<TrunkRoute>>,
     trees: Vec<TreeWays>,
 }
 
@@ -209,7 +209,7 @@ impl Program {
             most,
             unit,
             classes: classes(model),
-            ways: Vec::new(),
+            routes: Vec::new(),
             trunks: Vec::new(),
             trees: Vec::new(),
         };
@@ -219,7 +219,7 @@ impl Program {
             let most = program.most[s];
             program.add_server(router, s, least(most) * unit * (1.0 - 1e-6), &mut left)?;
             if clear {
-                program.tell_apart(s);
+                program.exclude_shared_links(s);
             }
         }
         let rate = program.rate();
@@ -271,7 +271,7 @@ impl Program {
         let model = router.model;
         let usable = |arc: u32| model.capacity_of(arc) >= least;
         let server = model.servers[s];
-        let mut trunks: Vec<TrunkWay> = Vec::new();
+        let mut trunks: Vec<TrunkRoute> = Vec::new();
         for &v in &model.aggregators {
             let paths = router.routes.all_paths(v, server, *left, &usable)?;
             *left = left.checked_sub(paths.len())?;
@@ -279,15 +279,15 @@ impl Program {
                 let (used, rate) = self.product(s);
                 self.load(model.own(server), s, rate);
                 path.iter().for_each(|&arc| self.load(arc, s, rate));
-                trunks.push(TrunkWay { v, path, used, rate });
+                trunks.push(TrunkRoute { v, path, used, rate });
             }
         }
         // At most one path per trunk.
         for group in trunks.chunk_by(|a, b| a.v == b.v) {
-            let used: Expression = group.iter().map(|way| way.used).sum();
+            let used: Expression = group.iter().map(|route| route.used).sum();
             self.rows.push(used.leq(1.0));
         }
-        let mut ways: Vec<Way> = Vec::new();
+        let mut routes: Vec<Route> = Vec::new();
         for class in 0..self.classes.len() {
             let size = self.classes[class].workers.len();
             let first = model.workers[self.classes[class].workers[0]];
@@ -313,19 +313,19 @@ impl Program {
                         self.rows.push((pair[0] - pair[1]).geq(0.0));
                     }
                     if end != server {
-                        let group = || trunks.iter().filter(|way| way.v == end);
-                        let used: Expression = group().map(|way| way.used).sum();
-                        let partial: Expression = group().map(|way| way.rate).sum();
+                        let group = || trunks.iter().filter(|route| route.v == end);
+                        let used: Expression = group().map(|route| route.used).sum();
+                        let partial: Expression = group().map(|route| route.rate).sum();
                         self.rows.push((used - count[0]).geq(0.0));
                         self.rows.push((partial - rates[0]).geq(0.0));
                     }
-                    ways.push(Way { class, end, path, count });
+                    routes.push(Route { class, end, path, count });
                 }
             }
             self.rows.push(everyone.eq(size as f64));
             self.rows.push((whole - size as f64 * self.sending[s]).eq(0.0));
         }
-        self.ways.push(ways);
+        self.routes.push(routes);
         self.trunks.push(trunks);
         Some(())
     }
@@ -396,11 +396,11 @@ impl Program {
     }
 
     /// Excludes a flow's route together with a trunk's route that shares a link with it.
-    fn tell_apart(&mut self, s: usize) {
-        for way in &self.ways[s] {
-            for trunk in self.trunks[s].iter().filter(|trunk| trunk.v == way.end) {
-                if trunk.path.iter().any(|arc| way.path.contains(arc)) {
-                    self.rows.push((way.count[0] + trunk.used).leq(1.0));
+    fn exclude_shared_links(&mut self, s: usize) {
+        for route in &self.routes[s] {
+            for trunk in self.trunks[s].iter().filter(|trunk| trunk.v == route.end) {
+                if trunk.path.iter().any(|arc| route.path.contains(arc)) {
+                    self.rows.push((route.count[0] + trunk.used).leq(1.0));
                 }
             }
         }
@@ -415,7 +415,7 @@ impl Program {
     ) -> Outcome {
         let model = router.model;
         let objective = self.rate();
-        let Program { variables, rows, unit, classes, ways, trunks, trees, .. } = self;
+        let Program { variables, rows, unit, classes, routes, trunks, trees, .. } = self;
         let mut problem = variables
             .maximise(objective.clone())
             .using(highs)
@@ -450,25 +450,25 @@ impl Program {
             let mut flows = vec![FlowTo { end: server, path: Path::default() }; model.workers.len()];
             for (at, class) in classes.iter().enumerate() {
                 let mut workers = class.workers.iter();
-                for way in ways[s].iter().filter(|way| way.class == at) {
-                    let count = way.count.iter().filter(|&&b| is_set(b)).count();
+                for route in routes[s].iter().filter(|route| route.class == at) {
+                    let count = route.count.iter().filter(|&&b| is_set(b)).count();
                     for &w in workers.by_ref().take(count) {
-                        let mut path = way.path.to_vec();
+                        let mut path = route.path.to_vec();
                         if class.workers.len() > 1 {
                             path[0] = model.arcs_out(model.workers[w])[0].0;
                         }
-                        flows[w] = FlowTo { end: way.end, path: path.into() };
+                        flows[w] = FlowTo { end: route.end, path: path.into() };
                     }
                 }
             }
             let needed = |v: NodeIx| flows.iter().any(|flow| flow.end == v);
-            let of_server = trunks[s].iter().filter(|way| is_set(way.used) && needed(way.v));
-            placement.trunks.push(of_server.map(|way| (way.v, way.path.clone())).collect());
+            let of_server = trunks[s].iter().filter(|route| is_set(route.used) && needed(route.v));
+            placement.trunks.push(of_server.map(|route| (route.v, route.path.clone())).collect());
             placement.flows.push(flows);
         }
-        for (s, ways) in trees.iter().enumerate() {
-            let is_used = |arc: Arc| ways.used.get(&arc).is_none_or(|&used| is_set(used));
-            let has = |arc: Arc| ways.usable[arc as usize] && is_used(arc);
+        for (s, routes) in trees.iter().enumerate() {
+            let is_used = |arc: Arc| routes.used.get(&arc).is_none_or(|&used| is_set(used));
+            let has = |arc: Arc| routes.usable[arc as usize] && is_used(arc);
             let trees = &router.widest().trees;
             // A shard at rate 0 may lack a tree: any will do. The controller installs those over first links
             // only.

@@ -77,9 +77,9 @@ fn steps(model: &Model<'_>, intake: f64, capacity: f64, switches: usize) -> Vec<
     for group in 2..=model.workers.len() {
         for units in 1..=model.workers.len() {
             let rate = (capacity / group as f64).min(intake / units as f64).min(top);
-            let (taken_in, size) = (whole(intake, rate).min(workers), whole(capacity, rate).max(1.0));
-            let needed = ((workers - taken_in) / (size - 1.0).max(1e-9)).ceil();
-            if needed <= switches as f64 && taken_in >= (workers / size).ceil() {
+            let (received, size) = (whole(intake, rate).min(workers), whole(capacity, rate).max(1.0));
+            let needed = ((workers - received) / (size - 1.0).max(1e-9)).ceil();
+            if needed <= switches as f64 && received >= (workers / size).ceil() {
                 steps.push((needed as usize, rate));
             }
             if intake / units as f64 <= capacity / (group + 1) as f64 {

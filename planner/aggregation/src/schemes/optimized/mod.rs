@@ -27,7 +27,7 @@ use starts::Best;
 
 /// Part of a budget that is searched in before any LP.
 const EARLY: f64 = 0.8;
-/// Climbs at kept shares before the LP is asked for a bound.
+/// Climbs at kept shares before the LP is solved for a bound.
 const REROUTES: u64 = 3;
 /// Share of a budget reserved for undoing unnecessary moves, at kept shares.
 const UNDOING: f64 = 0.3;
@@ -74,7 +74,7 @@ impl Scheme for Optimized {
             Levels::One => (best.placement, best.rated),
             Levels::Two => two_levels(router, options, best, &mut bounds),
         };
-        let shares = placement.counts(model).levelled(model, &rated);
+        let shares = placement.counts(model).leveled(model, &rated);
         Ok(finish::write(model, options, &placement, &shares, bounds))
     }
 
@@ -124,7 +124,7 @@ fn share(router: &Router<'_>, options: &Options<'_>, starts: &mut Vec<Best>, int
 }
 
 fn write_best(model: &Model<'_>, options: &Options<'_>, best: &Best, bounds: Bounds) -> Plan {
-    let shares = best.placement.counts(model).levelled(model, &best.rated);
+    let shares = best.placement.counts(model).leveled(model, &best.rated);
     finish::write(model, options, &best.placement, &shares, bounds)
 }
 
@@ -133,7 +133,7 @@ fn write_best(model: &Model<'_>, options: &Options<'_>, best: &Best, bounds: Bou
 fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan, PlanError> {
     let model = router.model;
     if !plan.other_jobs.is_empty() {
-        return Err(PlanError::Beside { job: model.job.name.clone() });
+        return Err(PlanError::SharedWithOthers { job: model.job.name.clone() });
     }
     let running = Running::read(router, plan)?;
     let integral_bps = bounds::closed_form(model, options.equal_shares);
@@ -159,7 +159,7 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
         }
     }
     let best = replan::stable(router, options, &running, best, (options.stable_loss, searched));
-    let shares = best.placement.counts(model).levelled(model, &best.rated);
+    let shares = best.placement.counts(model).leveled(model, &best.rated);
     let moved = Some(running.moved(&best.placement));
     Ok(Plan { moved, ..finish::write(model, options, &best.placement, &shares, bounds) })
 }

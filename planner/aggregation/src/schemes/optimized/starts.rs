@@ -125,12 +125,12 @@ fn construct(router: &Router<'_>, sending: &[f64], equal: bool, bound: f64, part
 /// The placement of flows that end at `ends`, built for these shares.
 fn built(router: &Router<'_>, ends: &[Vec<NodeIx>], shares: Vec<f64>, equal: bool, bound: f64) -> Best {
     let built = clear(router, router.place_weighted(ends, &shares), equal);
-    let best = if met(&built, bound) { built } else { beside_results(router, built, equal, bound) };
+    let best = if met(&built, bound) { built } else { make_room_for_results(router, built, equal, bound) };
     Best { aim: Some(shares), ..best }
 }
 
 /// Improves a placement that results make slower, by a short search for capacity for them.
-fn beside_results(router: &Router<'_>, mut best: Best, equal: bool, bound: f64) -> Best {
+fn make_room_for_results(router: &Router<'_>, mut best: Best, equal: bool, bound: f64) -> Best {
     let model = router.model;
     if model.results == Results::Ignored {
         return best;

@@ -58,7 +58,7 @@ impl ShardFlow {
     /// Returns whether the server was silent for longer than the peer timeout, and this host was listening.
     pub(in crate::worker) fn poll_silence(&mut self, now: Instant) -> bool {
         let listen = self.peer_timeout / LISTENS_PER_PEER_TIMEOUT;
-        let late = self.timers.take_due(Timer::PeerTimeout, now);
+        let late = self.timers.take_expired(Timer::PeerTimeout, now);
         if late.is_some_and(|late| late > listen) {
             self.timers.set(Timer::PeerTimeout, now + listen);
         }

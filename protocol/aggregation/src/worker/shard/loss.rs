@@ -26,7 +26,7 @@ impl ShardFlow {
                 continue;
             }
             let overdue =
-                entry.heard_of_at + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
+                entry.last_progress + time * (1 << entry.sends.saturating_sub(1 + EQUAL_REPEATS).min(8));
             let late = overdue <= now;
             let lost = if entry.after + REORDERED_CHUNKS < reached {
                 // Peers repeat a chunk at different positions among their others, and chunks and results of

@@ -67,7 +67,7 @@ fn load(worker: &mut ElasticWorker, workload: &mut Workload, output: &mut Output
     tell(worker, output)?;
     workload.load(&state, worker.rounds());
     let member = worker.membership();
-    workload.set_place(member.rank.index(), member.workers.len())
+    workload.set_rank(member.rank.index(), member.workers.len())
 }
 
 /// Reports the runs that began and the sums that were complete since the last report.

@@ -85,10 +85,10 @@ impl Workload {
         }
     }
 
-    /// Sets the worker's rank and the number of workers.
-    pub fn set_place(&mut self, new_rank: usize, workers: usize) -> anyhow::Result<()> {
+    /// From now on this is the worker of that rank, of so many.
+    pub fn set_rank(&mut self, new_rank: usize, workers: usize) -> anyhow::Result<()> {
         match self {
-            Self::Train(trainer) => trainer.set_place(new_rank, workers)?,
+            Self::Train(trainer) => trainer.set_rank(new_rank, workers)?,
             Self::Random { rank, .. } => *rank = new_rank,
         }
         Ok(())

@@ -20,7 +20,7 @@ pub(super) fn is_small(model: &Model<'_>) -> bool {
 }
 
 /// Plans a job within the capacity left by others, no faster than `ceiling_bps`.
-pub(super) fn beside(
+pub(super) fn plan_next_to(
     network: &Network<'_>,
     options: &Options<'_>,
     job: usize,

@@ -4,10 +4,10 @@ use inart_controller::membership::{Formation, Joining, Refusal, Reply};
 use inart_wire::Incarnation;
 
 use super::member::At;
-use super::orders::{Doubling, Pending};
+use super::orders::{DuplicateState, Pending};
 use crate::simulation::Simulation;
 
-/// A host that waits asks again after this.
+/// Interval at which a waiting host repeats its request.
 const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
 /// Number of requests of a duplicate host, with the first one present, after which it must have been refused:
 /// refusal takes three times two seconds.
@@ -17,7 +17,7 @@ const LOOK_AGAIN_NANOS: u64 = 50_000_000;
 const LOOKS: u32 = 400;
 
 impl Simulation<'_> {
-    /// Plans second hosts, interruptions, and looks at jobs.
+    /// Schedules duplicate hosts, interruptions, and usage checks.
     pub(super) fn plan_mishaps(&mut self) {
         let Some(live) = self.options.live.as_ref() else { return };
         for (number, double) in live.doubles.iter().enumerate() {
@@ -27,18 +27,18 @@ impl Simulation<'_> {
             self.post_at(interrupt.at.0, Pending::Interrupt(number, LOOKS));
         }
         for at in &live.looks {
-            self.post_at(at.0, Pending::Look);
+            self.post_at(at.0, Pending::CheckUsage);
         }
     }
 
     /// Returns the newest elastic job of that name, if it exists.
     fn elastic_named(&self, name: &str) -> Option<usize> {
-        let is_it = |job: &super::state::LiveJob| !job.is_gone && job.told.assignment.name == name;
+        let is_it = |job: &super::state::LiveJob| !job.is_removed && job.instruction.assignment.name == name;
         self.daemon.jobs.iter().rposition(is_it).filter(|job| self.daemon.is_elastic(*job))
     }
 
-    /// A second host asks for a view.
-    pub(super) fn ask_as_double(&mut self, number: usize, doubling: Option<Doubling>) {
+    /// Sends a duplicate host's request for a view.
+    pub(super) fn ask_as_double(&mut self, number: usize, doubling: Option<DuplicateState>) {
         let Some(double) = self.options.live.as_ref().and_then(|live| live.doubles.get(number)) else {
             return;
         };
@@ -48,11 +48,16 @@ impl Simulation<'_> {
                 // The first one has to be known: otherwise the duplicate counts as the first.
                 let meeting = self.daemon.jobs[job].meeting.as_ref()?;
                 let is_known = meeting.membership.waits(&double.host) || self.is_there(job, &double.host)?;
-                is_known.then(|| Doubling { job, incarnation: self.new_incarnation(), asked: 0, beside: 0 })
+                is_known.then(|| DuplicateState {
+                    job,
+                    incarnation: self.new_incarnation(),
+                    asked: 0,
+                    asked_with_first: 0,
+                })
             }),
         };
-        let Some(Doubling { job, incarnation, asked, beside }) = doubling else { return };
-        if self.daemon.jobs[job].is_gone {
+        let Some(DuplicateState { job, incarnation, asked, asked_with_first }) = doubling else { return };
+        if self.daemon.jobs[job].is_removed {
             return;
         }
         let is_there = self.is_there(job, &double.host);
@@ -60,21 +65,24 @@ impl Simulation<'_> {
         let (last, stop_point, must_load_state) = (None, None, is_worker);
         let joining =
             Joining { host: double.host.clone(), incarnation, last, stop_point, rounds: 0, must_load_state };
-        let beside = if is_there.is_some() { beside + 1 } else { 0 };
+        let asked_with_first = if is_there.is_some() { asked_with_first + 1 } else { 0 };
         match self.join(job, joining) {
             Some(Err(Refusal::NameInUse { .. })) => self.wire.tally.doubles_refused += 1,
             Some(Ok(Reply::Waiting(_))) if double.asks.is_some_and(|asks| asked + 1 >= asks) => {
                 self.wire.tally.joins_interrupted += 1;
                 self.has_left(job, &double.host, incarnation);
             }
-            Some(Ok(Reply::Waiting(_))) if beside > MOST_ASKS => {
+            Some(Ok(Reply::Waiting(_))) if asked_with_first > MOST_ASKS => {
                 self.complain(
                     job,
-                    format!("a second {} has asked {beside} times and was not refused", double.host),
+                    format!(
+                        "a second {} has asked {asked_with_first} times and was not refused",
+                        double.host
+                    ),
                 );
             }
             Some(Ok(Reply::Waiting(_))) => {
-                let next = Doubling { job, incarnation, asked: asked + 1, beside };
+                let next = DuplicateState { job, incarnation, asked: asked + 1, asked_with_first };
                 self.post_at(self.wire.now + ASK_AGAIN_NANOS, Pending::Double(number, Some(next)));
             }
             Some(Ok(Reply::Seated(_))) if is_there.is_some() => {
