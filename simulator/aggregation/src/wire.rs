@@ -105,7 +105,7 @@ impl Wire<'_> {
         }
         if duplicate {
             self.tally.duplicated += 1;
-            (passage.twice, passage.fate) = (true, "doubled");
+            (passage.twice, passage.fate) = (true, "duplicated");
         }
         let by = |by: Option<Span>| by.map_or(1, |by| by.0).max(1);
         if delay {
@@ -130,7 +130,7 @@ impl Wire<'_> {
             Some((_, SingleFault::Drop)) => return false,
             Some((_, SingleFault::Duplicate)) => {
                 self.tally.duplicated += 1;
-                (passage.twice, passage.fate) = (true, "doubled");
+                (passage.twice, passage.fate) = (true, "duplicated");
             }
             Some((_, SingleFault::Delay(by))) => {
                 self.tally.reordered += 1;
