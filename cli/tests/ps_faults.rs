@@ -66,7 +66,7 @@ fn schedules_that_cannot_be_run_are_refused() {
     let bench = bench();
     let cases = [
         ("events: [{at: 1 s, crash: s1}]", "host s1 killed: the server does not restart"),
-        ("events: [{at: 1 s, restart: v1, for: 1 s}]", "switches and frames are not simulated here"),
+        ("events: [{at: 1 s, restart: v1, duration: 1 s}]", "switches and frames are not simulated here"),
         ("events: [{at: 1 s, slow: [w1, v1]}]", "events[0]: slow takes a rate"),
     ];
     for (faults, named) in cases {

@@ -202,6 +202,62 @@ fn records_of_older_versions_are_read() {
     assert_eq!(Records::open(folder.path(), "fig1").unwrap(), records);
 }
 
+#[test]
+fn records_carry_their_format_and_those_of_newer_versions_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = installed(folder.path());
+    let file = folder.path().join("fig1.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with(&format!("{{\"format\":{},\"switches\":", RECORDS_FORMAT.newest)), "{text}");
+    for newer in ["{\"format\":3,", "{\"more\":[1],\"jobs\":7,\"format\":3,"] {
+        std::fs::write(&file, text.replacen("{\"format\":2,", newer, 1)).unwrap();
+        let named = format!(
+            "records {}: format 3 is newer than this version of inart reads (1 to 2); use a newer inart, or move \
+             the file away to start without records",
+            file.display()
+        );
+        assert_eq!(Records::open(folder.path(), "fig1").unwrap_err().to_string(), named);
+        assert_eq!(first.records().clone().refresh().unwrap_err().to_string(), named);
+        let before = std::fs::read_to_string(&file).unwrap();
+        assert!(now(first.install(&[planned(schemes::LBMM)])).is_err());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), before, "a newer file is not overwritten");
+    }
+}
+
+/// Format 1 has no number, and documents of networks have old keys.
+#[test]
+fn documents_in_records_of_format_1_have_old_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = installed(folder.path());
+    let mut records = first.records().clone();
+    let mesh = "{name: m, nodes: [{name: v1, kind: switch}, {name: p1, kind: peer}, {name: p2, kind: peer}], links: \
+                [{ends: [p1, v1], rate: 1 Gbps}, \
+                {ends: [p2, v1], rate: 1 Gbps}], jobs: [{name: copied, receivers: \
+                1, update: {overrides: {p1: 8 B, p2: 16 B}}}]}";
+    let push = PeersPush { mesh: mesh.into(), values: ValuesPerFrame::N256, removed: Default::default() };
+    records.succeed_with_peers(0, fig1().to_yaml(), Vec::new(), Some(push)).unwrap();
+    let file = folder.path().join("fig1.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let old = text
+        .replacen("\"format\":2,", "", 1)
+        .replace("aggregation_capacity", "aggregation")
+        .replace("ingress_capacity", "ingress")
+        .replace("update: {overrides: {p1: 8 B, p2: 16 B}}", "updates: {p1: 8 B, p2: 16 B}");
+    assert!(old.contains("updates: {") && old.contains("aggregation: ") && old.len() < text.len());
+    std::fs::write(&file, &old).unwrap();
+    let read = Records::open(folder.path(), "fig1").unwrap();
+    let is_fig1 = |document: &str| Topology::from_yaml(document).unwrap().to_yaml() == fig1().to_yaml();
+    assert!(is_fig1(read.newest_topology().unwrap()) && is_fig1(&read.jobs[&JOB()].live().unwrap().topology));
+    assert_eq!(read.peers.live().unwrap().peers().unwrap().mesh.jobs()[0].update_bytes, [8.0, 16.0]);
+    // The plan is installed already: the next push changes nothing on switches.
+    let mut alone: serde_json::Value = serde_json::from_str(&old).unwrap();
+    alone.as_object_mut().unwrap().remove("peers").unwrap();
+    std::fs::write(&file, alone.to_string()).unwrap();
+    assert_eq!(now(first.install(&[planned(schemes::ATP)])).unwrap().updates(), 0);
+    first.records().clone().claim(JOB(), FIRST(), "worker-0".into(), incarnation(1)).unwrap();
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with("{\"format\":2,"));
+}
+
 /// What a process wrote when the machine stopped does not matter, and changes that cannot be written are
 /// not made.
 #[test]

@@ -55,6 +55,9 @@ pub enum FileProblem {
     /// File that is not an assignment.
     #[error("{0}; give an assignment file of the job's plan")]
     Malformed(serde_json::Error),
+    /// File in a format that this version does not read.
+    #[error(transparent)]
+    Format(FormatError),
     /// Assignment with which a host has run before.
     #[error(
         "{who} has run with it before, and switches may still hold sums of that run; apply the plan under a new \

@@ -53,6 +53,28 @@ fn a_role_runs_once_with_a_file_and_plan_version() {
 }
 
 #[test]
+fn a_file_carries_its_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("digits.json");
+    let text = assignment_to_json(&assignment(3));
+    assert!(text.starts_with(&format!("{{\"format\":{},\"job\":1,", ASSIGNMENT_FORMAT.newest)), "{text}");
+    let read = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        block_on(Source::File(file.clone()).assignment())
+    };
+    assert_eq!(read(&text).unwrap(), assignment(3));
+    for newer in ["{\"format\":3,", "{\"more\":[1],\"job\":\"one\",\"format\":3,"] {
+        let error = read(&text.replacen("{\"format\":2,", newer, 1)).unwrap_err().to_string();
+        let named = format!(
+            "assignment {}: format 3 is newer than this version of inart reads (1 to 2); use a newer inart, or \
+             install the job's plan again with inart apply, which writes the file",
+            file.display()
+        );
+        assert_eq!(error, named);
+    }
+}
+
+#[test]
 fn files_that_are_not_assignments_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let problem = |file: &PathBuf| match block_on(Source::File(file.clone()).assignment()) {

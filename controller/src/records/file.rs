@@ -21,6 +21,20 @@ const PAUSE: Duration = Duration::from_millis(10);
 const ESCAPED: [char; 4] = ['%', '/', '\\', '\0'];
 const SUFFIX: &str = ".json";
 
+/// Formats of the controller's records. Format 1, without a number, has documents of networks with old keys.
+pub const RECORDS_FORMAT: Format = Format {
+    kind: "records of the controller",
+    oldest: 1,
+    newest: 2,
+    fix: "move the file away to start without records",
+};
+
+/// Records of any kind.
+pub(super) trait Recorded: Clone + Default + Serialize + DeserializeOwned {
+    /// Converts contents of format 1.
+    fn renew(&mut self);
+}
+
 /// Returns the name of the JSON file for an object; differs for each object.
 pub fn file_name(name: &str) -> String {
     let mut file = String::with_capacity(name.len() + SUFFIX.len());
@@ -51,7 +65,7 @@ pub(super) fn path(folder: &Path, topology: &str) -> PathBuf {
 }
 
 /// Reads the file; returns empty records if it does not exist.
-pub(super) fn read<R: DeserializeOwned + Default>(path: &Path) -> Result<R, RecordsError> {
+pub(super) fn read<R: Recorded>(path: &Path) -> Result<R, RecordsError> {
     let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
     match std::fs::read(path) {
         Ok(bytes) => parse(&bytes).map_err(|cause| match cause {
@@ -63,6 +77,14 @@ pub(super) fn read<R: DeserializeOwned + Default>(path: &Path) -> Result<R, Reco
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(R::default()),
         Err(cause) => Err(error(format!("cannot be read ({cause}); keep the records in another folder"))),
     }
+}
+
+fn parse<R: Recorded>(bytes: &[u8]) -> Result<R, DocumentError> {
+    let mut records: R = RECORDS_FORMAT.read(bytes)?;
+    if RECORDS_FORMAT.number(bytes)? == UNNUMBERED {
+        records.renew();
+    }
+    Ok(records)
 }
 
 /// Exclusive right to change the file, until dropped.

@@ -36,6 +36,11 @@ pub struct JobRecord {
 }
 
 impl JobRecord {
+    /// Returns the topology documents of its pushes.
+    pub(super) fn documents_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.pushes.iter_mut().chain(self.began.as_deref_mut()).map(|push| &mut push.topology)
+    }
+
     /// Returns the push that the hosts use.
     pub fn live(&self) -> Option<&Push> {
         self.pushes.back()

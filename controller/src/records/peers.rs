@@ -42,6 +42,11 @@ impl PeersRecord {
         self.0.is_empty()
     }
 
+    /// Returns the documents of the networks.
+    pub(super) fn documents_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.0.iter_mut().map(|push| &mut push.mesh)
+    }
+
     /// Returns the active network.
     pub fn live(&self) -> Option<&PeersPush> {
         self.0.back()

@@ -42,7 +42,7 @@ pub(super) enum Lock<'a, R> {
     Shared(MutexGuard<'a, R>),
 }
 
-impl<R: Clone + Default + Serialize + DeserializeOwned> Store<R> {
+impl<R: super::file::Recorded> Store<R> {
     /// Returns the path for messages; empty without a file.
     pub fn path(&self) -> PathBuf {
         match self {

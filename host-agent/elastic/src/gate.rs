@@ -27,7 +27,7 @@ enum Limit {
 
 impl Gate {
     /// Sets where the view ends, by the controller's order. Returns this host's state.
-    pub fn set_ending(&mut self, ending: Ending) -> Held {
+    pub fn set_ending(&mut self, ending: Ending) -> HostProgress {
         let started = self.started;
         let mut is_holding = true;
         self.limit = match (ending, self.limit) {

@@ -18,7 +18,7 @@ impl Host {
         over: impl Fn() + Send + 'static,
     ) -> Result<Option<Following>, Error> {
         let end = end.clone();
-        let apply = move |instruction: Option<&Instruction>| -> Result<Held, NotDone> {
+        let apply = move |instruction: Option<&Instruction>| -> Result<HostProgress, NotDone> {
             let Some(Instruction { assignment, previous_plan_version, step, ending }) = instruction else {
                 // It was evicted, and the others have started another view.
                 end.set_ending(Ending::Now);

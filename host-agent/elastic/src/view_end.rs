@@ -39,7 +39,7 @@ impl ViewEnd {
     }
 
     /// Sets where the view ends, by the controller's order. Returns this host's state.
-    pub fn set_ending(&self, ending: Ending) -> Held {
+    pub fn set_ending(&self, ending: Ending) -> HostProgress {
         let held = self.lock().set_ending(ending);
         self.0.changed.notify_all();
         held

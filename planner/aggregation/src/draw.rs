@@ -1,5 +1,5 @@
-//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, the utilization of links and
-//! the aggregating switches.
+//! A topology as an SVG: hosts below, switches in tiers above them; with a plan, the utilization of each
+//! link, and the switches that aggregate.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
@@ -8,15 +8,27 @@ use crate::plan::Plan;
 use inart_topologies::switched::{NodeId, NodeKind, Topology};
 use inart_topologies::units::display_rate;
 
-const MARGIN: f64 = 40.0;
-/// Smallest distance between tiers; wide drawings are taller, since their links would otherwise be too flat
-/// to distinguish.
-const TIER: f64 = 130.0;
-/// Height of the title above the drawing.
-const TITLE: f64 = 40.0;
-/// Smallest distance between neighbors of a tier.
-const SPACING: f64 = 46.0;
-const LEAST_WIDTH: f64 = 640.0;
+const MARGIN: f64 = 60.0;
+/// Size of text, in pixels: 9 pixels when the picture is shown at half its width.
+const TEXT: f64 = 18.0;
+/// Mean width of a character, as part of the font's size.
+const CHARACTER: f64 = 0.58;
+/// Least distance between tiers; wide drawings are taller, because flat links are hard to distinguish.
+const TIER: f64 = 200.0;
+/// Room above the drawing for the title.
+const TITLE: f64 = 50.0;
+const TITLE_SIZE: f64 = 26.0;
+/// Least distance between neighbors of a tier, and between two names.
+const SPACING: f64 = 70.0;
+const GAP: f64 = 16.0;
+const LEAST_WIDTH: f64 = 1000.0;
+/// Sizes of a switch, and radius of a host.
+const SWITCH: (f64, f64) = (56.0, 40.0);
+const HOST: f64 = 24.0;
+/// Height of a row of the legend, its mark with the gap to the text, and the gap between entries.
+const ROW: f64 = 28.0;
+const MARK: f64 = 24.0;
+const LABEL: f64 = 32.0;
 
 /// Colors of servers' aggregation marks, in the job's order, repeated if there are more servers.
 const SERVER_COLORS: [&str; 6] = ["#2a6fbb", "#d9822b", "#3d9a50", "#8e5bb5", "#c0392b", "#16838a"];
@@ -40,7 +52,7 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
         }
     );
     let utilization = plan.map(link_utilization).unwrap_or_default();
-    // The fullest links are drawn last, on top.
+    // The fullest link last, on top of the others.
     let mut lines: Vec<(f64, String)> = Vec::new();
     for link in topology.links() {
         let [a, b] = link.ends.map(|end| (end, topology.node(end).name.as_str()));
@@ -74,8 +86,7 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
     out
 }
 
-/// Draws a node: a square for a switch (with a colored bar per server that it aggregates for), a circle for a
-/// host.
+/// Draws a node: a box for a switch (with a colored bar per server it aggregates for), a circle for a host.
 fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: NodeId, (x, y): (f64, f64)) {
     let node = topology.node(id);
     let name = escaped(&node.name);
@@ -99,10 +110,11 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
                 let color = SERVER_COLORS[server(&trunk.server).unwrap_or(0) % SERVER_COLORS.len()];
                 let _ = writeln!(
                     out,
-                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"5\" \
-                     fill=\"{color}\"><title>{name} sums {} workers for {}</title></rect>",
-                    x - 16.0,
-                    y + 14.0 + 6.0 * n as f64,
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"7\" \
+                     fill=\"{color}\"><title>{name} aggregates {} workers for {}</title></rect>",
+                    x - SWITCH.0 / 2.0,
+                    y + SWITCH.1 / 2.0 + 2.0 + 9.0 * n as f64,
+                    SWITCH.0,
                     trunk.workers.len(),
                     escaped(&trunk.server)
                 );
@@ -116,7 +128,7 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
             };
             let _ = writeln!(
                 out,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"15\" fill=\"{color}\" fill-opacity=\"0.85\" \
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{HOST}\" fill=\"{color}\" fill-opacity=\"0.85\" \
                  stroke=\"#44546a\"><title>{} {name}</title></circle>",
                 node.kind
             );
@@ -125,8 +137,8 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
     let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" fill=\"#1b2733\">{name}</text>", y + 6.0);
 }
 
-/// Draws the title above and the legend of link and aggregation colors below.
-fn draw_legend(out: &mut String, topology: &Topology, plan: Option<&Plan>, width: f64, height: f64) {
+/// Returns the picture's title, escaped.
+fn title(topology: &Topology, plan: Option<&Plan>) -> String {
     let name = escaped(topology.name());
     let Some(plan) = plan else { return name };
     let (rate, bound) = (display_rate(plan.rate_bps), display_rate(plan.bounds.integral_bps));
@@ -182,23 +194,10 @@ impl Legend {
             }
             top += ROW * group.len().div_ceil(self.columns) as f64;
         }
-    };
-    let _ = writeln!(
-        out,
-        "<text x=\"{:.1}\" y=\"30\" font-size=\"20\" font-weight=\"bold\" fill=\"#1b2733\">{title}</text>",
-        width / 2.0
-    );
-    let Some(plan) = plan else { return };
-    let entry = |out: &mut String, column: usize, color: &str, thick: f64, row: f64, text: &str| {
-        let (x, y) = (MARGIN + 100.0 * column as f64, height - row);
-        let _ = writeln!(
-            out,
-            "<path d=\"M{x:.1} {y:.1}h24\" stroke=\"{color}\" stroke-width=\"{thick:.1}\"/><text x=\"{:.1}\" \
-             y=\"{:.1}\" text-anchor=\"start\" fill=\"#1b2733\">{text}</text>",
-            x + 30.0,
-            y + 4.0
-        );
-    };
+    }
+}
+
+fn link_entries() -> Vec<Entry> {
     let steps = [
         (0.0, "idle"),
         (0.2, "below 25 %"),
@@ -207,18 +206,27 @@ impl Legend {
         (0.9, "below 99 %"),
         (1.0, "full"),
     ];
-    for (column, (part, text)) in steps.into_iter().enumerate() {
+    let entry = |(part, text): (f64, &str)| {
         let (color, thick) = shade(part, true);
-        entry(out, column, color, thick, 40.0, text);
-    }
-    for (column, shard) in plan.shards.iter().enumerate().take(SERVER_COLORS.len()) {
-        let text = format!("{}: {:.1} %", escaped(&shard.server), 100.0 * shard.share);
-        entry(out, column, SERVER_COLORS[column], 6.0, 18.0, &text);
-    }
+        (color, thick, text.to_owned())
+    };
+    steps.map(entry).into()
 }
 
-/// Returns the position of each node: tiers by hops from the nearest host, each tier ordered by the positions
-/// of its lower neighbors.
+fn server_entries(plan: &Plan) -> Vec<Entry> {
+    let shards = plan.shards.iter().zip(SERVER_COLORS);
+    shards
+        .map(|(shard, color)| (color, 7.0, format!("{}: {:.1} %", shard.server, 100.0 * shard.share)))
+        .collect()
+}
+
+/// Estimates the width of a text, in pixels.
+fn text_width(text: &str) -> f64 {
+    CHARACTER * TEXT * text.chars().count() as f64
+}
+
+/// Returns each node's position: tiers by hops from the nearest host, each tier ordered by the positions of
+/// its lower neighbors.
 fn layout(topology: &Topology) -> Vec<(f64, f64)> {
     let mut tier: Vec<Option<usize>> = vec![None; topology.nodes().len()];
     let mut queue: VecDeque<NodeId> =
@@ -235,7 +243,7 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
     let top = tier.iter().flatten().copied().max().unwrap_or(0);
     let mut tiers: Vec<Vec<NodeId>> = vec![Vec::new(); top + 1];
     for id in topology.node_ids() {
-        // A switch that no host reaches is at the top.
+        // A switch that no host reaches stands at the top.
         tiers[tier[id.index()].unwrap_or(top)].push(id);
     }
     let widest = tiers.iter().map(Vec::len).max().unwrap_or(1) as f64;
@@ -248,7 +256,7 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
         }
     };
     tiers.iter().for_each(|row| spread(row, &mut across));
-    // Hosts are aligned to their switches, then every tier to the one below.
+    // Hosts follow their switches, then every tier follows the one below.
     for row in (0..=top).filter(|&row| row != 1).chain(1..=top) {
         let towards = if row == 0 { 1 } else { row - 1 };
         let key = |id: &NodeId| -> f64 {
@@ -275,7 +283,7 @@ fn link_utilization(plan: &Plan) -> HashMap<String, f64> {
     links.map(|(name, load)| (name.to_owned(), load.used_bps / load.capacity_bps)).collect()
 }
 
-/// Returns color and width: gray for an idle link, then from blue over orange to red, and wider.
+/// Returns the color and the thickness of a link: gray if idle, then from blue over orange to red, and wider.
 fn shade(part: f64, planned: bool) -> (&'static str, f64) {
     match part {
         _ if !planned => ("#8a97a6", 1.4),

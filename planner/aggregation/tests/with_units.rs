@@ -3,9 +3,15 @@
 
 use serde_json::Value;
 
-/// Keys of an instance with rates.
-const RATES: [(&str, &str); 4] =
-    [("nodes", "aggregation"), ("nodes", "ingress"), ("links", "rate"), ("background", "rate")];
+/// Keys of instances, and those of documents.
+const KEYS: [(&str, &str); 2] = [("aggregation", "aggregation_capacity"), ("ingress", "ingress_capacity")];
+/// Where an instance has rates.
+const RATES: [(&str, &str); 4] = [
+    ("nodes", "aggregation_capacity"),
+    ("nodes", "ingress_capacity"),
+    ("links", "rate"),
+    ("background", "rate"),
+];
 
 /// Writes the present keys and the unit of rates to a reference instance.
 ///

@@ -1,11 +1,11 @@
 //! An independent check of a plan of peers: it shares only the topology with the planner.
 
+use inart_topologies::units::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{Plan, PlanTask};
 use crate::scheme::Scheme;
 use inart_topologies::peers::{Mesh, PeerJob};
-use inart_topologies::units::counted;
 
 /// Largest relative error of a stated number.
 const TOLERANCE: f64 = 1e-6;
@@ -114,7 +114,10 @@ impl<'a> Look<'a> {
             }
             if to.len() < self.job.receivers {
                 let (has, least) = (to.len(), self.job.receivers);
-                wrong.push(format!("{place}.to: {has} receivers, and the job needs {least}"));
+                wrong.push(format!(
+                    "{place}.to: {has}, and the job needs {least}",
+                    has = counted(has, "receiver")
+                ));
             }
             for (name, rank) in &self.ranks {
                 if self.required.contains(&(from, *rank)) && !to.contains(rank) {

@@ -34,6 +34,24 @@ fn own(document: &Value) -> OwnPlan {
 }
 
 #[test]
+fn a_plan_carries_its_format() {
+    let made = complete(&mesh(), &mesh().jobs()[0], &own(&ring()), Multicast::Switch).unwrap();
+    let (text, newest) = (made.to_json(), format!("{{\"format\":{},", PLAN_FORMAT.newest));
+    assert!(text.starts_with(&newest), "{text}");
+    for known in [&*newest, "{", "{\"format\":1,"] {
+        assert_eq!(Plan::from_json(&text.replacen(&newest, known, 1)).unwrap(), made, "{known}");
+    }
+    for newer in ["{\"format\":3,", "{\"more\":[1],\"job\":7,\"format\":3,"] {
+        let error = Plan::from_json(&text.replacen(&newest, newer, 1)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "format 3 is newer than this version of inart reads (1 to 2); use a newer inart, or make the plan \
+             again with inart plan"
+        );
+    }
+}
+
+#[test]
 fn derived_fields_are_derived_again() {
     let mesh = mesh();
     let job = &mesh.jobs()[0];

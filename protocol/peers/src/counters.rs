@@ -8,7 +8,7 @@ pub struct ReceiverCounters {
     /// Chunks and messages of an older round than a known one, or of a withdrawn round.
     pub late: u64,
     /// Chunks and messages from ranks outside the job, or with the peer's own rank.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Chunks out of the update's range, or of another length.
     pub misfits: u64,
     /// Updates that were started and never completed: a newer one arrived, or the sender withdrew it or
@@ -50,7 +50,7 @@ pub struct Refused {
     pub stale_incarnation: u64,
     /// Arrivals from a rank outside the job, with this peer's own rank, or with another rank than the
     /// connection's.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Frames for other peers.
     pub misdelivered: u64,
     /// Invalid frames and messages.

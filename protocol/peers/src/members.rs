@@ -82,7 +82,7 @@ impl Members {
 
     /// Counts an arrival with a wrong sender.
     pub(crate) fn refuse_unknown_sender(&mut self) {
-        self.refused.strangers += 1;
+        self.refused.unknown_senders += 1;
     }
 
     /// Counts an arrival for other peers.

@@ -52,7 +52,7 @@ fn a_server_that_was_started_again_knows_that_it_has_forgotten() {
 
 #[test]
 fn a_partitioned_job_ends_on_both_sides() {
-    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], for: 1000 s}");
+    let report = run("{at: 1 ms, partition: [w1, w2, w3, w4, v1], duration: 1000 s}");
     assert_eq!(ends(&report, "").len(), 6);
 }
 

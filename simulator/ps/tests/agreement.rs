@@ -95,7 +95,7 @@ fn stopped_transfers_resume_where_they_were() {
     assert_eq!(down.disconnected, 0);
     assert!((down.seconds - own.seconds - 3.0).abs() < 0.1, "{} and {}", down.seconds, own.seconds);
     // Longer: the connection ends, and arrived chunks are not sent again.
-    let cut = run(&alone, sync, 6, "events: [{at: 1250 ms, link_down: [w1, v1], for: 7 s}]").unwrap();
+    let cut = run(&alone, sync, 6, "events: [{at: 1250 ms, link_down: [w1, v1], duration: 7 s}]").unwrap();
     assert_eq!((cut.disconnected, cut.given_up), (1, 0));
     assert!((cut.seconds - own.seconds - 7.0).abs() < 0.3, "{} and {}", cut.seconds, own.seconds);
 }
@@ -105,8 +105,11 @@ fn faults_that_are_not_simulated_are_refused_by_name() {
     let text = document(0, 0.0);
     let cases = [
         ("events: [{at: 1 s, crash: s1}]", "host s1 killed: the server does not restart"),
-        ("events: [{at: 1 s, pause: w1, for: 1 s}]", "host w1 stopped: processes do not stand still here"),
-        ("events: [{at: 1 s, restart: v1, for: 1 s}]", "switch v1 killed: switches and frames"),
+        (
+            "events: [{at: 1 s, pause: w1, duration: 1 s}]",
+            "host w1 stopped: processes do not stand still here",
+        ),
+        ("events: [{at: 1 s, restart: v1, duration: 1 s}]", "switch v1 killed: switches and frames"),
         ("links: [{duplicate: 1%}]", "links: duplicate: connections drop"),
         ("background: [{from: w1, to: s1, rate: 1 Mbps}]", "background: other traffic"),
     ];

@@ -7,7 +7,7 @@ use inart_frames::FrameCounters;
 pub struct Connections {
     /// With QUIC: connections of processes outside the job, or without a certificate of its authority. With
     /// frames: frames from another Ethernet address, or of another worker or job.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// With QUIC: messages longer than allowed. With frames: frames that no sender writes.
     pub malformed: u64,
     /// Connections that have ended before the process closed them.

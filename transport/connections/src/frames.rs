@@ -143,8 +143,8 @@ impl Frames {
             Err(Refused::Malformed) => *malformed += 1,
             Err(Refused::NotHere) => {}
             Err(Refused::UnknownSender) => {
-                *strangers += 1;
-                if *strangers == 1 {
+                *unknown_senders += 1;
+                if *unknown_senders == 1 {
                     let from = bytes.get(6..12).and_then(|bytes| bytes.try_into().ok()).map(MacAddr);
                     let from = from.map_or_else(String::new, |from| from.to_string());
                     tracing::warn!("{from} is not in the job, or of another one; its frames are dropped");

@@ -158,7 +158,7 @@ fn strangers_are_turned_away() {
     let peers = all(world.at_round("p2", 3, Box::new(probe)).run_all());
     support::check(&peers, Some(Sync::Bsp));
     let connections = peers[3].ending.unwrap().connections;
-    assert!(connections.strangers > 0 && connections.refused > 0, "{connections:?}");
+    assert!(connections.unknown_senders > 0 && connections.refused > 0, "{connections:?}");
     assert_eq!(error.recv().unwrap(), [false, false]);
 }
 

@@ -41,8 +41,8 @@ pub struct Ending {
     pub model: Vec<f32>,
 }
 
-enum Heard {
-    News(OnwardEvent),
+enum GroupEvent {
+    Onward(OnwardEvent),
     Ended(Result<ServerCounters, inart_host_agent::Error>),
 }
 
@@ -216,21 +216,21 @@ impl RackServer {
 
     fn handle(&mut self, group: usize, event: GroupEvent, on_event: &mut dyn FnMut(&TurnEvent, &[f32])) {
         let job = self.group_states[group].job.clone();
-        match heard {
-            Heard::News(OnwardEvent::Started) => {}
-            Heard::News(OnwardEvent::Sum { .. }) if self.error.is_some() => {}
-            Heard::News(OnwardEvent::Sum { sum, .. }) => {
+        match event {
+            GroupEvent::Onward(OnwardEvent::Started) => {}
+            GroupEvent::Onward(OnwardEvent::Sum { .. }) if self.error.is_some() => {}
+            GroupEvent::Onward(OnwardEvent::Sum { sum, .. }) => {
                 if let Err(error) = self.part.take(group, sum) {
                     let error = RackError::Part { job, error };
                     return self.end(error);
                 }
                 self.pass_on(on_event);
             }
-            Heard::News(OnwardEvent::Aborted(failure)) => {
+            GroupEvent::Onward(OnwardEvent::Aborted(failure)) => {
                 self.end(RackError::Group { job, error: Box::new(failure.into()) });
             }
-            Heard::News(OnwardEvent::Stopped) => self.end(RackError::Stopped(self.name.clone())),
-            Heard::Ended(ended) => {
+            GroupEvent::Onward(OnwardEvent::Stopped) => self.end(RackError::Stopped(self.name.clone())),
+            GroupEvent::Ended(ended) => {
                 self.group_states[group].has_ended = true;
                 match ended {
                     Ok(counters) => self.group_states[group].ended = Some(counters),

@@ -1,6 +1,6 @@
 //! The checkpoint file from which a restarted server resumes: the model, its version, and a count per worker.
 //!
-//! Magic, fingerprint of the job, number of the training, length of its terms, the terms, version, number of
+//! Magic, number of the format as an ASCII digit, fingerprint of the job, number of the training, length of its terms, the terms, version, number of
 //! workers, their counts, a byte for each (1 if it took part), number of values, the values (float32),
 //! SHA-256 of everything before; integers are big-endian. A write replaces the complete file: a new file in
 //! the same folder is written to the disk and renamed, then the folder is written to the disk. Whenever the
@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use inart_formats::{Format, FormatError};
 use inart_ps_agent::{Checkpoint, CheckpointStore, TrainingCheckpoint};
 use inart_terms::Terms;
 use sha2::{Digest, Sha256};
@@ -42,6 +43,14 @@ pub enum CheckpointError {
     Broken {
         /// The file.
         path: PathBuf,
+    },
+    /// File in a format that this version does not read.
+    #[error("{path}: {error}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The format, and those that this version reads.
+        error: FormatError,
     },
     /// File of another job.
     #[error(
@@ -109,6 +118,11 @@ impl CheckpointFile {
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(CheckpointError::System { path, cause }),
         };
+        if let Some(number) = format_of(&data) {
+            CHECKPOINT_FORMAT
+                .check(number)
+                .map_err(|error| CheckpointError::Format { path: path.clone(), error })?;
+        }
         let Some((job, training)) = parse(&data) else { return Err(CheckpointError::Broken { path }) };
         if let Some(difference) = self.terms.conflict(&training.terms) {
             let difference = difference.between("it", "this training");
@@ -173,6 +187,12 @@ fn replace(path: &Path, beside: &Path, data: &[u8]) -> io::Result<()> {
     std::fs::rename(beside, path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Returns the number of a file's format; `None` for a file that is not a checkpoint.
+fn format_of(data: &[u8]) -> Option<u64> {
+    let digit = *data.strip_prefix(MAGIC)?.first()?;
+    digit.checked_sub(FIRST_DIGIT).map(u64::from)
 }
 
 fn parse(data: &[u8]) -> Option<(u64, TrainingCheckpoint)> {
@@ -241,8 +261,9 @@ mod tests {
     fn a_checkpoint_carries_its_format_and_a_newer_one_is_refused_before_its_contents() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
-        let file = KeptFile::new(&path, 7);
-        file.write(&Kept { version: 5, done: vec![2], members: vec![true], values: vec![1.5] }).unwrap();
+        let file = CheckpointFile::new(&path, 7);
+        file.write(&Checkpoint { version: 5, done: vec![2], members: vec![true], values: vec![1.5] })
+            .unwrap();
         let whole = std::fs::read(&path).unwrap();
         assert_eq!(whole[..8], *b"INARTKP3");
         let refused = |contents: &[u8]| {

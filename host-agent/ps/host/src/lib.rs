@@ -30,7 +30,7 @@ mod watch;
 mod worker;
 mod worker_side;
 
-pub use checkpoint_file::{CheckpointError, CheckpointFile};
+pub use checkpoint_file::{CHECKPOINT_FORMAT, CheckpointError, CheckpointFile};
 pub use ending::Ending;
 pub use error::HostError;
 pub use inart_connections::{Connections, FrameOptions};

@@ -85,7 +85,7 @@ impl Simulation<'_> {
                 let next = DuplicateState { job, incarnation, asked: asked + 1, asked_with_first };
                 self.post_at(self.wire.now + ASK_AGAIN_NANOS, Pending::Double(number, Some(next)));
             }
-            Some(Ok(Reply::Seated(_))) if is_there.is_some() => {
+            Some(Ok(Reply::Admitted(_))) if is_there.is_some() => {
                 self.complain(job, format!("a second {} has replaced the first one", double.host));
             }
             Some(Ok(Reply::Admitted(_))) => self.has_left(job, &double.host, incarnation),

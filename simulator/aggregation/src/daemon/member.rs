@@ -1,6 +1,6 @@
 //! State of a host of an elastic job.
 
-use inart_controller::membership::Place;
+use inart_controller::membership::MemberRole;
 use inart_elastic::{Gate, LeaveReason, Progress};
 use inart_wire::{Incarnation, PlanVersion};
 
@@ -75,7 +75,7 @@ pub(crate) enum Sum {
 impl Running {
     /// Returns whether it is a worker whose program computes.
     pub fn computes(&self) -> bool {
-        matches!((self.place, self.activity), (Place::Worker(_), Activity::Else))
+        matches!((self.place, self.activity), (MemberRole::Worker(_), Activity::Else))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hosts of elastic jobs: the equivalent of `inart_elastic`'s threads and sockets, in virtual time.
 
-use inart_controller::membership::{Joining, Place, Refusal, Reply, ViewMembership};
+use inart_controller::membership::{Joining, MemberRole, Refusal, Reply, ViewMembership};
 use inart_elastic::{Gate, LeaveReason, NewestState, digits};
 use inart_protocol_aggregation::{Failure, Instant};
 use inart_wire::{PlanVersion, Rank, ShardId};
@@ -151,7 +151,7 @@ impl Simulation<'_> {
         }
         self.post(Pending::Stream { job, role: place.to_string(), incarnation, opens: true });
         self.post(Pending::Receive(id, incarnation));
-        if matches!(place, Place::Worker(_)) {
+        if matches!(place, MemberRole::Worker(_)) {
             if sum == Sum::Load {
                 self.begin_load(id);
             }
@@ -185,7 +185,7 @@ impl Simulation<'_> {
             }
             Ok(true) => {}
         }
-        let Place::Worker(rank) = running.place else { return };
+        let MemberRole::Worker(rank) = running.place else { return };
         running.activity = Activity::Summing(sum);
         running.started += 1;
         let newest = running.newest;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inart_protocol_ps::{Applied as When, Blocking, SyncModel, Update};
 use inart_ps_agent::{Checkpoint, Start};
+use inart_topologies::units::counted;
 
 /// A finding: the participant, and the problem.
 pub type Wrong = (usize, String);

@@ -215,7 +215,7 @@ impl<'t> Planning<'t> {
             Some((_, step @ Step::Kill(_))) => Err(AgentError::Fault {
                 what: step.describe(self.topology),
                 why: "the server does not restart, and no worker trains without it",
-                fix: "give its duration, like `for: 3 s`",
+                fix: "give its duration, like `duration: 3 s`",
             }),
             _ => Ok(()),
         }

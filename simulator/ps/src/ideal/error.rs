@@ -17,10 +17,13 @@ pub enum RunError {
         wanted: &'static str,
     },
     /// Too few iterations for statistics.
-    #[error("{0} iterations: give at least 2, of which the first third is not counted")]
+    #[error("{}: give at least 2, of which the first third is not counted", counted(*.0, "iteration"))]
     Iterations(u32),
     /// Too few rounds for statistics.
-    #[error("{0} rounds of each group: give at least 4, of which the first three are not counted")]
+    #[error(
+        "{} of each group: give at least 4, of which the first three are not counted",
+        counted(*.0, "round")
+    )]
     Rounds(u32),
     /// Invalid synchronization model.
     #[error(transparent)]

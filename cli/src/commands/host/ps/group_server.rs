@@ -235,5 +235,9 @@ fn event(event: &TurnEvent, version: &[f32]) -> Line {
 
 fn sentence(event: &TurnEvent) -> Option<String> {
     let TurnEvent::Ends { group, turn, staleness } = event else { return None };
-    Some(format!("turn {turn}: the sum of group {} is applied, {staleness} versions stale", group + 1))
+    Some(format!(
+        "turn {turn}: the sum of group {} is applied, {staleness} stale",
+        group + 1,
+        staleness = counted(*staleness, "version")
+    ))
 }
