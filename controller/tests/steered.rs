@@ -319,15 +319,15 @@ async fn a_switch_without_aggregation_only_forwards() {
     assert!(!sums(&session.active_plan()));
 }
 
-/// The links of both hosts are silent for the same time; the process of one has ended.
+/// The links of two hosts are silent for the same time; the process of one host has ended.
 #[tokio::test]
 async fn the_link_of_a_server_that_ended_has_not_failed() {
     let session = Session::start(ReplanThresholds::default()).await;
     let mut hosts = session.hosts(&ALL).await;
     drop(hosts.pop());
-    session.weather(|weather| {
-        weather.down.insert(("s".to_owned(), "l2".to_owned()));
-        weather.down.insert(("w2".to_owned(), "l1".to_owned()));
+    session.faults(|faults| {
+        faults.down.insert(("s".to_owned(), "l2".to_owned()));
+        faults.down.insert(("w2".to_owned(), "l1".to_owned()));
     });
     let status = session.until(|status| !status.network.as_ref().unwrap().failed.is_empty()).await;
     assert_eq!(status.network.unwrap().failed, ["link w2-l1"]);
