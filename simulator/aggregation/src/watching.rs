@@ -40,10 +40,10 @@ impl Simulation<'_> {
         let Some(steering) = &mut self.observer.steering else { return Ok(()) };
         let Some(request) = steering.observe(now, &seen) else { return Ok(()) };
         let effort = || if follow.quick { 0.0 } else { f64::INFINITY };
-        let mut planned = question.plan(schemes::OPTIMIZED, &effort).map_err(|error| error.to_string());
-        if let (Ok(plans), Shares::Kept) = (&mut planned, question.shares) {
+        let mut planned = request.plan(schemes::OPTIMIZED, &effort).map_err(|error| error.to_string());
+        if let (Ok(plans), Shares::Kept) = (&mut planned, request.shares) {
             // Shards stay equal bit for bit: they cut the gradient.
-            plans.iter_mut().zip(&question.plans).for_each(|(new, old)| new.shards.clone_from(&old.shards));
+            plans.iter_mut().zip(&request.plans).for_each(|(new, old)| new.shards.clone_from(&old.shards));
         }
         let answer = planned.as_deref().map_err(Clone::clone);
         let Some(decision) = steering.answer(now, request.number, answer, Duration::ZERO) else {
@@ -51,7 +51,7 @@ impl Simulation<'_> {
         };
         self.wire.log.note(self.wire.now, || decision.to_string());
         if let (true, Ok(plans)) = (decision.is_change(), planned) {
-            let refused = self.change_to(&plans, question.is_led(&decision), follow.notify_within);
+            let refused = self.change_to(&plans, request.is_coordinated(&decision), follow.notify_within);
             match refused {
                 Ok(true) => self.observer.next = plans,
                 Ok(false) => self.changed(Some("a switch refuses the tables".to_owned())),

@@ -32,7 +32,7 @@ impl Simulation<'_> {
         for order in orders {
             self.wire.log.note(self.wire.now, || format!("rendezvous: {order:?}"));
             match order {
-                Order::Tell(ending) => {
+                Order::Announce(ending) => {
                     self.daemon.jobs[job].instruction.ending = ending;
                     self.instruct_job(job);
                 }

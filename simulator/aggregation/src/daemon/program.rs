@@ -92,7 +92,7 @@ impl Simulation<'_> {
     }
 
     /// Starts a host's view.
-    fn begin_run(&mut self, id: ProcessId, membership: &ViewMembership) -> Result<(), Error> {
+    fn begin_view(&mut self, id: ProcessId, membership: &ViewMembership) -> Result<(), Error> {
         let Process { job, host, .. } = self.processes[id.0 as usize];
         let (instruction, timeout) = (self.daemon.jobs[job].instruction.clone(), self.options.peer_timeout);
         let Some(member) = self.member_mut(id) else { return Ok(()) };

@@ -53,7 +53,7 @@ impl Simulation<'_> {
         let Some(live) = record.live().cloned() else { return Ok(Err("no plan is active".to_owned())) };
         let claims = claims(formation);
         if record.claimed.is_empty() && is_for(&live.plan, formation) {
-            self.daemon.records.begin_run(number, None, claims)?;
+            self.daemon.records.begin_view(number, None, claims)?;
             self.daemon.jobs[job].instruction.view += 1;
             self.daemon.jobs[job].instruction.ending = Ending::None;
             return Ok(Ok(live.plan_version));
@@ -79,7 +79,7 @@ impl Simulation<'_> {
             self.write_tables()?;
             return Ok(Err("a switch refuses".to_owned()));
         }
-        self.daemon.records.begin_run(number, Some(next.to), claims)?;
+        self.daemon.records.begin_view(number, Some(next.to), claims)?;
         let instruction = &mut self.daemon.jobs[job].instruction;
         (instruction.assignment, instruction.previous, instruction.ending) =
             (next.assignment, None, Ending::None);
