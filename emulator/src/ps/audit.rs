@@ -151,7 +151,7 @@ impl<'a> Audit<'a> {
     }
 
     /// A server that was killed between keeping and telling has applied one more update of some workers.
-    fn untold(&mut self, kept: &Checkpoint, at_ns: u64) -> Result<(), Error> {
+    fn unreported(&mut self, kept: &Checkpoint, at_ns: u64) -> Result<(), Error> {
         let mut updates = Vec::new();
         for worker in 0..self.next.len() {
             let done = kept.done.get(worker).copied().unwrap_or(0);

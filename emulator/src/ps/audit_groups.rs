@@ -155,7 +155,7 @@ impl<'a> Audit<'a> {
     }
 
     /// A server that was killed between keeping and telling has merged one more model of some clients.
-    fn untold(&mut self, kept: &Checkpoint, at_ns: u64) -> Result<(), Error> {
+    fn unreported(&mut self, kept: &Checkpoint, at_ns: u64) -> Result<(), Error> {
         let groups = self.rounds.len();
         let mut merged: BTreeMap<usize, Vec<Vec<f32>>> = BTreeMap::new();
         for client in 0..self.counts.len() {

@@ -129,7 +129,7 @@ impl<'a> Versions<'a> {
     /// # Errors
     /// It has kept less than it had told.
     pub fn kept(&self) -> Result<(Checkpoint, u64), Error> {
-        let restart = &self.said.restarts[self.incarnation];
+        let restart = &self.records.restarts[self.incarnation];
         let none = || {
             let n = self.setting.job.participants.len();
             Checkpoint { version: 0, done: vec![0; n], members: vec![false; n], values: self.first.clone() }
@@ -167,14 +167,14 @@ impl<'a> Versions<'a> {
 
     /// What the server has kept cannot be.
     pub fn not_made(&self, kept: &Checkpoint) -> Error {
-        self.server(format!("what it has kept as version {} is {}", kept.version, self.words.not_made))
+        self.server(format!("what it has kept as version {} is {}", kept.version, self.terms.not_made))
     }
 
     /// Resumes the server from its checkpoint, which must equal the model.
     ///
     /// # Errors
     /// It is another one.
-    pub fn go_on(&mut self, kept: &Checkpoint) -> Result<(), Error> {
+    pub fn resume(&mut self, kept: &Checkpoint) -> Result<(), Error> {
         if digest(&kept.values) != digest(&self.model) {
             return Err(self.server(format!("what it has kept is not its version {}", kept.version)));
         }

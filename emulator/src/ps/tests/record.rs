@@ -175,9 +175,9 @@ impl<S: Sequencer> Run<S> {
         self
     }
 
-    /// The server is killed, and goes on from what it has kept; so many of its last versions it had not told
-    /// (nobody has pulled such a one).
-    pub fn kill_server(&mut self, untold: usize, restored: impl FnOnce(Checkpoint) -> S) -> &mut Self {
+    /// Kills the server, which resumes from its checkpoint; it had not reported its last `unreported` versions
+    /// (no worker has pulled one of them).
+    pub fn kill_server(&mut self, unreported: usize, restored: impl FnOnce(Checkpoint) -> S) -> &mut Self {
         let kept = self.server.kept();
         let reported = self.records.applied.len() - unreported;
         self.records.applied.truncate(reported);

@@ -177,7 +177,9 @@ fn what_a_killed_server_had_not_kept_may_be_lost_and_nothing_else() {
         assert_eq!(checked.updates + checked.lost, records.pushed.len() as u64, "{unreported}");
         assert!(checked.wasted_updates > 0, "{unreported}");
     }
-    let kept = |said: &mut Said, change: fn(&mut Checkpoint)| change(said.restarts[0].kept.as_mut().unwrap());
+    let kept = |records: &mut Records, change: fn(&mut Checkpoint)| {
+        change(records.restarts[0].kept.as_mut().unwrap())
+    };
     refused(
         records(0),
         |records| kept(records, |kept| kept.values[9] += 1.0),

@@ -47,7 +47,7 @@ pub fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCo
     let once = |network: &InstalledNetwork, follows: bool| {
         let follow = follows.then(|| Follow {
             thresholds: ReplanThresholds::default(),
-            notify_within: TOLD_WITHIN,
+            notify_within: NOTIFIED_WITHIN,
             quick: false,
         });
         let watch = Some(Watch { every: args.watch_every, until: Some(moments.end), follow });
