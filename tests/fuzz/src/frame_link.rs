@@ -1,5 +1,5 @@
-//! What hosts may send each other by frames: any words, in any order, between those of two real sides.
-//! Nothing panics, and once no more strange frames come the two sides have a connection.
+//! Frames between hosts: any words, in any order, between those of two real sides. Nothing panics, and once
+//! no more invalid frames arrive the two sides have a connection.
 
 use std::time::Duration;
 
@@ -43,14 +43,14 @@ impl Pair {
                 match event {
                     LinkEvent::Up => *is_up = true,
                     LinkEvent::Down => *is_up = false,
-                    LinkEvent::Received(_) | LinkEvent::Taken { .. } => {}
+                    LinkEvent::Received(_) | LinkEvent::Acknowledged { .. } => {}
                 }
             }
         }
     }
 }
 
-/// Runs the target: what is done, and for whom, in a byte; a length in another; and as many bytes, of a frame
+/// Runs the target: the operation and its side, in a byte; a length in another; and as many bytes, of a frame
 /// or of a packet.
 pub fn run(mut data: &[u8]) {
     let mut pair = Pair { sides: [side(7), side(9)], is_up: [false; 2], now: Duration::ZERO };
@@ -74,7 +74,7 @@ pub fn run(mut data: &[u8]) {
         }
         pair.settle();
     }
-    // As long as each may take to find that what it believes of the other is over.
+    // As long as each may take to find that its state of the other is outdated.
     let end = pair.now + 4 * SILENCE;
     while pair.now < end {
         pair.now += STEP;
@@ -83,5 +83,5 @@ pub fn run(mut data: &[u8]) {
             pair.settle();
         }
     }
-    assert_eq!(pair.is_up, [true; 2], "two sides that hear each other have no connection");
+    assert_eq!(pair.is_up, [true; 2], "two sides that receive each other's frames have no connection");
 }

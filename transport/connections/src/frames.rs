@@ -125,7 +125,7 @@ impl Frames {
                         Event::Down { peer, reason: "silent or restarted".to_owned() }
                     }
                     LinkEvent::Received(data) => Event::Received { peer, data, seen: None },
-                    LinkEvent::Taken { id } => Event::Ended { id, is_taken: true },
+                    LinkEvent::Acknowledged { id } => Event::Ended { id, is_taken: true },
                 });
             }
         }

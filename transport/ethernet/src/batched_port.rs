@@ -16,11 +16,10 @@ use crate::ring::Ring;
 use crate::socket::{PacketSocket, SocketOptions, interface_index};
 use crate::transport::{Transport, Wake};
 
-/// An interface opened for INART frames; others never reach this process. What hosts use where nobody says
-/// otherwise.
+/// An interface opened for INART frames; others never reach this process. The default port of hosts.
 ///
-/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks
-/// but waiting, and sending for some tens of milliseconds.
+/// The interface may go down and up again: frames received meanwhile are missed, and sent frames are lost.
+/// Only waits block, and sends for some tens of milliseconds.
 pub struct BatchedPort {
     interface: Interface,
     socket: PacketSocket,
@@ -31,7 +30,7 @@ pub struct BatchedPort {
     frame_bytes: usize,
 }
 
-/// Where frames come in.
+/// Source of received frames.
 enum Incoming {
     /// Buffers of this process, to which the kernel copies frames.
     Buffers(Receiver),
@@ -66,7 +65,7 @@ impl BatchedPort {
         })
     }
 
-    /// Sends what waits; what cannot be sent is lost.
+    /// Sends the queued frames; frames that cannot be sent are lost.
     fn flush(&mut self) -> Result<(), PortError> {
         while !self.outgoing.is_empty() {
             let error = match self.outgoing.send(&self.socket) {

@@ -34,13 +34,13 @@ impl InProcess {
     /// Frames that wait for a host; more are lost.
     const MOST_FRAMES: usize = 1 << 16;
 
-    /// A switch without hosts.
+    /// Creates a switch without hosts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A host's access, under its address in the assignment. Two ports may have one address: a worker's and a
-    /// server's on one host. Both get all that is sent to it.
+    /// Returns a host's access, under its address in the assignment. Two ports may have one address: a
+    /// worker's and a server's on one host. Both get all that is sent to it.
     pub fn port(&self, mac: MacAddr) -> InProcessPort {
         let inbox = Arc::new(Inbox { mac, state: Mutex::default(), changed: Condvar::new() });
         self.ports.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&inbox));

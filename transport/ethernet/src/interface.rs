@@ -1,4 +1,4 @@
-//! A network interface that a host uses: what the ports on it have in common.
+//! A network interface that a host uses: the common part of its ports.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,17 +14,17 @@ use pnet::datalink::{self, NetworkInterface};
 use crate::port_error::PortError;
 use crate::transport::Wake;
 
-/// Room for the frames that come while this process is not scheduled, in bytes of kernel memory.
+/// Buffer for frames that arrive while this process is not scheduled, in bytes of kernel memory.
 pub(crate) const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
-/// An interface in use. It may go down and come up again; it may be removed, which is an error.
+/// An interface in use. It may go down and up again; its removal is an error.
 pub(crate) struct Interface {
     pub(crate) name: String,
     /// The interface's number; one that is made later has another.
     index: u32,
     /// Ends a wait.
     waker: Arc<Waker>,
-    /// What ends a wait, too, when it is readable.
+    /// Descriptors that also end a wait when they are readable.
     watched: Vec<OwnedFd>,
     /// Whether the interface was down when it was last checked.
     is_down: bool,
@@ -32,10 +32,10 @@ pub(crate) struct Interface {
     is_stalled: bool,
 }
 
-/// The interface of that name, as the system lists it.
+/// Returns the interface of that name, as the system lists it.
 ///
 /// # Errors
-/// [`PortError`] if there is none, or if it is down.
+/// Returns [`PortError`] if the interface does not exist, or is down.
 pub(crate) fn find(name: &str) -> Result<NetworkInterface, PortError> {
     let interfaces = datalink::interfaces();
     let Some(interface) = interfaces.iter().find(|interface| interface.name == name) else {
@@ -48,7 +48,7 @@ pub(crate) fn find(name: &str) -> Result<NetworkInterface, PortError> {
     }
 }
 
-/// What the system says about that interface when it is opened.
+/// Returns the error of an interface that the system refuses to open.
 pub(crate) fn refused(name: &str, source: io::Error) -> PortError {
     match source.kind() {
         io::ErrorKind::PermissionDenied => PortError::Permission(name.into()),
@@ -57,16 +57,16 @@ pub(crate) fn refused(name: &str, source: io::Error) -> PortError {
 }
 
 impl Interface {
-    /// How long a frame may wait for room: a slow interface sends some frames in this time, and it is short
-    /// beside the peer timeout.
+    /// Longest wait of a frame for room: a slow interface sends some frames in this time, and it is short
+    /// compared with the peer timeout.
     const LONGEST_STALL: Duration = Duration::from_millis(50);
     /// An interface that is down is checked this often: the kernel does not report its removal.
     const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
-    /// Begins to use the interface.
+    /// Opens the interface.
     ///
     /// # Errors
-    /// If the system has no event descriptor left.
+    /// Returns an error if the system has no event descriptor left.
     pub(crate) fn new(found: &NetworkInterface) -> Result<Self, PortError> {
         let waker = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|errno| refused(&found.name, errno.into()))?;
@@ -103,7 +103,7 @@ impl Interface {
         let look = self.is_down.then_some(Self::LOOK_INTERVAL);
         let timeout = timeout.into_iter().chain(look).min();
         self.poll(socket, PollFlags::POLLIN, Some(&self.waker), timeout)?;
-        // Who was woken looks at everything.
+        // The woken thread examines all sources.
         let _ = self.waker.0.read();
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Interface {
         self.is_down = false;
     }
 
-    /// It has sent some.
+    /// Records that frames were sent.
     pub(crate) fn note_sent(&mut self) {
         (self.is_down, self.is_stalled) = (false, false);
     }
@@ -129,8 +129,8 @@ impl Interface {
         }
     }
 
-    /// What to do about a frame that was not sent. One that finds no room waits for `LONGEST_STALL` at most
-    /// and not when what is watched is readable; without room then, or while the interface is down, it is
+    /// Returns the reaction to a frame that was not sent. Without room, it waits for at most `LONGEST_STALL`,
+    /// and not while a watched descriptor is readable; then, or while the interface is down, the frame is
     /// lost, as on any network.
     pub(crate) fn note_not_sent(
         &mut self,
@@ -160,7 +160,7 @@ impl Interface {
         }
     }
 
-    /// Continues after an error that says that the interface is down; fails with any other.
+    /// Continues if the interface is down; returns any other error.
     fn note_error(&mut self, errno: Errno) -> Result<(), PortError> {
         match errno {
             Errno::ENETDOWN => {
@@ -181,7 +181,7 @@ impl Interface {
     /// Checks that the interface still exists, in the network namespace of this thread.
     fn look(&self) -> Result<(), PortError> {
         let removed = match if_indextoname(self.index) {
-            // What nix 0.31 answers for a number that no interface has.
+            // Answer of nix 0.31 for a number without an interface.
             Ok(name) => name.is_empty(),
             Err(errno) => matches!(errno, Errno::ENXIO | Errno::ENODEV),
         };
@@ -196,13 +196,13 @@ impl Interface {
         Arc::clone(&self.waker) as Arc<dyn Wake>
     }
 
-    /// Lets waits also end when that is readable.
+    /// Makes waits also end when `source` is readable.
     pub(crate) fn watch(&mut self, source: OwnedFd) {
         self.watched.push(source);
     }
 
-    /// Refuses frames that are longer than what the interface sends at once. `socket` is bound to it; this
-    /// thread may be in another network namespace.
+    /// Rejects frames that are longer than the interface's MTU. `socket` is bound to it; this thread may be
+    /// in another network namespace.
     pub(crate) fn check_frame_bytes(&self, socket: impl AsFd, frame_bytes: usize) -> Result<(), PortError> {
         let mtu = crate::mtu_at(socket, &self.name).map_err(|source| refused(&self.name, source))?;
         let needed = frame_bytes.saturating_sub(inart_wire::ETHERNET_BYTES);
@@ -213,14 +213,14 @@ impl Interface {
     }
 }
 
-/// What to do about a frame that was not sent.
+/// Reaction to a frame that was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotSent {
     /// Send it again, now.
     Again,
-    /// It is lost.
+    /// Frame lost.
     Lost,
-    /// It is lost, and what follows it as well.
+    /// Frame lost, and the next ones as well.
     AllLost,
 }
 

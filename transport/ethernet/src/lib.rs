@@ -1,8 +1,8 @@
 //! Raw Ethernet interfaces: packet sockets, and frames received and sent in batches, many per system call.
 //!
-//! [`PacketSocket`] is a socket on one interface. [`Receiver`] holds the frames that came last, [`Ring`]
-//! those that come in memory that the kernel shares, and [`Queue`] those that wait to be sent. With the
-//! feature `xdp` there are AF_XDP sockets, too: module `xdp`; with `tokio`, `Watch` waits for frames.
+//! [`PacketSocket`] is a socket on one interface. [`Receiver`] holds the newest received frames, [`Ring`]
+//! receives in memory that the kernel shares, and [`Queue`] holds frames to send. With the feature `xdp`
+//! there are AF_XDP sockets, too: module `xdp`; with `tokio`, `Watch` waits for frames.
 //!
 //! A [`Transport`] carries a host's frames: [`BatchedPort`] and [`Port`] on an interface, [`InProcess`]
 //! within one process.

@@ -13,11 +13,11 @@ pub(crate) struct Messages {
 }
 
 // SAFETY: the pointers in it are set right before each system call, to memory that the caller holds through
-// the call. Between calls nobody follows them.
+// the call. They are not dereferenced between calls.
 unsafe impl Send for Messages {}
 
 impl Messages {
-    /// Room for so many frames.
+    /// Creates room for `frames` frames.
     pub(crate) fn allocate(frames: usize) -> Self {
         let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         Self {
@@ -27,7 +27,7 @@ impl Messages {
         }
     }
 
-    /// Lets message `n` be these bytes; what the kernel says beside them goes to `control`, if it is wanted.
+    /// Sets message `n` to these bytes; the kernel's control data goes to `control`, if given.
     fn set(&mut self, n: usize, bytes: &mut [u8], control: Option<&mut [u64]>) {
         self.vectors[n] = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let header = &mut self.headers[n].msg_hdr;
@@ -43,7 +43,7 @@ impl Messages {
     /// one.
     ///
     /// # Errors
-    /// Why the first was not taken.
+    /// Returns why the first was not taken.
     pub(crate) fn send(
         &mut self,
         socket: &PacketSocket,
@@ -68,11 +68,11 @@ impl Messages {
         usize::try_from(done).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Receives into buffers, each with a place for what the kernel says beside the frame; the number of
-    /// frames, 0 if none is there.
+    /// Receives into buffers, each with room for the kernel's control data. Returns the number of frames, 0
+    /// if none is queued.
     ///
     /// # Errors
-    /// What the socket reports.
+    /// Returns the socket's error.
     pub(crate) fn receive<'a>(
         &mut self,
         socket: &PacketSocket,
@@ -100,13 +100,13 @@ impl Messages {
         })
     }
 
-    /// The length of message `n` as received, and whether it was longer than its buffer.
+    /// Returns the length of message `n` as received, and whether it was longer than its buffer.
     pub(crate) fn received(&self, n: usize) -> (usize, bool) {
         let header = &self.headers[n];
         (header.msg_len as usize, header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0)
     }
 
-    /// How much of the control buffer the kernel has filled for message `n`, in bytes.
+    /// Returns how much of the control buffer the kernel has filled for message `n`, in bytes.
     pub(crate) fn control_bytes(&self, n: usize) -> usize {
         self.headers[n].msg_hdr.msg_controllen
     }

@@ -1,5 +1,5 @@
-//! Finishes what a sender left to its network device: checksums, and the cutting of long TCP and UDP frames.
-//! Between two ends of a cable within one machine there is no device that does it.
+//! Performs the offloads of a sender's network device: checksums, and the segmentation of long TCP and UDP
+//! frames. Between two ends of a cable within one machine there is no device that does so.
 
 /// `struct virtio_net_hdr` of linux/virtio_net.h, which the kernel puts before a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(crate) struct Header {
     kind: u8,
     /// Bytes of payload in each segment.
     segment_bytes: usize,
-    /// Where the checksummed part begins, and where in it the checksum is.
+    /// Start of the checksummed part, and place of the checksum in it.
     start: usize,
     offset: usize,
 }
@@ -20,7 +20,7 @@ const NEEDS_CHECKSUM: u8 = 1;
 const TCP_4: u8 = 1;
 const TCP_6: u8 = 4;
 const UDP: u8 = 5;
-/// Beside the kind: explicit congestion notification.
+/// Flag next to the kind: explicit congestion notification.
 const ECN: u8 = 0x80;
 
 const VLAN_TYPES: [u16; 3] = [0x8100, 0x88a8, 0x9100];
@@ -83,7 +83,7 @@ impl Header {
     }
 }
 
-/// A frame that is to be cut: where its parts begin.
+/// A frame to segment, with the starts of its parts.
 struct Long {
     network: usize,
     is_v6: bool,

@@ -1,4 +1,4 @@
-//! The portable port: a raw Ethernet interface by way of pnet, one system call per frame.
+//! The portable port: a raw Ethernet interface through pnet, one system call per frame.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
@@ -17,16 +17,16 @@ use crate::transport::{Transport, Wake};
 
 /// An interface opened for INART frames; others never reach this process.
 ///
-/// It may go down and come up again: nothing is received meanwhile, and what is sent is lost. Nothing blocks
-/// but waiting, and sending for some tens of milliseconds. [`BatchedPort`](crate::BatchedPort) does the same
-/// with fewer system calls.
+/// The interface may go down and up again: frames received meanwhile are missed, and sent frames are lost.
+/// Only waits block, and sends for some tens of milliseconds. [`BatchedPort`](crate::BatchedPort) does the
+/// same with fewer system calls.
 pub struct Port {
     interface: Interface,
     /// A raw socket that is bound to the interface and to INART's EtherType.
     socket: OwnedFd,
     /// The frame to be sent.
     outgoing: Box<[u8]>,
-    /// The frame that came; longer than any of the job, so that a longer one shows its length.
+    /// Buffer for a received frame; longer than any frame of the job, so that a longer one shows its length.
     incoming: Box<[u8]>,
 }
 

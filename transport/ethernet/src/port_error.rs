@@ -1,22 +1,22 @@
-//! What can go wrong with an interface.
+//! Errors of an interface.
 
 use std::io;
 
-/// Why an interface cannot be used.
+/// Reason that an interface cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
-    /// There is none of that name.
+    /// Interface that does not exist.
     #[error("interface {name} does not exist; name one of {present}")]
     NoSuchInterface {
-        /// The name asked for.
+        /// Requested name.
         name: String,
         /// Names of those that exist.
         present: String,
     },
-    /// It is down.
+    /// Interface that is down.
     #[error("interface {0}: it is down; bring it up with `ip link set {0} up`")]
     Down(String),
-    /// It was removed after it had been opened.
+    /// Interface that was removed after it had been opened.
     #[error("interface {0}: it was removed while it was in use; start the job again when there is one")]
     Removed(String),
     /// The job's frames do not fit.
@@ -52,7 +52,7 @@ pub enum PortError {
     #[cfg(feature = "xdp")]
     #[error("interface {0}: AF_XDP needs root, or the capabilities CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF")]
     XdpPermission(String),
-    /// Somebody uses XDP on the interface already.
+    /// Another program uses XDP on the interface.
     #[cfg(feature = "xdp")]
     #[error(
         "interface {0}: another program uses XDP on it (`ip link show {0}`); end that one, or use another kind \
@@ -65,7 +65,7 @@ pub enum PortError {
     Xdp {
         /// The interface.
         name: String,
-        /// What it refuses, and what it says.
+        /// Refused operation, and the kernel's reason.
         source: crate::xdp::XdpError,
     },
     /// The process may not open raw sockets.
@@ -76,7 +76,7 @@ pub enum PortError {
     System {
         /// The interface.
         name: String,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
 }

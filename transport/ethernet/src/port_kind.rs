@@ -1,4 +1,4 @@
-//! The kinds of port on an interface, for programs that let their users choose.
+//! Kinds of port on an interface, for programs whose users choose one.
 
 use crate::batched_port::BatchedPort;
 use crate::port::Port;
@@ -7,7 +7,7 @@ use crate::transport::Transport;
 #[cfg(feature = "xdp")]
 use crate::xdp_port::XdpPort;
 
-/// How a host sends and receives on an interface.
+/// Method of sending and receiving on an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortKind {
     /// [`Port`].
@@ -29,7 +29,7 @@ impl PortKind {
         Self::Xdp,
     ];
 
-    /// Its name, in lower case.
+    /// Returns the name, in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pnet => "pnet",

@@ -10,17 +10,17 @@ use crate::{BATCH, PacketSocket};
 pub struct Queue {
     /// The frames, one after the other. It only grows, so that nothing is cleared where a frame is written.
     bytes: Vec<u8>,
-    /// Of all frames since the queue was empty.
+    /// Start and length of all frames since the queue was empty.
     lengths: Vec<usize>,
-    /// Where the next frame goes.
+    /// Place of the next frame.
     end: usize,
-    /// The first frame that waits, and where it begins.
+    /// The first queued frame, and its start.
     next: usize,
     start: usize,
     messages: Option<Messages>,
 }
 
-/// What became of a queue.
+/// Counters of a queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Taken by the interface.
@@ -40,8 +40,8 @@ impl Queue {
         });
     }
 
-    /// Adds the frame that `fill` writes to the front of `room` bytes, which hold anything, and whose length
-    /// it returns; nothing if it returns `None`. Whether there was a frame.
+    /// Queues a frame: `fill` writes it to the front of `room` bytes, which have arbitrary contents, and
+    /// returns its length; no frame if it returns `None`. Returns whether there was a frame.
     ///
     /// # Panics
     /// If `fill` returns more than `room`.
@@ -62,15 +62,15 @@ impl Queue {
         self.lengths.len() - self.next
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Sends what one system call takes; the number of frames, which wait no more.
+    /// Sends as many frames as one system call takes. Returns the number of frames, which leave the queue.
     ///
     /// # Errors
-    /// Why the first was refused; all of them wait still.
+    /// Returns why the first was refused; all frames stay queued.
     pub fn send(&mut self, socket: &PacketSocket) -> io::Result<usize> {
         if self.is_empty() {
             return Ok(0);

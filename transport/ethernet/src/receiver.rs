@@ -11,13 +11,13 @@ use crate::{BATCH, PacketSocket};
 const MOST_FRAME_BYTES: usize = 1 << 16;
 /// Room before a frame for the VLAN tag that the kernel took out of it.
 pub(crate) const TAG_BYTES: usize = 4;
-/// Destination and source come before a VLAN tag.
+/// Length of destination and source, which precede a VLAN tag.
 pub(crate) const ADDRESSES_BYTES: usize = 12;
 const CONTROL_WORDS: usize = 8;
-/// Where a frame begins in its slot: behind the tag, or the header of its offloads.
+/// Start of a frame in its slot: behind the tag, or the header of its offloads.
 const FRAME_AT: usize = 16;
 
-/// What the kernel says beside a frame, of linux/if_packet.h.
+/// Control data of the kernel for a frame, of linux/if_packet.h.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct AuxData {
@@ -34,12 +34,12 @@ const VLAN_VALID: u32 = 1 << 4;
 const VLAN_TPID_VALID: u32 = 1 << 6;
 const ETHERTYPE_VLAN: u16 = 0x8100;
 
-/// The frames that came last, and room for as many.
+/// The newest received frames, and room for as many.
 pub struct Receiver {
     /// One slot per frame, of `slot_bytes`.
     frames: Vec<u8>,
     slot_bytes: usize,
-    /// Whether the frames of the last batch came behind headers of their offloads.
+    /// Whether the frames of the last batch have a header of their offloads.
     has_header: bool,
     control: Vec<[u64; CONTROL_WORDS]>,
     messages: Messages,
@@ -51,9 +51,9 @@ impl Receiver {
         Self::with_room(BATCH, MOST_FRAME_BYTES)
     }
 
-    /// Room for so many frames of up to `frame_bytes` bytes, both at least 1.
+    /// Creates room for `frames` frames of up to `frame_bytes` bytes, both at least 1.
     pub fn with_room(frames: usize, frame_bytes: usize) -> Self {
-        // Slots begin at cache lines of their own, as far as the first does.
+        // Slots start at cache lines of their own, as far as the first does.
         let slot_bytes = (FRAME_AT + frame_bytes).next_multiple_of(64);
         Self {
             frames: vec![0; frames * slot_bytes],
@@ -64,10 +64,10 @@ impl Receiver {
         }
     }
 
-    /// Receives what is there, as far as there is room; the number of frames.
+    /// Receives queued frames, as far as there is room. Returns the number of frames.
     ///
     /// # Errors
-    /// What the socket reports.
+    /// Returns the socket's error.
     pub fn receive(&mut self, socket: &PacketSocket) -> io::Result<usize> {
         self.has_header = socket.has_header();
         let start = FRAME_AT - if self.has_header { HEADER_BYTES } else { 0 };
@@ -75,8 +75,8 @@ impl Receiver {
         self.messages.receive(socket, slots.zip(self.control.iter_mut().map(|control| &mut control[..])))
     }
 
-    /// Frame `n` of the last batch, with its VLAN tag put back; `None` if it was cut. Its checksum is
-    /// finished if the socket finishes offloads, but a long frame is as it came.
+    /// Returns frame `n` of the last batch, with its VLAN tag restored; `None` if it was cut. Its checksum is
+    /// complete if the socket finishes offloads, but a long frame is as received.
     pub fn frame(&mut self, n: usize) -> Option<&[u8]> {
         let length = self.finished(n)?;
         let tag = vlan_tag(&self.control[n], self.messages.control_bytes(n));
@@ -106,7 +106,7 @@ impl Receiver {
         self.frame(n).map(each).is_some()
     }
 
-    /// The length of frame `n`, and whether it was cut.
+    /// Returns the length of frame `n`, and whether it was cut.
     fn received(&self, n: usize) -> (usize, bool) {
         let (length, was_cut) = self.messages.received(n);
         match self.has_header {
@@ -115,7 +115,8 @@ impl Receiver {
         }
     }
 
-    /// What the sender of frame `n` left to its device; `None` if nothing, as far as the kernel says.
+    /// Returns the offloads that the sender of frame `n` left to its device; `None` if the kernel reports
+    /// none.
     fn header(&self, n: usize) -> Option<Header> {
         if !self.has_header {
             return None;
@@ -140,7 +141,7 @@ impl Receiver {
     }
 }
 
-/// The tag that the kernel took out of a frame, as `filled` bytes of control messages tell.
+/// Returns the tag that the kernel removed from a frame, from `filled` bytes of control messages.
 fn vlan_tag(control: &[u64; CONTROL_WORDS], filled: usize) -> Option<[u8; TAG_BYTES]> {
     // SAFETY: it computes a number.
     let [header, whole] =
@@ -158,7 +159,7 @@ fn vlan_tag(control: &[u64; CONTROL_WORDS], filled: usize) -> Option<[u8; TAG_BY
     tag_of(data.status, data.vlan_tci, data.vlan_tpid)
 }
 
-/// The tag of a frame with that status.
+/// Returns the tag of a frame with that status.
 pub(crate) fn tag_of(status: u32, vlan_tci: u16, vlan_tpid: u16) -> Option<[u8; TAG_BYTES]> {
     if status & VLAN_VALID == 0 {
         return None;

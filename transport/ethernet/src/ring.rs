@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::PacketSocket;
 use crate::receiver::{ADDRESSES_BYTES, TAG_BYTES, tag_of};
 
-/// Slots are in blocks of so many bytes, each of which is one piece of the machine's memory.
+/// Bytes of a block of slots, each of which is one piece of the machine's memory.
 const BLOCK_BYTES: usize = 1 << 16;
-/// Where the bytes after the Ethernet header begin in a slot, as the kernel lays it out for headers of
-/// version 2.
+/// Start of the bytes after the Ethernet header in a slot, as the kernel lays it out for headers of version
+/// 2.
 const PAYLOAD_AT: usize = libc::TPACKET_ALIGNMENT * TPACKET2_ALIGNED.div_ceil(libc::TPACKET_ALIGNMENT);
 const TPACKET2_ALIGNED: usize = HEADER_BYTES + size_of::<libc::sockaddr_ll>() + 16;
 const HEADER_BYTES: usize = size_of::<libc::tpacket2_hdr>();
@@ -28,15 +28,15 @@ pub struct Ring {
 }
 
 // SAFETY: the memory is this ring's alone in this process; the kernel and one thread take turns at each slot,
-// as the slot's status says.
+// by the slot's status.
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// Lets the socket receive into `bytes` bytes of slots, for frames of up to `frame_bytes` bytes. What
-    /// waited at the socket is lost; it can be received from by the ring alone.
+    /// Makes the socket receive into `bytes` bytes of slots, for frames of up to `frame_bytes` bytes. Frames
+    /// queued at the socket are lost; later frames are received only through the ring.
     ///
     /// # Errors
-    /// If the kernel refuses: it has no memory, or no rings.
+    /// Returns an error if the kernel refuses: it has no memory, or no rings.
     pub fn map(socket: &PacketSocket, bytes: usize, frame_bytes: usize) -> io::Result<Self> {
         let slot_bytes = (PAYLOAD_AT + frame_bytes).next_multiple_of(libc::TPACKET_ALIGNMENT);
         let blocks = bytes.div_ceil(BLOCK_BYTES).max(1);
@@ -67,16 +67,16 @@ impl Ring {
         for count in 0..most {
             let per_block = BLOCK_BYTES / self.slot_bytes;
             let at = self.next / per_block * BLOCK_BYTES + self.next % per_block * self.slot_bytes;
-            // SAFETY: the slot is within the mapping, and begins at a multiple of 16 bytes.
+            // SAFETY: the slot is within the mapping, and starts at a multiple of 16 bytes.
             let slot = unsafe { self.memory.add(at) };
-            // SAFETY: a slot begins with its status, which the kernel and this thread change atomically.
+            // SAFETY: a slot starts with its status, which the kernel and this thread change atomically.
             let status = unsafe { AtomicU32::from_ptr(slot.as_ptr().cast()) };
             let said = status.load(Ordering::Acquire);
             if said & libc::TP_STATUS_USER == 0 {
                 return count;
             }
-            // SAFETY: the status says that the slot, whose header the kernel has filled in, is this thread's
-            // until it is given back below.
+            // SAFETY: by its status the slot, whose header the kernel has filled in, is this thread's until
+            // it is released below.
             let header = unsafe { slot.cast::<libc::tpacket2_hdr>().read() };
             // SAFETY: as above; the slot is longer than its header.
             let rest = unsafe {
@@ -100,7 +100,7 @@ impl Drop for Ring {
     }
 }
 
-/// The frame in a slot, of which `rest` is what follows the header; `None` if it was cut.
+/// Returns the frame in a slot; `rest` is the slot after the header; `None` if the frame was cut.
 fn frame<'a>(header: &libc::tpacket2_hdr, rest: &'a mut [u8]) -> Option<&'a [u8]> {
     let from = usize::from(header.tp_mac).checked_sub(HEADER_BYTES)?;
     let length = header.tp_snaplen as usize;

@@ -11,7 +11,7 @@ const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 /// `PACKET_VNET_HDR` of linux/if_packet.h.
 const PACKET_VNET_HDR: libc::c_int = 15;
 
-/// A packet socket that receives nothing yet.
+/// Returns a packet socket that receives nothing yet.
 fn new_socket() -> io::Result<OwnedFd> {
     // Protocol 0: nothing is received before the socket is bound to its interface.
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
@@ -24,28 +24,28 @@ fn new_socket() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// What a socket receives, how it sends, and what it holds.
+/// Settings of a socket: received frames, sending, and buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// The EtherType of the frames that it receives; `None` for all frames but those that the host itself
-    /// sends on the interface. With an EtherType, frames that have it behind a VLAN tag come without the tag.
+    /// EtherType of the received frames; `None` for all frames except those that the host itself sends on the
+    /// interface. With an EtherType, frames that have it behind a VLAN tag arrive without the tag.
     pub ether_type: Option<u16>,
     /// Whether the interface also takes frames to other hosts' addresses.
     pub promiscuous: bool,
     /// Sends past the interface's queueing discipline. Quicker, but nothing shapes the traffic then.
     pub bypass_queueing: bool,
-    /// Whether [`Receiver::take`](crate::Receiver::take) finishes what senders left to their devices:
-    /// checksums, and the cutting of long frames.
+    /// Whether [`Receiver::take`](crate::Receiver::take) performs the offloads that senders left to their
+    /// devices: checksums, and the segmentation of long frames.
     pub finish_offloads: bool,
     /// Bytes of kernel memory for frames that wait to be received.
     pub receive_buffer_bytes: usize,
-    /// The same for frames that wait to be sent; `None` leaves the system's default.
+    /// Buffer for frames that wait to be sent; `None` leaves the system's default.
     pub send_buffer_bytes: Option<usize>,
 }
 
 impl SocketOptions {
-    /// Every frame on the interface, as a switch receives them. What shapes traffic is the queueing
-    /// discipline, not the buffers.
+    /// Every frame on the interface, as a switch receives them. The queueing discipline shapes traffic, not
+    /// the buffers.
     pub const EVERYTHING: Self = Self {
         ether_type: None,
         promiscuous: true,
@@ -60,26 +60,26 @@ impl SocketOptions {
 #[derive(Debug)]
 pub struct PacketSocket {
     fd: OwnedFd,
-    /// A socket whose frames come with a header wants one before each frame that it sends. This one sends
-    /// instead.
+    /// Socket for sending. A socket whose received frames have a header requires one before each sent frame,
+    /// so frames are sent by this one instead.
     sender: Option<OwnedFd>,
 }
 
-/// The number of an interface in this thread's network namespace.
+/// Returns the number of an interface in this thread's network namespace.
 ///
 /// # Errors
 /// If there is no such interface.
 pub fn interface_index(name: &str) -> io::Result<libc::c_int> {
     let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    // SAFETY: `name` is a NUL-terminated string that lives through the call.
+    // SAFETY: `name` is a NUL-terminated string that is valid through the call.
     match unsafe { libc::if_nametoindex(name.as_ptr()) } {
         0 => Err(io::Error::last_os_error()),
         index => Ok(index as libc::c_int),
     }
 }
 
-/// The most bytes after the Ethernet header that an interface in this thread's network namespace sends at
-/// once.
+/// Returns the most bytes after the Ethernet header that an interface in this thread's network namespace
+/// sends at once.
 ///
 /// # Errors
 /// If there is no such interface.
@@ -93,7 +93,7 @@ pub fn mtu(name: &str) -> io::Result<usize> {
     mtu_at(unsafe { OwnedFd::from_raw_fd(fd) }, name)
 }
 
-/// The same of an interface in the network namespace of that socket, whichever this thread's is.
+/// Returns the index of an interface in the network namespace of that socket, whichever this thread's is.
 ///
 /// # Errors
 /// If there is no such interface.
@@ -104,7 +104,7 @@ pub fn mtu_at(socket: impl AsFd, name: &str) -> io::Result<usize> {
     usize::try_from(mtu).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// Whether an interface in the network namespace of that socket is up and has a link.
+/// Returns whether an interface in the network namespace of that socket is up and has a link.
 ///
 /// # Errors
 /// If there is no such interface.
@@ -116,7 +116,7 @@ pub fn has_carrier_at(socket: impl AsFd, name: &str) -> io::Result<bool> {
     Ok(flags & both == both)
 }
 
-/// What an ioctl says of an interface in the network namespace of that socket.
+/// Returns the result of an ioctl for an interface in the network namespace of that socket.
 fn ask(socket: &impl AsFd, name: &str, call: libc::Ioctl) -> io::Result<libc::ifreq> {
     // SAFETY: all fields of ifreq may be zero.
     let mut request: libc::ifreq = unsafe { zeroed() };
@@ -126,7 +126,7 @@ fn ask(socket: &impl AsFd, name: &str, call: libc::Ioctl) -> io::Result<libc::if
     let room = room.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     room.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from as libc::c_char);
     let fd = socket.as_fd().as_raw_fd();
-    // SAFETY: the request is an ifreq with a NUL-terminated name, and lives through the call.
+    // SAFETY: the request is an ifreq with a NUL-terminated name, and is valid through the call.
     match unsafe { libc::ioctl(fd, call, &raw mut request) } {
         0.. => Ok(request),
         _ => Err(io::Error::last_os_error()),
@@ -149,7 +149,7 @@ impl PacketSocket {
             socket.sender = Some(sender.fd);
         }
         if options.ether_type.is_none() {
-            // A socket for one EtherType is deaf to them anyway, and hears of no tags.
+            // A socket for one EtherType does not receive them anyway, and gets no tags.
             socket.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1)?;
             socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         }
@@ -178,24 +178,24 @@ impl PacketSocket {
         }
     }
 
-    /// The socket that sends.
+    /// Returns the socket that sends.
     pub(crate) fn sender(&self) -> BorrowedFd<'_> {
         self.sender.as_ref().unwrap_or(&self.fd).as_fd()
     }
 
-    /// Whether each frame comes behind a header of its offloads.
+    /// Returns whether each frame has a header of its offloads.
     pub(crate) fn has_header(&self) -> bool {
         self.sender.is_some()
     }
 
-    /// The error that waits at the socket, which is cleared: that its interface went down.
+    /// Returns the error that waits at the socket, which is cleared: that its interface went down.
     ///
     /// # Errors
-    /// That error.
+    /// Returns that error.
     pub fn take_error(&self) -> io::Result<()> {
         let mut error: libc::c_int = 0;
         let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-        // SAFETY: the value and its length live through the call.
+        // SAFETY: the value and its length are valid through the call.
         let done = unsafe {
             libc::getsockopt(
                 self.fd.as_raw_fd(),

@@ -1,4 +1,4 @@
-//! What carries a host's frames.
+//! Transports of a host's frames.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use crate::port_error::PortError;
 
 /// Ends a [`Transport::wait`] from another thread.
 pub trait Wake: Send + Sync {
-    /// The wait that is under way ends, or the next one at once.
+    /// Ends the active wait, or the next one immediately.
     fn wake(&self);
 }
 
-/// Carries whole Ethernet frames between the hosts of a job. Frames may be lost, doubled, late and out of
-/// order; those that arrive are as they were sent.
+/// Transfers whole Ethernet frames between the hosts of a job. Frames may be lost, duplicated, late and out
+/// of order; those that arrive are unchanged.
 ///
-/// [`BatchedPort`](crate::BatchedPort) is one, on a network interface, and [`Port`](crate::Port) another;
-/// [`InProcess`](crate::InProcess) is a third. One thread uses it.
+/// [`BatchedPort`](crate::BatchedPort) and [`Port`](crate::Port) use a network interface;
+/// [`InProcess`](crate::InProcess) uses memory. One thread uses a transport.
 pub trait Transport: Send {
-    /// What it is, for people: an interface's name.
+    /// Returns the name for messages: an interface's name.
     fn name(&self) -> &str;
 
-    /// Makes room for frames of up to so many bytes. Called once, before the first frame.
+    /// Makes room for frames of up to `bytes` bytes. Called once, before the first frame.
     ///
     /// # Errors
-    /// It cannot carry such frames.
+    /// Returns an error if the transport cannot transfer such frames.
     fn prepare(&mut self, frame_bytes: usize) -> Result<(), PortError>;
 
     /// Sends frames, or loses them: those that `fill` writes, until it returns `None`. `fill` writes a frame
@@ -34,25 +34,25 @@ pub trait Transport: Send {
     /// Nothing can be sent any more.
     fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), PortError>;
 
-    /// Hands `take` the frames that are there already, in the order in which they came, and some tens of them
-    /// at most; the rest is for the next call. Returns how many there were.
+    /// Passes queued frames to `take`, in order of arrival, some tens of them at most; the rest is for the
+    /// next call. Returns the number of frames.
     ///
     /// # Errors
-    /// Nothing can be received any more.
+    /// Returns an error if nothing can be received any longer.
     fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, PortError>;
 
-    /// Sleeps until a frame is there, somebody wakes it, or the time is up; `None` is for ever. It may end
-    /// sooner.
+    /// Sleeps until a frame arrives, [`Wake::wake`] is called, or the timeout ends; `None` waits without
+    /// limit. May return earlier.
     ///
     /// # Errors
-    /// Nothing can be received any more.
+    /// Returns an error if nothing can be received any longer.
     fn wait(&mut self, timeout: Option<Duration>) -> Result<(), PortError>;
 
-    /// What ends a wait.
+    /// Returns a handle that ends a wait.
     fn waker(&self) -> Arc<dyn Wake>;
 
-    /// Lets waits also end when that is readable. False if the transport cannot: then it is looked at now and
-    /// then.
+    /// Makes waits also end when `source` is readable. Returns false if the transport cannot: then the caller
+    /// polls it.
     fn watch(&mut self, source: OwnedFd) -> bool {
         drop(source);
         false

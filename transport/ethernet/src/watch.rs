@@ -20,14 +20,14 @@ const LEAST_SLEEP: Duration = Duration::from_nanos(1);
 #[derive(Debug)]
 pub struct Watch {
     arrivals: AsyncFd<OwnedFd>,
-    /// What is there may be more than was taken.
+    /// Whether more frames may be queued than were taken.
     is_more: bool,
     timer: TimerFd,
     ended: AsyncFd<OwnedFd>,
 }
 
 impl Watch {
-    /// Of a socket that does not block. To be called within a tokio runtime.
+    /// Watches a socket that does not block. Must be called within a tokio runtime.
     ///
     /// # Errors
     /// The system has no more descriptors, or refuses to watch this one.
@@ -45,7 +45,7 @@ impl Watch {
     /// The system refuses to wait.
     pub async fn readable(&self) -> io::Result<()> {
         if !self.is_more {
-            // Cleared before frames are taken: one that comes meanwhile is told anew.
+            // Cleared before frames are taken: a frame that arrives meanwhile is reported again.
             self.arrivals.readable().await?.clear_ready();
         }
         Ok(())
@@ -61,7 +61,7 @@ impl Watch {
         self.timer.set(expiration, TimerSetTimeFlags::empty())?;
         loop {
             self.ended.readable().await?.clear_ready();
-            // What was told may be the end of an earlier wait.
+            // The notification may be the end of an earlier wait.
             match self.timer.wait() {
                 Err(Errno::EAGAIN) => {}
                 ended => return Ok(ended?),
@@ -69,11 +69,11 @@ impl Watch {
         }
     }
 
-    /// Receives by `receive`, which takes a batch and says of how many frames, until there are none, or many
-    /// times; the next wait for frames has then none.
+    /// Receives with `receive`, which takes a batch and returns its number of frames, until no frame is left,
+    /// or many times. If none is left, the next wait waits for a new frame.
     ///
     /// # Errors
-    /// What `receive` says.
+    /// Returns the error of `receive`.
     pub fn take<E>(&mut self, mut receive: impl FnMut() -> Result<usize, E>) -> Result<(), E> {
         for _ in 0..MOST_BATCHES {
             self.is_more = receive()? > 0;
@@ -85,11 +85,10 @@ impl Watch {
     }
 }
 
-/// Tells when that is readable. To be called within a tokio runtime.
+/// Registers a descriptor for readability. Must be called within a tokio runtime.
 fn watched(source: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
     let own = source.try_clone_to_owned()?;
-    // SAFETY: the descriptor is owned by what is made of it, and stays open and the same until that is
-    // dropped.
+    // SAFETY: the registration owns the descriptor, which stays open and unchanged until it is dropped.
     Ok(unsafe { AsyncFd::register_with_interest(own, Interest::READABLE) }?)
 }
 
@@ -112,8 +111,8 @@ mod tests {
         }
     }
 
-    /// Whether the wait for frames is over within the time that a sleep takes.
-    async fn is_told(watch: &Watch) -> bool {
+    /// Returns whether the wait for frames is over within the time that a sleep takes.
+    async fn is_reported(watch: &Watch) -> bool {
         let until = Instant::now() + Duration::from_millis(50);
         tokio::select! {
             biased;
@@ -124,23 +123,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_arrives_is_told_until_it_is_taken() {
+    async fn arrivals_are_reported_until_they_are_taken() {
         let (ours, theirs) = pair();
         let mut watch = Watch::new(ours.as_fd()).expect("watched");
-        assert!(!is_told(&watch).await);
+        assert!(!is_reported(&watch).await);
         for _ in 0..MOST_BATCHES + 2 {
             theirs.send(b"frame").expect("sent");
         }
-        assert!(is_told(&watch).await);
+        assert!(is_reported(&watch).await);
         let mut count = 0;
         let mut receive = || taken(&ours).inspect(|&bytes| count += usize::from(bytes > 0));
         watch.take(&mut receive).expect("taken");
-        assert!(is_told(&watch).await, "there are more");
+        assert!(is_reported(&watch).await, "there are more");
         watch.take(&mut receive).expect("taken");
         assert_eq!(count, MOST_BATCHES + 2);
-        assert!(!is_told(&watch).await);
+        assert!(!is_reported(&watch).await);
         theirs.send(b"frame").expect("sent");
-        assert!(is_told(&watch).await, "one that comes later is told anew");
+        assert!(is_reported(&watch).await, "a later frame is reported again");
     }
 
     #[tokio::test]
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_a_sleep_that_was_given_up_does_not_end_the_next() {
+    async fn the_end_of_an_abandoned_sleep_does_not_end_the_next() {
         let (ours, theirs) = pair();
         let watch = Watch::new(ours.as_fd()).expect("watched");
         theirs.send(b"frame").expect("sent");

@@ -1,9 +1,9 @@
-//! AF_XDP: frames of one EtherType come in memory of this process, and are sent from it, past most of the
-//! kernel.
+//! AF_XDP: frames of one EtherType arrive in memory of this process, and are sent from it, bypassing most of
+//! the kernel.
 //!
-//! A small program on the interface hands the frames of that EtherType to the socket, before the kernel makes
-//! packets of them, and leaves everything else to the kernel: IP works as without it. Where the NIC's driver
-//! can, frames are not copied at all. Linux 5.18 or later is needed.
+//! A small program on the interface passes the frames of that EtherType to the socket, before the kernel
+//! makes packets of them, and leaves all others to the kernel: IP works as without it. If the NIC's driver
+//! supports zero copy, frames are not copied at all. Requires Linux 5.18 or later.
 
 mod bpf;
 mod error;

@@ -1,4 +1,4 @@
-//! A raw Ethernet interface by way of AF_XDP: past most of the kernel.
+//! A raw Ethernet interface through AF_XDP, which bypasses most of the kernel.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,25 +18,24 @@ use crate::transport::{Transport, Wake};
 use crate::xdp::{MOST_FRAME_BYTES, Written, XdpError, XdpSocket};
 
 /// An interface opened for INART frames, for fast NICs: frames are written and read where the NIC's driver
-/// finds and leaves them, without a copy where the driver can do that. Everything but INART frames goes
-/// through the kernel as ever.
+/// finds and leaves them, without a copy if the driver supports that. Frames of other types go through the
+/// kernel as before.
 ///
-/// What is sent goes past the interface's queueing discipline: `tc` neither shapes nor delays nor counts it.
-/// So it is not for interfaces on which a shaper stands for a slow link, or shares a link with other traffic;
-/// the job's own pacing stays. Tools like tcpdump see neither what is sent nor what comes.
+/// Sent frames bypass the interface's queueing discipline: `tc` neither shapes nor delays nor counts them. So
+/// the port is not for interfaces on which a shaper emulates a slow link, or shares a link with other
+/// traffic; the job's own pacing stays. Tools like tcpdump see neither sent nor received frames.
 ///
-/// Frames are received at queue 0, where most NICs bring what is not IP. Those that come at other queues come
-/// by way of the kernel, later and at a higher price, and a warning says so.
+/// Frames are received on queue 0, where most NICs deliver frames other than IP. Frames of other queues
+/// arrive through the kernel, later and at a higher cost, and a warning reports them.
 ///
-/// A frame has up to 3840 bytes; jumbo frames that are longer are refused. As with
-/// [`BatchedPort`](crate::BatchedPort), the interface may go down and come up again, and nothing blocks but
-/// waiting, and sending for some tens of milliseconds. On veth, and where the driver has no XDP, it works and
-/// gains nothing.
+/// A frame has up to 3840 bytes; longer jumbo frames are rejected. As with
+/// [`BatchedPort`](crate::BatchedPort), the interface may go down and up again, and only waits block, and
+/// sends for some tens of milliseconds. On veth, and if the driver has no XDP, the port works without a gain.
 pub struct XdpPort {
     interface: Interface,
     socket: XdpSocket,
-    /// Gets the frames that come at other queues, keeps the interface promiscuous, and hears that it goes
-    /// down.
+    /// Receives the frames of other queues, keeps the interface promiscuous, and notices when the interface
+    /// goes down.
     others: PacketSocket,
     others_received: Receiver,
     /// Whether there were such frames: then they are looked for each time.
@@ -52,7 +51,7 @@ pub struct XdpPort {
 }
 
 impl XdpPort {
-    /// How long a frame may wait for room, as in [`Interface`]; it is looked for this often.
+    /// Longest wait of a frame for room, as in [`Interface`], and interval of the checks.
     const LONGEST_WAIT: Duration = Duration::from_millis(50);
     const LOOK_INTERVAL: Duration = Duration::from_micros(20);
     const QUEUE: u32 = 0;
@@ -96,14 +95,14 @@ impl XdpPort {
         })
     }
 
-    /// Sends what was written; whether the kernel took all of it. What it did not take goes later, or is lost
-    /// with the interface.
+    /// Sends the written frames. Returns whether the kernel took all of them. Remaining frames are sent
+    /// later, or lost with the interface.
     fn flush(&mut self) -> Result<bool, PortError> {
         self.has_unsent = true;
         while let Err(error) = self.socket.send() {
             let errno = match error.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw) {
                 Errno::EBUSY | Errno::ENOBUFS | Errno::ENOMEM => Errno::EAGAIN,
-                // What drivers say while they set up their queues anew, too.
+                // Drivers also return this error while they set up their queues again.
                 Errno::ENXIO => Errno::ENETDOWN,
                 errno => errno,
             };
@@ -136,7 +135,7 @@ impl XdpPort {
         Ok(self.socket.has_room())
     }
 
-    /// Takes the frames that came by way of the kernel; how many.
+    /// Takes the frames that arrived through the kernel. Returns their number.
     fn receive_others(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
         let count = match self.others_received.receive(&self.others) {
             Ok(count) => count,

@@ -7,10 +7,10 @@ use std::io;
 
 use inart_ethernet::{Queue, Receiver, Ring, Sent, SocketOptions, interface_index, mtu};
 
-use crate::support::{OTHERS, OURS, frame, heard, open, ours, run, tagged, with_a_cable};
+use crate::support::{OTHERS, OURS, frame, open, ours, received, run, tagged, with_a_cable};
 
 #[test]
-fn all_frames_come_in_order_but_the_one_that_is_refused() {
+fn all_frames_arrive_in_order_except_the_refused_one() {
     with_a_cable(|| {
         let (a, b) = (open("left", &SocketOptions::EVERYTHING), open("right", &ours()));
         let (mut queue, mut receiver) = (Queue::default(), Receiver::with_room(50, 300));
@@ -36,7 +36,7 @@ fn all_frames_come_in_order_but_the_one_that_is_refused() {
             assert_eq!(queue.flush(&a), Sent { frames: 199, bytes, refused: 1 });
             assert!(queue.is_empty());
             let whole = frames.iter().filter(|frame| frame.len() < 3000).cloned().map(Some);
-            assert_eq!(heard(&b, &mut receiver), whole.collect::<Vec<_>>());
+            assert_eq!(received(&b, &mut receiver), whole.collect::<Vec<_>>());
         }
     });
 }
@@ -66,19 +66,19 @@ fn what_the_kernel_does_not_take_at_once_is_sent_later() {
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         assert!((1..60).contains(&taken), "{taken} were taken of 60");
         assert_eq!(queue.len(), 60 - taken);
-        // With the queueing discipline goes what waits there; nothing else is lost.
+        // Removing the queueing discipline drops its queue; no other frame is lost.
         assert!(run("tc qdisc del dev left root"));
-        heard(&b, &mut receiver);
+        received(&b, &mut receiver);
         let (frames_left, bytes) =
             ((60 - taken) as u64, frames[taken..].iter().map(|it| it.len() as u64).sum());
         assert_eq!(queue.flush(&a), Sent { frames: frames_left, bytes, refused: 0 });
         let rest: Vec<_> = frames[taken..].iter().cloned().map(Some).collect();
-        assert_eq!(heard(&b, &mut receiver), rest);
+        assert_eq!(received(&b, &mut receiver), rest);
     });
 }
 
 #[test]
-fn frames_that_are_cut_are_told_from_whole_ones() {
+fn cut_frames_differ_from_whole_ones() {
     with_a_cable(|| {
         let (a, b) = (open("left", &SocketOptions::EVERYTHING), open("right", &ours()));
         let mut queue = Queue::default();
@@ -86,7 +86,7 @@ fn frames_that_are_cut_are_told_from_whole_ones() {
         frames.iter().for_each(|frame| queue.push(frame));
         assert_eq!(queue.flush(&a).frames, 3);
         let [first, _, third] = frames;
-        assert_eq!(heard(&b, &mut Receiver::with_room(8, 100)), [Some(first), None, Some(third)]);
+        assert_eq!(received(&b, &mut Receiver::with_room(8, 100)), [Some(first), None, Some(third)]);
     });
 }
 
@@ -100,12 +100,13 @@ fn a_socket_for_all_frames_hears_them_with_their_tags() {
         let frames = [inner.clone(), tagged(&inner), tagged(&tagged(&inner)), frame(OTHERS, 4, 70)];
         frames.iter().for_each(|frame| queue.push(frame));
         assert_eq!(queue.flush(&a).frames, 4);
-        let all = heard(&everything, &mut Receiver::with_room(64, 100));
-        assert_eq!(all, frames.clone().map(Some), "a switch hears all of them, as they are");
-        // A socket for one type hears what has it behind one tag, and the kernel has forgotten the tag.
+        let all = received(&everything, &mut Receiver::with_room(64, 100));
+        assert_eq!(all, frames.clone().map(Some), "a switch receives all of them, unchanged");
+        // A socket for one type receives frames that have it behind one tag, and the kernel has removed the
+        // tag.
         let plain = Some(inner);
-        assert_eq!(heard(&b, &mut Receiver::with_room(64, 100)), [plain.clone(), plain]);
-        assert_eq!(heard(&a, &mut Receiver::with_room(64, 100)), [], "its own frames");
+        assert_eq!(received(&b, &mut Receiver::with_room(64, 100)), [plain.clone(), plain]);
+        assert_eq!(received(&a, &mut Receiver::with_room(64, 100)), [], "its own frames");
     });
 }
 

@@ -1,4 +1,4 @@
-//! What hosts leave to their devices: checksums, and the cutting of long frames.
+//! Offloads of hosts to their devices: checksums, and the segmentation of long frames.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
@@ -21,8 +21,9 @@ fn finishing() -> SocketOptions {
     SocketOptions { finish_offloads: true, ..SocketOptions::EVERYTHING }
 }
 
-/// The sum in one's complement of what a checksum covers, with the checksum: all ones if that is right.
-fn is_right(parts: &[&[u8]]) -> bool {
+/// Returns whether a checksum is valid: the sum in one's complement of the covered fields and the checksum is
+/// all ones.
+fn has_valid_checksum(parts: &[&[u8]]) -> bool {
     let mut sum = 0u32;
     for part in parts {
         for pair in part.chunks(2) {
@@ -35,15 +36,15 @@ fn is_right(parts: &[&[u8]]) -> bool {
     sum == 0xffff
 }
 
-/// The UDP payload of a frame whose checksums are right.
+/// Returns the UDP payload of a frame with valid checksums.
 fn payload(frame: &[u8]) -> Vec<u8> {
     let network = &frame[14..];
-    assert!(is_right(&[&network[..20]]), "the IPv4 header's checksum");
+    assert!(has_valid_checksum(&[&network[..20]]), "the IPv4 header's checksum");
     let transport = &network[20..];
     let length = (transport.len() as u16).to_be_bytes();
     assert_eq!(transport[4..6], length, "the UDP length");
     assert_eq!(network[2..4], (network.len() as u16).to_be_bytes(), "the IPv4 length");
-    assert!(is_right(&[&network[12..20], &[0, 17], &length, transport]), "the UDP checksum");
+    assert!(has_valid_checksum(&[&network[12..20], &[0, 17], &length, transport]), "the UDP checksum");
     transport[8..].to_vec()
 }
 
@@ -84,7 +85,7 @@ fn a_long_frame_is_cut_as_a_device_would() {
         let socket = open("right", &finishing());
         let host = UdpSocket::bind("10.9.0.1:5000").unwrap();
         let segment: libc::c_int = 1000;
-        // SAFETY: the value lives through the call and has the length given.
+        // SAFETY: the value is valid through the call and has the length given.
         let set = unsafe {
             let value = (&raw const segment).cast();
             libc::setsockopt(host.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, value, 4)
@@ -171,7 +172,7 @@ fn tcp_of_two_hosts_passes_a_relay_of_frames() {
             let mut stream = TcpStream::connect_timeout(&server, Duration::from_secs(60)).unwrap();
             stream.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
             stream.write_all(&(0..BYTES).map(|n| (n / 11) as u8).collect::<Vec<_>>()).unwrap();
-            // What is under way would be lost with this namespace.
+            // Data in flight would be lost with this namespace.
             stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
             stream.shutdown(std::net::Shutdown::Write).unwrap();
             assert_eq!(stream.read(&mut [0]).unwrap(), 0);

@@ -10,20 +10,20 @@ use inart_ethernet::xdp::{MOST_FRAME_BYTES, Written, XdpSocket};
 use inart_ethernet::{Queue, Receiver, Sent, SocketOptions, interface_index};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::support::{OTHERS, OURS, frame, heard, open, ours, run, tagged, with_a_cable};
+use crate::support::{OTHERS, OURS, frame, open, ours, received, run, tagged, with_a_cable};
 
 fn open_xdp(name: &str, queue: u32) -> XdpSocket {
     XdpSocket::open(interface_index(name).unwrap(), queue, OURS).unwrap()
 }
 
-/// Whether a frame is there within so many milliseconds.
+/// Returns whether a frame arrives within this number of milliseconds.
 fn is_readable(socket: &impl AsFd, milliseconds: u16) -> bool {
     let mut sockets = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
     poll(&mut sockets, PollTimeout::from(milliseconds)).unwrap() > 0
 }
 
-/// What comes until nothing has come for a moment.
-fn heard_by(socket: &mut XdpSocket) -> Vec<Vec<u8>> {
+/// Returns the frames received until none has arrived for a moment.
+fn received_by(socket: &mut XdpSocket) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     while is_readable(&*socket, 100) {
         while socket.receive(|frame| frames.push(frame.to_vec())) > 0 {}
@@ -45,7 +45,7 @@ fn send(socket: &mut XdpSocket, frames: &[Vec<u8>]) {
     assert_eq!(socket.written(), 0);
 }
 
-/// Whether an interface has an XDP program.
+/// Returns whether an interface has an XDP program.
 fn has_program(interface: &str) -> bool {
     let shown = Command::new("ip").args(["link", "show", interface]).output().unwrap();
     String::from_utf8_lossy(&shown.stdout).contains("prog/xdp")
@@ -57,7 +57,7 @@ fn frames_go_both_ways_as_they_are_again_and_again() {
         let (mut left, right) = (open_xdp("left", 0), open("right", &ours()));
         assert!(left.is_native() && !left.is_zero_copy(), "veth copies, in its driver");
         let (mut queue, mut receiver) = (Queue::default(), Receiver::allocate());
-        // More than the socket has pieces of memory, either way; from the shortest frame to the longest.
+        // More than the socket has buffers, either way; from the shortest frame to the longest.
         for round in 0..200u32 {
             let frames: Vec<_> = (0..60).map(|n| frame(OURS, round * 60 + n, 60 + 24 * n as usize)).collect();
             frames.iter().for_each(|frame| queue.push(frame));
@@ -93,8 +93,8 @@ fn the_kernel_keeps_all_other_frames() {
         let mine = frame(OURS, 4, 60);
         [&others[..], std::slice::from_ref(&mine)].concat().iter().for_each(|frame| queue.push(frame));
         assert_eq!(queue.flush(&right).frames, 4);
-        assert_eq!(heard(&kernel, &mut Receiver::allocate()), others.map(Some));
-        assert_eq!(heard_by(&mut left), [mine]);
+        assert_eq!(received(&kernel, &mut Receiver::allocate()), others.map(Some));
+        assert_eq!(received_by(&mut left), [mine]);
     });
 }
 
@@ -109,12 +109,12 @@ fn each_queue_has_its_own_frames() {
         let frames = [frame(OURS, 7, 100), frame(OURS, 8, 200)];
         let mut second = open_xdp("two", 1);
         send(&mut second, &frames);
-        assert_eq!(heard(&kernel, &mut Receiver::allocate()), frames.clone().map(Some));
+        assert_eq!(received(&kernel, &mut Receiver::allocate()), frames.clone().map(Some));
         assert_eq!(here.receive(|_| {}), 0);
         drop(second);
         send(&mut open_xdp("two", 0), &frames);
-        assert_eq!(heard_by(&mut here), frames);
-        assert_eq!(heard(&kernel, &mut Receiver::allocate()), []);
+        assert_eq!(received_by(&mut here), frames);
+        assert_eq!(received(&kernel, &mut Receiver::allocate()), []);
     });
 }
 
@@ -126,7 +126,7 @@ fn an_interface_without_xdp_in_its_driver_has_it_in_the_kernel() {
         assert!(!socket.is_native() && !socket.is_zero_copy());
         let frames: Vec<_> = (0..100).map(|n| frame(OURS, n, 60 + n as usize)).collect();
         send(&mut socket, &frames);
-        assert_eq!(heard_by(&mut socket), frames);
+        assert_eq!(received_by(&mut socket), frames);
     });
 }
 

@@ -1,5 +1,5 @@
-//! Packets between two hosts by frames that may be lost, doubled and reordered: each packet arrives whole and
-//! once, or the connection ends. What QUIC does across routed networks, inside one network
+//! Packets between two hosts, sent in frames that may be lost, duplicated and reordered: each packet arrives
+//! whole and once, or the connection ends. The equivalent of QUIC across routed networks, inside one network
 //! (docs/protocol/ps.md, "Push and pull by frames").
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]

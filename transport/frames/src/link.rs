@@ -9,44 +9,44 @@ use crate::receiving::{Dropped, Receiving};
 use crate::sending::Sending;
 use crate::words::{Content, PART_HEAD, read, write};
 
-/// Who has nothing to say says hello after this, and before the connection is up.
+/// Interval of hellos from an idle side, also before the connection is up.
 const KEEP_ALIVE: Duration = Duration::from_millis(500);
 const KNOCK: Duration = Duration::from_millis(100);
 /// Hellos that answer are so far apart at least.
 const ANSWER: Duration = Duration::from_millis(10);
 
-/// What a side is told.
+/// Setup of a side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkSetup {
-    /// Its life: another one at each start, and never 0.
+    /// Life: another one at each start, and never 0.
     pub incarnation: u32,
     /// Values of a frame: at least 32.
     pub values_per_frame: usize,
-    /// Bytes of a frame on the wire, and the rate at which frames with values leave; no limit unless told.
+    /// Bytes of a frame on the wire, and the rate at which frames with values leave; no limit unless set.
     pub frame_bytes: usize,
     /// In bit/s.
     pub rate_bps: Option<f64>,
-    /// After so long without a frame the connection has ended.
+    /// Silence after which the connection has ended.
     pub silence: Duration,
 }
 
-/// What happens to a connection.
+/// Event of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// It is up.
+    /// Connection established.
     Up,
-    /// It has ended: what was under way may have arrived.
+    /// Connection ended: packets in flight may have arrived.
     Down,
     /// A packet has arrived.
     Received(Bytes),
     /// A packet is at the other side.
-    Taken {
-        /// What it is called.
+    Acknowledged {
+        /// Id of the packet.
         id: u64,
     },
 }
 
-/// What was dropped, and what was sent again.
+/// Counters of dropped and repeated frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FrameCounters {
     /// Frames that make no sense.
@@ -79,7 +79,7 @@ pub struct FrameLink {
 }
 
 impl FrameLink {
-    /// A side that knows nobody yet.
+    /// Creates a side that is not connected.
     pub fn new(setup: LinkSetup) -> Self {
         FrameLink {
             setup,
@@ -96,19 +96,19 @@ impl FrameLink {
         }
     }
 
-    /// What was dropped, and what was sent again.
+    /// Returns the counters of dropped and repeated frames.
     pub fn counters(&self) -> FrameCounters {
         let sent_again = self.counters.sent_again + self.sending.sent_again;
         FrameCounters { sent_again, ..self.counters }
     }
 
-    /// Sends a packet; what has more priority leaves first. Whether it may: the connection is up, and the
-    /// packet is short enough.
+    /// Sends a packet; higher priorities leave first. Returns false if the connection is down, or the packet
+    /// is too long.
     pub fn send(&mut self, id: u64, data: Bytes, priority: i32) -> bool {
         self.is_up && self.sending.push(id, data, priority)
     }
 
-    /// What has happened, in order.
+    /// Returns the events, in order.
     pub fn next_event(&mut self) -> Option<LinkEvent> {
         self.events.pop_front()
     }
@@ -133,8 +133,8 @@ impl FrameLink {
                 Err(Dropped::Repeated) => self.counters.repeated += 1,
                 Err(Dropped::Malformed) => self.counters.malformed += 1,
             },
-            Content::Taken(taken) => match self.sending.taken(&taken, now) {
-                Some(whole) => self.events.extend(whole.into_iter().map(|id| LinkEvent::Taken { id })),
+            Content::Acknowledgement(taken) => match self.sending.taken(&taken, now) {
+                Some(whole) => self.events.extend(whole.into_iter().map(|id| LinkEvent::Acknowledged { id })),
                 None => self.counters.malformed += 1,
             },
             Content::Hello { .. } => {}
@@ -144,7 +144,7 @@ impl FrameLink {
     /// Both sides know each other once one names the other's number.
     fn hello(&mut self, from: u32, to: u32, is_up: bool, now: Duration) {
         if self.other != Some(from) {
-            // It means a connection that is over: it has to hear of this side as it is.
+            // The frame is for an ended connection: its sender must learn this side's incarnation.
             if to != 0 && to != self.own {
                 self.counters.other_connection += 1;
                 self.answer = Some(true);
@@ -180,7 +180,7 @@ impl FrameLink {
         (self.sending, self.receiving) = (sending(&self.setup), Receiving::default());
     }
 
-    /// Time has gone on.
+    /// Advances time.
     pub fn tick(&mut self, now: Duration) {
         if self.is_up && (now >= self.heard_at + self.setup.silence || self.sending.is_used_up()) {
             self.end();
@@ -197,7 +197,7 @@ impl FrameLink {
         self.said_at.map_or(Duration::ZERO, |at| at + wait)
     }
 
-    /// When [`tick`](Self::tick) or [`next_frame`](Self::next_frame) is due.
+    /// Returns when [`tick`](Self::tick) or [`next_frame`](Self::next_frame) is due.
     pub fn wake_at(&self) -> Duration {
         let hello = self.hello_at();
         let up = self.is_up.then(|| {
@@ -207,17 +207,17 @@ impl FrameLink {
         up.map_or(hello, |up| up.min(hello))
     }
 
-    /// The values of a frame that leaves now, if one does.
+    /// Returns the values of a frame that leaves now, if one does.
     pub fn next_frame(&mut self, now: Duration) -> Option<Vec<u32>> {
         let content = if now >= self.hello_at() {
-            let is_nobody = self.answer.take() == Some(true);
-            let to = self.other.filter(|_| !is_nobody).unwrap_or(0);
+            let is_unknown = self.answer.take() == Some(true);
+            let to = self.other.filter(|_| !is_unknown).unwrap_or(0);
             self.said_at = Some(now);
-            return Some(write(self.own, to, &Content::Hello { is_up: self.is_up && !is_nobody }));
+            return Some(write(self.own, to, &Content::Hello { is_up: self.is_up && !is_unknown }));
         } else if !self.is_up {
             return None;
-        } else if let Some(taken) = self.receiving.say(now) {
-            Content::Taken(taken)
+        } else if let Some(taken) = self.receiving.acknowledge(now) {
+            Content::Acknowledgement(taken)
         } else {
             Content::Part(self.sending.next(now)?)
         };

@@ -1,19 +1,19 @@
-//! Parts on their way in.
+//! Received parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 
-use crate::words::{MOST_RANGES, Part, Taken};
+use crate::words::{Acknowledgement, MOST_RANGES, Part};
 
 /// Parts beyond the first one that lacks which are taken; a packet has no more.
 pub const SPAN: u32 = 1024;
-/// So many parts are acknowledged at once; fewer after this time.
+/// Number of parts that are acknowledged immediately; fewer after this time.
 const BATCH: u32 = 16;
 const DELAY: Duration = Duration::from_millis(5);
 
-/// What became of a part.
+/// Result of a received part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dropped {
     Repeated,
@@ -39,7 +39,7 @@ pub struct Receiving {
 }
 
 impl Receiving {
-    /// A part has arrived; the packet, if it is whole.
+    /// Returns a part has arrived; the packet, if it is whole.
     pub fn take(&mut self, part: Part, now: Duration) -> Result<Option<Bytes>, Dropped> {
         let Part { number, place, parts, data } = part;
         if number < self.next || self.above.contains(&number) {
@@ -80,8 +80,8 @@ impl Receiving {
         ))
     }
 
-    /// Whether a packet may have these numbers: none of them is another packet's or has arrived. So packets
-    /// that never become whole keep only what is within the span.
+    /// Returns whether a packet may have these numbers: none of them is another packet's or has arrived. So
+    /// packets that never complete keep only parts within the span.
     fn may_begin(&self, first: u32, parts: u32) -> bool {
         let Some(end) = first.checked_add(parts) else { return false };
         let ends_before =
@@ -98,18 +98,18 @@ impl Receiving {
             self.next += 1;
         }
         self.unsaid += 1;
-        // What lacks is asked for at once, by the ranges behind it.
+        // Missing parts are requested immediately, by the ranges after them.
         let is_urgent = !self.above.is_empty() || self.unsaid >= BATCH;
         self.due = Some(if is_urgent { now } else { self.due.unwrap_or(now + DELAY) });
     }
 
-    /// When something is to be said.
+    /// Returns when the next acknowledgement is due.
     pub fn due(&self) -> Option<Duration> {
         self.due
     }
 
-    /// What has arrived, if it is to be said now.
-    pub fn say(&mut self, now: Duration) -> Option<Taken> {
+    /// Returns the parts that have arrived, if an acknowledgement is due.
+    pub fn acknowledge(&mut self, now: Duration) -> Option<Acknowledgement> {
         self.due.filter(|due| now >= *due)?;
         (self.due, self.unsaid) = (None, 0);
         let mut above: Vec<(u32, u32)> = Vec::new();
@@ -121,7 +121,7 @@ impl Receiving {
                 _ => above.push((number, 1)),
             }
         }
-        Some(Taken { next: self.next, above })
+        Some(Acknowledgement { next: self.next, above })
     }
 }
 
@@ -138,15 +138,15 @@ mod tests {
     fn parts_in_any_order_make_packets_and_gaps_are_said_at_once() {
         let (mut into, now) = (Receiving::default(), Duration::ZERO);
         assert_eq!(into.take(part(0, 0, 2), now), Ok(None));
-        assert_eq!((into.due(), into.say(now)), (Some(DELAY), None));
-        // Of the packet behind it, whose parts are 2 to 4.
+        assert_eq!((into.due(), into.acknowledge(now)), (Some(DELAY), None));
+        // Of the next packet, whose parts are 2 to 4.
         assert_eq!(into.take(part(4, 2, 3), now), Ok(None));
-        assert_eq!(into.say(now), Some(Taken { next: 1, above: vec![(4, 1)] }));
+        assert_eq!(into.acknowledge(now), Some(Acknowledgement { next: 1, above: vec![(4, 1)] }));
         assert_eq!(into.take(part(4, 2, 3), now), Err(Dropped::Repeated));
         assert_eq!(into.take(part(1, 1, 2), now).unwrap().as_deref(), Some(&[0, 0, 1, 1][..]));
         assert_eq!(into.take(part(3, 1, 3), now), Ok(None));
         assert_eq!(into.take(part(2, 0, 3), now).unwrap().as_deref(), Some(&[2, 2, 3, 3, 4, 4][..]));
-        assert_eq!(into.say(now), Some(Taken { next: 5, above: Vec::new() }));
+        assert_eq!(into.acknowledge(now), Some(Acknowledgement { next: 5, above: Vec::new() }));
         assert!(into.packets.is_empty());
     }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_never_become_whole_do_not_pile_up() {
+    fn packets_that_never_complete_do_not_accumulate() {
         let (mut into, now) = (Receiving::default(), Duration::ZERO);
         for number in 0..10_000 {
             let _ = into.take(part(number, 0, 2), now);

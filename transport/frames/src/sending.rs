@@ -1,4 +1,4 @@
-//! Parts on their way out: a window of them, evenly paced, and again what lacks.
+//! Sent parts: a window of them, evenly paced, and repeats of missing ones.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,18 +7,18 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::receiving::SPAN;
-use crate::words::{Part, Taken};
+use crate::words::{Acknowledgement, Part};
 
-/// Parts under way at first, at least and at most. The window grows and shrinks as TCP Reno's.
+/// Parts in flight at first, at least and at most. The window grows and shrinks as TCP Reno's.
 const FIRST_WINDOW: f64 = 32.0;
 const LEAST_WINDOW: f64 = 4.0;
 const MOST_WINDOW: f64 = 512.0;
-/// A part is taken for lost when one that left so many parts later is here.
+/// Number of later parts whose arrival marks a part as lost.
 const REORDERED: u64 = 3;
-/// What a part's time that was not used lets leave at once later.
+/// Unused pacing time that later parts may use in a burst.
 const CREDIT: Duration = Duration::from_millis(2);
-/// When nothing is heard of parts under way, they are sent again: before a round trip was measured, and the
-/// least and the most time.
+/// Time without an acknowledgement after which parts in flight are repeated: before a round trip was
+/// measured, and its limits.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(250);
 const LEAST_TIMEOUT: Duration = Duration::from_millis(50);
 const MOST_TIMEOUT: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const MOST_TIMEOUT: Duration = Duration::from_secs(1);
 struct Out {
     id: u64,
     part: Part,
-    /// How manieth transmission it was, of all.
+    /// Number of its transmission, of all.
     order: u64,
     sent_at: Duration,
     is_again: bool,
@@ -95,7 +95,7 @@ impl Sending {
         }
     }
 
-    /// A packet is to leave; whether it is short enough.
+    /// Returns a packet is to leave; whether it is short enough.
     pub fn push(&mut self, id: u64, data: Bytes, priority: i32) -> bool {
         if data.len().div_ceil(self.room) > SPAN as usize {
             return false;
@@ -105,7 +105,7 @@ impl Sending {
         true
     }
 
-    /// Whether numbers of parts are used up.
+    /// Returns whether numbers of parts are used up.
     pub fn is_used_up(&self) -> bool {
         self.next > u32::MAX - 2 * SPAN
     }
@@ -120,7 +120,7 @@ impl Sending {
         (self.under_way() as f64) < self.window && (!self.lost.is_empty() || is_new)
     }
 
-    /// A part that leaves now, if one does.
+    /// Returns a part that leaves now, if one does.
     pub fn next(&mut self, now: Duration) -> Option<Part> {
         if now < self.free_at || !self.may() {
             return None;
@@ -155,8 +155,9 @@ impl Sending {
         Some(Cut { id, data, place: 0, parts })
     }
 
-    /// The other side has said what is there; packets that are whole there. `None`: nobody has sent that.
-    pub fn taken(&mut self, taken: &Taken, now: Duration) -> Option<Vec<u64>> {
+    /// Handles an acknowledgement. Returns the packets that are complete at the other side. `None`: the
+    /// numbers were never sent.
+    pub fn taken(&mut self, taken: &Acknowledgement, now: Duration) -> Option<Vec<u64>> {
         let is_sent = |first: u32, count: u32| first.checked_add(count).is_some_and(|end| end <= self.next);
         if taken.next > self.next || !taken.above.iter().all(|(first, count)| is_sent(*first, *count)) {
             return None;
@@ -196,7 +197,7 @@ impl Sending {
         let found: Vec<(u32, u64)> = found.map(|(number, out)| (*number, out.order)).collect();
         for (number, order) in found {
             self.lost.insert(number);
-            // Once for all that was under way then.
+            // Once for all parts that were in flight then.
             if order > self.narrowed {
                 self.narrow(self.window / 2.0);
             }
@@ -209,7 +210,7 @@ impl Sending {
         self.narrowed = self.order;
     }
 
-    /// A round trip took so many seconds (RFC 6298).
+    /// Updates the round-trip time with a sample in seconds (RFC 6298).
     fn measured(&mut self, seconds: f64) {
         self.round_trip = Some(match self.round_trip {
             None => (seconds, seconds / 2.0),
@@ -229,7 +230,7 @@ impl Sending {
         (self.under_way() > 0).then(|| self.progress_at + self.timeout())
     }
 
-    /// Time has gone on.
+    /// Advances time.
     pub fn tick(&mut self, now: Duration) {
         if self.timeout_at().is_some_and(|at| now >= at) {
             self.lost.extend(self.out.keys().copied());
@@ -239,7 +240,7 @@ impl Sending {
         }
     }
 
-    /// When something is due.
+    /// Returns the time of the next action.
     pub fn wake_at(&self) -> Option<Duration> {
         let leaves = self.may().then_some(self.free_at);
         [leaves, self.timeout_at()].into_iter().flatten().min()
@@ -263,11 +264,11 @@ mod tests {
         assert!(out.push(1, Bytes::from_static(b"abcdefghi"), 0));
         assert!(out.push(2, Bytes::from_static(b"x"), 9));
         assert_eq!(all(&mut out, NOW), [(0, 0, 1), (1, 0, 3), (2, 1, 3), (3, 2, 3)]);
-        let taken = |next| Taken { next, above: Vec::new() };
+        let taken = |next| Acknowledgement { next, above: Vec::new() };
         assert_eq!(out.taken(&taken(3), NOW).unwrap(), [2]);
         assert_eq!(out.taken(&taken(4), NOW).unwrap(), [1]);
         assert_eq!(out.taken(&taken(5), NOW), None, "it was never sent");
-        assert_eq!(out.taken(&Taken { next: 4, above: vec![(u32::MAX, 2)] }, NOW), None);
+        assert_eq!(out.taken(&Acknowledgement { next: 4, above: vec![(u32::MAX, 2)] }, NOW), None);
         assert!(!out.push(3, Bytes::from(vec![0; 4 * SPAN as usize + 1]), 0), "longer than any packet");
     }
 
@@ -276,10 +277,10 @@ mod tests {
         let mut out = Sending::new(4, NOW);
         assert!(out.push(1, Bytes::from(vec![0; 40]), 0));
         assert_eq!(all(&mut out, NOW).len(), 10);
-        out.taken(&Taken { next: 1, above: vec![(3, 2)] }, NOW).unwrap();
+        out.taken(&Acknowledgement { next: 1, above: vec![(3, 2)] }, NOW).unwrap();
         assert_eq!(all(&mut out, NOW), [], "three later ones are not here yet");
         let before = out.window;
-        out.taken(&Taken { next: 1, above: vec![(3, 4)] }, NOW).unwrap();
+        out.taken(&Acknowledgement { next: 1, above: vec![(3, 4)] }, NOW).unwrap();
         assert_eq!(all(&mut out, NOW), [(1, 1, 10), (2, 2, 10)]);
         assert!(out.window < before && out.window > before / 2.0 - 1.0, "once: {}", out.window);
         assert_eq!(out.sent_again, 2);

@@ -1,23 +1,23 @@
-//! What a frame's values say, as 32-bit words.
+//! Contents of a frame's values, as 32-bit words.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
 /// Words before the bytes of a part.
 pub const PART_HEAD: usize = 6;
-/// Most ranges that one frame names beside the first.
+/// Most ranges that one frame names in addition to the first.
 pub const MOST_RANGES: usize = 12;
 const PART: u32 = 32;
 const TAKEN: u32 = 33;
 const HELLO: u32 = 34;
 
-/// What a frame says.
+/// Content of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// Part of a packet.
     Part(Part),
-    /// What has arrived.
-    Taken(Taken),
-    /// Who the sender is, and whether the connection is up for it.
+    /// Parts that have arrived.
+    Acknowledgement(Acknowledgement),
+    /// Greeting, with whether the connection is up for the sender.
     Hello { is_up: bool },
 }
 
@@ -33,16 +33,16 @@ pub struct Part {
 
 /// All parts before `next`, and these beyond: from, how many.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct Acknowledgement {
     pub next: u32,
     pub above: Vec<(u32, u32)>,
 }
 
-/// A frame's words: from which connection number to which (0: not known).
+/// Returns a frame's words: from which connection number to which (0: not known).
 pub fn write(from: u32, to: u32, content: &Content) -> Vec<u32> {
     match content {
         Content::Hello { is_up } => vec![HELLO, from, to, u32::from(*is_up)],
-        Content::Taken(Taken { next, above }) => {
+        Content::Acknowledgement(Acknowledgement { next, above }) => {
             let ranges = above.iter().flat_map(|(first, count)| [*first, *count]);
             [TAKEN, from, to, *next].into_iter().chain(ranges).collect()
         }
@@ -61,14 +61,14 @@ pub fn write(from: u32, to: u32, content: &Content) -> Vec<u32> {
     }
 }
 
-/// What words say: from, to, content; `None` for what nobody writes.
+/// Parses words: from, to, content; `None` for words that no sender writes.
 pub fn read(words: &[u32]) -> Option<(u32, u32, Content)> {
     let (&[kind, from, to], rest) = words.split_first_chunk()?;
     let content = match (kind, rest) {
         (HELLO, &[is_up @ (0 | 1)]) => Content::Hello { is_up: is_up == 1 },
         (TAKEN, &[next, ref ranges @ ..]) => {
             let (pairs, []) = ranges.as_chunks::<2>() else { return None };
-            Content::Taken(Taken {
+            Content::Acknowledgement(Acknowledgement {
                 next,
                 above: pairs.iter().map(|[first, count]| (*first, *count)).collect(),
             })
@@ -97,7 +97,7 @@ mod tests {
         let part = |bytes: &'static [u8]| {
             Content::Part(Part { number: 9, place: 1, parts: 3, data: Bytes::from_static(bytes) })
         };
-        let taken = Content::Taken(Taken { next: 4, above: vec![(6, 2), (10, 1)] });
+        let taken = Content::Acknowledgement(Acknowledgement { next: 4, above: vec![(6, 2), (10, 1)] });
         let hellos = [Content::Hello { is_up: true }, Content::Hello { is_up: false }];
         for content in [part(b""), part(b"abcd"), part(b"abcde"), taken].into_iter().chain(hellos) {
             assert_eq!(read(&write(7, 8, &content)), Some((7, 8, content)));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_writes_is_nothing() {
+    fn invalid_words_are_rejected() {
         let part = write(7, 8, &Content::Part(Part { number: 0, place: 0, parts: 1, data: "abcde".into() }));
         for end in 0..part.len() {
             assert_eq!(read(&part[..end]), None, "{end}");
@@ -115,7 +115,7 @@ mod tests {
             words[at] = to;
             words
         };
-        // No such kind; nobody's; place 1 of 1; more bytes than there are, and fewer.
+        // Unknown kind; unknown sender; place 1 of 1; more bytes than there are, and fewer.
         for (at, to) in [(0, 31), (1, 0), (4, 1 << 16 | 1), (5, 9), (5, 4), (5, u32::MAX)] {
             assert_eq!(read(&changed(at, to)), None, "{at} {to}");
         }

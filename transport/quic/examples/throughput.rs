@@ -1,4 +1,4 @@
-//! How many bytes per second one connection carries over the loopback interface.
+//! Throughput of one connection over the loopback interface, in bytes per second.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example for people to read")]
 
 #[allow(dead_code, reason = "the tests need more of it")]

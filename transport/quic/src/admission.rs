@@ -1,4 +1,4 @@
-//! Places for handshakes: connections that have not shown a certificate, or not said what they are for.
+//! Places for handshakes: connections that have not shown a certificate or a label yet.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ const UNCHECKED: usize = 16;
 /// Longest handshake.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// Decision about a connection that begins.
+/// Decision about a new connection.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// Begin the handshake; it keeps the place.
+    /// Handshake, which keeps the place.
     Admit(OwnedSemaphorePermit),
     /// Ask the sender to show that it has the address (RFC 9000, section 8.1.2).
     Check,
@@ -72,6 +72,6 @@ mod tests {
         let of_peers: Vec<_> = (0..1000).filter_map(|_| admit(true, true)).collect();
         assert_eq!(of_peers.len(), PEERS);
         drop((places, of_peers));
-        assert!(admit(false, false).is_some(), "places come back");
+        assert!(admit(false, false).is_some(), "places are free again");
     }
 }

@@ -1,4 +1,4 @@
-//! Connections that are up: who is at the other end, and until when.
+//! Established connections: the peer, and the end of the connection.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::streams::{answers, receive_all};
 
 /// The application's codes of connections that are closed.
 pub(crate) const CLOSED: VarInt = VarInt::from_u32(0);
-/// What an endpoint that is closed says.
+/// Close reason of a closed endpoint.
 pub(crate) const ENDS: &[u8] = b"the site ends";
 const STRANGER: VarInt = VarInt::from_u32(1);
 const REPLACED: VarInt = VarInt::from_u32(2);
-pub(crate) const UNLABELLED: VarInt = VarInt::from_u32(3);
+pub(crate) const UNLABELED: VarInt = VarInt::from_u32(3);
 const DUPLICATE: VarInt = VarInt::from_u32(4);
 const ANSWERED: VarInt = VarInt::from_u32(5);
 /// In the reason of a connection that was refused since another process has its name.
 const ALREADY: &str = "already runs (connected from ";
 
-/// Whether a connection has ended because another process of this one's name is connected there.
+/// Returns whether a connection has ended because another process of this one's name is connected there.
 pub(crate) fn is_duplicate(reason: &ConnectionError) -> bool {
     matches!(reason, ConnectionError::ApplicationClosed(closed) if closed.error_code == DUPLICATE)
 }
 
-/// What a process says that has no peer of this one's name, if that has ended the connection.
+/// Returns the message of a process that has no peer of this one's name, if it has ended the connection.
 pub(crate) fn stranger(reason: &ConnectionError) -> Option<String> {
     match reason {
         ConnectionError::ApplicationClosed(closed) if closed.error_code == STRANGER => {
@@ -39,18 +39,18 @@ pub(crate) fn stranger(reason: &ConnectionError) -> Option<String> {
     }
 }
 
-/// Whether the reason of an [`Event::Down`] says that another process of this one's name is connected to that
-/// peer, and answers: this process is not wanted.
+/// Returns whether the reason of an [`Event::Down`] reports that another live process of this one's name is
+/// connected to that peer: this process is rejected.
 pub fn names_another_process(reason: &str) -> bool {
     reason.contains(ALREADY)
 }
 
-/// Whether the reason of an [`Event::Down`] says that the peer has ended as it should.
+/// Returns whether the reason of an [`Event::Down`] reports that the peer has ended regularly.
 pub fn is_regular_end(reason: &str) -> bool {
     reason.contains("the site ends (code 0)")
 }
 
-/// The text for another process of a peer's name, if one is connected and answers.
+/// Returns the text for another process of a peer's name, if one is connected and answers.
 async fn other_process(shared: &Shared, peer: &str, incarnation: u64) -> Option<String> {
     let current =
         shared.peers().get(peer)?.connection.clone().filter(|current| current.incarnation != incarnation)?;
@@ -75,14 +75,14 @@ pub(crate) async fn answer(shared: &Shared, peer: &str, incarnation: u64, connec
     }
 }
 
-/// The names in the certificate that the other side has shown.
+/// Returns the names in the certificate that the other side has shown.
 pub(crate) fn names(connection: &Connection) -> Vec<String> {
     let shown = connection.peer_identity();
     let chain = shown.and_then(|shown| shown.downcast::<Vec<CertificateDer<'static>>>().ok());
     chain.and_then(|chain| chain.first().map(|own| MutualTls::names(own))).unwrap_or_default()
 }
 
-/// The peer of that certificate, or nobody, who is turned away.
+/// Returns the peer of that certificate; `None` rejects the connection.
 pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> {
     let names = names(connection);
     let peers = shared.peers();
@@ -90,7 +90,7 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
         return Some(name.clone());
     }
     drop(peers);
-    // When it closes, nobody is a peer any more, and nobody is a stranger for that.
+    // A closing endpoint has no peers, and does not count unknown senders for that.
     if shared.is_closed() {
         return None;
     }
@@ -99,7 +99,7 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
     let reason = format!("{} has no peer called {all}; give both the same names", shared.name);
     connection.close(STRANGER, reason.as_bytes());
     if shared.may_warn(&one_line(&all), "stranger") {
-        shared.tell(Event::Stranger { address: connection.remote_address(), names });
+        shared.notify(Event::Stranger { address: connection.remote_address(), names });
     }
     None
 }
@@ -107,7 +107,8 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
 /// Serves both connections to a peer until one ends, and ends the other. Newer ones to the same peer replace
 /// older ones.
 pub(crate) async fn serve(shared: Arc<Shared>, peer: String, pair: Pair) {
-    // A process that connects again replaces its own connection; another one only a process that is gone.
+    // A process that connects again replaces its own connection; another process only replaces one that has
+    // ended.
     if let Some(why) = other_process(&shared, &peer, pair.incarnation).await {
         return pair.close(DUPLICATE, why.as_bytes());
     }
@@ -119,10 +120,10 @@ pub(crate) async fn serve(shared: Arc<Shared>, peer: String, pair: Pair) {
         entry.obstacle = None;
         if last.is_some() {
             let reason = "a newer connection has replaced it".to_owned();
-            shared.tell(Event::Down { peer: peer.clone(), reason });
+            shared.notify(Event::Down { peer: peer.clone(), reason });
         }
-        // In the same critical section, so that ups and downs are told in order.
-        shared.tell(Event::Up { peer: peer.clone() });
+        // In the same critical section, so that ups and downs are reported in order.
+        shared.notify(Event::Up { peer: peer.clone() });
         last
     };
     if let Some(last) = last {
@@ -141,6 +142,6 @@ pub(crate) async fn serve(shared: Arc<Shared>, peer: String, pair: Pair) {
     {
         entry.connection = None;
         entry.obstacle = Some(reason.to_string());
-        shared.tell(Event::Down { peer, reason: reason.to_string() });
+        shared.notify(Event::Down { peer, reason: reason.to_string() });
     }
 }

@@ -16,9 +16,9 @@ use crate::stream_error::StreamError;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// An attempt that takes longer is begun anew.
+/// Limit of an attempt, after which a new one starts.
 const ATTEMPT: Duration = Duration::from_secs(5);
-/// Who waits to be connected to asks why it is not after this time, and then again.
+/// Time after which a side that waits for a connection asks for the reason, and then again.
 const FIRST_QUESTION: Duration = Duration::from_secs(2);
 const QUESTIONS: Duration = Duration::from_secs(5);
 const NO_ANSWER: &str = "no answer";
@@ -44,7 +44,7 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
                 // The handshakes have checked that the certificate is for this name.
                 let began = tokio::time::Instant::now();
                 serve(shared.clone(), peer.clone(), pair).await;
-                // A peer that ends every connection at once is not asked in a loop.
+                // A peer that ends every connection immediately is not asked in a loop.
                 if began.elapsed() > LONGEST_PAUSE {
                     pause = FIRST_PAUSE;
                 }
@@ -57,7 +57,7 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
     }
 }
 
-/// Who is to be connected to, and is not, asks why: another process of its name may be connected.
+/// Asks an unconnected peer for the reason: another process of this name may be connected.
 pub(crate) async fn ask(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: ClientConfig, peer: String) {
     let mut pause = FIRST_QUESTION;
     loop {
@@ -77,12 +77,12 @@ pub(crate) async fn ask(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: 
         let Ok(connecting) = endpoint.connect_with(config.clone(), address, &peer) else { continue };
         let question = async {
             let connection = connecting.await?;
-            Label::question(shared.incarnation).say(&connection).await?;
+            Label::question(shared.incarnation).send(&connection).await?;
             Ok::<_, StreamError>(connection.closed().await)
         };
         match timeout(ATTEMPT, question).await {
             Ok(Ok(reason)) if is_duplicate(&reason) => {
-                shared.tell(Event::Down { peer: peer.clone(), reason: reason.to_string() });
+                shared.notify(Event::Down { peer: peer.clone(), reason: reason.to_string() });
             }
             Ok(Ok(_)) => {}
             Ok(Err(error)) => failed(&shared, &peer, address, &error),
@@ -104,12 +104,12 @@ fn failed(shared: &Shared, peer: &str, address: SocketAddr, error: &StreamError)
     }
 }
 
-/// Waits for both connections, and says what they are for.
+/// Waits for both connections, and labels them.
 async fn both((first, second): (Connecting, Connecting), incarnation: u64) -> Result<Pair, StreamError> {
     let (sending, receiving) = tokio::try_join!(first, second)?;
     let [mine, yours] = Label::both(incarnation);
-    let incarnation = mine.say(&sending).await?;
-    yours.say(&receiving).await?;
+    let incarnation = mine.send(&sending).await?;
+    yours.send(&receiving).await?;
     Ok(Pair { sending, receiving, incarnation })
 }
 

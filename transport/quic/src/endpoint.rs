@@ -14,7 +14,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::admission::{Admission, HANDSHAKE, Verdict};
-use crate::connection::{CLOSED, ENDS, UNLABELLED, answer, known, serve};
+use crate::connection::{CLOSED, ENDS, UNLABELED, answer, known, serve};
 use crate::dial::{ask, dial};
 use crate::error::{OpenError, SendError};
 use crate::event::{Event, Events};
@@ -35,11 +35,11 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Listens, and begins to connect to its peers, for ever until it is [closed](Self::close). To be called
-    /// within a tokio runtime.
+    /// Listens, and connects to its peers until it is [closed](Self::close). Must be called within a tokio
+    /// runtime.
     ///
     /// # Errors
-    /// An address that cannot be had; TLS settings that cannot be used; a name that is not in the
+    /// Returns an error for an unavailable address, unusable TLS settings, or a name that is not in the
     /// certificate.
     pub fn open(options: Options) -> Result<(Self, Events), OpenError> {
         let address = options.listen;
@@ -47,7 +47,7 @@ impl Endpoint {
         Self::open_on(socket, options)
     }
 
-    /// The same on a socket that is bound already; where to listen, `options` need not say.
+    /// Opens an endpoint on a bound socket; the listen address of `options` is ignored.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -75,7 +75,7 @@ impl Endpoint {
         let (config, runtime) = (EndpointConfig::default(), Arc::new(TokioRuntime));
         let endpoint = quinn::Endpoint::new(config, Some(server), socket, runtime);
         let endpoint = endpoint.map_err(|cause| OpenError::Listen { address, cause })?;
-        let (told, told_receiver) = mpsc::unbounded_channel();
+        let (notices, notices_receiver) = mpsc::unbounded_channel();
         let (received, received_receiver) = mpsc::channel(options.events.max(1));
         let untaken = Untaken::new(options.held_bytes);
         let shared = Arc::new(Shared {
@@ -90,17 +90,17 @@ impl Endpoint {
             halves: Mutex::new(Halves::default()),
             counts: Counts::default(),
             warnings: Mutex::new(Warnings::default()),
-            told,
+            notices,
             received,
             changed: Notify::new(),
         });
         let this = Endpoint { shared, endpoint, client };
         tokio::spawn(accept_all(this.shared.clone(), this.endpoint.clone()));
         options.peers.into_iter().for_each(|(name, address)| this.set_peer(&name, address));
-        Ok((this, Events { told: told_receiver, received: received_receiver, untaken }))
+        Ok((this, Events { notices: notices_receiver, received: received_receiver, untaken }))
     }
 
-    /// Adds a peer, or says where it is now. Does nothing once it is closed.
+    /// Adds a peer, or sets its address. Does nothing once the endpoint is closed.
     pub fn set_peer(&self, name: &str, address: SocketAddr) {
         let is_new = {
             let mut peers = self.shared.peers();
@@ -129,20 +129,20 @@ impl Endpoint {
         }
     }
 
-    /// Where it listens.
+    /// Returns the listen address.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.endpoint.local_addr()
     }
 
-    /// Sends a message; returns at once. What has more priority goes first on its connection. `id` comes back
-    /// with how it ended. An [`URGENT`] message fails at once if the peer takes none of the many under way: a
-    /// peer that asks and does not take the answers uses up no memory here.
+    /// Sends a message; returns immediately. Higher priorities go first on the connection. `id` is in the
+    /// event that reports the end. An [`URGENT`] message fails immediately if the peer takes none of the many
+    /// in flight: a peer that asks and does not take the answers uses no memory here.
     ///
     /// # Errors
-    /// A peer that is not known; a message that is too long. There is no event then.
+    /// Returns an error for an unknown peer, or a message that is too long. There is no event then.
     pub fn send(&self, peer: &str, id: u64, data: Bytes, priority: i32) -> Result<(), SendError> {
         let (bytes, most) = (data.len() as u64, self.shared.most_bytes);
         if bytes > most {
@@ -170,7 +170,7 @@ impl Endpoint {
                 Ok(()) => {
                     Counts::add(&shared.counts.sent);
                     let (ended, rtt) = (Instant::now(), connection.rtt());
-                    shared.tell(Event::Acknowledged { peer, id, bytes, started, ended, rtt });
+                    shared.notify(Event::Acknowledged { peer, id, bytes, started, ended, rtt });
                 }
                 Err(error) => shared.fail(&peer, id, streams::reason(&error)),
             }
@@ -179,13 +179,13 @@ impl Endpoint {
         Ok(())
     }
 
-    /// The smoothed round-trip time to a peer; `None` without a connection.
+    /// Returns the smoothed round-trip time to a peer; `None` without a connection.
     pub fn rtt(&self, peer: &str) -> Option<Duration> {
         self.shared.peers().get(peer)?.connection.as_ref().map(|pair| pair.sending.rtt())
     }
 
-    /// What arrived from a peer in bursts since the last call, in bits, and the time that it took, in
-    /// seconds: what the link lets through. `None` until that time is `enough`.
+    /// Returns the bits received from a peer in bursts since the last call, and the duration in seconds: the
+    /// rate of the link. `None` until the duration is `enough`.
     pub fn measured(&self, peer: &str, enough: Duration) -> Option<(f64, f64)> {
         self.shared.peers().get_mut(peer)?.meter.take(enough)
     }
@@ -201,13 +201,13 @@ impl Endpoint {
         self.trouble(peer).map_or_else(|| "not connected yet".to_owned(), |trouble| trouble.to_string())
     }
 
-    /// What was counted so far.
+    /// Returns the counters.
     pub fn counters(&self) -> Counters {
         self.shared.counts.read()
     }
 
-    /// Ends all connections and tells peers so. Messages under way have failed when this returns, and
-    /// [`Events::next`] gives `None` after the last event.
+    /// Ends all connections and notifies the peers. Messages in flight have failed when this returns, and
+    /// [`Events::next`] returns `None` after the last event.
     pub async fn close(&self) {
         {
             // In one critical section, so that no peer is added in between.
@@ -221,7 +221,7 @@ impl Endpoint {
         self.endpoint.wait_idle().await;
         // The sender is here, so there is no error.
         let _ = self.shared.under_way.subscribe().wait_for(|open| open.messages == 0).await;
-        let _ = self.shared.told.send(None); // who takes no events need not know
+        let _ = self.shared.notices.send(None); // without a consumer no notice is needed
     }
 }
 
@@ -233,7 +233,7 @@ async fn accept_all(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
             Verdict::Admit(place) => {
                 tokio::spawn(accept(shared.clone(), incoming, place));
             }
-            // An address that is not validated may be asked to retry, so there is no error.
+            // A client with an unvalidated address may be asked to retry, so there is no error.
             Verdict::Check => drop(incoming.retry()),
             Verdict::Refuse => {
                 Counts::add(&shared.counts.refused);
@@ -243,8 +243,8 @@ async fn accept_all(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
     }
 }
 
-/// Serves a connection once its other side has shown who it is and what the connection is for. Until then it
-/// has its place.
+/// Serves a connection once its other side has shown its certificate and the connection's label. Until then
+/// the connection occupies its place.
 async fn accept(shared: Arc<Shared>, incoming: Incoming, place: OwnedSemaphorePermit) {
     let address = incoming.remote_address();
     let connection = match timeout(HANDSHAKE, incoming).await {
@@ -253,10 +253,10 @@ async fn accept(shared: Arc<Shared>, incoming: Incoming, place: OwnedSemaphorePe
         Err(_) => return failed(&shared, address, None),
     };
     let Some(peer) = known(&shared, &connection) else { return };
-    let Some(label) = Label::hear(&connection, shared.incarnation).await else {
+    let Some(label) = Label::receive(&connection, shared.incarnation).await else {
         Counts::add(&shared.counts.refused);
         tracing::warn!("{peer} at {address} did not send its role");
-        connection.close(UNLABELLED, b"the first message must be the role");
+        connection.close(UNLABELED, b"the first message must be the role");
         return;
     };
     if label.sent_by == SentBy::Neither {
@@ -283,13 +283,13 @@ fn failed(shared: &Shared, address: SocketAddr, error: Option<&ConnectionError>)
     let why = error.map_or_else(|| "it takes too long".to_owned(), ToString::to_string);
     tracing::info!("a connection from {address} was refused: {why}");
     let Some(peer) = peer else { return };
-    // A peer that gives an attempt up does not say why: what was noted before says more.
+    // A peer that abandons an attempt does not say why: the trouble noted before is more precise.
     if !error.is_some_and(gave_up) || shared.trouble(&peer).is_some_and(|trouble| trouble.cause.is_none()) {
         shared.note(&peer, format!("its connection was refused: {why}"));
     }
 }
 
-/// Whether the other side has given up a handshake, without a reason (RFC 9000, section 10.2.3).
+/// Returns whether the other side has given up a handshake, without a reason (RFC 9000, section 10.2.3).
 fn gave_up(error: &ConnectionError) -> bool {
     matches!(error, ConnectionError::ConnectionClosed(close)
         if close.error_code == TransportErrorCode::APPLICATION_ERROR)

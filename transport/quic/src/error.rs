@@ -1,8 +1,8 @@
-//! What can go wrong before a message is under way.
+//! Errors before a message is in flight.
 
 use std::net::SocketAddr;
 
-/// Why there is no endpoint.
+/// Reason that an endpoint cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The address cannot be had.
@@ -12,13 +12,13 @@ pub enum OpenError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// Error of the system.
         cause: std::io::Error,
     },
     /// The TLS settings cannot be used for QUIC.
     #[error("TLS cannot be set up for QUIC: {reason}")]
     Tls {
-        /// What is wrong.
+        /// Problem.
         reason: String,
     },
     /// A name that peers would not find in the certificate.
@@ -40,10 +40,10 @@ pub enum OpenError {
     },
 }
 
-/// Why a message is not sent.
+/// Reason that a message is not sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// Nobody of that name.
+    /// Unknown peer.
     #[error("no peer is called {name}; add it with its address")]
     UnknownPeer {
         /// The name.
@@ -52,9 +52,9 @@ pub enum SendError {
     /// A message that no peer takes.
     #[error("a message of {bytes} bytes; send at most {most} at once")]
     TooLong {
-        /// Its length.
+        /// Length.
         bytes: u64,
-        /// What is allowed.
+        /// Limit in bytes.
         most: u64,
     },
 }

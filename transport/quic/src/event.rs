@@ -1,4 +1,4 @@
-//! What happens.
+//! Events of an endpoint.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -8,30 +8,30 @@ use tokio::sync::mpsc;
 
 use crate::unfinished::Untaken;
 
-/// What happens at an endpoint.
+/// Event of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A connection is up. The one before to the same peer, if any, has been told to be down.
+    /// Established connection. The previous one to the same peer, if any, has been reported as down.
     Up {
-        /// To whom.
+        /// Peer.
         peer: String,
     },
     /// A connection has ended; its messages fail.
     Down {
-        /// To whom.
+        /// Peer.
         peer: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// A message has arrived.
     Received {
-        /// From whom.
+        /// Sender.
         peer: String,
         /// The message.
         data: Bytes,
-        /// When its first bytes were here.
+        /// Arrival of the first bytes.
         started: Instant,
-        /// When all were.
+        /// Arrival of the last bytes.
         ended: Instant,
     },
     /// A message was taken by the peer's consumer.
@@ -42,9 +42,9 @@ pub enum Event {
         id: u64,
         /// The length of the message.
         bytes: u64,
-        /// When it was given to [`send`](crate::Endpoint::send).
+        /// Time of the call of [`send`](crate::Endpoint::send).
         started: Instant,
-        /// When the answer was here.
+        /// Arrival of the answer.
         ended: Instant,
         /// The connection's round-trip time, smoothed.
         rtt: Duration,
@@ -55,25 +55,25 @@ pub enum Event {
         peer: String,
         /// The number with which it was sent.
         id: u64,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// Somebody with a certificate of the authority who is no peer was turned away.
+    /// Rejected connection with a certificate of the authority that is not of a peer.
     Stranger {
-        /// Where from.
+        /// Address.
         address: SocketAddr,
         /// The names in the certificate.
         names: Vec<String>,
     },
 }
 
-/// The events of an endpoint. What is not taken slows peers down. Ends of messages and connections overtake
-/// messages that were received and wait to be taken.
+/// Events of an endpoint. Events that are not taken slow peers down. Ends of messages and connections
+/// overtake received messages that wait to be taken.
 #[derive(Debug)]
 pub struct Events {
-    /// What must not wait: ends of messages and connections. Senders bound it by what they have under way.
-    /// `None` is the last: the endpoint is closed.
-    pub(crate) told: mpsc::UnboundedReceiver<Option<Event>>,
+    /// Events that must not wait: ends of messages and connections. Senders bound them by their messages in
+    /// flight. `None` is the last: the endpoint is closed.
+    pub(crate) notices: mpsc::UnboundedReceiver<Option<Event>>,
     pub(crate) received: mpsc::Receiver<Event>,
     pub(crate) untaken: Untaken,
 }
@@ -85,16 +85,16 @@ impl Drop for Events {
 }
 
 impl Events {
-    /// The next event; `None` when the endpoint is closed and all are taken.
+    /// Returns the next event; `None` when the endpoint is closed and all are taken.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             tokio::select! {
                 biased;
-                Some(told) = self.told.recv() => match told {
+                Some(notices) = self.notices.recv() => match notices {
                     Some(event) => return Some(event),
-                    // What has not come in by now is not wanted any more; what has, is still taken.
+                    // Messages that have not arrived by now are dropped; received ones are still delivered.
                     None => {
-                        self.told.close();
+                        self.notices.close();
                         self.received.close();
                     }
                 },

@@ -1,9 +1,9 @@
 //! QUIC connections between sites: two per pair, one for each direction, with mutual TLS and a stream for
-//! every message, so that a late message holds up no other.
+//! every message, so that a late message does not delay others.
 //!
-//! A message that was sent ends in exactly one [`Event::Acknowledged`] or [`Event::Failed`]. It may have
-//! arrived although it failed, when the connection ended before the answer came: who sends again may send
-//! twice, and nothing is lost without being told.
+//! A sent message ends in exactly one [`Event::Acknowledged`] or [`Event::Failed`]. A failed message may have
+//! arrived, if the connection ended before the answer: a repeat may deliver it twice, and no message is lost
+//! without a report.
 
 mod admission;
 mod congestion;
@@ -31,5 +31,5 @@ pub use options::{Congestion, Options, URGENT};
 pub use shared::Counters;
 pub use trouble::Trouble;
 
-/// What both sides speak (ALPN).
+/// Protocol of both sides (ALPN).
 pub const PROTOCOL: &str = "inart-sites/4";

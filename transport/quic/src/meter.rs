@@ -1,11 +1,11 @@
-//! How fast data arrives on a connection while it does: what a link says of its rate in passing.
+//! Rate at which data arrives on a connection during bursts: a passive measurement of the link.
 
 use std::time::{Duration, Instant};
 
-/// Data that comes after a longer pause begins a new burst. Shorter ones are those of a slow link, or of a
-/// process that had to wait for its turn.
+/// Data after a longer pause starts a new burst. Shorter pauses are those of a slow link, or of a process
+/// that had to wait for its turn.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
-/// Queues and shapers let so much through at once after a pause.
+/// Bytes that queues and shapers pass immediately after a pause.
 const AT_ONCE_BYTES: u64 = 8 << 10;
 
 /// Bytes that followed others closely, and the time that they took.
@@ -19,11 +19,11 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// So many bytes have arrived.
+    /// Records the arrival of bytes.
     pub fn arrived(&mut self, bytes: u64, now: Instant) {
         let pause = self.last.map(|last| now.saturating_duration_since(last));
         self.last = Some(now);
-        // The first bytes of a burst say nothing: they took their time before anybody looked.
+        // The first bytes of a burst show nothing: their duration was not measured.
         let Some(pause) = pause.filter(|pause| *pause <= LONGEST_PAUSE) else {
             self.at_once = bytes;
             return;

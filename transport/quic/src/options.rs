@@ -1,4 +1,4 @@
-//! How an endpoint is set up.
+//! Options of an endpoint.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,22 +12,22 @@ use quinn::{AckFrequencyConfig, IdleTimeout, TransportConfig, VarInt};
 
 use crate::congestion::{ACKNOWLEDGED_TOGETHER, DeliveryRateConfig};
 
-/// A peer that says nothing for so long is gone.
+/// Silence after which a peer counts as disconnected.
 const IDLE: Duration = Duration::from_secs(5);
-/// How often a silent connection is tried.
+/// Interval of probes of a silent connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
-/// Messages under way in one direction of a connection.
+/// Messages in flight in one direction of a connection.
 const STREAMS: u32 = 4096;
-/// Bytes of one message, and of all messages of a connection, that may be under way.
+/// Bytes in flight of one message, and of all messages of a connection.
 const STREAM_WINDOW: u32 = 8 << 20;
 const WINDOW: u32 = 16 << 20;
 
 /// Priority of messages that overtake all others: control messages.
 pub const URGENT: i32 = i32::MAX;
-/// Urgent messages that may be under way to one peer. A peer that takes none is sent no more.
+/// Urgent messages that may be in flight to one peer. A peer that takes none is sent no more.
 pub(crate) const MOST_URGENT: usize = 256;
 
-/// How the rate of a connection follows the network.
+/// Congestion control of a connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Congestion {
     /// CUBIC (RFC 9438).
@@ -41,7 +41,7 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    /// What they are called on command lines.
+    /// Names on command lines.
     pub const NAMES: [&str; 3] = ["delivery-rate", "cubic", "bbr"];
 }
 
@@ -58,16 +58,16 @@ impl FromStr for Congestion {
     }
 }
 
-/// How an endpoint is set up.
+/// Options of an endpoint.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where it listens, by UDP.
+    /// Listen address, by UDP.
     pub listen: SocketAddr,
-    /// Who it is and whom it trusts, for the protocol [`PROTOCOL`](crate::PROTOCOL).
+    /// Identity and trusted authority, for the protocol [`PROTOCOL`](crate::PROTOCOL).
     pub tls: MutualTls,
-    /// Its name: one of the DNS names of its certificate.
+    /// Name: one of the DNS names of its certificate.
     pub name: String,
-    /// Whom it connects to, or lets connect, by name. Of two peers the one whose name is less connects.
+    /// Peers by name. Of two peers the one whose name is less connects.
     pub peers: BTreeMap<String, SocketAddr>,
     /// The longest message, in bytes.
     pub most_bytes: u64,
@@ -75,7 +75,7 @@ pub struct Options {
     /// each at most this, and one message more. Messages above the first limit are refused; above the second
     /// one nothing is read, and peers are slowed down.
     pub held_bytes: u64,
-    /// How connections follow the network.
+    /// Congestion control of connections.
     pub congestion: Congestion,
     /// Events that wait for their consumer; when there are more, peers are slowed down.
     pub events: usize,

@@ -1,8 +1,8 @@
 //! Two connections to a peer, one for the messages of each direction.
 //!
 //! On one connection, quinn sends no acknowledgement while data waits for the congestion window (RFC 9002,
-//! section 7, would let it). Where both directions are full, each would wait for the other's window, and
-//! round-trip times would double. What only receives has no data that waits.
+//! section 7, would permit it). If both directions are full, each would wait for the other's window, and
+//! round-trip times would double. The receiving side of a connection has no queued data.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -13,18 +13,18 @@ use tokio::time::timeout;
 
 use crate::stream_error::StreamError;
 
-/// Who has connected has to say so soon what the connection is for.
+/// Time within which the connecting side must send the label.
 const LABEL: Duration = Duration::from_secs(5);
 const LABEL_BYTES: usize = 17;
-/// What answers a label: the incarnation of who was connected to.
+/// Answer to a label: the incarnation of the accepting side.
 const ANSWER_BYTES: usize = 8;
 
 /// Connections that belong together.
 #[derive(Debug, Clone)]
 pub(crate) struct Pair {
-    /// What this side sends, and answers to it.
+    /// Connection for this side's messages, and their answers.
     pub sending: Connection,
-    /// What the peer sends, and answers to it.
+    /// Connection for the peer's messages, and their answers.
     pub receiving: Connection,
     /// The peer's process: another one has another incarnation.
     pub incarnation: u64,
@@ -37,16 +37,16 @@ impl Pair {
     }
 }
 
-/// Whose messages a connection is for.
+/// Side whose messages a connection has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SentBy {
     WhoConnects,
     WhoAccepts,
-    /// Of none: who is to be connected to asks why it is not.
+    /// Neither side: the connecting side asks why it is not connected.
     Neither,
 }
 
-/// What the first stream of a connection says: which other one it belongs to, and what it is for.
+/// Label, the first stream of a connection: its pair, and its purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Label {
     pair: u64,
@@ -62,7 +62,7 @@ impl Label {
         [SentBy::WhoConnects, SentBy::WhoAccepts].map(|sent_by| Label { pair, sent_by, incarnation })
     }
 
-    /// That of a question why there is no connection.
+    /// Returns that of a question why there is no connection.
     pub fn question(incarnation: u64) -> Self {
         Label { pair: draw(), sent_by: SentBy::Neither, incarnation }
     }
@@ -93,8 +93,8 @@ impl Label {
         Some(Label { pair: u64::from_be_bytes(*pair), sent_by, incarnation })
     }
 
-    /// Says it, by who has connected; the incarnation of the other side.
-    pub async fn say(self, connection: &Connection) -> Result<u64, StreamError> {
+    /// Sends the label from the connecting side. Returns the incarnation of the other side.
+    pub async fn send(self, connection: &Connection) -> Result<u64, StreamError> {
         let (mut send, mut answer) = connection.open_bi().await?;
         send.write_all(&self.encode()).await?;
         send.finish()?;
@@ -103,8 +103,8 @@ impl Label {
         Ok(u64::from_be_bytes(incarnation))
     }
 
-    /// Hears it, by who was connected to. `None`: the peer says something else, or nothing.
-    pub async fn hear(connection: &Connection, incarnation: u64) -> Option<Self> {
+    /// Receives the label at the accepting side. `None`: the peer sends something else, or nothing.
+    pub async fn receive(connection: &Connection, incarnation: u64) -> Option<Self> {
         let hear = async {
             let (mut answers, mut receive) = connection.accept_bi().await.ok()?;
             let mut bytes = [0; LABEL_BYTES];
@@ -126,7 +126,7 @@ pub(crate) fn new_incarnation() -> u64 {
     draw()
 }
 
-/// Accepted connections whose other one has not come, by peer.
+/// Accepted connections whose pair is incomplete, by peer.
 #[derive(Debug, Default)]
 pub(crate) struct Halves(BTreeMap<String, (Label, Connection)>);
 
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_come_back_as_they_were_and_pairs_differ() {
+    fn labels_are_read_back_unchanged_and_pairs_differ() {
         let [first, second] = Label::both(7);
         assert_eq!((first.pair, first.sent_by), (second.pair, SentBy::WhoConnects));
         for label in [first, second, Label::question(7)] {

@@ -1,4 +1,5 @@
-//! Why TLS with another process fails: the cause and its fix, for the side that refuses and the one refused.
+//! Reason that TLS with another process fails: the cause and its fix, for the side that refuses and the one
+//! refused.
 
 use std::fmt;
 
@@ -15,7 +16,7 @@ pub(crate) struct Refusal {
     /// Whether this process does not accept the other one; else the other one does not accept this process.
     is_own: bool,
     cause: Cause,
-    /// The protocol that this process speaks (ALPN).
+    /// Protocol of this process (ALPN).
     protocol: String,
 }
 
@@ -40,7 +41,7 @@ impl Refusal {
     pub fn of(error: &ConnectionError, protocol: &str) -> Option<Self> {
         let (code, said, is_own) = match error {
             ConnectionError::TransportError(error) => (error.code, one_line(&error.reason), true),
-            // These words are of a process that has not shown who it is.
+            // This text is of a process that has not shown a certificate.
             ConnectionError::ConnectionClosed(close) => {
                 (close.error_code, one_line(&String::from_utf8_lossy(&close.reason)), false)
             }
@@ -53,7 +54,7 @@ impl Refusal {
 }
 
 impl Cause {
-    /// `said`: in the words of the library at the side that refuses.
+    /// Creates the refusal of an alert. `said` is the text of the library at the side that refuses.
     fn of(alert: AlertDescription, said: String) -> Self {
         match alert {
             AlertDescription::CertificateExpired if said.contains("not valid yet") => Cause::NotYetValid,
@@ -75,7 +76,7 @@ impl Cause {
     }
 }
 
-/// The names in rustls's words, such as `… certificate is only valid for DnsName("b")`.
+/// Returns the names in rustls's words, such as `… certificate is only valid for DnsName("b")`.
 fn names_in(said: &str) -> Option<String> {
     let (_, names) = said.split_once("only valid for ")?;
     Some(names.replace("DnsName(\"", "").replace("\")", ""))
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_behind_is_told_from_an_old_certificate() {
+    fn a_slow_clock_differs_from_an_old_certificate() {
         let said = here(45, "invalid peer certificate: certificate not valid yet: verification time 1");
         assert!(said.expect("TLS has failed").starts_with("its certificate is not valid yet; renew"));
         let said = there(45, "invalid peer certificate: certificate expired: verification time 9");

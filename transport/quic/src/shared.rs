@@ -1,4 +1,4 @@
-//! What the tasks of an endpoint share.
+//! State that the tasks of an endpoint share.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::trouble::Trouble;
 use crate::unfinished::Untaken;
 use crate::warnings::Warnings;
 
-/// What an endpoint has counted.
+/// Counters of an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Messages that peers took.
@@ -29,10 +29,10 @@ pub struct Counters {
     pub read_bytes: u64,
     /// Messages that failed.
     pub failed: u64,
-    /// Connections with a certificate of the authority from who is no peer.
+    /// Connections with a certificate of the authority that is not of a peer.
     pub unknown_senders: u64,
-    /// Connections that ended before they were up: no certificate, one of another authority, or none at all;
-    /// and those of peers that do not say what they are for.
+    /// Connections that ended before they were up: without a certificate, or with one of another authority;
+    /// and connections of peers that do not send a label.
     pub refused: u64,
     /// Messages longer than allowed.
     pub too_long: u64,
@@ -77,9 +77,9 @@ pub(crate) struct Peer {
     pub address: SocketAddr,
     pub connection: Option<Pair>,
     pub meter: Meter,
-    /// Why the last attempt to connect has failed, or the last connection has ended.
+    /// Reasons of the last failed attempts to connect, or of the ends of the last connections.
     pub obstacle: Option<String>,
-    /// Places for urgent messages that are under way.
+    /// Places for urgent messages in flight.
     pub urgent: Arc<Semaphore>,
 }
 
@@ -90,7 +90,7 @@ impl Peer {
     }
 }
 
-/// Whether an endpoint is open, and what it has under way.
+/// Whether an endpoint is open, and its work in flight.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Open {
     pub is_closed: bool,
@@ -100,9 +100,9 @@ pub(crate) struct Open {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub name: String,
-    /// The protocol that both sides have to speak (ALPN).
+    /// Protocol that both sides must support (ALPN).
     pub protocol: String,
-    /// Tells this process from another one of its name.
+    /// Distinguishes this process from others of its name.
     pub incarnation: u64,
     pub most_bytes: u64,
     pub held_bytes: u64,
@@ -114,7 +114,7 @@ pub(crate) struct Shared {
     pub halves: Mutex<Halves>,
     pub counts: Counts,
     pub warnings: Mutex<Warnings>,
-    pub told: mpsc::UnboundedSender<Option<Event>>,
+    pub notices: mpsc::UnboundedSender<Option<Event>>,
     pub received: mpsc::Sender<Event>,
     /// Wakes dialling tasks: an address has changed.
     pub changed: Notify,
@@ -143,7 +143,7 @@ impl Shared {
         }
     }
 
-    /// Why there is no connection to a peer; `None` if there is one, or no such peer.
+    /// Returns why there is no connection to a peer; `None` if there is one, or no such peer.
     pub fn trouble(&self, peer: &str) -> Option<Trouble> {
         let peers = self.peers();
         let entry = peers.get(peer).filter(|entry| entry.connection.is_none())?;
@@ -155,7 +155,7 @@ impl Shared {
         Some(Refusal::of(error, &self.protocol)?.to_string())
     }
 
-    /// Whether a warning about a process is due, with that cause.
+    /// Returns whether a warning about a process is due, with that cause.
     pub fn may_warn(&self, about: &str, cause: &str) -> bool {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         warnings.is_due(about, cause, Instant::now())
@@ -169,7 +169,7 @@ impl Shared {
         self.note(peer, cause);
     }
 
-    /// The peer with that address.
+    /// Returns the peer with that address.
     pub fn peer_at(&self, address: SocketAddr) -> Option<String> {
         let same = |one: SocketAddr| (one.ip().to_canonical(), one.port());
         let peers = self.peers();
@@ -181,23 +181,23 @@ impl Shared {
         self.under_way.borrow().is_closed
     }
 
-    /// A message begins.
+    /// Counts a new message.
     pub fn begin(&self) {
         self.under_way.send_modify(|open| open.messages += 1);
     }
 
-    /// A message has ended, and its end was told.
+    /// Counts a message whose end was reported.
     pub fn end(&self) {
         self.under_way.send_modify(|open| open.messages -= 1);
     }
 
-    /// Tells the consumer; if there is none any more, nobody has to know.
-    pub fn tell(&self, event: Event) {
-        let _ = self.told.send(Some(event));
+    /// Sends an event to the consumer, if it still exists.
+    pub fn notify(&self, event: Event) {
+        let _ = self.notices.send(Some(event));
     }
 
     pub fn fail(&self, peer: &str, id: u64, reason: impl ToString) {
         Counts::add(&self.counts.failed);
-        self.tell(Event::Failed { peer: peer.to_owned(), id, reason: reason.to_string() });
+        self.notify(Event::Failed { peer: peer.to_owned(), id, reason: reason.to_string() });
     }
 }

@@ -1,8 +1,8 @@
-//! Why a stream ended early.
+//! Reason that a stream ended early.
 
 use quinn::{ConnectionError, ReadError, ReadExactError, WriteError};
 
-/// Why a message was not taken.
+/// Reason that a message was not taken.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StreamError {
     #[error(transparent)]
@@ -16,7 +16,7 @@ pub(crate) enum StreamError {
 }
 
 impl StreamError {
-    /// The end of the stream's connection, if that has ended the stream.
+    /// Returns the end of the stream's connection, if that has ended the stream.
     pub fn connection(&self) -> Option<&ConnectionError> {
         match self {
             StreamError::Connection(lost)

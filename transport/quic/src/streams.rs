@@ -1,5 +1,5 @@
-//! Messages: a stream each. Eight bytes say how long it is, then it follows; one byte comes back when the
-//! peer's consumer has it.
+//! Messages: a stream each. Eight bytes give the length, then the message follows; the peer answers with one
+//! byte when its consumer has the message.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ const PROBE: u64 = u64::MAX;
 /// A process that does not answer within this time, and four round trips, has failed.
 const ANSWER: Duration = Duration::from_millis(1500);
 
-/// Whether the process at the other end answers.
+/// Returns whether the process at the other end answers.
 pub(crate) async fn answers(connection: &Connection) -> bool {
     let question = async {
         let (mut send, mut receive) = connection.open_bi().await?;
@@ -36,7 +36,7 @@ pub(crate) async fn answers(connection: &Connection) -> bool {
     tokio::time::timeout(ANSWER + 4 * connection.rtt(), question).await.is_ok_and(|answer| answer.is_ok())
 }
 
-/// In words that help who has sent it.
+/// Returns a text for the sender.
 pub(crate) fn reason(error: &StreamError) -> String {
     match error {
         StreamError::Write(WriteError::Stopped(TOO_LONG))
@@ -47,7 +47,7 @@ pub(crate) fn reason(error: &StreamError) -> String {
         | StreamError::Read(ReadExactError::ReadError(ReadError::Reset(TOO_MANY))) => {
             "the peer holds too many bytes of unfinished messages; send fewer messages at once".to_owned()
         }
-        // "connection lost" does not say why.
+        // "connection lost" does not name the cause.
         other => other.connection().map_or_else(|| other.to_string(), ToString::to_string),
     }
 }

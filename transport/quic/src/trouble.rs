@@ -3,12 +3,12 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Where a peer without a connection is, and why there is none. Reads as "192.0.2.1:7400: no answer".
+/// Address of a peer without a connection, and the reason. Reads as "192.0.2.1:7400: no answer".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// Its address.
+    /// Address.
     pub address: SocketAddr,
-    /// How the last attempt to connect has failed, or the last connection has ended; `None` before the first.
+    /// Failure of the last attempt to connect, or end of the last connection; `None` before the first.
     pub cause: Option<String>,
 }
 

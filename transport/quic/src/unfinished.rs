@@ -30,7 +30,7 @@ impl Unfinished {
         Unfinished { most, ledger: Arc::default() }
     }
 
-    /// Begins a message, which counts until it is dropped.
+    /// Starts a message, which counts until it is dropped.
     pub fn begin(&self) -> OneUnfinished {
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         ledger.begun += 1;

@@ -15,8 +15,8 @@ const MOST_EACH: usize = 4;
 pub(crate) struct Warnings(BTreeMap<String, Vec<(Instant, String)>>);
 
 impl Warnings {
-    /// Whether a warning about a process is due; then it counts as printed. Of more than 256 processes, each
-    /// 5 s at most one more is warned of.
+    /// Returns whether a warning about a process is due; then it counts as printed. Of more than 256
+    /// processes, each 5 s at most one more is warned of.
     pub fn is_due(&mut self, about: &str, text: &str, now: Instant) -> bool {
         let is_old = |at: Instant, pause| now.saturating_duration_since(at) >= pause;
         if !self.0.contains_key(about) && !self.has_room(is_old) {
@@ -35,7 +35,8 @@ impl Warnings {
         is_due
     }
 
-    /// Whether another process may be warned of; the one that was warned of longest ago is forgotten for it.
+    /// Returns whether another process may be warned of; the one that was warned of longest ago is forgotten
+    /// for it.
     fn has_room(&mut self, is_old: impl Fn(Instant, Duration) -> bool) -> bool {
         if self.0.len() < MOST {
             return true;
@@ -53,7 +54,8 @@ impl Warnings {
 mod tests {
     use super::*;
 
-    /// When which of the causes is printed, in s, if attempts fail each second for this many seconds.
+    /// Returns the seconds at which each of the causes is printed, if attempts fail each second for this many
+    /// seconds.
     fn printed(seconds: u64, cause: impl Fn(u64) -> &'static str) -> Vec<(u64, &'static str)> {
         let (mut warnings, start) = (Warnings::default(), Instant::now());
         let all = (0..seconds).map(|second| (second, cause(second)));

@@ -9,7 +9,7 @@ use inart_quic::{Endpoint, Event, Events, SendError, names_another_process};
 
 use crate::support::{Authority, TIMEOUT, find, is_up, next, pattern};
 
-/// Two endpoints that know each other.
+/// Returns two endpoints that know each other.
 async fn pair(authority: &Authority) -> [(Endpoint, Events); 2] {
     let (a, mut a_events) = authority.open("a", &BTreeMap::new());
     let peers = BTreeMap::from([("a".to_owned(), a.address().unwrap())]);
@@ -98,7 +98,7 @@ async fn what_is_too_long_is_refused_on_both_sides() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_peer_that_ends_and_comes_back_is_connected_again() {
+async fn a_peer_that_ends_and_restarts_is_connected_again() {
     let authority = Authority::found("one");
     let [(a, mut a_events), (b, b_events)] = pair(&authority).await;
     let address = b.address().unwrap();
@@ -108,7 +108,7 @@ async fn a_peer_that_ends_and_comes_back_is_connected_again() {
     a.send("b", 5, pattern(100, 0), 0).unwrap();
     assert!(matches!(next(&mut a_events).await, Event::Failed { id: 5, .. }));
     drop(b);
-    // Its socket is let go when its last task has ended.
+    // Its socket is closed when its last task has ended.
     let peers = BTreeMap::from([("a".to_owned(), a.address().unwrap())]);
     let mut options = authority.options("b", &peers);
     options.listen = address;
@@ -139,7 +139,7 @@ async fn a_slow_consumer_slows_the_sender_and_loses_nothing() {
     for id in 0..MESSAGES {
         a.send("b", id, pattern(200_000, id as usize), 0).unwrap();
     }
-    // Nobody takes anything: no more are acknowledged than have room.
+    // Without a consumer, only as many messages are acknowledged as have room.
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(a.counters().sent <= 2, "{} acknowledged", a.counters().sent);
     let mut sizes = 0;
@@ -155,7 +155,7 @@ async fn a_slow_consumer_slows_the_sender_and_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closing_fails_what_is_under_way_and_ends_the_events() {
+async fn closing_fails_messages_in_flight_and_ends_the_events() {
     let authority = Authority::found("one");
     let [(a, mut a_events), (b, _b_events)] = pair(&authority).await;
     for id in 0..50 {
@@ -172,8 +172,8 @@ async fn closing_fails_what_is_under_way_and_ends_the_events() {
     drop(b);
 }
 
-/// A second process called `name`, at an address of its own, beside one that is connected to `other` and
-/// answers. The reason that it receives, while the first one stays connected.
+/// Starts a second process called `name`, at an address of its own, while the first is connected to `other`
+/// and answers. Returns the reason that the second receives, while the first one stays connected.
 async fn second(name: &str, other: &str) -> String {
     let authority = Authority::found("one");
     let (there, mut events) = authority.open(other, &BTreeMap::new());
@@ -183,11 +183,11 @@ async fn second(name: &str, other: &str) -> String {
     find(&mut events, is_up).await;
     find(&mut first_events, is_up).await;
     let (_second, mut second_events) = authority.open(name, &peers);
-    let told = find(&mut second_events, |event| matches!(event, Event::Down { .. })).await;
+    let event = find(&mut second_events, |event| matches!(event, Event::Down { .. })).await;
     // The first one is connected as before.
     first.send(other, 5, pattern(100, 0), 0).unwrap();
     find(&mut first_events, |event| matches!(event, Event::Acknowledged { id: 5, .. })).await;
-    let Event::Down { reason, .. } = told else { unreachable!() };
+    let Event::Down { reason, .. } = event else { unreachable!() };
     reason
 }
 
@@ -201,8 +201,8 @@ async fn a_second_process_of_one_name_is_refused_whether_it_dials_or_is_dialled(
     }
 }
 
-/// The process is gone without a word, as after kill -9: its connections are there until they are silent for
-/// too long, and nothing answers.
+/// The process ends without a message, as after kill -9: its connections exist until they are silent for too
+/// long, and nothing answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_starts_again_replaces_one_that_does_not_answer() {
     let authority = Authority::found("one");

@@ -1,4 +1,4 @@
-//! What endpoints hold to when others do not: kills, slow consumers, wrong names, the end.
+//! Guarantees of endpoints under faults: kills, slow consumers, wrong names, the end.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +40,7 @@ async fn a_peer_whose_certificate_has_two_names_is_connected_by_the_one_asked_fo
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_sends_too_much_is_told_why_and_how_long_a_message_took() {
+async fn the_sender_of_a_too_long_message_learns_the_reason_and_durations() {
     let authority = Authority::found("one");
     let (a, mut a_events) = authority.open("a", &BTreeMap::new());
     let mut options = authority.options("b", &at("a", &a));
@@ -49,7 +49,7 @@ async fn who_sends_too_much_is_told_why_and_how_long_a_message_took() {
     let (b, _b_events) = Endpoint::open_on(UdpSocket::bind("127.0.0.1:0").unwrap(), options).unwrap();
     a.set_peer("b", b.address().unwrap());
     find(&mut a_events, is_up).await;
-    // What fits into the windows at once, and what does not.
+    // A message that fits into the windows at once, and one that does not.
     for length in [1001, 30 << 20] {
         a.send("b", 1, pattern(length, 0), 0).unwrap();
         let Event::Failed { reason, .. } = next(&mut a_events).await else { panic!("not failed") };
@@ -101,7 +101,7 @@ async fn what_a_slow_consumer_does_not_take_is_not_read() {
     assert_eq!(b.counters().read_bytes, MESSAGES * BYTES);
 }
 
-/// An endpoint that can be killed: what runs it is taken away, so that it tells nobody.
+/// Returns an endpoint that can be killed: its runtime is dropped, so that it notifies no peer.
 fn killable(
     authority: &Authority,
     name: &str,
@@ -115,7 +115,7 @@ fn killable(
     let (endpoint, events) = loop {
         match Endpoint::open(options.clone()) {
             Ok(opened) => break opened,
-            // The one before it has not let go of the address yet.
+            // The one before it has not released the address yet.
             Err(_) => std::thread::sleep(Duration::from_millis(20)),
         }
     };
@@ -133,7 +133,7 @@ async fn kill_and_restart(victim: &str) {
     let address = killed.address().unwrap();
     m.set_peer(victim, address);
     find(&mut m_events, is_up).await;
-    // Nobody takes them, so that they are under way when it is killed.
+    // No consumer takes them, so that they are in flight when the endpoint is killed.
     let data = pattern(8 << 20, 5);
     for id in 0..MESSAGES {
         m.send(victim, id, data.clone(), 0).unwrap();
@@ -178,7 +178,7 @@ async fn a_peer_that_is_connected_to_is_killed_and_restarts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_closing_all_ends_are_told_and_then_nothing() {
+async fn after_closing_all_ends_are_reported_and_then_nothing() {
     const MESSAGES: u64 = 50;
     let authority = Authority::found("one");
     let (a, mut a_events) = authority.open("a", &BTreeMap::new());
@@ -202,11 +202,11 @@ async fn after_closing_all_ends_are_told_and_then_nothing() {
     assert!(a.send("b", 99, Bytes::new(), 0).is_err());
     let down = find(&mut b_events, |event| matches!(event, Event::Down { .. })).await;
     let Event::Down { reason, .. } = down else { unreachable!() };
-    // The packet that says why may be lost; then the next one to the closed address is answered by a reset.
+    // The packet with the reason may be lost; then a reset answers the next one to the closed address.
     assert!(reason.contains("the site ends") || reason == "reset by peer", "{reason}");
 }
 
-/// A program that speaks QUIC, has a certificate, and is no endpoint.
+/// Returns a program that uses QUIC, has a certificate, and is not an endpoint.
 async fn other_program(authority: &Authority, name: &str, to: SocketAddr) -> quinn::Connection {
     let tls = QuicClientConfig::try_from(authority.identify(name).client()).unwrap();
     let client = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -226,7 +226,7 @@ async fn a_peer_that_does_not_say_what_its_connection_is_for_is_refused() {
     let reason = tokio::time::timeout(TIMEOUT, connection.closed()).await.unwrap().to_string();
     assert!(reason.contains("the first message must be the role"), "{reason}");
     assert_eq!(b.counters().refused, 1);
-    // One connection makes no pair, nor do two for the same side, nor two of different pairs.
+    // One connection is not a pair, nor are two for the same side, or two of different pairs.
     let mut other_pair = label;
     (other_pair[0], other_pair[8]) = (8, 1);
     let mut open = Vec::new();

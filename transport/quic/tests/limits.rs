@@ -1,5 +1,5 @@
-//! How much memory one peer can have another one keep: counted by the peer, as bytes of messages that were
-//! neither refused nor slowed down.
+//! Memory that one peer can make another one use: counted by the peer, as bytes of messages that were neither
+//! refused nor slowed down.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::support::{Authority, TIMEOUT, find, is_up, next, pattern};
 
 const MIB: usize = 1 << 20;
 
-/// A program that connects as an endpoint does, and sends what it likes. `b`: the endpoint's name.
+/// Returns a program that connects as an endpoint does, and sends arbitrary data. `b`: the endpoint's name.
 async fn connect(authority: &Authority, name: &str, to: SocketAddr) -> (quinn::Endpoint, Vec<Connection>) {
     let client = program(authority, name);
     let connections = pair_of(&client, to, 7).await;
@@ -54,7 +54,7 @@ async fn a_process_replaces_its_own_connections() {
     let client = program(&authority, "a");
     let first = pair_of(&client, b.address().unwrap(), 1).await;
     find(&mut events, is_up).await;
-    // Its process answers what b asks it.
+    // Its process answers the question of b.
     let answering = first[1].clone();
     tokio::spawn(async move {
         while let Ok((mut answers, _)) = answering.accept_bi().await {
@@ -107,7 +107,7 @@ async fn messages_that_do_not_end_take_no_more_than_the_stated_memory() {
     for _ in 0..30 {
         kept.extend(leave_open(&connections[0], &block).await);
     }
-    // What was written may be under way; then it is refused or read.
+    // Written data may be in flight; then it is refused or read.
     let mut last = u64::MAX;
     while last != b.counters().read_bytes {
         last = b.counters().read_bytes;
@@ -141,7 +141,7 @@ async fn messages_that_do_not_end_take_no_more_than_the_stated_memory() {
     assert!(data[..block.len()] == block[..]);
 }
 
-/// A peer that asks and takes no answers is sent few of them; other messages go on.
+/// A peer that asks and takes no answers is sent few of them; other messages continue.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_peer_that_takes_no_urgent_messages_is_sent_few() {
     const MOST: usize = 256;
@@ -158,7 +158,7 @@ async fn a_peer_that_takes_no_urgent_messages_is_sent_few() {
         let Event::Failed { id, reason, .. } = event else { panic!("{event:?}") };
         assert_eq!((id, &*reason), (refused, "the peer takes no messages"));
     }
-    // The others are under way until the end.
+    // The others are in flight until the end.
     b.close().await;
     let mut left = 0;
     while let Some(event) = tokio::time::timeout(TIMEOUT, events.next()).await.unwrap() {

@@ -38,7 +38,8 @@ async fn until(what: &str, is_so: impl Fn() -> bool) {
     assert!(tokio::time::timeout(TIMEOUT, wait).await.is_ok(), "never: {what}; {:?}", log::warnings(&[]));
 }
 
-/// `a` looks for `b` at a process whose name and certificate are `there`: the warnings of both.
+/// Makes `a` connect to `b` at a process whose name and certificate are `there`. Returns the warnings of
+/// both.
 async fn both_warn(here: MutualTls, there: (&str, MutualTls), at_a: &str, at_b: &str) {
     log::keep();
     let (b, b_address) = open(there.0, there.1, &[]);

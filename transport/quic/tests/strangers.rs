@@ -1,5 +1,5 @@
-//! Strangers that begin handshakes and do not end them: how much the endpoint sends them, and whether peers
-//! still connect.
+//! Unknown senders that start handshakes and do not end them: how much the endpoint sends them, and whether
+//! peers still connect.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ fn one_way(to: SocketAddr, answered: Vec<Arc<AtomicU64>>, is_over: Arc<AtomicBoo
         std::thread::spawn(move || {
             let mut data = [0; 2048];
             while !is_over.load(SeqCst) {
-                // A stranger says no more once it has an answer. The system may drop a datagram of many
+                // An unknown sender stops once it has an answer. The system may drop one of many datagrams
                 // before.
                 if count.load(SeqCst) == 0
                     && let Ok((length, _)) = inside.recv_from(&mut data)
@@ -54,7 +54,7 @@ async fn strangers_that_end_no_handshake_take_few_places_and_peers_connect() {
     let answered: Vec<_> = (0..STRANGERS).map(|_| Arc::new(AtomicU64::new(0))).collect();
     let is_over = Arc::new(AtomicBool::new(false));
     let addresses = one_way(b.address().unwrap(), answered.clone(), is_over.clone());
-    // They need no certificate to begin.
+    // A handshake starts without a certificate.
     let tls = Authority::found("other").identify("x");
     let tls = QuicClientConfig::try_from(tls.client()).unwrap();
     let client = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -70,7 +70,7 @@ async fn strangers_that_end_no_handshake_take_few_places_and_peers_connect() {
     };
     tokio::time::timeout(TIMEOUT, all_are_answered).await.unwrap();
     let served = answered.iter().filter(|bytes| bytes.load(SeqCst) >= FLIGHT).count();
-    assert!(served <= 16, "{served} handshakes of {STRANGERS} were begun without a check of the address");
+    assert!(served <= 16, "{served} handshakes of {STRANGERS} were started without a check of the address");
     // A peer connects meanwhile.
     let (a, _a_events) = authority.open("a", &BTreeMap::from([("b".to_owned(), b.address().unwrap())]));
     b.set_peer("a", a.address().unwrap());

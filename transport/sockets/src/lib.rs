@@ -8,12 +8,12 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-/// Listens on a socket at that path. A socket that nobody listens on any more is replaced: a process that was
-/// killed leaves its own behind. Nothing else is ever removed.
+/// Listens on a socket at that path. A socket without a listener is replaced: a killed process leaves its
+/// socket behind. No other file is ever removed.
 ///
 /// # Errors
-/// There is something else than a socket at the path (also a symbolic link to one), somebody listens there,
-/// or the system refuses.
+/// Returns an error if something other than a socket is at the path (also a symbolic link to one), another
+/// process listens there, or the system refuses.
 pub fn listen(path: &Path) -> io::Result<UnixListener> {
     remove_stale(path)?;
     UnixListener::bind(path)
@@ -22,7 +22,7 @@ pub fn listen(path: &Path) -> io::Result<UnixListener> {
 fn remove_stale(path: &Path) -> io::Result<()> {
     let kind = match fs::symlink_metadata(path) {
         Ok(found) => found.file_type(),
-        // Binding tells whatever is wrong with the folder.
+        // Binding reports any problem of the folder.
         Err(_) => return Ok(()),
     };
     if !kind.is_socket() {

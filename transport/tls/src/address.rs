@@ -1,9 +1,9 @@
-//! Which addresses stay on this machine.
+//! Addresses that stay on this machine.
 
 use std::net::IpAddr;
 
-/// Whether a gRPC address is on this machine only: `unix:…`, or `localhost`, or a loopback IP address; with
-/// or without a scheme and a port.
+/// Returns whether a gRPC address is on this machine only: `unix:…`, or `localhost`, or a loopback IP
+/// address; with or without a scheme and a port.
 pub fn is_local(address: &str) -> bool {
     if address.starts_with("unix:") {
         return true;

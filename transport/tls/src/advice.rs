@@ -1,5 +1,5 @@
-//! What to change when a connection is refused, in words that error messages share. A command that has
-//! options for these settings adds their names.
+//! Advice for refused connections, in texts that error messages share. A command that has options for these
+//! settings adds their names.
 
 /// Use TLS, with an authority and an identity of one's own.
 pub const USE_TLS: &str = "connect by TLS";

@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::{EndpointError, Security, TlsFailure, endpoint, failure_at, innermost};
 use tonic::transport::{Channel, Endpoint};
 
-/// Why there is no connection.
+/// Reason that a connection failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ChannelError {
-    /// The address cannot be understood, or not be reached the way that was asked for.
+    /// Address that cannot be parsed, or not be reached with the requested security.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
     /// Nothing answers there.
@@ -30,28 +30,29 @@ pub enum ChannelError {
     },
 }
 
-/// A server of this workspace that does not answer a ping for this long is gone, whatever its sockets say: a
-/// stopped process keeps them.
+/// Time without an answer to a ping after which a server of this workspace counts as failed, whatever its
+/// sockets show: a stopped process keeps them.
 const KEEPALIVE: Duration = Duration::from_secs(2);
 
-/// Silence before TCP asks whether the other machine is there, time between two such questions, and how many
-/// of them may stay without an answer.
+/// Silence before TCP probes the other machine, interval of the probes, and number of probes without an
+/// answer.
 const TCP_KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(5), Duration::from_secs(2), 3);
 
 /// Details of a failed batch travel in HTTP/2 trailers; the usual 16 KiB hold about a hundred of them.
 const MAX_HEADERS_BYTES: u32 = 16 << 20;
 
-/// A connection under way. Boxed, so that the transport below is compiled with this crate, and not again with
-/// each that connects.
+/// A connection attempt in progress. Boxed, so that the transport below is compiled with this crate, and not
+/// again with each that connects.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Channel, ChannelError>> + Send + 'a>>;
 
-/// Connects to `host:port`, the same after a scheme, or `unix:/path` within `timeout`. TCP's own keep-alives
-/// find machines and networks that are gone; whether a process still answers is for the caller to ask.
-/// Never pings: gRPC's C core, of which many switches' servers are made, ends a connection with its third
-/// ping without data within five minutes (`too_many_pings`).
+/// Connects to `host:port`, with or without a scheme, or to `unix:/path`, within `timeout`. TCP's own
+/// keep-alives detect failed machines and networks; the caller must check whether a process still answers.
+/// Never pings: gRPC's C core, which many switches' servers use, ends a connection with its third ping
+/// without data within five minutes (`too_many_pings`).
 ///
 /// # Errors
-/// [`ChannelError`] for an address that cannot be used, if nothing answers there in time, or if TLS fails.
+/// Returns [`ChannelError`] for an address that cannot be used, if nothing answers there in time, or if TLS
+/// fails.
 pub fn connect_channel<'a>(address: &'a str, security: &'a Security, timeout: Duration) -> Connecting<'a> {
     Box::pin(connect(address, security, timeout, false))
 }

@@ -1,24 +1,24 @@
-//! Where a client connects, and how safely.
+//! Address and security of a client's connection.
 
 use tonic::transport::Endpoint;
 
 use crate::advice::{ALLOW_PLAIN, USE_TLS};
 use crate::{ClientTls, innermost, is_local};
 
-/// How a client's connection is protected.
+/// Security of a client's connection.
 #[derive(Clone, Debug, Default)]
 pub enum Security {
     /// Not at all, so it stays on this machine: other addresses are refused.
     #[default]
     Local,
-    /// Not at all, wherever it goes: whoever shares the network may read and change it. For users who ask for
-    /// it.
+    /// Plain connection to any host: others in the network may read and change the data. For users who
+    /// request it.
     Plain,
     /// By TLS.
     Tls(ClientTls),
 }
 
-/// Why there is no endpoint.
+/// Reason that there is no endpoint.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum EndpointError {
     /// The address cannot be understood.
@@ -26,7 +26,7 @@ pub enum EndpointError {
     Address {
         /// The address.
         address: String,
-        /// What is wrong with it.
+        /// Problem.
         reason: String,
     },
     /// A plain connection that would leave this machine.
@@ -44,22 +44,22 @@ pub enum EndpointError {
     Tls {
         /// The address.
         address: String,
-        /// What is wrong.
+        /// Problem.
         reason: String,
     },
 }
 
-/// The endpoint at `address`: `host:port`, the same after `http://` or `https://`, or `unix:/path`, which
-/// needs no TLS.
+/// Returns the endpoint at `address`: `host:port`, the same after `http://` or `https://`, or `unix:/path`,
+/// which needs no TLS.
 ///
 /// # Errors
-/// [`EndpointError`] for an address that is none, a plain connection to another machine, or unusable
+/// [`EndpointError`] for an invalid address, a plain connection to another machine, or unusable
 /// certificates.
 pub fn endpoint(address: &str, security: &Security) -> Result<Endpoint, EndpointError> {
     let is_socket = address.starts_with("unix:");
     let bare = address.split_once("://").map_or(address, |(_, rest)| rest);
     if let Some((_, path)) = bare.split_once('/').filter(|(_, path)| !path.is_empty() && !is_socket) {
-        let reason = format!("\"/{path}\" is behind the port");
+        let reason = format!("\"/{path}\" follows the port");
         return Err(EndpointError::Address { address: address.to_owned(), reason });
     }
     let uri = match security {

@@ -1,12 +1,12 @@
-//! What can be wrong with certificates and keys.
+//! Problems of certificates and keys.
 
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Which file, what is wrong with it, and how to fix it.
+/// Problem of a file: its path, the problem, and the fix.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// It cannot be read.
+    /// File that cannot be read.
     #[error("cannot read {}: {cause}", file.display())]
     Read {
         /// The file.
@@ -19,7 +19,7 @@ pub enum TlsError {
     Certificate {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// Problem.
         reason: String,
     },
     /// A file of a key without one, or with one that is broken.
@@ -27,7 +27,7 @@ pub enum TlsError {
     Key {
         /// The file.
         file: PathBuf,
-        /// What is wrong. Never a part of the key.
+        /// Problem. Never a part of the key.
         reason: String,
     },
     /// The key and the certificate are of two different owners.
@@ -43,7 +43,7 @@ pub enum TlsError {
     },
 }
 
-/// The innermost cause: what a transport says of itself is "transport error".
+/// Returns the innermost cause: a transport's own text is "transport error".
 pub fn innermost(error: &dyn Error) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {

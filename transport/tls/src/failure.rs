@@ -1,4 +1,4 @@
-//! Why two sides do not agree on TLS: found in a transport's error, or by a look at what the server answers.
+//! Causes of TLS disagreements: found in a transport's error, or by probing the server.
 
 use std::error::Error;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use crate::advice::{
 };
 use crate::{Security, innermost};
 
-/// How long a server may take to show what it speaks.
+/// Time for a server to show its protocol.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// The preface of HTTP/2 (RFC 9113, section 3.4), and an empty SETTINGS frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
-/// How rustls begins what it says of an alert.
+/// Prefix of rustls's texts of alerts.
 const ALERT: &str = "received fatal alert: ";
 
 /// Alerts of a server that does not accept its client's certificate, or the lack of one.
@@ -36,13 +36,13 @@ const REFUSALS: [AlertDescription; 10] = [
     AlertDescription::AccessDenied,
 ];
 
-/// Why TLS fails though the server answers. The text follows "a server answers at ADDRESS, but".
+/// Reason that TLS fails though the server answers. The text follows "a server answers at ADDRESS, but".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsFailure {
     /// The certificate's time is over.
     #[error("its certificate has expired: {RENEW}")]
     Expired,
-    /// The certificate's time has not begun.
+    /// Certificate that is not valid yet.
     #[error("its certificate is not valid yet: {RENEW}, or set this machine's clock")]
     NotYetValid,
     /// No known authority signed it.
@@ -74,19 +74,19 @@ pub enum TlsFailure {
         /// In the words of the library.
         detail: String,
     },
-    /// The server asks for a certificate, or for another one.
+    /// Server that requires a certificate, or another one.
     #[error("it does not accept this client ({detail}): {USE_ACCEPTED_CERTIFICATE}")]
     ClientRefused {
         /// The alert.
         detail: String,
     },
-    /// The client wants TLS, the server speaks without.
+    /// Client with TLS, server without.
     #[error("it does not use TLS: {BE_PLAIN}, or have the server use TLS")]
     PlainServer,
-    /// The client speaks without TLS, the server wants it.
+    /// Client without TLS, server with.
     #[error("it accepts TLS only: {USE_TLS}")]
     PlainClient,
-    /// The server speaks neither TLS nor HTTP/2.
+    /// Server with neither TLS nor HTTP/2.
     #[error("it does not use HTTP/2, as gRPC does: correct the address")]
     OtherProtocol,
     /// Something else.
@@ -102,7 +102,7 @@ impl TlsFailure {
     pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut next = Some(error);
         while let Some(error) = next {
-            // What an I/O error was made of is not among its sources.
+            // The cause of an I/O error is not among its sources.
             let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
             let inner = wrapped.and_then(|inner| inner.downcast_ref::<rustls::Error>());
             if let Some(found) = error.downcast_ref::<rustls::Error>().or(inner) {
@@ -110,7 +110,7 @@ impl TlsFailure {
             }
             next = error.source();
         }
-        // HTTP/2 keeps the words of an alert that comes after the handshake, and nothing else of it.
+        // HTTP/2 keeps only the text of an alert that arrives after the handshake.
         let detail = innermost(error);
         let alert = detail.strip_prefix(ALERT)?;
         match REFUSALS.iter().any(|refusal| format!("{refusal:?}") == alert) {
@@ -148,9 +148,9 @@ impl TlsFailure {
     }
 }
 
-/// Finds out why a connection to `address` failed or ended before the server had said anything. `found` is
-/// what the transport's error shows ([`TlsFailure::of`]); where that is not enough, what the server speaks is
-/// looked at. `None` where nothing shows that TLS has to do with it.
+/// Finds out why a connection to `address` failed or ended before the server had sent anything. `found` is
+/// the cause in the transport's error ([`TlsFailure::of`]); if that is not enough, the server's protocol is
+/// probed. `None` if the failure does not involve TLS.
 pub async fn failure_at(address: &str, security: &Security, found: Option<TlsFailure>) -> Option<TlsFailure> {
     match found {
         found @ (None | Some(TlsFailure::Other { .. })) => disagreement(address, security).await.or(found),
@@ -158,8 +158,8 @@ pub async fn failure_at(address: &str, security: &Security, found: Option<TlsFai
     }
 }
 
-/// Looks whether the server at `address` speaks TLS where `security` is without, or the other way round, or
-/// neither TLS nor HTTP/2. A server that does not show it within two seconds is taken at the client's word.
+/// Probes whether the server at `address` uses TLS where `security` does not, or the reverse, or neither TLS
+/// nor HTTP/2. A server that does not show it within two seconds is assumed to agree with the client.
 pub async fn disagreement(address: &str, security: &Security) -> Option<TlsFailure> {
     if address.starts_with("unix:") {
         return None;
@@ -193,7 +193,7 @@ pub enum Presence {
     Silent,
 }
 
-/// Looks whether a server still accepts connections at `address`, and whether it speaks without TLS. A server
+/// Probes whether a server still accepts connections at `address`, and whether it uses plain HTTP/2. A server
 /// that does not show it within two seconds is silent.
 pub async fn presence(address: &str) -> Presence {
     if let Some(path) = address.strip_prefix("unix:") {
@@ -215,8 +215,8 @@ async fn spoken(address: &str) -> Option<Spoken> {
     timeout(LOOK, greet(address)).await.ok()?.ok()?
 }
 
-/// Greets a server without TLS, and reads what it answers: SETTINGS, or an alert. An error if it accepts no
-/// connection.
+/// Greets a server without TLS, and reads its answer: SETTINGS, or an alert. Returns an error if it accepts
+/// no connection.
 async fn greet(address: &str) -> std::io::Result<Option<Spoken>> {
     let bare = address.split_once("://").map_or(address, |(_, rest)| rest);
     let mut stream = TcpStream::connect(bare).await?;

@@ -1,9 +1,9 @@
-//! Mutual TLS for gRPC: who a side is and whom it trusts, read from PEM files and checked before anything is
-//! served.
+//! Mutual TLS for gRPC: the identity of a side and its trusted authority, read from PEM files and checked
+//! before anything is served.
 //!
-//! Every gRPC connection of the workspace, to a switch or to the controller, is made with a [`ClientTls`] or
-//! a [`ServerTls`], or is plain. Plain connections are for this machine only ([`is_local`]) unless the user
-//! asks for more. Keys are never printed: neither type shows what is in it.
+//! Every gRPC connection of the workspace, to a switch or to the controller, uses a [`ClientTls`] or a
+//! [`ServerTls`], or is plain. Plain connections are for this machine only ([`is_local`]) unless the user
+//! asks for more. Keys are never printed: neither type shows its contents.
 
 pub mod accept;
 mod address;
@@ -32,25 +32,25 @@ pub use error::{TlsError, innermost};
 pub use failure::{Presence, TlsFailure, disagreement, failure_at, presence};
 pub use quic::MutualTls;
 
-/// The PEM files that say who a side is.
+/// PEM files of the identity of a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityFiles {
-    /// Its certificate, followed by those between it and the authority, if there are any.
+    /// Certificate, followed by those between it and the authority, if there are any.
     pub certificate: PathBuf,
     /// The key of the certificate: PKCS #8, PKCS #1 or SEC 1, without a passphrase.
     pub key: PathBuf,
 }
 
-/// How a client proves who it is, and which servers it believes.
+/// Identity of a client, and the servers that it trusts.
 #[derive(Clone)]
 pub struct ClientTls(ClientTlsConfig);
 
 impl ClientTls {
-    /// A client that believes servers with a certificate of the authority in `ca` for the name in the
-    /// address, or for `server_name` if it is given; `identity` is needed by servers that ask for it.
+    /// Loads a client that trusts servers with a certificate of the authority in `ca` for the name in the
+    /// address, or for `server_name` if given; servers that request a certificate need `identity`.
     ///
     /// # Errors
-    /// Names the file that cannot be read, or is not what it should be.
+    /// Returns an error that names the file that cannot be read, or has invalid contents.
     pub fn load(
         ca: &Path,
         identity: Option<&IdentityFiles>,
@@ -66,13 +66,13 @@ impl ClientTls {
         Ok(Self(config))
     }
 
-    /// For an endpoint, whose address then begins with `https://`.
+    /// Returns the configuration for an endpoint, whose address must start with `https://`.
     pub fn config(&self) -> ClientTlsConfig {
         self.0.clone()
     }
 }
 
-/// How a server proves who it is, and which clients it believes.
+/// Identity of a server, and the clients that it trusts.
 #[derive(Clone)]
 pub struct ServerTls {
     config: ServerTlsConfig,
@@ -80,11 +80,11 @@ pub struct ServerTls {
 }
 
 impl ServerTls {
-    /// A server that shows `identity`. With `client_ca` it serves only clients with a certificate of that
-    /// authority: mutual TLS; without, anybody.
+    /// Loads a server that shows `identity`. With `client_ca` it serves only clients with a certificate of
+    /// that authority (mutual TLS); without, all clients.
     ///
     /// # Errors
-    /// Names the file that cannot be read, or is not what it should be.
+    /// Returns an error that names the file that cannot be read, or has invalid contents.
     pub fn load(identity: &IdentityFiles, client_ca: Option<&Path>) -> Result<Self, TlsError> {
         let mut config = ServerTlsConfig::new().identity(load_identity(identity)?);
         if let Some(ca) = client_ca {

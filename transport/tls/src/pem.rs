@@ -1,4 +1,4 @@
-//! PEM files, checked as they are read: what a server finds wrong later it cannot tell anybody.
+//! PEM files, checked as they are read: a server cannot report later problems.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn certificates(file: &Path, text: &[u8]) -> Result<Vec<CertificateDer<'static>>
     }
 }
 
-/// The text of a file with the certificates of an authority.
+/// Returns the text of a file with the certificates of an authority.
 pub(crate) fn authority(file: &Path) -> Result<Vec<u8>, TlsError> {
     let text = read(file)?;
     let mut roots = RootCertStore::empty();
@@ -37,7 +37,7 @@ pub(crate) fn authority(file: &Path) -> Result<Vec<u8>, TlsError> {
     Ok(text)
 }
 
-/// The texts of a certificate and its key.
+/// Returns the texts of a certificate and its key.
 pub(crate) fn identity(files: &IdentityFiles) -> Result<(Vec<u8>, Vec<u8>), TlsError> {
     let (certificate, key) = (read(&files.certificate)?, read(&files.key)?);
     let chain = certificates(&files.certificate, &certificate)?;
@@ -49,7 +49,7 @@ pub(crate) fn identity(files: &IdentityFiles) -> Result<(Vec<u8>, Vec<u8>), TlsE
     let signer = ring::default_provider().key_provider.load_private_key(parsed);
     let signer = signer.map_err(|_| wrong("the key in it is broken or of an unknown kind"))?;
     match CertifiedKey::new(chain, signer).keys_match() {
-        // Unknown: the provider cannot tell the public key of this kind.
+        // Unknown: the provider cannot derive the public key of this kind.
         Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => {
             Ok((certificate, key))
         }
@@ -63,7 +63,7 @@ pub(crate) fn identity(files: &IdentityFiles) -> Result<(Vec<u8>, Vec<u8>), TlsE
     }
 }
 
-/// The certificates of an authority, as those that are believed.
+/// Returns the certificates of an authority, as those that are believed.
 pub(crate) fn roots(file: &Path) -> Result<RootCertStore, TlsError> {
     let text = authority(file)?;
     let mut roots = RootCertStore::empty();
@@ -72,7 +72,7 @@ pub(crate) fn roots(file: &Path) -> Result<RootCertStore, TlsError> {
     Ok(roots)
 }
 
-/// A certificate with those between it and the authority, and its key.
+/// Returns a certificate with those between it and the authority, and its key.
 pub(crate) fn chain(
     files: &IdentityFiles,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {

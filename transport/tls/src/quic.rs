@@ -1,5 +1,5 @@
-//! Mutual TLS between equals, for protocols that bring their own transport: both sides show a certificate of
-//! one authority.
+//! Mutual TLS between equals, for protocols with their own transport: both sides show a certificate of one
+//! authority.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rustls::{ClientConfig, ServerConfig};
 
 use crate::{IdentityFiles, TlsError, pem};
 
-/// Who a side is and whom it trusts, both ways.
+/// Identity of a side and its trusted authority, both ways.
 #[derive(Clone)]
 pub struct MutualTls {
     client: ClientConfig,
@@ -19,11 +19,11 @@ pub struct MutualTls {
 }
 
 impl MutualTls {
-    /// A side that shows `identity` and believes certificates of the authority in `ca`, by TLS 1.3.
-    /// `protocol`: what both sides have to speak (ALPN).
+    /// Loads a side that shows `identity` and trusts certificates of the authority in `ca`, by TLS 1.3.
+    /// `protocol`: the protocol of both sides (ALPN).
     ///
     /// # Errors
-    /// Names the file that cannot be read, or is not what it should be.
+    /// Returns an error that names the file that cannot be read, or has invalid contents.
     pub fn load(ca: &Path, identity: &IdentityFiles, protocol: &str) -> Result<Self, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let roots = Arc::new(pem::roots(ca)?);
@@ -53,22 +53,22 @@ impl MutualTls {
         Ok(Self { client, server, own_names })
     }
 
-    /// For connections that this side begins.
+    /// Returns the configuration of connections that this side starts.
     pub fn client(&self) -> ClientConfig {
         self.client.clone()
     }
 
-    /// For connections that others begin.
+    /// Returns the configuration of connections that others start.
     pub fn server(&self) -> ServerConfig {
         self.server.clone()
     }
 
-    /// The DNS names in this side's own certificate.
+    /// Returns the DNS names in this side's own certificate.
     pub fn own_names(&self) -> &[String] {
         &self.own_names
     }
 
-    /// The DNS names in a certificate that the other side has shown, in DER.
+    /// Returns the DNS names in a certificate that the other side has shown, in DER.
     pub fn names(certificate: &[u8]) -> Vec<String> {
         let certificate = rustls::pki_types::CertificateDer::from(certificate);
         let Ok(parsed) = webpki::EndEntityCert::try_from(&certificate) else { return Vec::new() };

@@ -18,7 +18,7 @@ fn patient() -> Limits {
     Limits { handshake_time: Duration::from_secs(3600), connections: 2, ..Limits::default() }
 }
 
-/// A TLS record of 512 bytes begins so, and an HTTP/2 client.
+/// First bytes of a TLS record of 512 bytes, and of an HTTP/2 client.
 const RECORD: &[u8] = b"\x16\x03\x01\x02\x00\x01";
 const HALF_A_PREFACE: &[u8] = b"PRI * HT";
 
@@ -137,7 +137,7 @@ async fn a_connection_from_which_no_byte_arrives_is_closed() {
     let address = serve(None, Limits { silence: Duration::from_millis(300), ..Limits::default() }).await;
     let mut silent = open(OWN, address).await;
     silent.write_all(HTTP2).await.unwrap();
-    // SETTINGS and the acknowledgement of ours come first.
+    // SETTINGS and the acknowledgement of ours arrive first.
     assert_ne!(end(&mut silent).await, b"");
 }
 
@@ -148,7 +148,7 @@ async fn a_handshake_that_gave_way_is_closed() {
     for _ in 0..20 {
         silent.push(open(OWN, address).await);
     }
-    // The first twelve have given way to the last eight, which are open.
+    // The first twelve were closed for the last eight, which are open.
     for stream in &mut silent[..12] {
         assert_eq!(soon(stream.read(&mut [0])).await.unwrap_or(0), 0);
     }

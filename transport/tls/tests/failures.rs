@@ -1,4 +1,4 @@
-//! What clients say of servers of other protocols.
+//! Errors of clients about servers of other protocols.
 
 use inart_tls::{EndpointError, Security, TlsFailure, disagreement, endpoint};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

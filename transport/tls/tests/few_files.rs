@@ -1,5 +1,5 @@
 //! A server whose process may open few files. It runs in a process of its own: this test program, again.
-#![allow(clippy::print_stdout, reason = "a child process says where it listens")]
+#![allow(clippy::print_stdout, reason = "a child process prints its address")]
 
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -16,7 +16,7 @@ use crate::support::{besiege, call, connect, open, serve, soon};
 const CHILD: &str = "INART_TLS_FEW_FILES";
 const FILES: u64 = 64;
 
-/// Whose handshakes never time out: a client gets in for another reason.
+/// Marks that handshakes never time out: a client is accepted for another reason.
 const PATIENT: &str = "patient";
 const USUAL: &str = "usual";
 

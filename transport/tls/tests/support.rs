@@ -44,7 +44,7 @@ impl Service<http::Request<Body>> for Names {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let peer = request.extensions().get::<Peer>().expect("the connection says who it is");
+        let peer = request.extensions().get::<Peer>().expect("the connection has its peer");
         assert!(peer.address.is_some());
         ready(Ok(http::Response::builder()
             .header("names", peer.names.join(","))
@@ -70,7 +70,7 @@ pub async fn call(channel: &mut Channel) -> Result<String, String> {
     Ok(response.headers()["names"].to_str().unwrap().to_owned())
 }
 
-/// A client that connects once and calls.
+/// Returns a client that connects once and calls.
 pub async fn connect(address: SocketAddr, security: &Security) -> Result<Channel, String> {
     let channel = connect_channel(&address.to_string(), security, TIMEOUT).await;
     channel.map_err(|error| error.to_string())
@@ -83,7 +83,7 @@ pub async fn open(from: IpAddr, to: SocketAddr) -> TcpStream {
     soon(socket.connect(to)).await.unwrap()
 }
 
-/// Keeps that many connections open, opened again when they are closed. Half of them are silent, half begin a
+/// Keeps that many connections open, opened again when they are closed. Half of them are silent, half start a
 /// handshake and send a byte now and then.
 pub async fn besiege(from: IpAddr, to: SocketAddr, count: usize, start: &'static [u8]) -> JoinSet<()> {
     let mut siege = JoinSet::new();
@@ -148,12 +148,12 @@ impl Authority {
         }
     }
 
-    /// A server that asks its clients for a certificate.
+    /// Returns a server that requests a certificate from its clients.
     pub fn server(&self) -> ServerTls {
         ServerTls::load(&self.identity("server"), Some(&self.path("ca.pem"))).unwrap()
     }
 
-    /// A client with a certificate, or without.
+    /// Returns a client with a certificate, or without.
     pub fn client(&self, is_known: bool) -> Security {
         let identity = is_known.then(|| self.identity("client"));
         Security::Tls(ClientTls::load(&self.path("ca.pem"), identity.as_ref(), None).unwrap())

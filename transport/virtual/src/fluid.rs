@@ -1,10 +1,10 @@
-//! Links that carry fluid: transfers share a link's rate, rates change while transfers are under way, and a
-//! transfer that has left arrives one delay later.
+//! Links with fluid transfers: transfers share a link's rate, rates change while transfers are in flight, and
+//! a transfer that has left arrives one delay later.
 
 use crate::link::{Link, Sharing, Transfer};
 use crate::timeline::{Seconds, Timeline};
 
-/// What happened.
+/// Event of the links.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<T> {
     /// The last bit of a transfer has left on this link.
@@ -16,16 +16,16 @@ pub enum Event<T> {
     Arrived {
         /// The link, by its position.
         link: usize,
-        /// What was sent.
+        /// Item that was sent.
         item: T,
-        /// Its size in bits.
+        /// Size in bits.
         bits: f64,
-        /// When its first bit left, in seconds.
+        /// Departure of its first bit, in seconds.
         started_s: f64,
     },
 }
 
-/// Directed links that carry transfers of `T`, in streams that `K` tells apart.
+/// Directed links with transfers of `T`, in streams that `K` identifies.
 #[derive(Debug, Clone)]
 pub struct Links<K, T> {
     links: Vec<Link<K, T>>,
@@ -41,12 +41,12 @@ impl<K: Clone + Eq, T> Links<K, T> {
         Links { links: links.collect(), arrivals: Timeline::new(), now_s: 0.0 }
     }
 
-    /// The time, in seconds.
+    /// Returns the time, in seconds.
     pub fn now_s(&self) -> f64 {
         self.now_s
     }
 
-    /// From now on a link has another rate, in bit/s; transfers under way go on at it.
+    /// Sets a link's rate from now on, in bit/s; transfers in flight continue at it.
     pub fn set_rate(&mut self, link: usize, bps: f64) {
         self.links[link].advance(self.now_s);
         self.links[link].set_rate(bps);
@@ -58,18 +58,19 @@ impl<K: Clone + Eq, T> Links<K, T> {
         self.links[link].push(stream, bits, item);
     }
 
-    /// Moves the time to `until_s` seconds, or to the next event if that comes sooner.
+    /// Moves the time to `until_s` seconds, or to the next event if that is earlier.
     pub fn pass(&mut self, until_s: f64) {
         self.now_s = self.now_s.max(until_s.min(self.next_s()));
     }
 
-    /// Forgets what waits for a link and what is leaving on it. What has left still arrives.
+    /// Drops the transfers that wait for a link or are leaving on it. Transfers that have left still arrive.
     pub fn clear(&mut self, link: usize) {
         self.links[link].advance(self.now_s);
         self.links[link].clear();
     }
 
-    /// Of the transfer that leaves next, if rates stay: when, in seconds, and the link; infinite without one.
+    /// Returns the departure time of the transfer that leaves next, if rates stay, in seconds, and the link;
+    /// infinite without one.
     fn next_end(&self) -> (f64, usize) {
         let ends =
             self.links.iter().enumerate().filter_map(|(link, state)| Some((state.next_end_s()?, link)));
@@ -87,8 +88,8 @@ impl<K: Clone + Eq, T> Links<K, T> {
         self.next_end().0.min(self.next_arrival_s()).max(self.now_s)
     }
 
-    /// The next event, and the time moves to it; `None` if there is none until `until_s`, and the time moves
-    /// there unless it is infinite. At one time, transfers leave before others arrive.
+    /// Returns the next event, and the time moves to it; `None` if no event happens until `until_s`, and the
+    /// time moves there unless it is infinite. At one time, transfers leave before others arrive.
     pub fn step(&mut self, until_s: f64) -> Option<Event<T>> {
         let (arrival_s, (end_s, link)) = (self.next_arrival_s(), self.next_end());
         let at_s = end_s.min(arrival_s);
@@ -110,7 +111,7 @@ impl<K: Clone + Eq, T> Links<K, T> {
         Some(Event::Arrived { link, item, bits, started_s })
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether no transfer is in flight.
     pub fn is_idle(&self) -> bool {
         self.arrivals.is_empty() && self.links.iter().all(|link| link.next_end_s().is_none())
     }

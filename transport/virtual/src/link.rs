@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// How transfers on one direction of a link share its rate.
+/// Sharing of the rate of one direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
     /// Streams share it equally; a stream's own transfers follow each other.
@@ -15,7 +15,7 @@ pub enum Sharing {
 pub struct Transfer<T> {
     pub item: T,
     pub bits: f64,
-    /// When its first bit left; NaN while it waits.
+    /// Departure of its first bit; NaN while it waits.
     pub started_s: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct Transfer<T> {
 #[derive(Debug, Clone)]
 struct Stream<K, T> {
     key: K,
-    /// The first one is under way.
+    /// Queued transfers; the first one is in flight.
     queue: VecDeque<Transfer<T>>,
     /// The service at which the first one has left.
     ends_at: f64,
@@ -80,18 +80,18 @@ impl<K: Clone + Eq, T> Link<K, T> {
         self.streams.push(Stream { key, queue: VecDeque::from([transfer]), ends_at });
     }
 
-    /// When the next transfer has left, if rates and streams stay as they are.
+    /// Returns when the next transfer will have left, if rates and streams do not change.
     pub fn next_end_s(&self) -> Option<f64> {
         let ends_at = self.streams.iter().map(|stream| stream.ends_at).min_by(f64::total_cmp)?;
         let left = (ends_at - self.service).max(0.0);
         Some(self.at_s + left * self.streams.len() as f64 / self.bps)
     }
 
-    /// Takes the transfer that has left now; the next one of its stream begins.
+    /// Returns the transfer that has left now; the next one of its stream starts.
     pub fn pop(&mut self) -> Option<Transfer<T>> {
         let ends = self.streams.iter().enumerate().map(|(at, stream)| (stream.ends_at, at));
         let (ends_at, at) = ends.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
-        // What rounding left over is not carried on.
+        // The rounding error is dropped.
         self.service = ends_at;
         let stream = &mut self.streams[at];
         let transfer = stream.queue.pop_front();

@@ -36,7 +36,7 @@ impl<T> PartialEq for Flow<T> {
 
 impl<T> Eq for Flow<T> {}
 
-/// Flows whose other ends have one rate: each has had `service` bits since the class was last empty.
+/// Flows whose other ends have the same rate: each has had `service` bits since the class was last empty.
 #[derive(Debug, Clone)]
 struct Class<T> {
     most_bps: f64,
@@ -45,7 +45,7 @@ struct Class<T> {
 }
 
 /// One direction of a port. Each flow has the lesser of the rate of its other end and the port's rate over
-/// the number of flows now; what a slow one leaves is not given to others.
+/// the current number of flows; the unused part of a slow flow's share is not given to others.
 #[derive(Debug, Clone)]
 pub struct Port<T> {
     bps: f64,
@@ -58,12 +58,12 @@ pub struct Port<T> {
 }
 
 impl<T> Port<T> {
-    /// An idle port at time 0, with its rate in bit/s.
+    /// Creates an idle port at time 0, with its rate in bit/s.
     pub fn new(bps: f64) -> Self {
         Port { bps, classes: Vec::new(), flows: 0, given: 0, at_s: 0.0, passed: 0.0 }
     }
 
-    /// Begins a flow of that many bits at a time in seconds, whose other end has a rate in bit/s.
+    /// Starts a flow of that many bits at a time in seconds, whose other end has a rate in bit/s.
     pub fn begin(&mut self, now_s: f64, most_bps: f64, bits: f64, item: T) -> FlowId {
         self.advance(now_s);
         let found = self.classes.iter().position(|class| class.most_bps.total_cmp(&most_bps).is_eq());
@@ -83,7 +83,7 @@ impl<T> Port<T> {
         id
     }
 
-    /// When the next flow ends, in seconds, if no other begins.
+    /// Returns when the next flow ends, in seconds, if no other starts.
     pub fn next_end_s(&self) -> Option<f64> {
         self.first().map(|(end_s, _)| end_s)
     }
@@ -94,7 +94,7 @@ impl<T> Port<T> {
         self.advance(end_s);
         let class = &mut self.classes[at];
         let flow = class.flows.pop()?;
-        // What rounding left over is not carried on.
+        // The rounding error is dropped.
         class.service = flow.ends_at;
         self.flows -= 1;
         Some((end_s, flow.item))
@@ -106,13 +106,13 @@ impl<T> Port<T> {
         self.bps = bps;
     }
 
-    /// Gives a flow up at a time in seconds; what it carried, if it had not ended.
+    /// Stops a flow at a time in seconds. Returns its item, if it had not ended.
     pub fn give_up(&mut self, now_s: f64, flow: FlowId) -> Option<T> {
         self.stop(now_s, flow).map(|(item, _)| item)
     }
 
-    /// Takes a flow off the port at a time in seconds, if it has not ended: what it carries, and the bits
-    /// that are left.
+    /// Removes a flow from the port at a time in seconds, if it has not ended. Returns its item, and the
+    /// remaining bits.
     pub fn stop(&mut self, now_s: f64, flow: FlowId) -> Option<(T, f64)> {
         self.advance(now_s);
         for class in &mut self.classes {
@@ -129,12 +129,12 @@ impl<T> Port<T> {
         None
     }
 
-    /// How many flows are under way.
+    /// Returns the number of active flows.
     pub fn flows(&self) -> usize {
         self.flows
     }
 
-    /// The bits that have passed until a time in seconds.
+    /// Returns the bits that have passed until a time in seconds.
     pub fn passed(&mut self, now_s: f64) -> f64 {
         self.advance(now_s);
         self.passed

@@ -1,4 +1,4 @@
-//! Events to come, by time.
+//! Pending events, by time.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -25,7 +25,7 @@ impl Ord for Seconds {
 #[derive(Debug, Clone)]
 struct Entry<E, T> {
     at: T,
-    /// Of two events at one time, the event that was given first happens first.
+    /// Of two events at one time, the first added one happens first.
     serial: u64,
     event: E,
 }
@@ -50,8 +50,8 @@ impl<E, T: Ord> PartialEq for Entry<E, T> {
 
 impl<E, T: Ord> Eq for Entry<E, T> {}
 
-/// Events of type `E` to come, each at a time of type `T`. Events of one time happen in the order in which
-/// they were given.
+/// Pending events of type `E`, each at a time of type `T`. Events of one time happen in the order of their
+/// addition.
 #[derive(Debug, Clone)]
 pub struct Timeline<E, T = Duration> {
     heap: BinaryHeap<Reverse<Entry<E, T>>>,
@@ -86,12 +86,12 @@ impl<E, T: Copy + Ord> Timeline<E, T> {
         self.heap.pop().map(|Reverse(entry)| (entry.at, entry.event))
     }
 
-    /// Returns the events to come, in no particular order.
+    /// Returns the pending events, in no particular order.
     pub fn events(&self) -> impl Iterator<Item = &E> {
         self.heap.iter().map(|Reverse(entry)| &entry.event)
     }
 
-    /// Whether no event is to come.
+    /// Returns whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

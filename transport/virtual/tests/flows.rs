@@ -23,7 +23,7 @@ fn flows_share_what_their_other_ends_leave() {
 }
 
 #[test]
-fn a_flow_that_is_given_up_makes_room() {
+fn a_stopped_flow_makes_room() {
     let mut port = Port::new(2.0);
     let flow = port.begin(0.0, 9.0, 4.0, "given up");
     port.begin(0.0, 9.0, 4.0, "stays");

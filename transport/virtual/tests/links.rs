@@ -4,7 +4,7 @@
 use inart_virtual::{Event, Links, Sharing};
 use proptest::prelude::*;
 
-/// When each transfer arrived, by its number.
+/// Returns the arrival time of each transfer, by its number.
 fn arrivals(links: &mut Links<u32, u32>) -> Vec<(u32, f64)> {
     let mut arrived = Vec::new();
     while let Some(event) = links.step(f64::INFINITY) {
@@ -36,7 +36,7 @@ fn a_queue_serves_one_after_the_other() {
 }
 
 #[test]
-fn a_new_rate_holds_for_what_is_under_way() {
+fn a_new_rate_applies_to_transfers_in_flight() {
     let mut links = Links::new([(10.0, 0.0, Sharing::Fifo), (1.0, 0.0, Sharing::Fair)]);
     links.send(0, 1, 30.0, 1);
     assert_eq!(links.step(1.0), None);

@@ -20,7 +20,7 @@ const ATTACHED_TO_XDP: u32 = 37;
 const HAS_FRAGMENTS: u32 = 1 << 5;
 
 /// No condition of the kernel's depends on it: the program calls nothing that is for GPL programs alone.
-const LICENCE: &CStr = c"Apache-2.0";
+const LICENSE: &CStr = c"Apache-2.0";
 
 /// One instruction of a program, as the kernel reads it.
 #[repr(C)]
@@ -40,7 +40,7 @@ impl Instruction {
     }
 }
 
-/// Where a program runs.
+/// Attach point of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Mode {
@@ -73,7 +73,7 @@ struct ProgramLoad {
     kind: u32,
     count: u32,
     instructions: u64,
-    licence: u64,
+    license: u64,
     log_level: u32,
     log_bytes: u32,
     log: u64,
@@ -95,18 +95,19 @@ struct LinkDetach {
     link: u32,
 }
 
-/// Calls `bpf`; what it returns, which is not negative.
+/// Calls `bpf`. Returns its result, which is not negative.
 ///
 /// # Safety
-/// Addresses in the attributes are those that the command reads, of memory that lives through the call.
+/// Addresses in the attributes are those that the command reads, of memory that is valid through the call.
 unsafe fn bpf<A>(command: libc::c_int, attributes: &A) -> io::Result<libc::c_int> {
     let bytes = size_of::<A>() as libc::c_uint;
-    // SAFETY: the attributes are so many readable bytes; the caller vouches for what they point to.
+    // SAFETY: the attributes are `size_of::<A>()` readable bytes; the caller guarantees the memory behind
+    // their addresses.
     let done = unsafe { libc::syscall(libc::SYS_bpf, command, &raw const *attributes, bytes) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done as libc::c_int) }
 }
 
-/// The same for a command that returns a descriptor.
+/// Calls `bpf` with a command that returns a descriptor.
 ///
 /// # Safety
 /// As [`bpf`], and the command returns a new descriptor.
@@ -115,7 +116,7 @@ unsafe fn open<A>(command: libc::c_int, attributes: &A) -> io::Result<OwnedFd> {
     unsafe { bpf(command, attributes).map(|fd| OwnedFd::from_raw_fd(fd)) }
 }
 
-/// A map of AF_XDP sockets by queue, empty.
+/// Returns a map of AF_XDP sockets by queue, empty.
 ///
 /// # Errors
 /// If the kernel refuses; privileges are needed.
@@ -139,20 +140,20 @@ pub(super) fn put_socket(map: BorrowedFd<'_>, queue: u32, socket: BorrowedFd<'_>
         value: (&raw const value) as u64,
         flags: 0,
     };
-    // SAFETY: both are of four bytes, as the map's keys and values are, and live through the call.
+    // SAFETY: both have four bytes, as the map's keys and values have, and are valid through the call.
     unsafe { bpf(MAP_UPDATE_ELEM, &attributes) }.map(drop)
 }
 
-/// Loads a program for frames that come in.
+/// Loads a program for received frames.
 ///
 /// # Errors
-/// If the kernel refuses it; privileges are needed.
+/// Returns an error if the kernel refuses it; privileges are needed.
 pub(super) fn load(name: [u8; 16], program: &[Instruction]) -> io::Result<OwnedFd> {
     let attributes = ProgramLoad {
         kind: XDP_PROGRAM,
         count: program.len() as u32,
         instructions: program.as_ptr() as u64,
-        licence: LICENCE.as_ptr() as u64,
+        license: LICENSE.as_ptr() as u64,
         log_level: 0,
         log_bytes: 0,
         log: 0,
@@ -160,16 +161,15 @@ pub(super) fn load(name: [u8; 16], program: &[Instruction]) -> io::Result<OwnedF
         flags: HAS_FRAGMENTS,
         name,
     };
-    // SAFETY: the program is so many instructions, the licence ends with a zero, both live through the call,
-    // and a program is a descriptor.
+    // SAFETY: the program has the given number of instructions, the license ends with a zero, both are valid
+    // through the call, and a program is a descriptor.
     unsafe { open(PROG_LOAD, &attributes) }
 }
 
-/// Attaches a program to the interface of that number, until it is detached, or nobody holds the descriptor
-/// any more.
+/// Attaches a program to the interface of that number, until it is detached, or all descriptors are closed.
 ///
 /// # Errors
-/// If the kernel refuses: the driver has no such mode, or another program is there.
+/// Returns an error if the kernel refuses: the driver has no such mode, or another program is attached.
 pub(super) fn attach(program: BorrowedFd<'_>, interface: libc::c_int, mode: Mode) -> io::Result<OwnedFd> {
     let attributes = LinkCreate {
         program: program.as_raw_fd() as u32,
@@ -181,10 +181,10 @@ pub(super) fn attach(program: BorrowedFd<'_>, interface: libc::c_int, mode: Mode
     unsafe { open(LINK_CREATE, &attributes) }
 }
 
-/// Takes a program off its interface, whoever holds the descriptor besides.
+/// Removes a program from its interface, even if other descriptors exist.
 ///
 /// # Errors
-/// Only if it is no link to an interface.
+/// Returns an error only if the descriptor is not a link to an interface.
 pub(super) fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
     let attributes = LinkDetach { link: link.as_raw_fd() as u32 };
     // SAFETY: there are no addresses in it.

@@ -1,10 +1,10 @@
-//! Why there is no AF_XDP socket.
+//! Reason that an AF_XDP socket cannot be opened.
 
 use std::error::Error;
 use std::fmt::{Display, Formatter, Result};
 use std::io;
 
-/// What the kernel refused, and what it says.
+/// Refused operation, and the kernel's reason.
 #[derive(Debug)]
 pub struct XdpError {
     step: &'static str,
@@ -12,17 +12,17 @@ pub struct XdpError {
 }
 
 impl XdpError {
-    /// The error of a step: "attaching its program".
+    /// Returns the error of a step: "attaching its program".
     pub(crate) fn of(step: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self { step, source }
     }
 
-    /// Whether this process lacks a privilege.
+    /// Returns whether this process lacks a privilege.
     pub fn is_permission(&self) -> bool {
         self.source.kind() == io::ErrorKind::PermissionDenied
     }
 
-    /// Whether there is a program on the interface already, or a socket at its queue.
+    /// Returns whether there is a program on the interface already, or a socket at its queue.
     pub fn is_taken(&self) -> bool {
         matches!(self.source.raw_os_error(), Some(libc::EBUSY | libc::EEXIST))
     }

@@ -5,12 +5,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use super::bpf::{self, Instruction, Mode};
 use super::error::XdpError;
 
-/// What the kernel shows of it: `bpftool prog`.
+/// Name of the program in the kernel: `bpftool prog`.
 const NAME: [u8; 16] = *b"inart_redirect\0\0";
 
-/// A program that redirects the frames of one EtherType to AF_XDP sockets, each to that of the queue at which
-/// it comes. Frames of other queues and of other types, also those that have the EtherType behind a VLAN tag,
-/// are passed to the kernel. It leaves the interface when this is dropped, or the process ends.
+/// A program that redirects the frames of one EtherType to AF_XDP sockets, each to the socket of its queue.
+/// Frames of other queues and of other types, also those that have the EtherType behind a VLAN tag, are
+/// passed to the kernel. Dropping it, or the end of the process, removes the program from the interface.
 pub(super) struct Program {
     sockets: OwnedFd,
     link: OwnedFd,
@@ -30,12 +30,12 @@ impl Program {
         Ok(Self { sockets, link, is_native })
     }
 
-    /// Begins to redirect the frames of that queue.
+    /// Starts to redirect the frames of that queue.
     pub(super) fn redirect(&self, queue: u32, socket: BorrowedFd<'_>) -> Result<(), XdpError> {
         bpf::put_socket(self.sockets.as_fd(), queue, socket).map_err(XdpError::of("redirecting frames"))
     }
 
-    /// Whether it runs in the interface's driver.
+    /// Returns whether it runs in the interface's driver.
     pub(super) fn is_native(&self) -> bool {
         self.is_native
     }
@@ -45,7 +45,7 @@ impl Drop for Program {
     /// Closing the link is not enough: a process that another thread has just started holds it, too, until it
     /// executes its program.
     fn drop(&mut self) {
-        // What cannot be detached is gone already, with its interface.
+        // If detaching fails, the link was removed with its interface.
         let _ = bpf::detach(self.link.as_fd());
     }
 }
@@ -77,11 +77,11 @@ const PASS: i32 = 2;
 const DATA: i16 = 0;
 const DATA_END: i16 = 4;
 const QUEUE: i16 = 16;
-/// Of an Ethernet header: where the EtherType stands, and its length in bytes.
+/// Place of the EtherType in an Ethernet header, and its length in bytes.
 const TYPE_AT: i16 = 12;
 const HEADER_BYTES: i32 = 14;
 
-/// The program. `bpf_redirect_map` returns the verdict that it is given where the map has no socket.
+/// Returns the program. `bpf_redirect_map` returns the verdict that it is given where the map has no socket.
 fn instructions(sockets: BorrowedFd<'_>, ether_type: u16) -> [Instruction; 15] {
     let [context, data, end] = ARGUMENTS;
     let [header_end, found_type] = SPARE;

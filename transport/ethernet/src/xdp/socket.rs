@@ -17,8 +17,8 @@ use super::error::XdpError;
 use super::program::Program;
 use crate::BATCH;
 
-/// Pieces of memory for frames that come in, in number, and for those that go out. The rings have as many
-/// places: so none of them is ever full. Powers of two.
+/// Number of buffers for received frames, and for sent ones. The rings have the same number of places, so
+/// none of them is ever full. Powers of two.
 const INCOMING: usize = 4096;
 const OUTGOING: usize = 1024;
 /// Bytes of a piece; the kernel keeps the first of them for itself.
@@ -29,8 +29,9 @@ pub const MOST_FRAME_BYTES: usize = PIECE_BYTES - XDP_PACKET_HEADROOM as usize;
 /// The shortest that the kernel sends: an Ethernet header.
 const LEAST_FRAME_BYTES: usize = 14;
 
-/// Receives the frames of one EtherType that come at one queue of an interface, and sends frames there, past
-/// the interface's queueing discipline: nothing shapes them. Tools like tcpdump see none of them.
+/// Receives the frames of one EtherType that arrive on one queue of an interface, and sends frames there,
+/// bypassing the interface's queueing discipline: no shaping applies. Tools like tcpdump do not see these
+/// frames.
 pub struct XdpSocket {
     // Dropped in this order: the kernel gets the frames again, then it forgets the memory, then that goes.
     program: Program,
@@ -39,7 +40,7 @@ pub struct XdpSocket {
     incoming: RxRing,
     outgoing: WakableTxRing,
     completed: CompletionRing,
-    /// Frames that came and were not handed over yet: none between calls.
+    /// Received frames that were not passed on yet: empty between calls.
     received: HeapSlab,
     /// Frames that are not in the ring yet.
     written: HeapSlab,
@@ -49,13 +50,14 @@ pub struct XdpSocket {
     is_zero_copy: bool,
 }
 
-// SAFETY: the frames in it point into its own memory, and neither that nor the rings are a thread's.
+// SAFETY: the frames in it point into its own memory, and neither the memory nor the rings belong to a
+// thread.
 unsafe impl Send for XdpSocket {}
 
-/// What became of a frame that was to be written.
+/// Result of writing a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// It waits to be sent.
+    /// Frame queued to be sent.
     Frame,
     /// There was none.
     Nothing,
@@ -64,12 +66,12 @@ pub enum Written {
 }
 
 impl XdpSocket {
-    /// Opens a socket at that queue, counted from 0, of interface number `index` in this thread's network
-    /// namespace. No frame of that EtherType that comes at the queue reaches the kernel while it is open.
+    /// Opens a socket on that queue, counted from 0, of interface number `index` in this thread's network
+    /// namespace. No frame of that EtherType that arrives on the queue reaches the kernel while it is open.
     ///
     /// # Errors
-    /// If the kernel refuses: the privileges for raw sockets, network administration and BPF are needed, and
-    /// nothing else may use XDP on the interface.
+    /// Returns an error if the kernel refuses: the privileges for raw sockets, network administration and BPF
+    /// are needed, and no other program may use XDP on the interface.
     pub fn open(index: libc::c_int, queue: u32, ether_type: u16) -> Result<Self, XdpError> {
         let program = Program::attach(index, ether_type, queue + 1)?;
         let memory = UmemCfgBuilder {
@@ -87,7 +89,7 @@ impl XdpSocket {
         // SAFETY: the memory is dropped after the socket.
         let filled = unsafe { filling.enqueue(&mut umem, INCOMING, false) };
         filled.map_err(XdpError::of("filling a ring"))?;
-        // SAFETY: the descriptor is the socket's, which lives through the calls.
+        // SAFETY: the descriptor is the socket's, which is valid through the calls.
         let borrowed = unsafe { BorrowedFd::borrow_raw(socket.raw_fd()) };
         let is_zero_copy = is_zero_copy(borrowed).map_err(XdpError::of("asking for its options"))?;
         program.redirect(queue, borrowed)?;
@@ -106,12 +108,12 @@ impl XdpSocket {
         })
     }
 
-    /// Whether the program that redirects frames runs in the interface's driver.
+    /// Returns whether the program that redirects frames runs in the interface's driver.
     pub fn is_native(&self) -> bool {
         self.program.is_native()
     }
 
-    /// Whether the NIC itself fills the memory and sends from it.
+    /// Returns whether the NIC itself fills the memory and sends from it.
     pub fn is_zero_copy(&self) -> bool {
         self.is_zero_copy
     }
@@ -124,8 +126,8 @@ impl XdpSocket {
             take(&frame);
             self.umem.free_packet(frame);
         }
-        // SAFETY: the memory is dropped after the socket. Without a wake-up this does not fail; whoever waits
-        // for the socket wakes the driver.
+        // SAFETY: the memory is dropped after the socket. Without a wake-up this does not fail; a wait on the
+        // socket wakes the driver.
         let _ = unsafe { self.filling.enqueue(&mut self.umem, count, false) };
         count
     }
@@ -140,7 +142,7 @@ impl XdpSocket {
         if !self.has_room() {
             return Written::NoRoom;
         }
-        // SAFETY: the frame goes back to the memory, or into the ring, or stays beside the memory.
+        // SAFETY: the frame returns to the memory, or goes into the ring, or stays next to the memory.
         let Some(mut frame) = (unsafe { self.umem.alloc() }) else { return Written::NoRoom };
         frame.adjust_tail(room as i32).expect("a new frame has room for the longest");
         let Some(length) = fill(&mut frame) else {
@@ -159,21 +161,21 @@ impl XdpSocket {
         self.written.len()
     }
 
-    /// Whether another frame can be written: it may have to wait until others are sent.
+    /// Returns whether another frame can be written: it may have to wait until others are sent.
     pub fn has_room(&mut self) -> bool {
         let is_full = |socket: &Self| socket.sending + socket.written.len() == OUTGOING;
         !is_full(self) || (self.reclaim() > 0 && !is_full(self))
     }
 
-    /// Has the kernel send what was written, and what it did not take before.
+    /// Makes the kernel send the written frames, and those that it did not take before.
     ///
     /// # Errors
-    /// Why the kernel did not take all: `EAGAIN` where the interface has no room. What it did not take waits
-    /// for the next call, or is sent while somebody polls the socket.
+    /// Returns why the kernel did not take all frames: `EAGAIN` if the interface has no room. The remaining
+    /// frames wait for the next call, or are sent during a poll of the socket.
     pub fn send(&mut self) -> io::Result<()> {
         // SAFETY: the memory is dropped after the socket.
         self.sending += unsafe { self.outgoing.send(&mut self.written, false) }?;
-        // The kernel takes 32 frames at a time, and then says `EAGAIN`, as where there is no room.
+        // The kernel takes 32 frames at a time, and then returns `EAGAIN`, as if the interface had no room.
         let mut tries = self.sending.div_ceil(32);
         loop {
             let sent = self.wake();
@@ -186,7 +188,7 @@ impl XdpSocket {
         }
     }
 
-    /// Wakes whoever sends; where frames are copied, that is this call.
+    /// Wakes the sender; if frames are copied, that is this call.
     fn wake(&self) -> io::Result<()> {
         // SAFETY: a plain system call: there is no message and no address.
         let done = unsafe { libc::sendto(self.socket.raw_fd(), null(), 0, libc::MSG_DONTWAIT, null(), 0) };
@@ -211,7 +213,7 @@ impl AsFd for XdpSocket {
 /// The kernel gives the queue of a closed socket back a little later, from a work queue.
 const FREED_WITHIN: Duration = Duration::from_secs(1);
 
-/// [`bind`], once the socket that had the queue before is gone.
+/// Calls [`bind`] when the previous socket of the queue is closed.
 fn bind_when_free(
     umem: &Umem,
     index: libc::c_int,
@@ -267,11 +269,11 @@ fn io_error(error: SocketError) -> io::Error {
     }
 }
 
-/// Whether frames are not copied.
+/// Returns whether frames are not copied.
 fn is_zero_copy(socket: BorrowedFd<'_>) -> io::Result<bool> {
     let mut options = libc::xdp_options { flags: 0 };
     let mut length = size_of::<libc::xdp_options>() as libc::socklen_t;
-    // SAFETY: the options and their length live through the call.
+    // SAFETY: the options and their length are valid through the call.
     let done = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),

@@ -1,4 +1,4 @@
-//! A veth pair in a network namespace of the test's own. Needs root and `ip`, and says so where they are
+//! A veth pair in a network namespace of the test's own. Requires root and `ip`, and reports if they are
 //! missing.
 
 use std::os::fd::AsFd;
@@ -38,7 +38,7 @@ pub fn with_a_cable(test: fn()) {
             std::fs::write(format!("/proc/sys/net/ipv6/conf/{end}/disable_ipv6"), "1").ok();
             assert!(run(&format!("ip link set {end} up")));
         }
-        // What is sent before the kernel has seen both ends come up is lost.
+        // Frames sent before the kernel has seen both ends come up are lost.
         while ["left", "right"].iter().any(|end| !is_up(end)) {
             thread::sleep(Duration::from_millis(1));
         }
@@ -55,7 +55,7 @@ pub fn open(name: &str, options: &SocketOptions) -> PacketSocket {
     PacketSocket::open(interface_index(name).unwrap(), options).unwrap()
 }
 
-/// A frame of that length, to a host that is not there; the bytes after the type tell it from others.
+/// Returns a frame of that length, to a host that does not exist; the bytes after the type identify it.
 pub fn frame(ether_type: u16, number: u32, bytes: usize) -> Vec<u8> {
     let mut frame = vec![number as u8; bytes];
     frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2]);
@@ -69,8 +69,8 @@ pub fn tagged(frame: &[u8]) -> Vec<u8> {
     [&frame[..12], &[0x81, 0x00, 0x00, 0x07], &frame[12..]].concat()
 }
 
-/// What comes until nothing has come for a moment; `None` for frames that were cut.
-pub fn heard(socket: &PacketSocket, receiver: &mut Receiver) -> Vec<Option<Vec<u8>>> {
+/// Returns the frames received until none has arrived for a moment; `None` for frames that were cut.
+pub fn received(socket: &PacketSocket, receiver: &mut Receiver) -> Vec<Option<Vec<u8>>> {
     let mut frames = Vec::new();
     while poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(100u8)).unwrap() > 0 {
         for n in 0..receiver.receive(socket).unwrap() {

@@ -1,5 +1,5 @@
-//! Mistakes of a side, each of which breaks a rule of docs/protocol/ps.md ("Push and pull by frames"): they
-//! are made in what it says and hears, so the links are those that are used.
+//! Mistakes of a side, each of which breaks a rule of docs/protocol/ps.md ("Push and pull by frames"). They
+//! are made in its sent and received frames, so the links are the real ones.
 
 use std::collections::BTreeSet;
 
@@ -21,27 +21,32 @@ pub enum Mistake {
     SameIncarnation,
     /// A hello that names a number that is over is answered with the numbers that there are.
     OwnNumbers,
-    /// One part more than has arrived is said to be there.
+    /// One part more than has arrived is acknowledged.
     OneMore,
-    /// Nothing is said of what has arrived.
+    /// No part is acknowledged.
     NothingTaken,
     /// Parts are sent once.
     Once,
-    /// A part that comes twice is taken for another one.
+    /// A duplicated part is taken for another one.
     Twice,
 }
 
-/// What a side has said and heard.
+/// Frames that a side has sent and received.
 #[derive(Debug, Clone, Default)]
 pub struct Wire {
     /// Parts, by the numbers of the connection and their own.
-    said: BTreeSet<(u32, u32, u32)>,
-    heard: BTreeSet<(u32, u32, u32)>,
+    sent_before: BTreeSet<(u32, u32, u32)>,
+    received_before: BTreeSet<(u32, u32, u32)>,
 }
 
 impl Wire {
-    /// A frame that leaves, if it does.
-    pub fn says(&mut self, mut words: Vec<u32>, link: &FrameLink, mistake: Mistake) -> Option<Vec<u32>> {
+    /// Returns a frame that leaves, if it does.
+    pub fn filter_sent(
+        &mut self,
+        mut words: Vec<u32>,
+        link: &FrameLink,
+        mistake: Mistake,
+    ) -> Option<Vec<u32>> {
         let (_, other) = pair(link);
         match (mistake, words[0]) {
             (Mistake::OwnNumbers, HELLO) if words[2] == 0 && other != 0 => {
@@ -49,18 +54,25 @@ impl Wire {
             }
             (Mistake::OneMore, TAKEN) => words[3] += 1,
             (Mistake::NothingTaken, TAKEN) => return None,
-            (Mistake::Once, PART) if !self.said.insert((words[1], words[2], words[3])) => return None,
+            (Mistake::Once, PART) if !self.sent_before.insert((words[1], words[2], words[3])) => return None,
             _ => {}
         }
         Some(words)
     }
 
-    /// A frame that arrives, if it is heard.
-    pub fn hears(&mut self, mut words: Vec<u32>, link: &FrameLink, mistake: Mistake) -> Option<Vec<u32>> {
+    /// Filters a frame that arrives.
+    pub fn filter_received(
+        &mut self,
+        mut words: Vec<u32>,
+        link: &FrameLink,
+        mistake: Mistake,
+    ) -> Option<Vec<u32>> {
         let (own, other) = pair(link);
         match (mistake, words[0]) {
             (Mistake::AnyPair, PART | TAKEN) => (words[1], words[2]) = (other, own),
-            (Mistake::Twice, PART) if !self.heard.insert((words[1], words[2], words[3])) => words[3] += 500,
+            (Mistake::Twice, PART) if !self.received_before.insert((words[1], words[2], words[3])) => {
+                words[3] += 500
+            }
             _ => {}
         }
         Some(words)

@@ -1,8 +1,8 @@
-//! Every order in which frames between two sides may arrive, be lost, come twice and come late, with a side
-//! that starts again and one that hears nothing for too long: each packet is handed over once at most, in the
-//! connection that it was sent in, what is told to be taken has arrived, and all packets arrive once nothing
-//! more goes wrong. Mistakes are noticed, each of which breaks a rule of docs/protocol/ps.md ("Push and pull
-//! by frames").
+//! Every order in which frames between two sides may arrive, be lost, be duplicated and be late, with a side
+//! that restarts and one that receives nothing for too long: each packet is delivered at most once, in the
+//! connection that it was sent in, acknowledged packets have arrived, and all packets arrive once no more
+//! faults happen. Mistakes are noticed, each of which breaks a rule of docs/protocol/ps.md ("Push and pull by
+//! frames").
 #![allow(clippy::unwrap_used)]
 
 mod mistakes;
@@ -18,13 +18,13 @@ use world::{Budget, NOTHING, State, Step};
 /// More states than there are.
 const MOST: usize = 3_000_000;
 
-/// How a state came about.
+/// Steps that led to a state.
 struct Trail {
     step: Step,
     before: Option<Rc<Trail>>,
 }
 
-fn told(why: &str, trail: &Option<Rc<Trail>>) -> String {
+fn with_steps(why: &str, trail: &Option<Rc<Trail>>) -> String {
     let steps = std::iter::successors(trail.as_ref(), |trail| trail.before.as_ref());
     let mut steps: Vec<String> = steps.map(|trail| format!("{:?}", trail.step)).collect();
     steps.reverse();
@@ -37,16 +37,16 @@ fn hashed(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Explores all; how many states there are, or what went wrong, and after what.
+/// Explores all states. Returns their number, or the problem and the steps to it.
 fn explore(budget: Budget, mistake: Mistake) -> Result<usize, String> {
     let mut first = State::first(budget);
     first.settle(mistake)?;
     let mut seen = HashSet::from([hashed(&first.key())]);
     let mut open: Vec<(State, Option<Rc<Trail>>)> = vec![(first, None)];
     while let Some((state, trail)) = open.pop() {
-        for (step, mut next) in state.successors(mistake).map_err(|why| told(&why, &trail))? {
+        for (step, mut next) in state.successors(mistake).map_err(|why| with_steps(&why, &trail))? {
             let trail = Some(Rc::new(Trail { step, before: trail.clone() }));
-            next.settle(mistake).map_err(|why| told(&why, &trail))?;
+            next.settle(mistake).map_err(|why| with_steps(&why, &trail))?;
             if seen.insert(hashed(&next.key())) {
                 open.push((next, trail));
             }
@@ -61,7 +61,7 @@ fn whatever_happens_to_frames_packets_arrive_once() {
     let budgets = [
         NOTHING,
         Budget { losses: 2, ..NOTHING },
-        Budget { losses: 1, doubled: 1, ..NOTHING },
+        Budget { losses: 1, duplicated: 1, ..NOTHING },
         Budget { late: 1, ..NOTHING },
         Budget { restarts: 1, ..NOTHING },
         Budget { silences: 1, ..NOTHING },
@@ -75,7 +75,7 @@ fn whatever_happens_to_frames_packets_arrive_once() {
 #[test]
 fn mistakes_are_noticed() {
     let lost = Budget { losses: 1, ..NOTHING };
-    let doubled = Budget { doubled: 1, ..NOTHING };
+    let duplicated = Budget { duplicated: 1, ..NOTHING };
     let silent = Budget { silences: 1, ..NOTHING };
     let again = Budget { restarts: 1, ..NOTHING };
     let mistakes = [
@@ -85,7 +85,7 @@ fn mistakes_are_noticed() {
         ("F4", Mistake::OneMore, NOTHING),
         ("F4", Mistake::NothingTaken, NOTHING),
         ("F5", Mistake::Once, lost),
-        ("F6", Mistake::Twice, doubled),
+        ("F6", Mistake::Twice, duplicated),
     ];
     let mut unnoticed = Vec::new();
     for (rule, mistake, budget) in mistakes {

@@ -1,4 +1,4 @@
-//! Two sides of a connection by frames, and all that may come next.
+//! Two sides of a connection by frames, and all possible next steps.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use inart_frames::{FrameLink, LinkEvent, LinkSetup};
 use super::mistakes::{Mistake, Wire};
 
 const SILENCE: Duration = Duration::from_millis(1500);
-/// So often time passes with nothing under way, at most, until all is taken.
+/// Most times that time passes with nothing in flight until all packets are acknowledged.
 const MOST_WAITS: u32 = 40;
-/// What each side has for the other: packets of two parts and of one; four bytes are a part.
+/// Packets of each side for the other: of two parts and of one; four bytes are a part.
 const PARTS: [&[usize]; 2] = [&[2, 1], &[1]];
 
-/// How often something may happen.
+/// Limits of the numbers of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     pub losses: u8,
-    pub doubled: u8,
-    /// Frames are late: time passes until something is due, while they are under way.
+    pub duplicated: u8,
+    /// Late frames: time passes until something is due, while they are in flight.
     pub late: u8,
-    /// Sides that start again, and sides that hear nothing for longer than they wait.
+    /// Sides that restart, and sides that receive nothing for longer than their timeout.
     pub restarts: u8,
     pub silences: u8,
 }
 
-pub const NOTHING: Budget = Budget { losses: 0, doubled: 0, late: 0, restarts: 0, silences: 0 };
+pub const NOTHING: Budget = Budget { losses: 0, duplicated: 0, late: 0, restarts: 0, silences: 0 };
 
 #[derive(Debug, Clone)]
 pub struct Frame {
@@ -34,9 +34,9 @@ pub struct Frame {
     pub words: Vec<u32>,
 }
 
-/// What comes next.
+/// Possible next step.
 #[derive(Debug, Clone)]
-#[allow(dead_code, reason = "who reads of a state's steps reads their text")]
+#[allow(dead_code, reason = "read only as text, in a state's steps")]
 pub enum Step {
     Arrives(Frame),
     ArrivesAndComesAgain(Frame),
@@ -50,7 +50,7 @@ pub enum Step {
 #[derive(Debug, Clone)]
 struct Sent {
     from: usize,
-    /// Which of its sender's.
+    /// Number among its sender's packets.
     packet: usize,
     /// The sender's number of the connection, and the receiver's: those of the frames that it left in.
     pair: Option<(u32, u32)>,
@@ -61,7 +61,7 @@ struct Sent {
 struct Side {
     link: FrameLink,
     incarnations: u32,
-    /// How far its clock is ahead.
+    /// Lead of its clock.
     ahead: Duration,
     is_up: bool,
     /// By packet, whether it is known to be at the other side.
@@ -69,7 +69,7 @@ struct Side {
     wire: Wire,
 }
 
-/// Where both are.
+/// Both sides.
 #[derive(Debug, Clone)]
 pub struct State {
     sides: [Side; 2],
@@ -92,7 +92,7 @@ fn link(side: usize, incarnations: u32) -> FrameLink {
     })
 }
 
-/// A side's own number of its connection, and the other's, 0 if it is not known.
+/// Returns a side's own number of its connection, and the other's, 0 if it is not known.
 pub fn pair(link: &FrameLink) -> (u32, u32) {
     let text = format!("{link:?}");
     let number = |name: &str| {
@@ -132,17 +132,17 @@ impl State {
         text
     }
 
-    /// Does what the links say, until both have nothing to do.
+    /// Delivers the links' output, until both have nothing to do.
     pub fn settle(&mut self, mistake: Mistake) -> Result<(), String> {
         for at in [0, 1] {
             let now = self.now + self.sides[at].ahead;
             self.sides[at].link.tick(now);
             while let Some(event) = self.sides[at].link.next_event() {
-                self.told(at, event)?;
+                self.handle(at, event)?;
             }
             while let Some(words) = self.sides[at].link.next_frame(now) {
                 let side = &mut self.sides[at];
-                if let Some(words) = side.wire.says(words, &side.link, mistake) {
+                if let Some(words) = side.wire.filter_sent(words, &side.link, mistake) {
                     self.leaves(at, words);
                 }
             }
@@ -150,7 +150,7 @@ impl State {
         Ok(())
     }
 
-    fn told(&mut self, at: usize, event: LinkEvent) -> Result<(), String> {
+    fn handle(&mut self, at: usize, event: LinkEvent) -> Result<(), String> {
         match event {
             LinkEvent::Up => {
                 self.sides[at].is_up = true;
@@ -166,10 +166,10 @@ impl State {
                 Ok(())
             }
             LinkEvent::Received(data) => self.received(at, &data),
-            LinkEvent::Taken { id } => {
+            LinkEvent::Acknowledged { id } => {
                 let Sent { from, packet, is_handed_over, .. } = self.sent[id as usize];
                 if from != at || !is_handed_over {
-                    return Err("a packet is told to be taken that has not arrived".to_owned());
+                    return Err("a packet is acknowledged that has not arrived".to_owned());
                 }
                 self.sides[at].taken[packet] = true;
                 Ok(())
@@ -189,7 +189,7 @@ impl State {
         let number = u32::from_be_bytes(*parts.first().ok_or("a packet of nothing")?);
         let is_mixed = parts.iter().any(|part| u32::from_be_bytes(*part) != number);
         let sent = self.sent.get_mut(number as usize).filter(|sent| sent.from != at && !is_mixed);
-        let sent = sent.ok_or("a packet arrived that nobody has sent")?;
+        let sent = sent.ok_or("a packet arrived that was never sent")?;
         if PARTS[sent.from][sent.packet] != parts.len() {
             return Err("a packet arrived in part".to_owned());
         }
@@ -215,20 +215,20 @@ impl State {
     fn arrive(&mut self, frame: &Frame, mistake: Mistake) {
         let now = self.now + self.sides[frame.to].ahead;
         let Side { link, wire, .. } = &mut self.sides[frame.to];
-        if let Some(words) = wire.hears(frame.words.clone(), link, mistake) {
+        if let Some(words) = wire.filter_received(frame.words.clone(), link, mistake) {
             link.frame(&words, now);
         }
     }
 
-    /// Each packet has arrived, and its sender knows.
+    /// Returns whether each packet has arrived, and its sender knows.
     pub fn is_over(&self) -> bool {
         self.sides.iter().all(|side| side.is_up && side.taken.iter().all(|taken| *taken))
     }
 
-    /// All that may come next.
+    /// Returns all possible next steps.
     pub fn successors(&self, mistake: Mistake) -> Result<Vec<(Step, State)>, String> {
         let mut all = Vec::new();
-        let Budget { losses, doubled, late, restarts, silences } = self.budget;
+        let Budget { losses, duplicated, late, restarts, silences } = self.budget;
         for at in 0..self.net.len() {
             let mut next = self.clone();
             let frame = next.net.remove(at);
@@ -238,9 +238,9 @@ impl State {
                 all.push((Step::IsLost(frame.clone()), next));
             }
             next.arrive(&frame, mistake);
-            if doubled > 0 {
+            if duplicated > 0 {
                 let mut next = next.clone();
-                next.budget.doubled -= 1;
+                next.budget.duplicated -= 1;
                 next.net.push(frame.clone());
                 all.push((Step::ArrivesAndComesAgain(frame.clone()), next));
             }
@@ -253,7 +253,7 @@ impl State {
                 false => next.budget.late -= 1,
             }
             if next.waits > MOST_WAITS {
-                return Err("nobody goes on".to_owned());
+                return Err("no side makes progress".to_owned());
             }
             let due = self.sides.iter().map(|side| side.link.wake_at().saturating_sub(side.ahead)).min();
             next.now = self.now.max(due.unwrap_or_default());
@@ -265,7 +265,7 @@ impl State {
                 next.budget.restarts -= 1;
                 let side = &mut next.sides[at];
                 side.incarnations += 1;
-                // What it had is to be sent again by the process that it is now.
+                // The restarted process must send the packets of its predecessor again.
                 let incarnations = if mistake == Mistake::SameIncarnation { 1 } else { side.incarnations };
                 (side.link, side.is_up, side.wire) = (link(at, incarnations), false, Wire::default());
                 side.taken.fill(false);

@@ -1,62 +1,62 @@
 //! A congestion window that follows the rate at which data is delivered.
 //!
-//! As BBR (N. Cardwell et al., ACM Queue 2016), a connection models its path by the greatest rate of delivery
-//! of late and the least round-trip time. Its window is a little more than their product. So a packet that
-//! is lost without congestion changes nothing, and the queue at the bottleneck stays short: what waits there
-//! cannot be overtaken by what is more urgent, on every link of its way.
+//! As BBR (N. Cardwell et al., ACM Queue 2016), a connection models its path by the recent maximum of the
+//! delivery rate and the least round-trip time. Its window is a little more than their product. So a packet
+//! that is lost without congestion changes nothing, and the queue at the bottleneck stays short: more urgent
+//! data cannot overtake queued data, on any link of the path.
 //!
-//! It differs from BBR in what it needs of its host: a rate is that of a whole round trip, not of two
-//! acknowledgements; it has a window only, and no rate of its own to send at; and the least round-trip time
-//! is that of the whole connection, so the window is never emptied to look for it.
+//! It differs from BBR in its requirements of the host: a rate is that of a whole round trip, not of two
+//! acknowledgements; it has a window only, and no send rate; and the least round-trip time is that of the
+//! whole connection, so the window is never emptied to measure it.
 //!
-//! No clock: time is what the caller says.
+//! No clock: the caller supplies the time.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// So many datagrams are acknowledged together: where both directions are full, acknowledgements of every
+/// Number of datagrams that are acknowledged together: if both directions are full, acknowledgements of every
 /// other one take 2.4 % of the link.
 pub(crate) const ACKNOWLEDGED_TOGETHER: u32 = 4;
 /// At the beginning, in datagrams (RFC 9002, section 7.2).
 const FIRST_WINDOW: u64 = 10;
 /// The least window, in datagrams.
 const LEAST_WINDOW: u64 = 4;
-/// The rate is the greatest of so many full round trips.
+/// Number of full round trips whose greatest rate is the rate.
 const REMEMBERED: usize = 10;
-/// The window, in products of the rate and the least round-trip time. What is above 1 waits at the
-/// bottleneck, so that it does not run empty while acknowledgements are late.
+/// The window, in products of the rate and the least round-trip time. The part above 1 waits at the
+/// bottleneck, so that the queue does not run empty while acknowledgements are late.
 const STEADY: f64 = 1.15;
-/// The same while the connection looks whether there is more.
+/// Window while the connection probes for more.
 const PROBE: f64 = 1.4;
 /// Shorter round-trip times count as this: processes at both ends are not always there at once.
 const LEAST_BASE: Duration = Duration::from_millis(5);
-/// It looks in the first two of so many round trips: in the first one the larger window is sent, in the
-/// second one its acknowledgements come.
+/// Round trips of a probe cycle. The first two probe: in the first one the larger window is sent, in the
+/// second one its acknowledgements arrive.
 const CYCLE: u8 = 8;
-/// There is more if a look has raised the rate by so much.
+/// Gain of the rate in a probe that shows more capacity.
 const MORE: f64 = 1.1;
-/// The same at the start, so that the rate may double in a round trip (2 / ln 2, as in BBR).
+/// Gain of the window at the start, so that the rate may double in a round trip (2 / ln 2, as in BBR).
 const START: f64 = 2.89;
 /// Both where queues are too short for them: of a steady window and of one that looks for more.
 const CAREFUL: (f64, f64) = (1.0, 1.15);
-/// The start ends after so many round trips whose rate was less than so much of the greatest one before.
+/// The start ends after `STILL` round trips with less than `STILL_GROWING` times the greatest rate before.
 const STILL: u8 = 2;
 const STILL_GROWING: f64 = 1.25;
 /// More loss in a round trip than this is congestion (as in BBRv3).
 const CONGESTION: f64 = 0.02;
-/// What remains of a rate in a congested round trip that says nothing of the path's rate (as CUBIC's window
-/// after a loss, RFC 9438).
+/// Remaining part of a rate after a congested round trip that does not show the path's rate (as CUBIC's
+/// window after a loss, RFC 9438).
 const AFTER_CONGESTION: f64 = 0.7;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The window doubles; and how many round trips did not bring more.
+    /// Doubling window, with the number of round trips without a gain.
     Start(u8),
-    /// Which round trip of a cycle it is.
+    /// Constant window, with the number of the round trip in the cycle.
     Steady(u8),
 }
 
-/// A round trip: from an acknowledgement to the first one of what was sent after it.
+/// A round trip: from an acknowledgement to the first one of data sent after it.
 #[derive(Debug, Clone)]
 struct RoundTrip {
     began: Instant,
@@ -87,10 +87,9 @@ pub(crate) struct DeliveryRate {
     rates: VecDeque<f64>,
     /// The rate before the connection looked for more.
     before_probe: f64,
-    /// When congestion was noticed last. Losses of what was sent before tell nothing new.
+    /// Time of the newest congestion. Losses of data sent before it show nothing new.
     congested: Option<Instant>,
-    /// When the connection began to look for more the last time, and whether there was congestion since then
-    /// or in the turn before.
+    /// Time of the newest probe, and whether there was congestion since then or in the cycle before.
     looked: Instant,
     is_careful: bool,
 }
@@ -126,8 +125,8 @@ impl DeliveryRate {
         self.window = self.window.max(self.least_window());
     }
 
-    /// A packet of so many bytes, sent at `sent`, has been acknowledged. `base` is the least round-trip time
-    /// so far.
+    /// Records that a packet of `bytes` bytes, sent at `sent`, has been acknowledged. `base` is the least
+    /// round-trip time so far.
     pub fn acknowledged(
         &mut self,
         now: Instant,
@@ -157,8 +156,8 @@ impl DeliveryRate {
         }
     }
 
-    /// So many bytes are lost, the last of which were sent at `sent`. `is_persistent`: all that was sent for
-    /// a long time.
+    /// Records that `bytes` bytes are lost, the last of which were sent at `sent`. `is_persistent`: all that
+    /// was sent for a long time.
     pub fn lost(&mut self, sent: Instant, bytes: u64, is_persistent: bool) {
         if self.congested.is_none_or(|congested| sent > congested) {
             self.now.lost_bytes += bytes;
@@ -196,7 +195,7 @@ impl DeliveryRate {
                 return;
             }
             Phase::Start(_) => self.phase = Phase::Steady(2),
-            // Who has nothing more to send learns nothing from a larger window.
+            // A connection without more data to send learns nothing from a larger window.
             Phase::Steady(_) if !is_full => {}
             Phase::Steady(1) if self.greatest_rate() > MORE * self.before_probe => self.probe(),
             Phase::Steady(turn) if turn + 1 == CYCLE => self.probe(),
@@ -204,7 +203,7 @@ impl DeliveryRate {
         }
         let (steady, probe) = if self.is_careful { CAREFUL } else { (STEADY, PROBE) };
         let gain = if matches!(self.phase, Phase::Steady(0 | 1)) { probe } else { steady };
-        // As many wait at the bottleneck while as many are on their way to be acknowledged.
+        // As many wait at the bottleneck as are on their way to be acknowledged.
         let together = (2 * u64::from(ACKNOWLEDGED_TOGETHER) * self.mtu) as f64;
         let wanted = gain * self.greatest_rate() * base.as_secs_f64() + together;
         self.window = wanted.max(self.least_window());
@@ -218,7 +217,7 @@ impl DeliveryRate {
     }
 
     fn learn(&mut self, round_trip: &RoundTrip, rate: f64) {
-        // What is too much at the start is the window.
+        // At the start the window is the excess.
         if round_trip.is_congested() && !matches!(self.phase, Phase::Start(_)) {
             let known = AFTER_CONGESTION * self.greatest_rate();
             self.rates.clear();

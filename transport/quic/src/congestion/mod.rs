@@ -1,4 +1,4 @@
-//! Congestion controllers beside quinn's.
+//! Congestion controllers in addition to quinn's.
 
 mod controller;
 mod delivery_rate;

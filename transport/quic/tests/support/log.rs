@@ -1,4 +1,4 @@
-//! What endpoints log.
+//! Log of endpoints.
 
 use std::fmt::Debug;
 use std::sync::{Mutex, Once};
@@ -53,7 +53,7 @@ pub fn keep() {
     ONCE.call_once(|| tracing::subscriber::set_global_default(Keeper).unwrap());
 }
 
-/// The warnings so far that contain all of these.
+/// Returns the warnings so far that contain all of these.
 pub fn warnings(parts: &[&str]) -> Vec<String> {
     let lines = LINES.lock().unwrap();
     lines.iter().filter(|line| parts.iter().all(|part| line.contains(part))).cloned().collect()

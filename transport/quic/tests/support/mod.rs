@@ -30,22 +30,22 @@ impl Authority {
         Authority { directory, params, key }
     }
 
-    /// Who has a certificate for that name.
+    /// Returns an identity with a certificate for that name.
     pub fn identify(&self, name: &str) -> MutualTls {
         self.identify_as(name, &[name])
     }
 
-    /// Who has a certificate for those names.
+    /// Returns an identity with a certificate for those names.
     pub fn identify_as(&self, name: &str, names: &[&str]) -> MutualTls {
         self.identify_with(name, names, PROTOCOL, |_| ())
     }
 
-    /// Where the authority's certificate is.
+    /// Returns the path of the authority's certificate.
     pub fn certificate(&self) -> PathBuf {
         self.directory.path().join("ca.pem")
     }
 
-    /// Who has a certificate that is changed before it is signed, for a protocol.
+    /// Returns an identity with a certificate that is changed before it is signed, for a protocol.
     pub fn identify_with(
         &self,
         name: &str,
@@ -81,7 +81,7 @@ pub async fn next(events: &mut Events) -> Event {
     tokio::time::timeout(TIMEOUT, events.next()).await.unwrap().unwrap()
 }
 
-/// The first event that is looked for; others are dropped.
+/// Returns the first event that is looked for; others are dropped.
 pub async fn find(events: &mut Events, is_it: impl Fn(&Event) -> bool) -> Event {
     loop {
         let event = next(events).await;

@@ -12,7 +12,7 @@ use tonic::transport::server::Connected;
 use super::listener::{Peer, Transport};
 use super::places::Place;
 
-/// The bytes with which every HTTP/2 client begins (RFC 9113, section 3.4).
+/// The bytes with which every HTTP/2 client starts (RFC 9113, section 3.4).
 pub(super) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A connection that ends when its client is silent, or when its place goes to another address.

@@ -16,18 +16,18 @@ use super::listener::{Accepted, Listener, Peer, Transport};
 use super::places::{Place, Places};
 use crate::MutualTls;
 
-/// Empty SETTINGS, then GOAWAY with PROTOCOL_ERROR: the answer to anything else, so that the client's error
-/// says what it met.
+/// Empty SETTINGS, then GOAWAY with PROTOCOL_ERROR: the answer to other protocols, so that the client's error
+/// names the protocol.
 const NOT_HTTP2: &[u8] = &[
     0, 0, 0, 4, 0, 0, 0, 0, 0, // SETTINGS
     0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, // GOAWAY
 ];
 
-/// How long a refused client has to read why, before the socket is closed over what it sent.
+/// Time for a refused client to read the reason, before the socket is closed.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How long the listener waits after the system refused a connection and a handshake gave way for it, or
-/// none could.
+/// Pause of the listener after the system refused a connection and a handshake was closed for it, or none
+/// could be.
 const BACK_OFF: Duration = Duration::from_millis(10);
 const LONG_BACK_OFF: Duration = Duration::from_millis(250);
 
@@ -142,8 +142,8 @@ async fn read_preface(transport: &mut Box<dyn Transport>) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends a connection so that its client reads what was written last: a socket that is closed over unread
-/// bytes resets the connection, and the client may lose what is on the way.
+/// Ends a connection so that its client reads the last written bytes: closing a socket with unread bytes
+/// resets the connection, and the client may lose data in flight.
 async fn linger(mut transport: Box<dyn Transport>) {
     let mut unread = [0; 4096];
     let drain = async {
@@ -154,13 +154,13 @@ async fn linger(mut transport: Box<dyn Transport>) {
     let _ = timeout(LINGER, drain).await;
 }
 
-/// Whether only one connection failed, before it was accepted; see accept(2).
+/// Returns whether only one connection failed, before it was accepted; see accept(2).
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
-/// Says a thing once in a while.
+/// Limits a message to one per interval.
 #[derive(Default)]
 struct Quiet(Option<Instant>);
 

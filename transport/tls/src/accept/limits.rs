@@ -1,8 +1,8 @@
-//! How many connections a server holds.
+//! Limits of a server's connections.
 
 use std::time::Duration;
 
-/// How many connections a server holds, and for how long.
+/// Limits of the number and duration of a server's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Handshakes at a time; each holds one file.
@@ -11,7 +11,7 @@ pub struct Limits {
     pub handshake_time: Duration,
     /// Connections at a time after their handshakes; each holds one file.
     pub connections: usize,
-    /// A connection from which no byte arrives for this long is closed. Live clients answer HTTP/2 pings.
+    /// Longest silence of a connection before it is closed. Live clients answer HTTP/2 pings.
     pub silence: Duration,
 }
 

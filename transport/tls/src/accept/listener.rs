@@ -1,4 +1,4 @@
-//! Listening sockets, and where their connections come from.
+//! Listening sockets, and the origins of their connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -37,7 +37,7 @@ pub struct Peer {
     pub names: Arc<[String]>,
 }
 
-/// What shares the places: an IPv4 address, an IPv6 network of 64 bits, or a user of this machine.
+/// Origin that shares places: an IPv4 address, an IPv6 network of 64 bits, or a user of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
     Address([u8; 8]),
@@ -48,7 +48,7 @@ impl From<IpAddr> for Origin {
     fn from(address: IpAddr) -> Self {
         let mut bytes = [0; 8];
         match address.to_canonical() {
-            // No network of IPv6 begins with zeros.
+            // No network of IPv6 starts with zeros.
             IpAddr::V4(address) => bytes[4..].copy_from_slice(&address.octets()),
             IpAddr::V6(address) => bytes.copy_from_slice(&address.octets()[..8]),
         }
@@ -73,7 +73,7 @@ impl Listener {
         match self {
             Listener::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
-                // Fails only for a connection that has gone already; its handshake finds out.
+                // Fails only for a connection that has closed already; its handshake finds out.
                 let _ = stream.set_nodelay(true);
                 let origin = Origin::from(address.ip());
                 Ok(Accepted { transport: Box::new(stream), origin, address: Some(address) })

@@ -1,13 +1,13 @@
-//! The accept side of gRPC servers: strangers cannot keep right clients out.
+//! The accept side of gRPC servers: unauthorized clients cannot keep authorized ones out.
 //!
-//! A connection begins as a handshake: TLS, if the server has a certificate, then the 24 bytes with which
-//! every HTTP/2 client begins. Handshakes have places of their own and a deadline. If the places run out,
-//! the oldest handshake of the address that has the most gives way. So a client that does its handshake in
-//! time is served, however many connections stay silent or send a byte now and then.
+//! A connection starts with a handshake: TLS, if the server has a certificate, then the 24 bytes with which
+//! every HTTP/2 client starts. Handshakes have places of their own and a deadline. If the places run out, the
+//! oldest handshake of the address with the most is closed. So a client that does its handshake in time is
+//! served, however many connections stay silent or send a byte now and then.
 //!
 //! Only after its handshake a connection takes a place for connections. If these run out, an address with
 //! many connections loses its newest to an address with few. A server that asks its clients for certificates
-//! gives no such place to unknown_senders.
+//! rejects others before they take such a place.
 //!
 //! If the process has no file left (`EMFILE`), the listener waits, closes a handshake and tries again.
 

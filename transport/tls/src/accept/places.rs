@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::listener::Origin;
 
-/// Who gives way when all places are taken.
+/// Holder that loses its place when all are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// The oldest of the address that holds the most. A newcomer always gets a place.
@@ -31,7 +31,7 @@ pub(super) struct Places {
 struct Held {
     next: u64,
     count: usize,
-    /// The places of each address by age. Dropping the sender tells the holder to leave.
+    /// The places of each address by age. Dropping the sender notifies the holder to leave.
     by_origin: HashMap<Origin, BTreeMap<u64, oneshot::Sender<()>>>,
 }
 
@@ -40,7 +40,7 @@ impl Held {
         self.by_origin.get(origin).map_or(0, BTreeMap::len)
     }
 
-    /// The address that holds the most; of those with equal numbers, the one whose oldest is the oldest.
+    /// Returns the address that holds the most; of those with equal numbers, the one with the oldest place.
     fn heaviest(&self) -> Option<Origin> {
         let order = |held: &BTreeMap<u64, _>| {
             (held.len(), std::cmp::Reverse(held.first_key_value().map(|(id, _)| *id)))
@@ -75,7 +75,7 @@ impl Held {
     }
 }
 
-/// How a place was had.
+/// Origin of a place.
 #[derive(Debug)]
 pub(super) struct Admitted {
     pub place: Place,
@@ -104,7 +104,7 @@ impl Places {
         Some(Admitted { place, displaced })
     }
 
-    /// Makes one holder leave, as if a newcomer had come. Whether one did.
+    /// Makes one holder leave, as a newcomer would. Returns whether one did.
     pub fn make_room(&self) -> bool {
         self.lock().displace(self.rule, None).is_some()
     }

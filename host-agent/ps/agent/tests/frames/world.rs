@@ -342,7 +342,7 @@ impl World<'_> {
                         LinkEvent::Up => own.agent.up(who, now),
                         LinkEvent::Down => own.agent.down(who, now),
                         LinkEvent::Received(data) => own.agent.received(who, &data, None, now),
-                        LinkEvent::Taken { id } => own.agent.ended(id, true, now),
+                        LinkEvent::Acknowledged { id } => own.agent.ended(id, true, now),
                     }
                 }
             }
@@ -360,7 +360,7 @@ impl World<'_> {
                         own.agent.down(SERVER, now);
                     }
                     LinkEvent::Received(data) => own.agent.received(SERVER, &data, None, now),
-                    LinkEvent::Taken { id } => own.agent.ended(id, true, now),
+                    LinkEvent::Acknowledged { id } => own.agent.ended(id, true, now),
                 }
             }
         }

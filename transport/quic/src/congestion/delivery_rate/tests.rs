@@ -29,14 +29,14 @@ struct Packet {
     sent_s: f64,
 }
 
-/// One direction, whose acknowledgements come back without a queue.
+/// One direction, whose acknowledgements return without a queue.
 struct Connection {
     start: Instant,
     controller: DeliveryRate,
     random: SplitMix64,
     now_s: f64,
     next: u64,
-    /// Sent and neither acknowledged nor lost.
+    /// Packets sent and neither acknowledged nor lost.
     open: VecDeque<Packet>,
     free_at_s: f64,
     /// Acknowledgements by time, in nanoseconds.
@@ -81,7 +81,7 @@ impl Connection {
         self.coming.at((back_s * 1e9) as u64, number);
     }
 
-    /// Sends for a time as much as the window lets; at most at `app_bytes_per_s`.
+    /// Sends for a time as much as the window permits; at most at `app_bytes_per_s`.
     fn run(&mut self, seconds: f64, path: Path, app_bytes_per_s: f64) {
         let (end_s, began_s, first) = (self.now_s + seconds, self.now_s, self.next);
         while self.now_s < end_s {
@@ -123,7 +123,7 @@ impl Connection {
         self.controller.acknowledged(now, sent, MTU, is_app_limited, Duration::from_secs_f64(path.base_s));
     }
 
-    /// Runs for a time, and says which share of the link it had, and the longest queue in seconds.
+    /// Runs for a time. Returns the share of the link, and the longest queue in seconds.
     fn share(&mut self, seconds: f64, path: Path) -> (f64, f64) {
         let before = self.delivered;
         self.longest_queue_s = 0.0;
@@ -193,7 +193,7 @@ fn a_short_queue_that_overflows_is_congestion() {
 }
 
 #[test]
-fn who_has_little_to_send_keeps_the_window() {
+fn a_connection_with_little_to_send_keeps_the_window() {
     let mut connection = Connection::new();
     connection.share(3.0, FAST);
     let window = connection.controller.window_bytes();
@@ -203,7 +203,7 @@ fn who_has_little_to_send_keeps_the_window() {
 }
 
 #[test]
-fn after_silence_it_starts_anew() {
+fn after_silence_the_start_repeats() {
     let (start, mtu) = (Instant::now(), MTU as u16);
     let mut controller = DeliveryRate::new(start, mtu);
     controller.window = 1e6;
