@@ -27,7 +27,7 @@ impl Sink for Checked {
     }
 }
 
-/// Every program that is built in: its name, values per frame, and what the switch makes of it.
+/// Returns every built-in program: its name, values per frame, and its compiled form.
 fn programs() -> Vec<(String, usize, Arc<Program>)> {
     let compile = |json: &[u8]| Program::compile(json).expect("it compiles");
     let v1model = ValuesPerFrame::ALL

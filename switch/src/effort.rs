@@ -1,5 +1,5 @@
-//! What one compilation may cost. A document can name a part of itself twice, and that part another one
-//! twice, and so on: a few kilobytes ask for more work than anybody can do.
+//! Limits of one compilation. A document can name a part of itself twice, and that part another one twice,
+//! and so on: a few kilobytes could demand unbounded work.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ const MAX_VALUES: usize = 1 << 22;
 /// Steps between two looks at the sign to stop.
 const PATIENCE: u64 = 1 << 10;
 
-/// What a compilation may still do.
+/// Remaining budget of a compilation.
 #[derive(Debug)]
 pub(crate) struct Effort<'a> {
     steps: Cell<u64>,
@@ -25,7 +25,7 @@ pub(crate) struct Effort<'a> {
 }
 
 impl<'a> Effort<'a> {
-    /// The effort for one program. The compilation ends soon after `stop` becomes true.
+    /// Returns the effort for one program. The compilation ends soon after `stop` becomes true.
     pub fn new(stop: Option<&'a AtomicBool>) -> Self {
         Self { steps: Cell::new(0), most: MAX_STEPS, stop, stopped: Cell::new(false) }
     }
@@ -48,7 +48,7 @@ impl<'a> Effort<'a> {
         steps <= self.most && !self.stopped.get()
     }
 
-    /// The part of all steps that was taken.
+    /// Returns the part of all steps that was taken.
     #[cfg(test)]
     pub fn taken(&self) -> f64 {
         self.steps.get() as f64 / self.most as f64
@@ -79,10 +79,10 @@ impl<'a> Effort<'a> {
     }
 }
 
-/// Refuses a document whose parsed form would take much more memory than its text.
+/// Rejects a document whose parsed form would take much more memory than its text.
 ///
 /// # Errors
-/// For too many objects or values.
+/// Returns an error for too many objects or values.
 pub(crate) fn check_document(text: &[u8]) -> Result<()> {
     let (mut objects, mut values, mut in_string, mut escaped) = (0, 0, false, false);
     for &byte in text {
@@ -100,7 +100,7 @@ pub(crate) fn check_document(text: &[u8]) -> Result<()> {
         if count > most {
             return Err(CompileError::limit(
                 "the document",
-                format!("it has {count} {what}, at most {most}"),
+                format!("the document has {count} {what}, at most {most}"),
             ));
         }
     }

@@ -1,16 +1,16 @@
-//! Why a document cannot be compiled.
+//! Reason that a document cannot be compiled.
 
 use thiserror::Error;
 
-/// What is wrong with a document: the place in it and the problem with its fix.
+/// Problem of a document: the place in it and the problem with its fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place}: {problem}")]
 pub struct CompileError {
     /// Path in the document, such as `actions "ingress.a", primitive 2 (assign)`.
     pub place: String,
-    /// What is wrong there.
+    /// Problem at that place.
     pub problem: String,
-    /// Whether the document asks for more than a program may have, rather than being wrong.
+    /// Whether the document exceeds a limit, rather than being invalid.
     pub is_limit: bool,
 }
 

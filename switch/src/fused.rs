@@ -7,7 +7,7 @@ pub(crate) type Value = usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
-    /// The same word for all lanes.
+    /// Word that all lanes share.
     Uniform(Word),
     /// A field, and the step in bytes.
     Field {
@@ -71,7 +71,7 @@ pub(crate) struct Run {
     pub(crate) lanes: usize,
     /// Scalar operations it stands for, itself the first of them.
     pub(crate) length: usize,
-    /// The same in scalar operations.
+    /// Equivalent scalar operations.
     pub(crate) fallback: Pc,
 }
 

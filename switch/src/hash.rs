@@ -14,7 +14,7 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// The algorithm bmv2 knows by this name.
+    /// Returns the algorithm bmv2 knows by this name.
     pub fn by_name(name: &str) -> Option<Algorithm> {
         let crc = |width, polynomial, initial, last, reflected| {
             Some(Algorithm::Crc(Box::new(Crc::new(width, polynomial, initial, last, reflected))))
@@ -92,7 +92,7 @@ impl Crc {
     }
 }
 
-/// The Internet checksum.
+/// Returns the Internet checksum.
 pub(crate) fn checksum16(input: &[u8]) -> u16 {
     let (pairs, odd) = input.as_chunks::<2>();
     let mut sum: u64 = pairs.iter().map(|&pair| u64::from(u16::from_be_bytes(pair))).sum();
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn check_values() {
-        // The customary check input of the CRC catalogue.
+        // The customary check input of the CRC catalog.
         let run = |name| Algorithm::by_name(name).expect("known").run(b"123456789");
         assert_eq!(run("crc8_custom"), 0xf4);
         assert_eq!(run("crc16"), 0xbb3d);

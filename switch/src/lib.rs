@@ -1,8 +1,8 @@
-//! The embedded switch: runs any bmv2 JSON that p4c makes for v1model, as simple_switch does, and TNA
+//! The embedded switch: runs any bmv2 JSON that p4c generates for v1model, as simple_switch does, and TNA
 //! programs in p4c's intermediate form.
 //!
-//! [`Program::compile`] lowers either once to a flat program; [`Switch`] runs it per packet and takes
-//! the control plane's operations; `ports` brings frames from interfaces, files or memory.
+//! [`Program::compile`] lowers either once to a flat program; [`Switch`] runs it per packet and performs the
+//! control plane's operations; `ports` receives frames from interfaces, files or memory.
 
 pub mod bfrt;
 mod compile;

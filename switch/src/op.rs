@@ -32,7 +32,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The span as one load, if a load covers it.
+    /// Returns the span as one load, if a load covers it.
     pub fn slice(self) -> Option<Slice> {
         let lead = self.bit % 8;
         (self.bits >= 1 && lead + self.bits <= 64).then(|| Slice {
@@ -75,7 +75,7 @@ pub(crate) enum Bin {
 }
 
 impl Op {
-    /// Where a jump goes.
+    /// Target of a jump.
     pub fn target(&mut self) -> Option<&mut Pc> {
         match self {
             Op::Jump(to)
@@ -89,7 +89,7 @@ impl Op {
 }
 
 impl Bin {
-    /// Applies the operation; shifts past the width give what infinite precision would.
+    /// Applies the operation; shifts beyond the width have the result of infinite precision.
     #[inline(always)]
     pub fn apply(self, a: u64, b: u64) -> u64 {
         match self {
@@ -148,7 +148,7 @@ pub(crate) enum Un {
     ClampUToS(u8),
 }
 
-/// The low `bits` bits set; `bits` in 0..=64.
+/// Returns the low `bits` bits set; `bits` in 0..=64.
 #[inline(always)]
 pub(crate) const fn low_mask(bits: u8) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
@@ -344,7 +344,7 @@ pub(crate) enum Op {
         counter: u32,
         i: Word,
     },
-    /// Writes the colour only if the index is in range.
+    /// Writes the color only if the index is in range.
     Meter {
         d: Word,
         meter: u32,
@@ -405,7 +405,7 @@ pub(crate) enum Op {
     Apply {
         table: u32,
     },
-    /// Runs an action without parameters and comes back.
+    /// Runs an action without parameters and returns.
     Call {
         action: u32,
     },
@@ -453,7 +453,7 @@ pub(crate) enum Op {
     /// Goes to the matching case of `Program::selects`.
     ParserSelect(u32),
 
-    /// `Program::arch_ops[n]`: what only TNA has.
+    /// `Program::arch_ops[n]`: an operation of TNA only.
     Arch(u32),
 
     /// A fused run of isomorphic operations, `Program::runs[n]`.

@@ -47,7 +47,7 @@ pub struct Program {
     pub(crate) digests: FxHashMap<u64, DigestInfo>,
     pub(crate) messages: Vec<(String, Vec<Word>)>,
     pub(crate) arch_ops: Vec<ArchOp>,
-    /// What makes it a TNA program; none for v1model.
+    /// TNA part of the program; `None` for v1model.
     pub(crate) tna: Option<Tna>,
     /// Words past `constant_word` that are no temporaries.
     pub(crate) lasting: FxHashSet<Word>,
@@ -71,32 +71,32 @@ pub enum Architecture {
 }
 
 impl Program {
-    /// The architecture that the program is written for.
+    /// Returns the architecture that the program is written for.
     pub fn architecture(&self) -> Architecture {
         if self.tna.is_some() { Architecture::Tna } else { Architecture::V1model }
     }
 
-    /// The tables in the order of the document.
+    /// Returns the tables in the order of the document.
     pub fn tables(&self) -> &[TableInfo] {
         &self.tables
     }
 
-    /// A table by its full name.
+    /// Returns a table by its full name.
     pub fn table(&self, name: &str) -> Option<&TableInfo> {
         self.table_names.get(name).map(|&index| &self.tables[index])
     }
 
-    /// The actions in the order of the document.
+    /// Returns the actions in the order of the document.
     pub fn actions(&self) -> &[ActionInfo] {
         &self.actions
     }
 
-    /// The register arrays in the order of the document.
+    /// Returns the register arrays in the order of the document.
     pub fn registers(&self) -> &[RegisterInfo] {
         &self.registers
     }
 
-    /// The array of a register; of one whose cells are structs, the array of each field.
+    /// Returns the array of a register; if the cells are structs, the array of each field.
     pub(crate) fn register_arrays(&self, name: &str) -> Vec<&RegisterInfo> {
         let whole = |array: &&RegisterInfo| array.name == name;
         let field = |array: &&RegisterInfo| array.name.rsplit_once('.').is_some_and(|(of, _)| of == name);
@@ -104,19 +104,19 @@ impl Program {
         if found.is_empty() { self.registers.iter().filter(field).collect() } else { found }
     }
 
-    /// Says which of the tables that begin with entries keep these as they are.
+    /// Marks the tables with initial entries that keep these unchanged.
     pub(crate) fn set_const(&mut self, is_const: impl Fn(&str) -> bool) {
         for table in self.tables.iter_mut().filter(|table| table.const_entries) {
             table.const_entries = is_const(&table.name);
         }
     }
 
-    /// Whether a word may be read after the statement that wrote it: it is no temporary.
+    /// Returns whether a word may be read after the statement that wrote it: it is no temporary.
     pub(crate) fn is_lasting(&self, word: Word) -> bool {
         word < self.constant_word || self.lasting.contains(&word)
     }
 
-    /// The number of fused runs, and of the operations in the whole program.
+    /// Returns the number of fused runs, and of the operations in the whole program.
     pub fn statistics(&self) -> (usize, usize) {
         (self.runs.len(), self.code.len())
     }
@@ -129,7 +129,7 @@ pub(crate) struct Header {
     pub name: String,
     /// Holds 1 when valid.
     pub valid: Word,
-    /// Where it lies in the state's bytes; a variable-length field counts as zero bits.
+    /// Location in the state's bytes; a variable-length field counts as zero bits.
     pub byte: u32,
     pub bytes: u32,
     pub var: Option<VarField>,
@@ -210,7 +210,7 @@ pub(crate) struct Checksum {
     pub verify: bool,
 }
 
-/// Where a value lives.
+/// Location of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A word, as wide as `bits`, sign-extended if signed.
@@ -273,7 +273,7 @@ pub struct ParamInfo {
     pub(crate) place: Place,
 }
 
-/// How a key field is matched.
+/// Match kind of a key field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchKind {
     /// Equal.
@@ -295,7 +295,7 @@ pub struct KeyInfo {
     pub name: String,
     /// Width in bits.
     pub bits: u32,
-    /// How it is matched.
+    /// Match kind.
     pub kind: MatchKind,
     /// First of its words in the whole key, and their number.
     pub(crate) words: (usize, usize),
@@ -316,7 +316,7 @@ pub struct TableInfo {
     pub direct_counter: bool,
     /// Whether its entries carry a meter.
     pub direct_meter: bool,
-    /// Entries come from the program and cannot be changed.
+    /// Whether entries come from the program and cannot be changed.
     pub const_entries: bool,
     /// The default action cannot be changed.
     pub const_default: bool,
@@ -332,7 +332,7 @@ pub struct TableInfo {
     pub(crate) meter: Option<(usize, Option<Place>)>,
 }
 
-/// Where control goes after a table.
+/// Next node after a table.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// By action: (index into actions, target); and when no action ran.
@@ -387,7 +387,7 @@ pub struct RegisterInfo {
     /// The group of equally shaped arrays it is stored with, and its lane there.
     pub(crate) group: u32,
     pub(crate) lane: u32,
-    /// What its cells hold at first.
+    /// Initial value of its cells.
     pub(crate) initial: u64,
 }
 

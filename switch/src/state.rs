@@ -1,4 +1,4 @@
-//! What a packet carries through the pipeline: words, header bytes, and the requests it made.
+//! State of a packet in the pipeline: words, header bytes, and its requests.
 
 use crate::op::{NOTHING, Span, Word};
 use crate::program::Program;
@@ -11,7 +11,7 @@ pub(crate) struct State {
     pub asked: Asked,
 }
 
-/// What the program asked the switch to do with the packet.
+/// Requests of the program for the packet.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Asked {
     pub exit: bool,
@@ -22,9 +22,9 @@ pub(crate) struct Asked {
     pub digest: Option<u64>,
     /// Bytes the packet is cut to.
     pub truncate: Option<usize>,
-    /// Length in bytes as headers come and go, for `packet_length` at egress.
+    /// Length in bytes as headers are added and removed, for `packet_length` at egress.
     pub length: u32,
-    /// Bytes of the packet that came in, which counters and meters count.
+    /// Bytes of the arriving packet, which counters and meters count.
     pub ingress_length: u32,
 }
 
@@ -33,7 +33,7 @@ impl State {
         State { words: program.initial.clone(), bytes: vec![0; program.bytes], asked: Asked::default() }
     }
 
-    /// Back to what every packet starts with.
+    /// Resets the state to the start of a packet.
     #[inline]
     pub fn clear(&mut self, program: &Program) {
         self.words[..program.cleared_words].fill(0);
@@ -48,14 +48,14 @@ impl State {
         self.asked = other.asked;
     }
 
-    /// A word that holds a header or union index.
+    /// Returns a word that holds a header or union index.
     #[inline]
     pub fn index(&self, word: Word) -> Option<usize> {
         let index = self.words[word as usize];
         (index != NOTHING).then_some(index as usize)
     }
 
-    /// Where field `field` of the header whose index is in `h` lies, and whether it is signed.
+    /// Returns where field `field` of the header whose index is in `h` lies, and whether it is signed.
     pub fn field_span(&self, program: &Program, h: Word, field: u32) -> Option<(Span, bool)> {
         let header = &program.headers[self.index(h)?];
         if field >= header.fields.1 {

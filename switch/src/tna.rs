@@ -1,5 +1,5 @@
-//! What a TNA program has beside the flat program: its pipes, where they keep intrinsic metadata, and the
-//! operations that v1model does not know.
+//! TNA parts of a program next to the flat program: its pipes, the locations of their intrinsic metadata, and
+//! the operations that v1model does not know.
 
 use crate::op::{HeaderRef, Pc, Span, Word};
 
@@ -67,13 +67,13 @@ pub(crate) enum ArchOp {
     },
     /// Adds a header, if it is valid, to the packet that leaves.
     Emit(HeaderRef),
-    /// Asks for a copy to a mirror session; a calculation's input goes before it.
+    /// Requests a copy to a mirror session; a calculation's input precedes it.
     Mirror { session: Word, header: Option<u32> },
-    /// Asks for the packet to come in again.
+    /// Requests that the packet returns to the ingress.
     Resubmit { header: Option<u32> },
     /// Counts in the row that runs the action.
     CountRow,
-    /// The colour of the row's meter.
+    /// Color of the row's meter.
     MeterRow { d: Word },
     /// A register is touched that might have been touched in this pass already.
     Touch { register: u32 },

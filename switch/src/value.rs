@@ -36,7 +36,7 @@ pub(crate) fn to_words(value: &[u8], bits: u32, what: impl Fn() -> String) -> Re
     Ok(words)
 }
 
-/// The shortest byte string (at least one byte) of a value in words.
+/// Returns the shortest byte string (at least one byte) of a value in words.
 pub(crate) fn to_bytes(words: &[u64]) -> Vec<u8> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
     let start = bytes.iter().position(|&byte| byte != 0).unwrap_or(bytes.len().saturating_sub(1));

@@ -29,7 +29,7 @@ pub(crate) enum Wide {
     Not(Box<Wide>),
     /// The condition is a word.
     Select(Word, Box<(Wide, Wide)>),
-    /// To the two's complement value of so many bits.
+    /// Conversion to the two's complement value of this many bits.
     Extend(u32, Box<Wide>),
     ClampToU(u32, Box<Wide>),
     ClampToS(u32, Box<Wide>),
@@ -51,7 +51,7 @@ pub(crate) enum WideBin {
     Mod,
 }
 
-/// A bit field as an integer.
+/// Returns a bit field as an integer.
 pub(crate) fn read_span(bytes: &[u8], span: Span, signed: bool) -> BigInt {
     let count = span.bits.div_ceil(8);
     let mut whole = vec![0; count as usize];
@@ -78,13 +78,13 @@ fn low_bits(value: &BigInt, bits: u32) -> BigUint {
     low.magnitude().clone()
 }
 
-/// To the two's complement value of so many bits.
+/// Conversion to the two's complement value of this many bits.
 pub(crate) fn extend(value: BigInt, bits: u32) -> BigInt {
     let low = BigInt::from(low_bits(&value, bits));
     if bits > 0 && low.bit(u64::from(bits) - 1) { low - (BigInt::from(1) << bits) } else { low }
 }
 
-/// The low 64 bits in two's complement.
+/// Returns the low 64 bits in two's complement.
 pub(crate) fn low_word(value: &BigInt) -> u64 {
     low_bits(value, 64).iter_u64_digits().next().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Ports over BFRuntime: `$PORT`, `$PORT_STAT` and `$PORT_HDL_INFO`, by way of the client.
+//! Ports over BFRuntime: `$PORT`, `$PORT_STAT` and `$PORT_HDL_INFO`, through the client.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use inart_switch::{Sink, Switch};
 
 const DEVICE: DeviceId = DeviceId(0);
 
-/// A TNA program that sends whatever its table `route` says; see `tna.rs`.
+/// A TNA program that sends to the port in its table `route`; see `tna.rs`.
 const PROGRAM: &[u8] = include_bytes!("tna/externs.json");
 
 /// Port 8 has an interface.
@@ -51,14 +51,14 @@ impl Interfaces for Wire {
 struct Rig {
     /// Bound to the program.
     client: Client,
-    /// Sets up ports beside that one.
-    beside: Client,
+    /// Configures ports next to that one.
+    other: Client,
     switch: Arc<Mutex<Switch>>,
     wire: Arc<Wire>,
 }
 
 impl Rig {
-    /// A switch with a program, behind a server with these front ports.
+    /// Creates a switch with a program, behind a server with these front ports.
     async fn start(front: Option<FrontPorts>) -> Self {
         let (switch, wire) = (Arc::new(Mutex::new(Switch::new(1))), Arc::new(Wire::default()));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -68,14 +68,14 @@ impl Rig {
         front.into_iter().for_each(|front| server.set_front_ports(front));
         tokio::spawn(server.serve(listener, std::future::pending()));
         let connect = async || Client::connect(Target::new(&address, DEVICE)).await.unwrap();
-        let (client, beside) = (connect().await, connect().await);
+        let (client, other) = (connect().await, connect().await);
         let profiles = vec![Profile { binary: PROGRAM.to_vec(), ..Profile::default() }];
         let program = Program { name: "externs".into(), info: br#"{"tables": []}"#.to_vec(), profiles };
         client.set_program(program).await.unwrap();
         let device = Arc::new(client.configs().await.unwrap().device_info().unwrap());
-        [&client, &beside].into_iter().for_each(|client| client.use_program("externs", device.clone()));
+        [&client, &other].into_iter().for_each(|client| client.use_program("externs", device.clone()));
         client.bind("externs", Duration::ZERO).await.unwrap();
-        Rig { client, beside, switch, wire }
+        Rig { client, other, switch, wire }
     }
 
     async fn write(&self, change: Change) -> Code {
@@ -136,11 +136,11 @@ async fn ports_are_added_changed_and_removed() {
     assert_eq!(rig.write(Change::modify(bare("$SPEED", "BF_SPEED_10G"))).await, Code::NotFound);
     let read = rig.client.read(&[PortSettings::key(4)]).await;
     assert_eq!(code(read.map(drop)), Code::NotFound);
-    // Two lanes, the other two, and what has no room beside them.
-    rig.beside.set_ports(&[settings(4, Speed::G50), settings(6, Speed::G50)]).await.unwrap();
-    rig.beside.set_ports(&[settings(6, Speed::G25)]).await.unwrap();
+    // Two lanes, the other two, and a port that has no room next to them.
+    rig.other.set_ports(&[settings(4, Speed::G50), settings(6, Speed::G50)]).await.unwrap();
+    rig.other.set_ports(&[settings(6, Speed::G25)]).await.unwrap();
     for (number, speed) in [(5, Speed::G10), (4, Speed::G100), (9, Speed::G50), (13, Speed::G100)] {
-        let refused = rig.beside.set_ports(&[settings(number, speed)]).await;
+        let refused = rig.other.set_ports(&[settings(number, speed)]).await;
         assert_eq!(code(refused), Code::InvalidArgument, "{number}");
     }
     assert_eq!(rig.ports().await, [(4, Speed::G50, true, true), (6, Speed::G25, true, true)]);
@@ -162,7 +162,7 @@ async fn frames_and_octets_are_counted_until_they_are_cleared() {
         sent_bytes: 300 * frames,
     };
     rig.wire.frames.store(5, Ordering::Relaxed);
-    rig.beside.set_ports(&[settings(4, Speed::G10)]).await.unwrap();
+    rig.other.set_ports(&[settings(4, Speed::G10)]).await.unwrap();
     assert_eq!(counts().await, BTreeMap::from([(4, of_frames(0)), (8, of_frames(5))]));
     let stat = |number: u32| Entry::new("$PORT_STAT").exact("$DEV_PORT", number);
     assert_eq!(
@@ -207,7 +207,7 @@ impl Sink for Sent {
 }
 
 #[tokio::test]
-async fn frames_come_in_again_at_a_port_in_loopback_mode() {
+async fn frames_return_to_the_ingress_at_a_port_in_loopback_mode() {
     let rig = Rig::start(None).await;
     // All to port 9.
     let send = ActionCall { action: "Ingress.send".into(), params: vec![9u16.to_be_bytes().to_vec()] };
@@ -222,10 +222,10 @@ async fn frames_come_in_again_at_a_port_in_loopback_mode() {
     };
     assert_eq!(sent(), (vec![9], 0));
     let looped = PortSettings { loopback: true, ..settings(9, Speed::G25) };
-    rig.beside.set_ports(&[looped]).await.unwrap();
+    rig.other.set_ports(&[looped]).await.unwrap();
     assert_eq!(sent(), (vec![], 1), "round and round, until it is given up");
     let state = rig.client.read_ports().await.unwrap();
     assert!(state.iter().any(|port| port.settings == looped && port.up));
-    rig.beside.set_ports(&[PortSettings { enabled: false, ..looped }]).await.unwrap();
+    rig.other.set_ports(&[PortSettings { enabled: false, ..looped }]).await.unwrap();
     assert_eq!(sent(), (vec![9], 1), "only where it is enabled");
 }

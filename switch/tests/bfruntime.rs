@@ -1,4 +1,4 @@
-//! The BFRuntime server, by way of the client: what is written holds for frames and is read back.
+//! The BFRuntime server, through the client: written entries apply to frames and are read back.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::bf_rt;
@@ -24,7 +24,7 @@ const JSON: &[u8] = include_bytes!("programs/everything.json");
 const P4INFO: &str = include_str!("programs/everything.txtpb");
 const DEVICE: DeviceId = DeviceId(3);
 const NAME: &str = "everything";
-/// Only ends what hangs.
+/// Ends a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The ports that frames left by.
@@ -61,7 +61,7 @@ impl Rig {
         Client::connect(Target::new(&self.address, DEVICE)).await.unwrap()
     }
 
-    /// A client that knows the program's names.
+    /// Returns a client that knows the program's names.
     async fn knowing(&self) -> Client {
         let client = self.client().await;
         let device = client.configs().await.unwrap().device_info().unwrap();
@@ -70,7 +70,7 @@ impl Rig {
         client
     }
 
-    /// A client that loaded the program and is bound to it.
+    /// Returns a client that loaded the program and is bound to it.
     async fn loaded(&self) -> Client {
         let client = self.knowing().await;
         client.set_program(program()).await.unwrap();
@@ -78,7 +78,7 @@ impl Rig {
         client
     }
 
-    /// The ports by which a frame leaves: source 9, body as given.
+    /// Returns the ports by which a frame leaves: source 9, body as given.
     fn send(&self, port: u32, dst: u64, a: u32, b: u16, c: u8, d: u8) -> Vec<u32> {
         let mut frame = dst.to_be_bytes()[2..].to_vec();
         frame.extend(&9u64.to_be_bytes()[2..]);
@@ -126,7 +126,7 @@ async fn insert(client: &Client, entry: Entry) -> Code {
 }
 
 #[tokio::test]
-async fn entries_of_every_match_hold_for_frames_and_come_back() {
+async fn entries_of_every_match_apply_to_frames_and_are_read_back() {
     let rig = Rig::start().await;
     let client = rig.loaded().await;
     assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
@@ -225,7 +225,7 @@ async fn groups_copy_to_their_ports() {
     assert_eq!(copies(), [2]);
     client.delete_group(&group).await.unwrap();
     assert!(client.read_groups().await.unwrap().is_empty() && copies().is_empty());
-    // What a broken insert leaves, a node without a group, is in nobody's way.
+    // The remainder of a broken insert, a node without a group, disturbs no client.
     client.write(&[Change::insert(group.node())], Batch::Continue).await.unwrap();
     assert!(client.read_groups().await.unwrap().is_empty());
     client.insert_group(&Group { ports: [6].into(), ..group }).await.unwrap();
@@ -273,7 +273,7 @@ async fn one_client_writes_and_others_read() {
         matches!(&owned, ClientError::Own(OwnError::Owned { program, .. }) if program == NAME),
         "{owned}"
     );
-    // Who waits is bound when the other goes.
+    // A waiting client is bound when the other disconnects.
     let waiting = early.bind(NAME, Duration::from_secs(20));
     let (bound, ()) = tokio::join!(waiting, async {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -292,7 +292,7 @@ async fn one_client_writes_and_others_read() {
 }
 
 #[tokio::test]
-async fn another_program_cuts_off_who_is_bound_to_the_one_before() {
+async fn another_program_disconnects_clients_bound_to_the_previous_one() {
     let rig = Rig::start().await;
     let client = rig.loaded().await;
     assert_eq!(insert(&client, exact(1, 2, 500)).await, Code::Ok);
@@ -323,7 +323,7 @@ async fn what_is_no_program_is_refused_and_the_one_that_runs_stays() {
         let profile = Profile { binary: binary.to_vec(), ..program().profiles[0].clone() };
         Program { profiles: vec![profile], ..program() }
     };
-    for (wrong, told) in [
+    for (wrong, expected) in [
         (Program { info: b"{".to_vec(), ..program() }, "not a bf-rt.json"),
         (Program { profiles: Vec::new(), ..program() }, "0 profiles"),
         (Program { name: String::new(), ..program() }, "no p4_name"),
@@ -332,13 +332,13 @@ async fn what_is_no_program_is_refused_and_the_one_that_runs_stays() {
         (with_info("I.exact_send", "I.other_send"), "no action I.other_send"),
     ] {
         let error = client.set_program(wrong).await.unwrap_err().to_string();
-        assert!(error.contains("INVALID_ARGUMENT") && error.contains(told), "{error}");
+        assert!(error.contains("INVALID_ARGUMENT") && error.contains(expected), "{error}");
     }
     assert_eq!(client.read_table("exact_table").await.unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn ports_are_added_enabled_and_told_of() {
+async fn ports_are_added_enabled_and_reported() {
     let rig = Rig::start().await;
     let mut client = rig.loaded().await;
     let mut events = client.take_events().unwrap();
@@ -360,20 +360,20 @@ async fn ports_are_added_enabled_and_told_of() {
     assert_eq!(code(client.write(&[added(port(72, true))], Batch::Continue).await), Code::InvalidArgument);
     client.write(&[Change::delete(PortSettings::key(4))], Batch::Continue).await.unwrap();
     assert_eq!(client.read_ports().await.unwrap().len(), 1);
-    let mut told = Vec::new();
-    while told.len() < 2 {
+    let mut changes = Vec::new();
+    while changes.len() < 2 {
         let event = tokio::time::timeout(Duration::from_secs(20), events.recv()).await.unwrap().unwrap();
         if let Update::PortStatusChangeNotification(change) = event {
-            told.push(change.port_up);
+            changes.push(change.port_up);
         }
     }
-    assert_eq!(told, [true, false]);
+    assert_eq!(changes, [true, false]);
     let read_only = PortSettings::key(132).with("$PORT_UP", true);
     let error = client.write(&[Change::modify(read_only)], Batch::Continue).await.unwrap_err().to_string();
     assert!(error.contains("$PORT_UP") && error.contains("the device only"), "{error}");
 }
 
-/// The program with a register array of that many cells, and tables of 5,000 entries.
+/// Returns the program with a register array of that many cells, and tables of 5,000 entries.
 fn with_cells(cells: usize) -> Program {
     let pipeline = crate::rig::with_cells(cells);
     let info = bf_rt::bf_rt(&Schema::new(pipeline.p4info).unwrap()).into_bytes();
@@ -410,7 +410,7 @@ async fn a_write_of_all_cells_many_times_over_is_refused() {
     assert_eq!(rig.switch.lock().unwrap().register("I.cells", (1 << 25) - 1).unwrap(), [7]);
 }
 
-/// The answers of a read of what clients may read by the program's name, one after the other.
+/// Returns the answers of a read of all readable tables by the program's name, one after the other.
 async fn answers(rig: &Rig, client: &Client, wanted: &[Entry]) -> tonic::Streaming<ReadResponse> {
     let info = client.info().unwrap();
     let entities = wanted.iter().map(|entry| info.encode(entry).unwrap().into());
@@ -429,7 +429,7 @@ async fn soon<T>(answer: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, answer).await.expect("in time")
 }
 
-/// The entities of the answers that are left, and the most entities and bytes of one answer.
+/// Returns the entities of the answers that are left, and the most entities and bytes of one answer.
 async fn rest(answers: &mut tonic::Streaming<ReadResponse>) -> Result<(Vec<Entity>, usize, usize), Status> {
     let (mut all, mut most, mut longest) = (Vec::new(), 0, 0);
     while let Some(answer) = soon(answers.message()).await? {
@@ -441,7 +441,7 @@ async fn rest(answers: &mut tonic::Streaming<ReadResponse>) -> Result<(Vec<Entit
 }
 
 #[tokio::test]
-async fn a_read_of_many_cells_comes_in_parts_and_has_no_end_but_theirs() {
+async fn a_read_of_many_cells_is_answered_in_parts() {
     let rig = Rig::start().await;
     let client = with_many_cells(&rig, 1 << 19).await;
     let all = Entry::new("cells");
@@ -510,7 +510,7 @@ async fn a_read_that_asks_for_too_much_is_refused() {
     }
 }
 
-/// Each node costs what it is, not a copy of all that are there.
+/// Checks that each node costs its own size, not a copy of all existing nodes.
 #[tokio::test]
 async fn many_nodes_and_groups_are_written_in_one_batch() {
     let rig = Rig::start().await;

@@ -43,8 +43,8 @@ fn a_case_passes_or_says_why_not() {
             "expect 3 020000000001 02000000000f",
             Some("port 3, packet 0: expected 02000000000102000000000f"),
         ),
-        ("twice", "expect 3\nexpect 3", Some("port 3: 2 packets expected, 1 came")),
-        ("more", "packet 3 020000000009 020000000002 0800", Some("port 3: 0 packets expected, 1 came")),
+        ("twice", "expect 3\nexpect 3", Some("port 3: 2 packets expected, 1 arrived")),
+        ("more", "packet 3 020000000009 020000000002 0800", Some("port 3: 0 packets expected, 1 arrived")),
         ("typo", "expcet 3", Some("the command expcet is not known")),
         ("line", "packet 3 0", Some("line 4: cannot read \"packet 3 0\"")),
     ];

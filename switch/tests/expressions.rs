@@ -1,4 +1,4 @@
-//! Random expressions give what unbounded integers give, truncated on assignment: bmv2's arithmetic.
+//! Random expressions have the results of unbounded integers, truncated on assignment: bmv2's arithmetic.
 
 use crate::support;
 
@@ -21,7 +21,7 @@ const FIELDS: [(&str, u32, bool); 9] = [
     ("w", 128, false),
 ];
 
-/// Where results go: one field of each kind.
+/// Targets of results: one field of each kind.
 const RESULTS: [(&str, u32); 4] = [("r8", 8), ("r32", 32), ("r64", 64), ("r128", 128)];
 
 #[derive(Debug, Clone)]
@@ -145,7 +145,7 @@ fn evaluate(expr: &Expr, fields: &[BigInt]) -> BigInt {
     }
 }
 
-/// A program that extracts `h`, assigns the expression to every result, and sends `out`.
+/// Returns a program that extracts `h`, assigns the expression to every result, and sends `out`.
 fn document(expr: &Expr) -> Value {
     let fields: Vec<Value> = FIELDS.iter().map(|(name, bits, signed)| json!([name, bits, signed])).collect();
     let mut results: Vec<Value> = RESULTS.iter().map(|(name, bits)| json!([name, bits, false])).collect();

@@ -1,5 +1,5 @@
-//! The P4Runtime server's limits over gRPC: what any client may ask of the process that also moves the
-//! frames.
+//! The P4Runtime server's limits over gRPC: the most that any client may request of the process that also
+//! forwards the frames.
 #![allow(clippy::unwrap_used)]
 
 use crate::rig;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
-/// More than a connection holds on its way.
+/// More than a connection has in flight.
 const CELLS: usize = 1 << 20;
 
 fn all_registers() -> ReadRequest {
@@ -24,7 +24,7 @@ fn all_registers() -> ReadRequest {
     ReadRequest { device_id: DEVICE.0, entities, ..Default::default() }
 }
 
-/// The cells of the answers that are still to come.
+/// Returns the cells of the remaining answers.
 async fn rest(answers: &mut Streaming<v1::ReadResponse>) -> Result<Vec<RegisterEntry>, Status> {
     let mut cells = Vec::new();
     while let Some(answer) = soon(answers.message()).await? {
@@ -37,7 +37,7 @@ async fn rest(answers: &mut Streaming<v1::ReadResponse>) -> Result<Vec<RegisterE
 }
 
 #[tokio::test]
-async fn frames_and_their_state_go_on_while_a_read_is_under_way() {
+async fn frames_and_their_state_continue_during_a_read() {
     let rig = Rig::start().await;
     let client = rig.client().await;
     let loaded = client.set_pipeline(PipelineAction::VerifyAndCommit, Some(with_cells(CELLS))).await;
@@ -108,7 +108,7 @@ async fn requests_that_are_too_long_or_ask_too_much_are_refused() {
 }
 
 #[tokio::test]
-async fn who_may_not_write_is_told_so_whatever_the_updates_are() {
+async fn a_client_that_may_not_write_is_rejected_whatever_the_updates_are() {
     let rig = Rig::start().await;
     let _primary = rig.loaded().await;
     let mut raw = rig.raw().await;
@@ -194,7 +194,7 @@ async fn a_message_of_a_stream_that_is_too_long_ends_it_with_a_reason() {
 }
 
 #[tokio::test]
-async fn streams_and_connections_have_so_many_places() {
+async fn the_numbers_of_streams_and_connections_are_limited() {
     let rig = Rig::start().await;
     let (mut clients, mut held) = (Vec::new(), Vec::new());
     for n in 0..256 {
@@ -214,7 +214,7 @@ async fn streams_and_connections_have_so_many_places() {
     })
     .await;
 
-    // Connections take places once they have begun with HTTP/2.
+    // Connections take places once they have started HTTP/2.
     const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
     let mut others = Vec::new();
     for _ in clients.len()..256 {

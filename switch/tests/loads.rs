@@ -11,7 +11,7 @@ use tonic::Code;
 
 use crate::rig::{self, JSON, Rig, code, pipeline, with_cells};
 
-/// Compiles in a thread of its own: what does not end fails.
+/// Compiles in a thread of its own: a compilation that does not end fails.
 fn compile(document: String) -> Result<(), CompileError> {
     let (done, result) = mpsc::channel();
     std::thread::spawn(move || done.send(Program::compile(document.as_bytes()).map(drop)));
@@ -24,7 +24,7 @@ fn is_limit(document: String) -> String {
     error.to_string()
 }
 
-/// The first assignment of a computed value.
+/// Returns the first assignment of a computed value.
 fn first_assignment(value: &mut Value) -> Option<&mut Value> {
     match value {
         Value::Object(map) => {

@@ -41,7 +41,7 @@ async fn the_greatest_election_id_is_primary_and_the_others_hear_of_it() {
     let second = Client::connect(rig.target(2)).await.unwrap();
     soon(second.wait_primary(PATIENCE)).await.unwrap();
     assert_eq!(code(second.write(vec![Update::insert(encode(&exact_entry(1, 1, 1)))]).await), Code::Ok);
-    // The first was told before the second was.
+    // The first received its arbitration before the second did.
     assert_eq!(first.arbitration(), Arbitration { primary: false, greatest: Some(ElectionId(2)) });
     assert_eq!(insert(&first, &exact_entry(2, 1, 1)).await, Code::PermissionDenied);
     let set = first.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline())).await;
@@ -73,7 +73,7 @@ async fn unknown_devices_and_roles_are_not_found() {
     let mut raw = rig.raw().await;
     let write = v1::WriteRequest {
         device_id: DEVICE.0,
-        role: "nobody".into(),
+        role: "unused".into(),
         election_id: Some(ElectionId(1).into()),
         ..Default::default()
     };
@@ -120,7 +120,7 @@ async fn pipelines_are_verified_saved_committed_and_reconciled() {
     assert_eq!(insert(&client, &entry).await, Code::Ok);
     assert_eq!(rig.send(1, &frame(5, 9, 0, 0, 0, 0)).len(), 1);
 
-    // RECONCILE keeps entries and what they counted.
+    // RECONCILE keeps entries and their counters.
     let mut newer = pipeline();
     newer.cookie = Some(43);
     assert_eq!(set(PipelineAction::ReconcileAndCommit, Some(newer)).await, Code::Ok);
@@ -194,7 +194,7 @@ async fn older_clients_may_wrap_the_json() {
         code(client.set_pipeline(PipelineAction::VerifyAndCommit, Some(given.clone())).await),
         Code::Ok
     );
-    assert_eq!(client.pipeline().await.unwrap(), Some(given), "it comes back as it was sent");
+    assert_eq!(client.pipeline().await.unwrap(), Some(given), "read back unchanged");
 }
 
 #[tokio::test]
@@ -225,7 +225,7 @@ fn packet(port: u16, payload: &[u8]) -> Packet {
 }
 
 #[tokio::test]
-async fn packets_go_out_and_come_in_with_their_metadata() {
+async fn packets_are_sent_and_received_with_their_metadata() {
     let rig = Rig::start().await;
     let mut client = rig.loaded().await;
     let mut events = client.take_events().unwrap();
@@ -233,7 +233,7 @@ async fn packets_go_out_and_come_in_with_their_metadata() {
     client.send_packet(&packet(3, &payload)).await.unwrap();
     // Out of the CPU port again, to know when the one before is through.
     client.send_packet(&packet(510, &payload)).await.unwrap();
-    let Event::Packet(echo) = next(&mut events).await else { panic!("a packet comes in") };
+    let Event::Packet(echo) = next(&mut events).await else { panic!("a packet arrives") };
     // That packet never met to_cpu: its first 16 bits are read as the packet_in header.
     assert_eq!(echo.payload, payload[2..]);
     assert_eq!(rig.wires.lock().unwrap().take(), [(3, payload.clone())]);
@@ -245,7 +245,7 @@ async fn packets_go_out_and_come_in_with_their_metadata() {
     let entry = v1::ValueSetEntry { value_set_id: set, members: vec![member] };
     assert_eq!(code(client.write(vec![Update::modify(entry)]).await), Code::Ok);
     rig.send(5, &payload);
-    let Event::Packet(message) = next(&mut events).await else { panic!("a packet comes in") };
+    let Event::Packet(message) = next(&mut events).await else { panic!("a packet arrives") };
     let got = client.schema().unwrap().decode_packet(&message).unwrap();
     assert_eq!(got.payload, payload);
     assert_eq!(got.metadata["ingress_port"], Value::from(5u8));
@@ -253,7 +253,7 @@ async fn packets_go_out_and_come_in_with_their_metadata() {
 }
 
 #[tokio::test]
-async fn errors_in_stream_messages_come_back_on_the_stream() {
+async fn errors_in_stream_messages_return_on_the_stream() {
     let rig = Rig::start().await;
     let _primary = rig.loaded().await;
     let mut raw = rig.raw().await;

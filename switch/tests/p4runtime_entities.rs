@@ -370,13 +370,13 @@ async fn digests_are_listed_acknowledged_and_turned_off() {
     assert_eq!(
         (source, members, list.data.len()),
         (0x43, 2, 1),
-        "what came before the insertion is not told"
+        "digests before the insertion are not reported"
     );
-    assert_eq!(learned(next(&mut events).await).0, 0x44, "the repeat was not told");
+    assert_eq!(learned(next(&mut events).await).0, 0x44, "the repeat was not reported");
     // A pipeline that is saved has sent no list: the word is for the one that runs.
     client.set_pipeline(PipelineAction::VerifyAndSave, Some(rig::pipeline())).await.unwrap();
     client.ack_digest(&list).await.unwrap();
-    // The acknowledgement goes by the stream, packets by another way: repeat until it has arrived.
+    // The acknowledgement goes by the stream, packets by another path: repeat until it has arrived.
     let again = async {
         loop {
             rig.send(2, &frame(1, 0x43, 0, 0, 0, 0));
@@ -395,7 +395,8 @@ async fn digests_are_listed_acknowledged_and_turned_off() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
-    /// Good requests with bytes changed: whatever they decode to, they are answered and the server lives on.
+    /// Sends valid requests with bytes changed: whatever they decode to, they are answered and the server
+    /// continues.
     #[test]
     fn no_request_brings_the_server_down(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..200),

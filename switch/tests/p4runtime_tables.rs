@@ -1,4 +1,4 @@
-//! The P4Runtime server over gRPC: table entries, what is refused and with which code.
+//! The P4Runtime server over gRPC: table entries, rejected requests and their codes.
 #![allow(clippy::unwrap_used)]
 
 use crate::rig;
@@ -49,7 +49,7 @@ async fn every_kind_of_match_decides_where_a_packet_goes() {
     assert_eq!(read, [ternary_entry(1), any]);
 }
 
-/// Changes a good entry and says which code its insertion ends with.
+/// Change of a valid entry, with the code of its insertion.
 type Spoil = (&'static str, fn(&mut v1::TableEntry), Code);
 
 fn exact_value(entry: &mut v1::TableEntry, value: &[u8]) {
@@ -118,7 +118,7 @@ const SPOILT_EXACT: &[Spoil] = &[
         |e| e.counter_data = Some(CounterData { byte_count: -1, packet_count: 0 }),
         Code::InvalidArgument,
     ),
-    ("colours", |e| e.meter_counter_data = Some(Default::default()), Code::Unimplemented),
+    ("colors", |e| e.meter_counter_data = Some(Default::default()), Code::Unimplemented),
     (
         "excess burst",
         |e| e.meter_config = Some(MeterConfig { eburst: 1, ..Default::default() }),
@@ -214,7 +214,7 @@ async fn malformed_entries_are_refused_with_the_specified_codes() {
 }
 
 #[tokio::test]
-async fn entries_come_go_and_fill_the_table() {
+async fn entries_are_added_removed_and_fill_the_table() {
     let rig = Rig::start().await;
     let client = rig.loaded().await;
     let entry = exact_entry(1, 1, 1);
@@ -238,7 +238,7 @@ async fn entries_come_go_and_fill_the_table() {
 }
 
 #[tokio::test]
-async fn a_batch_goes_on_after_an_error_or_is_taken_back_whole() {
+async fn a_batch_continues_after_an_error_or_is_undone_as_a_whole() {
     let rig = Rig::start().await;
     let client = rig.loaded().await;
     let (old, kept) =
@@ -364,7 +364,7 @@ async fn reads_select_by_table_key_action_priority_and_metadata() {
         ..Default::default()
     };
     let mut answers = raw.read(request).await.unwrap().into_inner();
-    assert_eq!(answers.message().await.unwrap().unwrap().entities.len(), 3, "what could be read comes first");
+    assert_eq!(answers.message().await.unwrap().unwrap().entities.len(), 3, "readable entities are first");
     let status = answers.message().await.unwrap_err();
     let codes: Vec<_> =
         inart_p4runtime::update_errors(&status).unwrap().iter().map(|e| e.canonical_code).collect();
@@ -372,7 +372,7 @@ async fn reads_select_by_table_key_action_priority_and_metadata() {
 }
 
 #[tokio::test]
-async fn idle_entries_are_told_and_their_age_can_be_read() {
+async fn idle_entries_are_reported_and_their_age_can_be_read() {
     let rig = Rig::start().await;
     let mut client = rig.loaded().await;
     let mut events = client.take_events().unwrap();
@@ -429,7 +429,7 @@ async fn an_update_that_fails_leaves_no_trace() {
     assert_eq!(read(whole).await, [entity::Entity::TableEntry(with(5, 3))]);
 }
 
-/// The program with a direct counter on the table with a const entry, whose entries may be not const.
+/// Returns the program with a direct counter on the table with a const entry, whose entries may be not const.
 fn with_initial(is_const: bool) -> inart_p4runtime::Pipeline {
     let mut pipeline = rig::pipeline();
     let mut json: serde_json::Value = serde_json::from_slice(&pipeline.device_config).unwrap();
@@ -487,7 +487,7 @@ async fn entries_that_the_program_does_not_declare_const_can_be_changed() {
     assert_eq!(insert(&client, &entry(8, 3)).await, Code::Ok);
     assert_eq!(write(&client, Update::modify(encode(&entry(7, 3)))).await, Code::Ok);
     assert_eq!(write(&client, Update::delete(encode(&entry(7, 3)))).await, Code::Ok);
-    // What is left is kept, what was deleted does not return.
+    // The remaining entries are kept, the deleted ones do not return.
     client.set_pipeline(PipelineAction::ReconcileAndCommit, Some(with_initial(false))).await.unwrap();
     let left = client.read_table("const_table").await.unwrap();
     assert_eq!(left.len(), 1, "{left:?}");
@@ -569,7 +569,7 @@ async fn roll_back(rig: &Rig, updates: Vec<Update>) {
     assert!(codes[..codes.len() - 1].iter().all(|code| *code == Code::Aborted), "{codes:?}");
 }
 
-/// A direct counter belongs to the entry with the key; what else a client says of the entry selects nothing.
+/// A direct counter belongs to the entry with the key; other fields of the client's entry select nothing.
 #[tokio::test]
 async fn a_batch_that_fails_restores_a_direct_counter_whatever_names_its_entry() {
     let rig = Rig::start().await;

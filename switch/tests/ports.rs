@@ -18,7 +18,7 @@ fn program() -> Arc<Program> {
     Program::compile(&inart_p4::artifact(ValuesPerFrame::N32).json).expect("it compiles")
 }
 
-/// A namespace with interfaces `left` and `right` joined, alive as long as the sender is.
+/// Returns a namespace with interfaces `left` and `right` joined, alive as long as the sender is.
 fn namespace() -> Option<(PathBuf, std::sync::mpsc::Sender<()>)> {
     let (done, wait) = channel::<()>();
     let (made, ready) = channel();
@@ -51,7 +51,7 @@ fn frames_cross_interfaces_of_a_namespace() {
         ..Options::default()
     };
     let handle = start(switch, &options, |_| {}).expect("the ports open");
-    // The sum of one worker goes out of port 100; the joined interface brings it back in as port 7.
+    // The sum of one worker leaves by port 100; the joined interface returns it to port 7.
     handle.inject(port_of(0), Gradient { worker: 0, sequence: 0, values: &[5; 32] }.bytes());
     let crossed = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
@@ -108,7 +108,7 @@ fn pcap_files_are_replayed() {
 }
 
 #[tokio::test]
-async fn a_switch_whose_thread_ends_says_why() {
+async fn a_switch_reports_why_its_thread_ended() {
     let mut switch = Switch::new(1);
     switch.load(Program::compile(rig::JSON).expect("it compiles")).expect("it loads");
     let to_cpu = u64::from(rig::CPU_PORT.0);

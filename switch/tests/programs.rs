@@ -8,7 +8,7 @@ use inart_switch::conformance::run_directory;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/v1model");
 
 #[test]
-fn their_packets_come_out_as_written() {
+fn their_packets_leave_as_written() {
     let report = run_directory(Path::new(FOLDER)).expect("the folder can be read");
     assert_eq!(report.failed, []);
     assert!(report.total >= 3);

@@ -27,7 +27,7 @@ struct Counting;
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -48,7 +48,7 @@ static ALLOCATOR: Counting = Counting;
 
 const CELLS: usize = 1 << 20;
 
-/// The most memory that was in use since, beyond what was in use then.
+/// Returns the most memory that was in use since, beyond the amount in use then.
 fn peak_since(before: usize) -> usize {
     PEAK.load(Ordering::Relaxed) - before
 }

@@ -1,4 +1,4 @@
-//! Nothing that comes in makes the switch panic: neither frames, nor documents, nor control operations.
+//! No input makes the switch panic: neither frames, nor documents, nor control operations.
 
 use crate::support;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use support::{Sent, aggregating_switch};
 
-/// A program with one of each thing; see its source beside it.
+/// A program with one object of each kind; its source is next to it.
 const EVERYTHING: &str = include_str!("programs/everything.json");
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {

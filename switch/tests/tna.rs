@@ -1,6 +1,6 @@
-//! TNA programs on the switch. `tna/externs.json` is what `p4test --toJSON` (with -D__TARGET_TOFINO__=1) made
-//! of `tna/externs.p4`, without places in the source, without declarations of architecture, equal parts
-//! shared.
+//! TNA programs on the switch. `tna/externs.json` is the output of `p4test --toJSON` (with
+//! -D__TARGET_TOFINO__=1) for `tna/externs.p4`, without places in the source, without declarations of
+//! architecture, equal parts shared.
 
 use std::sync::{Arc, OnceLock};
 
@@ -34,7 +34,7 @@ fn program() -> Arc<Program> {
     Arc::clone(PROGRAM.get_or_init(|| Program::compile(&text()).expect("it compiles")))
 }
 
-/// The action's entry for all indices.
+/// Returns the action's entry for all indices.
 fn route(action: &str, params: &[u16]) -> Entry {
     let params = params.iter().map(|value| value.to_be_bytes().to_vec()).collect();
     Entry::new(
@@ -44,7 +44,7 @@ fn route(action: &str, params: &[u16]) -> Entry {
     )
 }
 
-/// A switch that sends everything out of port 9.
+/// Returns a switch that sends everything out of port 9.
 fn switch() -> Switch {
     let mut switch = Switch::new(1);
     switch.load(program()).expect("it loads");
@@ -57,7 +57,7 @@ fn checksum(bytes: &[u8]) -> u16 {
     !(((sum & 0xffff) + (sum >> 16)) as u16)
 }
 
-/// A packet with a right checksum.
+/// Returns a packet with a right checksum.
 fn packet(op: u8, index: u8, value: i32, result: u32) -> Vec<u8> {
     let mut bytes = vec![op, index, 0, 0];
     bytes.extend(value.to_be_bytes());
@@ -74,7 +74,7 @@ fn run(switch: &mut Switch, frame: &[u8]) -> Sent {
     sent
 }
 
-/// The only frame that leaves by port 9; its result.
+/// Returns the only frame that leaves by port 9; its result.
 fn result(switch: &mut Switch, frame: &[u8]) -> u32 {
     let sent = run(switch, frame).frames;
     assert_eq!((sent.len(), sent[0].0), (1, 9), "{sent:?}");
@@ -88,7 +88,7 @@ fn the_form_says_which_architecture() {
     assert_eq!(program().architecture(), Architecture::Tna);
 }
 
-/// `tna/externs_N.stf` are what p4testgen (`--target tofino --arch tna --test-backend STF --seed 3`) wrote
+/// `tna/externs_N.stf` are the output of p4testgen (`--target tofino --arch tna --test-backend STF --seed 3`)
 /// for `tna/externs.p4`, without its comments.
 #[test]
 fn p4testgens_cases_pass() {
@@ -140,7 +140,7 @@ fn hashes() {
 }
 
 #[test]
-fn a_mirrored_copy_is_the_packet_as_it_came_with_a_header() {
+fn a_mirrored_copy_is_the_arriving_packet_with_a_header() {
     let mut switch = switch();
     let replicas = vec![Replica { port: Port(20), instance: 0 }];
     switch.put_clone_session(42, CloneSession { replicas, max_bytes: 0 }, false).expect("a session");
@@ -151,7 +151,7 @@ fn a_mirrored_copy_is_the_packet_as_it_came_with_a_header() {
 }
 
 #[test]
-fn a_resubmitted_packet_comes_in_again_with_a_header() {
+fn a_resubmitted_packet_returns_to_the_ingress_with_a_header() {
     let frame = packet(6, 7, 1, 0);
     let sent = run(&mut switch(), &frame).frames;
     let again = [&[0xdd, 7, 0, 9, 1, 2, 3, 4][..], &frame].concat();
@@ -291,7 +291,7 @@ fn drops() {
 }
 
 #[test]
-fn a_packet_that_goes_round_for_ever_is_given_up() {
+fn a_packet_that_loops_forever_is_dropped() {
     let mut switch = switch();
     switch.set_loopback([Port(9)]);
     assert!(run(&mut switch, &packet(0, 0, 0, 0)).frames.is_empty());

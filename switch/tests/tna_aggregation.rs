@@ -1,5 +1,5 @@
 //! The INART program for Tofino on the switch: p4testgen's cases, and sums. `tna_traffic` feeds it random
-//! frames, beside the one for v1model.
+//! frames, together with the one for v1model.
 
 use crate::support;
 
@@ -15,7 +15,7 @@ use support::{Gradient, Sent, first_hop_switch, port_of, values};
 
 const WORKERS: u16 = 4;
 
-/// The program for Tofino 1 and 32 values, as it is built in.
+/// Returns the program for Tofino 1 and 32 values, as it is built in.
 fn tna_program() -> Arc<Program> {
     static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
     let compile = || {
@@ -32,7 +32,7 @@ fn v1model_program() -> Arc<Program> {
     Arc::clone(PROGRAM.get_or_init(compile))
 }
 
-/// A switch of v1model, and one of TNA.
+/// Returns a switch of v1model, and one of TNA.
 fn pair() -> (Switch, Switch) {
     (first_hop_switch(v1model_program(), WORKERS), first_hop_switch(tna_program(), WORKERS))
 }

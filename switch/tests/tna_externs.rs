@@ -1,6 +1,6 @@
-//! Externs of TNA that look at traffic or choose: `tna/traffic.json` is what `p4test --toJSON` (with
-//! `-D__TARGET_TOFINO__=1`) made of `tna/traffic.p4`, made smaller as `tna/externs.json` is. And what is
-//! refused by name.
+//! Externs of TNA that depend on traffic or choose: `tna/traffic.json` is the output of `p4test --toJSON`
+//! (with `-D__TARGET_TOFINO__=1`) for `tna/traffic.p4`, made smaller as `tna/externs.json` is. Unsupported
+//! externs are rejected by name.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -10,11 +10,11 @@ use inart_switch::{Program, Sink, Switch};
 
 /// Bytes after the header.
 const PAYLOAD: &[u8] = b"payload";
-/// The colours as TNA numbers them.
+/// Colors as TNA numbers them.
 const GREEN: u8 = 0;
 const YELLOW: u8 = 1;
 const RED: u8 = 3;
-/// One packet of the committed rate, two of the peak rate, and nothing comes again.
+/// One packet of the committed rate, two of the peak rate, and no refill.
 const BURSTS: MeterConfig =
     MeterConfig { committed_rate: 0, committed_burst: 1, peak_rate: 0, peak_burst: 2 };
 
@@ -40,14 +40,14 @@ impl Sink for Sent {
     }
 }
 
-/// What comes out because of a packet with that operation, cell, answer and options.
+/// Returns the output for a packet with that operation, cell, answer and options.
 fn run_with(switch: &mut Switch, header: [u8; 4], options: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let mut sent = Sent::default();
     switch.process(Port(3), &[&header[..], options, PAYLOAD].concat(), 1_000_000, &mut sent);
     sent.0
 }
 
-/// The answer, and the port it left by; none if it was dropped.
+/// Returns the answer, and the port it left by; none if it was dropped.
 fn run(switch: &mut Switch, op: u8, index: u8, answer: u8) -> Option<(u32, u8)> {
     run_with(switch, [op, index, answer, 0], &[]).first().map(|(port, frame)| (*port, frame[2]))
 }
@@ -63,14 +63,14 @@ fn insert(switch: &mut Switch, table: &str, index: u8, action: EntryAction) {
 }
 
 #[test]
-fn a_meter_colours_packets() {
+fn a_meter_colors_packets() {
     let mut switch = switch();
-    let colours =
+    let colors =
         |switch: &mut Switch, index| [(); 4].map(|()| run(switch, 1, index, 9).expect("it leaves").1);
-    assert_eq!(colours(&mut switch, 4), [GREEN; 4], "without rates");
+    assert_eq!(colors(&mut switch, 4), [GREEN; 4], "without rates");
     switch.set_meter("Ingress.rates", 4, Some(BURSTS)).expect("the cell is there");
-    assert_eq!(colours(&mut switch, 4), [GREEN, YELLOW, RED, RED]);
-    assert_eq!(colours(&mut switch, 5), [GREEN; 4], "another cell");
+    assert_eq!(colors(&mut switch, 4), [GREEN, YELLOW, RED, RED]);
+    assert_eq!(colors(&mut switch, 5), [GREEN; 4], "another cell");
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn a_direct_meter_counts_the_bytes_of_its_entrys_packets() {
     let rates = MeterConfig { committed_burst: bytes, peak_burst: 3 * bytes - 1, ..BURSTS };
     let key = [Match::Exact(vec![1])];
     switch.set_direct_meter("Ingress.metered", &key, 0, Some(rates)).expect("the entry is there");
-    let colours =
+    let colors =
         |switch: &mut Switch, index| [(); 3].map(|()| run(switch, 2, index, 9).expect("it leaves").1);
-    assert_eq!(colours(&mut switch, 1), [GREEN, YELLOW, RED]);
-    assert_eq!(colours(&mut switch, 2), [GREEN; 3]);
-    assert_eq!(colours(&mut switch, 7), [9; 3], "no entry, no answer");
+    assert_eq!(colors(&mut switch, 1), [GREEN, YELLOW, RED]);
+    assert_eq!(colors(&mut switch, 2), [GREEN; 3]);
+    assert_eq!(colors(&mut switch, 7), [9; 3], "no entry, no answer");
 }
 
 #[test]
@@ -99,12 +99,12 @@ fn entries_share_a_member_of_an_action_profile() {
     }
     let ports = |switch: &mut Switch| [1, 2, 3].map(|index| run(switch, 3, index, 0).map(|(port, _)| port));
     assert_eq!(ports(&mut switch), [Some(21), Some(21), Some(9)]);
-    switch.modify_member("Ingress.ways", 7, &call("drop", &[])).expect("it is there");
+    switch.modify_member("Ingress.ways", 7, &call("drop", &[])).expect("the member exists");
     assert_eq!(ports(&mut switch), [None, None, Some(9)]);
     assert!(switch.delete_member("Ingress.ways", 7).is_err(), "entries use it");
 }
 
-/// Which member a hash picks is not said; the same packet always gets the same one, and all are used.
+/// The member that a hash picks is unspecified; the same packet always gets the same one, and all are used.
 #[test]
 fn a_selector_spreads_packets_over_a_group() {
     let mut switch = switch();
@@ -141,8 +141,8 @@ fn a_parser_counts_options() {
     assert_eq!(answer(&mut switch, &[0; 7]), None, "more than there is room for");
 }
 
-/// What the switch does not run is refused when the program is compiled. The program is one that it runs, in
-/// which the name of an extern is another one.
+/// Unsupported externs are rejected when the program is compiled. The program is a supported one with another
+/// name of an extern.
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
     let text = read("externs.json");
@@ -151,8 +151,8 @@ fn what_is_not_supported_is_refused_by_name() {
     for name in ["Lpf", "DirectLpf", "Wred", "DirectWred", "MathUnit"] {
         let changed = text.replace(instance, &format!("\"name\":\"{name}\""));
         let refused = Program::compile(changed.as_bytes()).expect_err(name).to_string();
-        let told = format!("the method \"execute\" of \"{name}\" is not supported");
-        assert!(refused.contains(&told) && !refused.contains('\n'), "{refused}");
+        let expected = format!("the method \"execute\" of \"{name}\" is not supported");
+        assert!(refused.contains(&expected) && !refused.contains('\n'), "{refused}");
     }
     let method = text.replace("\"member\":\"execute\"", "\"member\":\"predicate\"");
     let refused = Program::compile(method.as_bytes()).expect_err("predicate").to_string();

@@ -1,7 +1,7 @@
-//! The program for Tofino that copies updates, beside the one for v1model: the same tables and the same
-//! random frames, the same answers and counters but for the rules of docs/protocol/tofino.md, section
-//! "Updates on Tofino"; and copies of well-formed updates beside what a bitmap and a drawing of the network
-//! say.
+//! The program for Tofino that copies updates, compared with the one for v1model: the same tables and the
+//! same random frames, the same answers and counters except for the rules of docs/protocol/tofino.md, section
+//! "Updates on Tofino"; and copies of well-formed updates compared with a bitmap and a drawing of the
+//! network.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ const SENDERS: [(u16, u16); 8] = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 4), (64, 6
 /// By block: port, and the bitmap of the peers behind it.
 const BEHIND: [&[(u16, u64)]; 2] =
     [&[(1, 0b1), (2, 0b10), (3, 0b100), (4, 0b11000)], &[(4, 0b10), (6, 0b1), (7, 0b100)]];
-/// In the groups of updates, with nobody behind it.
-const NOBODY: u16 = 5;
+/// Port in the groups of updates without a receiver.
+const NO_RECEIVER: u16 = 5;
 const FLOOD_GROUP: u16 = 1;
-/// At port 2, refused, and nobody's.
+/// Addresses: at port 2, rejected, and unused.
 const ADDRESSES: [[u8; 6]; 3] = [[2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 0xee], [2, 0, 0, 0, 0, 0x77]];
 
 fn port(number: u16) -> PortNo {
@@ -55,7 +55,7 @@ fn tables() -> SwitchTables {
     });
     let address = |dst| MacKey { dst: MacAddr(dst) };
     let copied = (3..).zip(BEHIND).map(|(group, behind)| {
-        (GroupId(group), behind.iter().map(|(behind, _)| *behind).chain([NOBODY]).map(port).collect())
+        (GroupId(group), behind.iter().map(|(behind, _)| *behind).chain([NO_RECEIVER]).map(port).collect())
     });
     SwitchTables {
         switch_ports: [(SwitchPortsKey { ingress: port(4) }, SwitchPortsAction::Trust)].into(),
@@ -118,7 +118,7 @@ impl Inart {
         frame
     }
 
-    /// The copies that its peers are to have of it, if it is well formed and comes from where its sender is.
+    /// Returns the expected copies for its peers, if it is well formed and arrives from its sender's port.
     fn copies(&self, ingress: u16) -> Option<Vec<(u32, Vec<u8>)>> {
         let is_sound = self.kind == UPDATE && self.flags < 0x20 && (1..=256).contains(&self.length);
         let is_peer = (self.plan_version, self.job) == (1, JOB) && SENDERS.contains(&(self.worker, ingress));
@@ -138,7 +138,7 @@ impl Inart {
 struct Arrival {
     port: u16,
     frame: Vec<u8>,
-    /// What it was made of, if nothing was spoilt.
+    /// Frame before any damage, if it has none.
     whole: Option<Inart>,
 }
 
@@ -167,13 +167,13 @@ fn inart() -> impl Strategy<Value = Inart> {
     )
 }
 
-/// Where its sender is, mostly.
+/// Port of its sender, mostly.
 fn port_of(inart: &Inart, random: u16) -> u16 {
     let own = SENDERS.iter().find(|(rank, _)| *rank == inart.worker).map_or(1, |(_, at)| *at);
     if random < 10 { random.max(1) } else { own }
 }
 
-fn spoil(frame: &mut Vec<u8>, how: u8, by: u16) {
+fn damage(frame: &mut Vec<u8>, how: u8, by: u16) {
     match how {
         0 => frame.truncate(usize::from(by) % FRAME),
         1 => frame.truncate(usize::from(by) % (HEADER + 8)),
@@ -193,7 +193,7 @@ fn arrival() -> impl Strategy<Value = Arrival> {
         |(inart, random, spoilt)| {
             let (port, mut frame) = (port_of(&inart, random), inart.bytes());
             if let Some((how, by)) = spoilt {
-                spoil(&mut frame, how, by);
+                damage(&mut frame, how, by);
             }
             let whole = spoilt.is_none().then_some(inart);
             Arrival { port, frame, whole }
@@ -210,7 +210,7 @@ impl Sink for Sent {
     }
 }
 
-/// What came out, and by how much counters grew: by name and index.
+/// Output, and increments of counters by name and index.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     out: Vec<(u32, Vec<u8>)>,
@@ -254,10 +254,10 @@ fn answer(switch: &mut Switch, arrival: &Arrival) -> Answer {
     Answer { out: sent.0, counted: grown.filter(|(_, count)| *count > 0).collect() }
 }
 
-/// How the answers may differ.
+/// Differences of the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
-    /// The wrong size is seen in egress, of each copy; other reasons come before it.
+    /// A wrong size shows in egress, for each copy; other reasons come before it.
     Size,
     /// Gradients and partials have no route, whatever else is wrong with their contributors.
     Sums,
@@ -292,17 +292,17 @@ fn programs(variant: Variant) -> [Arc<Program>; 2] {
 
 #[test]
 fn the_same_frames_as_on_v1model_but_for_the_rules() {
-    MULTICAST.into_iter().for_each(|variant| beside_v1model(variant, 40));
+    MULTICAST.into_iter().for_each(|variant| compare_with_v1model(variant, 40));
 }
 
 #[test]
 #[ignore = "soak: about 45 s"]
 fn two_hundred_sequences_of_frames_as_on_v1model_but_for_the_rules() {
-    MULTICAST.into_iter().for_each(|variant| beside_v1model(variant, 200));
+    MULTICAST.into_iter().for_each(|variant| compare_with_v1model(variant, 200));
 }
 
-/// Feeds `cases` sequences of frames, unless `PROPTEST_CASES` says another number.
-fn beside_v1model(variant: Variant, cases: u32) {
+/// Feeds `cases` sequences of frames, unless `PROPTEST_CASES` sets another number.
+fn compare_with_v1model(variant: Variant, cases: u32) {
     let programs = programs(variant);
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -337,16 +337,16 @@ fn beside_v1model(variant: Variant, cases: u32) {
     eprintln!("{rules:?} {seen:?}");
     assert!([Rule::Size, Rule::Sums].iter().all(|rule| rules.contains_key(rule)), "{rules:?}");
     for reason in Reason::ALL {
-        // Those of sums are told by the first of them only.
-        let is_told = !matches!(reason, Reason::BadGroup | Reason::NotMember);
-        assert_eq!(seen.contains_key(&("reason", reason.index())), is_told, "{reason}: {seen:?}");
+        // The first sequence of sums reports all reasons of sums.
+        let is_counted = !matches!(reason, Reason::BadGroup | Reason::NotMember);
+        assert_eq!(seen.contains_key(&("reason", reason.index())), is_counted, "{reason}: {seen:?}");
     }
     assert!((0..4).all(|copies| seen.contains_key(&("copies", copies))), "{seen:?}");
     assert!(COUNTERS.iter().all(|name| seen.contains_key(&(*name, 0))), "{seen:?}");
 }
 
 #[test]
-fn an_update_goes_to_whom_it_names_and_what_nobody_wants_is_counted() {
+fn an_update_reaches_its_receivers_and_copies_without_a_receiver_are_counted() {
     let [_, program] = programs(MULTICAST[0]);
     let mut switch = switch(&program);
     let update = Inart {

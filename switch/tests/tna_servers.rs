@@ -1,4 +1,4 @@
-//! P4Runtime and BFRuntime for our programs for Tofino: what is written by either holds for frames, and both
+//! P4Runtime and BFRuntime for our programs for Tofino: entries written by either apply to frames, and both
 //! read the same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -34,7 +34,7 @@ fn pipeline(variant: Variant) -> Pipeline {
 /// Keys and parameters of two entries that add: worker, port.
 const WORKERS: [(u16, u16); 2] = [(0, 1), (1, 2)];
 
-/// The gradient of a worker.
+/// Returns the gradient of a worker.
 fn gradient(values: ValuesPerFrame, worker: u16, value: i32) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 9, 0x88, 0xb5, 0x31, 0];
     [1, 1, 0, worker].iter().for_each(|field: &u16| frame.extend(field.to_be_bytes()));
@@ -47,12 +47,12 @@ fn gradient(values: ValuesPerFrame, worker: u16, value: i32) -> Vec<u8> {
     frame
 }
 
-/// A frame for nobody, which is flooded.
+/// Returns a frame without a known receiver, which is flooded.
 fn stray() -> Vec<u8> {
     [&[2, 0, 0, 0, 0, 0x77, 2, 0, 0, 0, 0, 9, 8, 0][..], &[5; 46]].concat()
 }
 
-/// Feeds the frames that both servers' switches get, and says what came out by which port.
+/// Feeds the frames that both servers' switches get. Returns the output with its ports.
 fn feed(values: ValuesPerFrame, mut send: impl FnMut(u32, &[u8]) -> Vec<(u32, Vec<u8>)>) {
     assert_eq!(send(1, &gradient(values, 0, 40)), []);
     let sums = send(2, &gradient(values, 1, 2));
@@ -60,7 +60,7 @@ fn feed(values: ValuesPerFrame, mut send: impl FnMut(u32, &[u8]) -> Vec<(u32, Ve
     let (header, sum) = sums[0].1.split_at(44);
     assert_eq!((header[14], header[35]), (0x32, 0b11), "a partial of both");
     assert!(sum.chunks(4).all(|value| value == 42i32.to_be_bytes()));
-    assert_eq!(send(4, &gradient(values, 1, 2)), [], "nobody there");
+    assert_eq!(send(4, &gradient(values, 1, 2)), [], "no receiver");
     let copies: Vec<_> = send(1, &stray()).into_iter().map(|(port, _)| port).collect();
     assert_eq!(copies, [2, 3], "not back to port 1");
 }
@@ -71,7 +71,7 @@ type Counted = Vec<(&'static str, u64, u64)>;
 const COUNTERS: [&str; 6] =
     ["drops", "outcomes", "ingress_inart", "ingress_others", "egress_inart", "egress_others"];
 
-/// Where frames pass the chip a second time: it counts them like any port.
+/// Recirculation port: it is counted like any port.
 const RECIRCULATED: u64 = 68;
 
 /// Stored and completed, no route; by port.
@@ -136,7 +136,7 @@ fn group() -> Entity {
     PacketReplicationEngineEntry { r#type: Some(group) }.into()
 }
 
-/// The entries of `steer` by port, and the packets that hit each.
+/// Returns the entries of `steer` by port, and the packets that hit each.
 async fn read_steer(client: &inart_p4runtime::Client) -> Vec<(Entry, Option<i64>)> {
     let mut found = client.read_table("InArtIngress.steer").await.unwrap();
     found.sort_by_key(|entry| format!("{:?}", entry.matches["ingress"]));
@@ -147,7 +147,7 @@ async fn read_steer(client: &inart_p4runtime::Client) -> Vec<(Entry, Option<i64>
     found.into_iter().map(apart).collect()
 }
 
-/// The cell of the slot under test.
+/// Returns the cell of the slot under test.
 async fn register(client: &inart_p4runtime::Client, name: &str) -> p4_data::Data {
     let register_id = client.schema().unwrap().register(name).unwrap().id();
     let index = Some(Index { index: (SLOT + 1).into() });
@@ -164,7 +164,7 @@ async fn by_p4runtime() {
         let rig = Rig::start().await;
         let client = rig.client().await;
         client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline(variant))).await.unwrap();
-        // What was sent is read back, with the pipe's name.
+        // The written configuration is read back, with the pipe's name.
         assert_eq!(client.pipeline().await.unwrap().unwrap(), pipeline(variant));
         let schema = client.schema().unwrap();
         let updates = |entry: &Entry| {
@@ -209,7 +209,7 @@ impl Sink for Sent {
     }
 }
 
-/// The same entries as BFRuntime has them.
+/// Returns the same entries as BFRuntime has them.
 fn bfruntime_entries() -> Vec<bfrt::Change> {
     let add = |(worker, port): (u16, u16)| {
         let entry = bfrt::Entry::new("InArtIngress.steer")
@@ -299,7 +299,7 @@ async fn another_p4info_is_refused() {
         });
         named.unwrap()
     };
-    for (wrong, told) in [
+    for (wrong, expected) in [
         (changed(&|info| steer(info)), "steered"),
         (
             changed(&|info| {
@@ -317,7 +317,7 @@ async fn another_p4info_is_refused() {
         ),
     ] {
         let refused = client.set_pipeline(PipelineAction::VerifyAndCommit, Some(wrong)).await;
-        let refused = refused.expect_err(told).to_string();
-        assert!(refused.contains(told) && !refused.contains('\n'), "{refused}");
+        let refused = refused.expect_err(expected).to_string();
+        assert!(refused.contains(expected) && !refused.contains('\n'), "{refused}");
     }
 }

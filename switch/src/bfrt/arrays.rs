@@ -12,7 +12,7 @@ use super::status::{invalid, refused, unserved};
 use crate::Switch;
 use crate::control::CounterValue;
 
-/// The cells that a key names: one, or all.
+/// Returns the cells that a key names: one, or all.
 pub(super) fn cells(table: &Table, entry: &Entry) -> Result<Range<usize>, Status> {
     let Some(field) = table.key.first() else { return Ok(0..table.size) };
     let Some(with) = entry.key.get(&field.name) else { return Ok(0..table.size) };
@@ -33,7 +33,7 @@ fn only_set(table: &Table, kind: Type) -> Result<(), Status> {
     }
 }
 
-/// One counter, or all, and the value that it is to have.
+/// Returns one counter, or all, and the value that it is to have.
 pub(super) fn counters_to_write(
     table: &Table,
     kind: Type,
@@ -44,7 +44,7 @@ pub(super) fn counters_to_write(
     Ok((cells(table, entry)?, value))
 }
 
-/// The entries of some counters.
+/// Returns the entries of some counters.
 pub(super) fn read_counters(
     switch: &Switch,
     name: &str,
@@ -55,10 +55,10 @@ pub(super) fn read_counters(
     Ok(cells.zip(values).map(|(cell, value)| with_counts(table, keyed(table, cell), *value)).collect())
 }
 
-/// What the arrays of a register are to have in their cells, in big endian.
+/// New values of the arrays of a register, in big endian.
 type Values<'n> = Vec<(&'n str, Vec<u8>)>;
 
-/// One cell of a register, or all, and what it is to have. Where the cells of several fields are in one
+/// Returns the values to write to one cell of a register, or to all. If the cells of several fields share one
 /// array, the first is in its highest bits, as in the struct of the program.
 pub(super) fn registers_to_write<'n>(
     names: &[&'n str],
@@ -84,7 +84,7 @@ pub(super) fn registers_to_write<'n>(
     }
 }
 
-/// The entries of some registers. A chip tells one value of each of its pipes; this switch has one pipe.
+/// Reads the entries of some registers. A chip returns one value per pipe; this switch has one pipe.
 pub(super) fn read_registers(
     switch: &mut Switch,
     names: &[&str],
@@ -104,7 +104,7 @@ pub(super) fn read_registers(
     Ok(cells.clone().enumerate().map(entry).collect())
 }
 
-/// The fields of a cell, the last of which is in the lowest bits.
+/// Returns the fields of a cell, the last of which is in the lowest bits.
 fn split(table: &Table, whole: u128) -> Vec<u128> {
     let mut rest = whole;
     let part = |field: &DataField| {

@@ -11,8 +11,7 @@ use super::status::{invalid, unknown, unserved};
 use crate::Switch;
 use crate::server::limits;
 
-/// What became of a batch: one result per update that was tried, in order, and the ports that went up or
-/// down.
+/// Result of a batch: one result per update that was tried, in order, and the ports that went up or down.
 pub(super) struct Applied {
     pub results: Vec<Result<(), Status>>,
     pub ports: Vec<PortChange>,
@@ -65,7 +64,7 @@ fn all_or_nothing(pipeline: &Pipeline, updates: &[Update]) -> Applied {
     Applied { results, ports: Vec::new() }
 }
 
-/// Applies one update of a transaction; says how it was before.
+/// Applies one update of a transaction. Returns the state before.
 fn one(
     pipeline: &Pipeline,
     switch: &mut Switch,

@@ -1,17 +1,17 @@
-//! Who is there, and who is bound to which program: one client to one program. No I/O.
+//! Connected clients, and their bindings to programs: one client to one program. No I/O.
 
 use std::collections::BTreeMap;
 
 use tonic::Status;
 
-/// The clients of a device. `S` is what a client is told by.
+/// Clients of a device. `S` is the notification channel of a client.
 #[derive(Debug)]
 pub(super) struct Clients<S> {
     there: BTreeMap<u32, Client<S>>,
     joined: u64,
 }
 
-/// One stay of a client. Another may come by the same number after it.
+/// One subscription of a client. A later client may use the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stay {
     id: u32,
@@ -65,7 +65,7 @@ impl<S> Clients<S> {
         Ok(())
     }
 
-    /// The program that a client is bound to.
+    /// Returns the program that a client is bound to.
     pub fn bound(&self, id: u32) -> Option<&str> {
         self.there.get(&id)?.bound.as_deref()
     }
@@ -78,7 +78,7 @@ impl<S> Clients<S> {
         gone.iter().filter_map(|id| self.there.remove(id)).map(|client| client.stream).collect()
     }
 
-    /// What every client is told by.
+    /// Returns the notification channels of all clients.
     pub fn streams(&self) -> impl Iterator<Item = &S> {
         self.there.values().map(|client| &client.stream)
     }
@@ -106,11 +106,11 @@ mod tests {
         assert_eq!(clients.bound(2), Some("a"));
         clients.join(1, "another").unwrap();
         clients.leave(first);
-        assert_eq!(clients.streams().count(), 2, "who came later by that number stays");
+        assert_eq!(clients.streams().count(), 2, "the later client with that number stays");
     }
 
     #[test]
-    fn another_program_sends_away_who_is_bound_to_the_one_before() {
+    fn another_program_disconnects_clients_bound_to_the_one_before() {
         let mut clients = Clients::default();
         clients.join(1, "one").unwrap();
         clients.join(2, "two").unwrap();

@@ -1,4 +1,4 @@
-//! The switch as clients see it: who is there, the program that runs, and the one that waits.
+//! The switch as clients see it: connected clients, the program that runs, and the staged one.
 
 use std::sync::{Arc, Mutex as Lock};
 
@@ -26,7 +26,7 @@ use crate::Switch;
 use crate::server::compiling::{Compiling, check_arrays};
 use crate::server::limits::{self, at_most};
 
-/// What a client is told by, and whether it wants to hear of ports.
+/// Notification channel of a client, and whether the client subscribed to port events.
 #[derive(Debug, Clone)]
 pub(super) struct Listener {
     pub out: mpsc::Sender<Result<StreamMessageResponse, Status>>,
@@ -34,8 +34,8 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Tells the client, unless it is slow.
-    pub fn tell(&self, event: Event) {
+    /// Notifies the client, unless its queue is full.
+    pub fn notify(&self, event: Event) {
         let message = StreamMessageResponse { update: Some(event) };
         if let Err(mpsc::error::TrySendError::Full(_)) = self.out.try_send(Ok(message)) {
             tracing::warn!("a controller is slow: a message for it was dropped");
@@ -59,19 +59,19 @@ pub(super) struct Device {
 struct State {
     clients: Clients<Listener>,
     running: Option<Pipeline>,
-    /// Begun by VERIFY_AND_WARM_INIT_BEGIN: reads and writes go to it until WARM_INIT_END makes it run.
+    /// Started by VERIFY_AND_WARM_INIT_BEGIN: reads and writes go to it until WARM_INIT_END makes it run.
     staged: Option<Pipeline>,
     /// Counts changes that clients made.
     writes: u64,
 }
 
 impl State {
-    /// The program that reads and writes go to.
+    /// Returns the program that reads and writes go to.
     fn current(&self) -> Option<&Pipeline> {
         self.staged.as_ref().or(self.running.as_ref())
     }
 
-    /// The program of that name, or that the client is bound to.
+    /// Returns the program of that name, or that the client is bound to.
     fn pipeline_mut(&mut self, client: u32, name: &str) -> Result<&mut Pipeline, Status> {
         self.check(client, name)?;
         self.staged.as_mut().or(self.running.as_mut()).ok_or_else(no_program)
@@ -98,14 +98,14 @@ impl State {
         }
     }
 
-    /// The program is another one: who is bound to another name is cut off, and the others hear of it.
+    /// Handles a changed program: disconnects clients bound to another name, and notifies the others.
     fn changed(&mut self, stages: &[Stage]) {
         self.writes += 1;
         let Some(pipeline) = self.staged.as_ref().or(self.running.as_ref()) else { return };
         for gone in self.clients.keep_bound_to(&pipeline.config.p4_name) {
             let status =
                 Status::cancelled("another program was loaded in place of the one that you were bound to");
-            // Who takes nothing is gone as well when its stream is dropped here.
+            // A client with a full queue is disconnected as well when its stream is dropped here.
             let _ = gone.out.try_send(Err(status));
         }
         for stage in stages {
@@ -113,11 +113,11 @@ impl State {
                 set_forwarding_pipeline_config_response_type: (*stage).into(),
             };
             let event = Event::SetForwardingPipelineConfigResponse(message);
-            self.clients.streams().for_each(|client| client.tell(event.clone()));
+            self.clients.streams().for_each(|client| client.notify(event.clone()));
         }
     }
 
-    fn tell_ports(&self, changes: &[PortChange]) -> Result<(), Status> {
+    fn notify_ports(&self, changes: &[PortChange]) -> Result<(), Status> {
         let Some(pipeline) = &self.running else { return Ok(()) };
         for (port, port_up) in changes {
             let entry = Entry::new("$PORT").exact("$DEV_PORT", *port);
@@ -129,7 +129,7 @@ impl State {
             self.clients
                 .streams()
                 .filter(|client| client.ports)
-                .for_each(|client| client.tell(event.clone()));
+                .for_each(|client| client.notify(event.clone()));
         }
         Ok(())
     }
@@ -169,15 +169,15 @@ impl Device {
         let pipeline = state.pipeline_mut(request.client_id, &request.p4_name)?;
         let applied = batch::apply(pipeline, &request.updates, atomicity);
         state.writes += 1;
-        state.tell_ports(&applied.ports)?;
+        state.notify_ports(&applied.ports)?;
         match applied.results.iter().all(Result::is_ok) {
             true => Ok(()),
             false => Err(update_errors_status(&applied.results)),
         }
     }
 
-    /// Begins a read of what filters select. Writes wait while its client holds the turn, which it lets go
-    /// soon.
+    /// Starts a read of the entities that filters select. Writes wait while its client holds the turn, which
+    /// it releases soon.
     pub async fn begin_read(
         &self,
         client: u32,
@@ -191,13 +191,13 @@ impl Device {
         Ok((Reading::new(filters, state.writes), turn))
     }
 
-    /// The next answer of a read, which may be empty; `None` after the last. An error ends the read.
+    /// Returns the next answer of a read, which may be empty; `None` after the last. An error ends the read.
     pub async fn read(&self, reading: &mut Reading) -> Result<Option<Vec<Entity>>, Status> {
         let state = self.state.lock().await;
         reading.next(state.current().ok_or_else(no_program)?, state.writes)
     }
 
-    /// Binds a client, or verifies, begins or ends a program.
+    /// Binds a client, or verifies, starts or ends a program.
     pub async fn set_program(&self, request: SetForwardingPipelineConfigRequest) -> Result<(), Status> {
         let action = Action::try_from(request.action)
             .map_err(|_| invalid(format!("action {} is not known", request.action)))?;
@@ -233,7 +233,7 @@ impl Device {
             (Action::WarmInitEnd, _) => {
                 let staged = state.staged.take();
                 let staged =
-                    staged.ok_or_else(|| invalid("no program was begun: send WARM_INIT_BEGIN first"))?;
+                    staged.ok_or_else(|| invalid("no program was started: send WARM_INIT_BEGIN first"))?;
                 state.running = Some(staged.run_on(&self.switch));
                 state.changed(&[Stage::WarmInitFinished]);
             }
@@ -248,7 +248,7 @@ impl Device {
         self.compiling.run(|stop| Verified::new(config, stop)).await
     }
 
-    /// What runs, and what the device has with any program.
+    /// Returns the running programs, and the tables that the device has with any program.
     pub async fn programs(&self) -> GetForwardingPipelineConfigResponse {
         let state = self.state.lock().await;
         let pipeline = state.current();
@@ -259,14 +259,14 @@ impl Device {
     }
 }
 
-/// The one config of a request; none for the action that takes none.
+/// Returns the one config of a request; none for the action that takes none.
 fn one(
     action: Action,
     mut configs: Vec<ForwardingPipelineConfig>,
 ) -> Result<Option<ForwardingPipelineConfig>, Status> {
     match (action, configs.len()) {
         (Action::WarmInitEnd, 0) => Ok(None),
-        (Action::WarmInitEnd, _) => Err(invalid("WARM_INIT_END ends what was begun: send no config with it")),
+        (Action::WarmInitEnd, _) => Err(invalid("WARM_INIT_END takes no config: send it without one")),
         (_, 1) => Ok(configs.pop()),
         (_, many) => Err(invalid(format!("{} takes one config, not {many}", action.as_str_name()))),
     }

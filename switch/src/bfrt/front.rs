@@ -42,12 +42,12 @@ impl FromIterator<(u32, Lane)> for FrontPorts {
 }
 
 impl FrontPorts {
-    /// The front port of that number; `None` if it leads elsewhere.
+    /// Returns the front port of that number; `None` if it leads elsewhere.
     pub fn lane(&self, number: u32) -> Option<Lane> {
         self.0.get(&number).copied()
     }
 
-    /// All of them, or the one of a key.
+    /// Reads all front ports, or the one of a key.
     pub(super) fn read(&self, filter: &Entry) -> Result<Vec<Entry>, Status> {
         let entry = |number: u32, (front, lane): Lane| {
             Entry::new("$PORT_HDL_INFO")

@@ -1,17 +1,17 @@
-//! What ports are in this machine: interfaces.
+//! Network interfaces of this machine as ports.
 
 use crate::control::Port;
 use crate::ports::{Handle, PortStatistics};
 
 /// The interfaces of a switch's ports.
 pub trait Interfaces: Send + Sync {
-    /// The ports that have one.
+    /// Returns the ports that have one.
     fn ports(&self) -> Vec<Port>;
 
-    /// What passed through a port; nothing where there is no interface.
+    /// Returns the counters of a port; zeros if it has no interface.
     fn traffic(&self, port: Port) -> PortStatistics;
 
-    /// Whether the interface of a port has a link; `None` if the port has no interface.
+    /// Returns whether the interface of a port has a link; `None` if the port has no interface.
     fn has_carrier(&self, port: Port) -> Option<bool>;
 }
 

@@ -9,7 +9,7 @@ use crate::control::Match;
 /// The field of a key that holds the priority.
 const PRIORITY: &str = "$MATCH_PRIORITY";
 
-/// What tells an entry from others, as the switch takes it.
+/// Key of an entry, as the switch takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
     pub matches: Vec<Match>,
@@ -20,7 +20,7 @@ fn bytes(number: u128) -> Vec<u8> {
     number.to_be_bytes().to_vec()
 }
 
-/// The number of at most 128 bits.
+/// Returns the number of at most 128 bits.
 pub(super) fn number(bytes: &[u8]) -> u128 {
     bytes.iter().fold(0, |sum, &byte| sum << 8 | u128::from(byte))
 }
@@ -34,7 +34,7 @@ fn turned(priority: i32) -> i32 {
     i32::MAX - priority
 }
 
-/// The key of an entry.
+/// Returns the key of an entry.
 pub(super) fn to_switch(table: &Table, entry: &Entry) -> Result<Key, Status> {
     let mut key = Key { matches: Vec::with_capacity(table.key.len()), priority: 0 };
     for field in &table.key {
@@ -58,7 +58,7 @@ pub(super) fn to_switch(table: &Table, entry: &Entry) -> Result<Key, Status> {
 fn one(field: &KeyField, given: Option<&Given>) -> Match {
     let bits = field.kind.bits().unwrap_or(0);
     match given {
-        // As the driver has it: 0 for what is left out.
+        // As in the driver: 0 for omitted fields.
         None if field.match_type == MatchType::Exact => Match::Exact(bytes(0)),
         None | Some(Given::Optional(None)) => Match::Any,
         Some(Given::Exact(value)) => Match::Exact(bytes(*value)),

@@ -1,10 +1,10 @@
 //! The BFRuntime server: one switch behind an address, as Tofino's driver (`bf_switchd`) serves one chip.
 //!
-//! As there, one client at a time is bound to the program, and calls that name the program need not be of
-//! that client: ours name it to read only. The tables of the program are those of its `bf-rt.json`; the
-//! device's own are multicast (`$pre`), ports (`$PORT`), what they count (`$PORT_STAT`) and which front ports
-//! they are (`$PORT_HDL_INFO`). Ports may have interfaces of this machine ([`Interfaces`]): those say whether
-//! there is a link.
+//! As there, one client at a time is bound to the program, and calls that name the program may be of other
+//! clients: ours name it to read only. The tables of the program are those of its `bf-rt.json`; the device's
+//! own are multicast (`$pre`), ports (`$PORT`), their counters (`$PORT_STAT`) and their front-panel names
+//! (`$PORT_HDL_INFO`). Ports may have interfaces of this machine ([`Interfaces`]), which report whether there
+//! is a link.
 
 mod arrays;
 mod batch;
@@ -55,12 +55,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of that switch, which runs no program until a client sends one.
+    /// Creates a server of that switch, which runs no program until a client sends one.
     pub fn new(id: DeviceId, switch: Arc<Mutex<Switch>>) -> Self {
         Self { id, switch, ports: Ports::default(), tls: None }
     }
 
-    /// Tells of the interfaces that ports have, as [`ports::start`](crate::ports::start) opens them.
+    /// Sets the interfaces of the ports, as [`ports::start`](crate::ports::start) opens them.
     pub fn set_interfaces(&mut self, interfaces: Arc<dyn Interfaces>) {
         self.ports.set_interfaces(interfaces);
     }
@@ -78,7 +78,7 @@ impl Server {
     /// Serves until `stop` is ready. Streams are cut then.
     ///
     /// # Errors
-    /// What the listener reports.
+    /// Returns the listener's error.
     pub fn serve<'a>(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'a) -> Serving<'a> {
         let stop: Pin<Box<dyn Future<Output = ()> + Send + 'a>> = Box::pin(stop);
         Box::pin(self.run(listener, stop))

@@ -1,4 +1,4 @@
-//! `$pre.mgid` and `$pre.node`: groups of nodes of ports. No I/O: the switch is told whole groups.
+//! `$pre.mgid` and `$pre.node`: groups of nodes of ports. No I/O: the switch receives whole groups.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -18,7 +18,7 @@ const MAX_GROUP: u32 = 0xffff;
 /// Numbers of ports have 9 bits.
 const MAX_PORT: u32 = 0x1ff;
 
-/// What controllers wrote.
+/// Groups and nodes that controllers wrote.
 #[derive(Debug, Default)]
 pub(super) struct Multicast {
     groups: BTreeMap<u32, Entry>,
@@ -31,21 +31,21 @@ pub(super) struct Multicast {
     listed: usize,
 }
 
-/// What becomes of a group: its copies, or `None` when it goes.
+/// Change of a group: its copies, or `None` if it is deleted.
 pub(super) type Changed = (u32, Option<Vec<Replica>>);
 
 impl Multicast {
-    /// The groups from a number on, or the one of a key; by number.
+    /// Returns the groups from a number on, or the one of a key; by number.
     pub fn groups(&self, filter: &Entry, from: u32) -> impl Iterator<Item = (u32, &Entry)> {
         selected(&self.groups, filter, "$MGID", from)
     }
 
-    /// The nodes from a number on, or the one of a key; by number.
+    /// Returns the nodes from a number on, or the one of a key; by number.
     pub fn nodes(&self, filter: &Entry, from: u32) -> impl Iterator<Item = (u32, &Entry)> {
         selected(&self.nodes, filter, NODE_ID, from)
     }
 
-    /// Changes a group; says what the switch is to be told, which costs some of `work`.
+    /// Changes a group. Returns the changes for the switch, whose cost is taken from `work`.
     pub fn write_group(&mut self, kind: Type, entry: &Entry, work: &mut u64) -> Result<Vec<Changed>, Status> {
         let id = key(entry, "$MGID")?;
         if id == 0 {
@@ -88,7 +88,7 @@ impl Multicast {
         Ok(vec![changed])
     }
 
-    /// Changes a node; says what the switch is to be told, which costs some of `work`.
+    /// Changes a node. Returns the changes for the switch, whose cost is taken from `work`.
     pub fn write_node(&mut self, kind: Type, entry: &Entry, work: &mut u64) -> Result<Vec<Changed>, Status> {
         let id = key(entry, NODE_ID)?;
         let used: Vec<u32> = self.users.get(&id).into_iter().flatten().copied().collect();
@@ -149,7 +149,7 @@ impl Multicast {
         nodes.filter_map(|node| self.nodes.get(node)).map(|node| numbers(node, PORTS).len()).sum()
     }
 
-    /// A group as the switch has it.
+    /// Returns a group as the switch has it.
     fn group(&self, id: u32) -> Result<Changed, Status> {
         let Some(group) = self.groups.get(&id) else { return Ok((id, None)) };
         let nodes = numbers(group, NODE_ID).iter().filter_map(|node| self.nodes.get(node));

@@ -1,4 +1,4 @@
-//! A program with what controllers wrote for it.
+//! A program with the entries that controllers wrote for it.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,14 +28,14 @@ pub(super) struct Pipeline {
     pub(super) multicast: Multicast,
 }
 
-/// Lets packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it
+/// Makes packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it
 /// holds no lock over several steps.
 pub(super) fn lock(switch: &Mutex<Switch>) -> MutexGuard<'_, Switch> {
     switch.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Pipeline {
-    /// A program on a switch of its own, without packets.
+    /// Creates a program on a switch of its own, without packets.
     pub fn stage(verified: Verified, ports: Ports) -> Result<Self, Status> {
         let mut switch = Switch::new(0);
         switch.load(verified.program.clone()).map_err(refused)?;
@@ -62,19 +62,19 @@ impl Pipeline {
         self
     }
 
-    /// The switch that it is written to.
+    /// Returns the switch that it is written to.
     pub fn switch(&self) -> Arc<Mutex<Switch>> {
         self.switch.clone()
     }
 
-    /// An entry in names, with its table.
+    /// Returns an entry in names, with its table.
     pub fn decode(&self, given: &TableEntry) -> Result<(Table, Entry), Status> {
         let table = self.info.table_by_id(given.table_id).map_err(unknown)?;
         let entry = self.info.decode(given).map_err(misfit)?;
         Ok((table.clone(), entry))
     }
 
-    /// How the table is where an entry would change it, so that it can be put back.
+    /// Returns the state of the table at the entry, to restore it later.
     pub fn before(&self, switch: &Switch, given: &TableEntry) -> Result<rows::Before, Status> {
         let (table, entry) = self.decode(given)?;
         match kind(&table, &self.program) {
@@ -128,7 +128,7 @@ impl Pipeline {
         }
     }
 
-    /// An entry that is to be written, in names.
+    /// Returns an entry that is to be written, in names.
     fn decode_written(&self, given: &TableEntry) -> Result<(Table, Entry), Status> {
         let (table, entry) = self.decode(given)?;
         let by_device = |name: &String| table.data.iter().any(|field| field.read_only && field.name == *name);
@@ -160,7 +160,7 @@ fn each_stride(
     strides(cells).try_for_each(|part| change(&mut lock(switch), part).map_err(refused))
 }
 
-/// Tells the switch of groups that were checked.
+/// Installs checked groups in the switch.
 fn replicate(switch: &mut Switch, changed: Vec<Changed>) -> Result<(), Status> {
     for (group, replicas) in changed {
         let exists = switch.has_multicast_group(group);
@@ -188,7 +188,7 @@ mod tests {
         assert!(done.is_ok() && work == 5);
         assert!(seen.iter().all(|part| part.len() <= limits::STRIDE), "{seen:?}");
         assert_eq!(seen.into_iter().flatten().collect::<Vec<_>>(), (5..1000).collect::<Vec<_>>());
-        let refused = each_stride(&switch, 0..6, &mut work, |_, _| panic!("it is not begun"));
+        let refused = each_stride(&switch, 0..6, &mut work, |_, _| panic!("the walk must not start"));
         assert_eq!(refused.map_err(|status| status.code()), Err(tonic::Code::ResourceExhausted));
     }
 }

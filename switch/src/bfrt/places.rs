@@ -17,7 +17,7 @@ use crate::server::limits::{self, beyond};
 
 type Reply = Result<http::Response<Body>, Infallible>;
 
-/// A service whose requests take their places before they are read.
+/// A service whose requests reserve their places before they are read.
 #[derive(Clone)]
 pub(super) struct Bounded<S> {
     inner: S,

@@ -10,7 +10,7 @@ use tonic::Status;
 use super::status::{invalid, unserved};
 use crate::ports::PortStatistics;
 
-/// What a field counts.
+/// Counter that a field shows.
 type Count = fn(&PortStatistics) -> u64;
 
 /// The fields that are served.
@@ -31,7 +31,7 @@ const FIELDS: [(&str, Count); 9] = [
 pub(super) struct Cleared(BTreeMap<(u32, &'static str), u64>);
 
 impl Cleared {
-    /// The entry of a port.
+    /// Returns the entry of a port.
     pub fn entry(&self, port: u32, counts: &PortStatistics) -> Entry {
         let entry = Entry::new("$PORT_STAT").exact("$DEV_PORT", port);
         FIELDS.iter().fold(entry, |entry, (field, count)| {
@@ -64,7 +64,7 @@ impl Cleared {
         Ok(())
     }
 
-    /// Counts of a port from 0 again: it is gone, and may come again.
+    /// Restarts the counts of a port at 0: the port was deleted, and may be added again.
     pub fn restart(&mut self, port: u32, counts: &PortStatistics) {
         for (field, count) in &FIELDS {
             self.0.insert((port, *field), count(counts));

@@ -1,8 +1,9 @@
-//! `$PORT`: which ports there are, how they are set up, and whether they are up.
+//! `$PORT`: the existing ports, their configuration, and whether they are up.
 //!
-//! A port that has an interface in this machine is up while that has a link; another as soon as it is
-//! enabled. Frames pass whatever is said here, but for ports in loopback mode, whose frames come in again. So
-//! ports that have interfaces are there and enabled from the start, without a speed, until they are added.
+//! A port that has an interface in this machine is up while the interface has a link; another as soon as it
+//! is enabled. Frames pass whatever the configuration, except for ports in loopback mode, whose frames return
+//! to the ingress. So ports with interfaces exist and are enabled from the start, without a speed, until they
+//! are added.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,10 +22,10 @@ use crate::control::Port;
 const PORTS_OF_PIPE: u128 = 72;
 const PORT_BITS: u32 = 7;
 const PIPES: u32 = 4;
-/// The port of each pipe whose frames come in again, whatever is said.
+/// Port of each pipe whose frames always return to the ingress.
 const RECIRCULATES: u32 = 68;
 
-/// What a port is that nobody said more about.
+/// Defaults of a port.
 const DEFAULTS: [(&str, &str); 2] = [("$AUTO_NEGOTIATION", "PM_AN_DEFAULT"), ("$LOOPBACK_MODE", NO_LOOPBACK)];
 const NO_LOOPBACK: &str = "BF_LPBK_NONE";
 /// Longest frame, bytes.
@@ -36,10 +37,10 @@ pub(super) type PortChange = (u32, bool);
 /// The ports of a switch.
 #[derive(Clone)]
 pub(super) struct Ports {
-    /// What controllers wrote, and the ports that are there from the start.
+    /// Ports that controllers wrote, and those that exist from the start.
     rows: BTreeMap<u32, Entry>,
-    /// Those of which nobody has said anything.
-    untold: BTreeSet<u32>,
+    /// Ports that no controller has written.
+    unwritten: BTreeSet<u32>,
     cleared: Cleared,
     pub front: Arc<FrontPorts>,
     interfaces: Arc<dyn Interfaces>,
@@ -49,7 +50,7 @@ impl Default for Ports {
     fn default() -> Self {
         Self {
             rows: BTreeMap::new(),
-            untold: BTreeSet::new(),
+            unwritten: BTreeSet::new(),
             cleared: Cleared::default(),
             front: Arc::default(),
             interfaces: Arc::new(Nowhere),
@@ -64,12 +65,12 @@ impl Ports {
             let row = Entry::new("$PORT").with("$SPEED", "BF_SPEED_NONE").with("$FEC", "BF_FEC_TYP_NONE");
             let row = completed(number, &row.with("$PORT_ENABLE", true));
             self.rows.insert(number, row);
-            self.untold.insert(number);
+            self.unwritten.insert(number);
         }
         self.interfaces = interfaces;
     }
 
-    /// Changes a port, or removes all; says which went up or down.
+    /// Changes a port, or removes all. Returns the ports that went up or down.
     pub fn write(&mut self, kind: Type, entry: &Entry) -> Result<Vec<PortChange>, Status> {
         if kind == Type::Delete && entry.key.is_empty() {
             let numbers: Vec<u32> = self.rows.keys().copied().collect();
@@ -77,7 +78,7 @@ impl Ports {
         }
         let number = number(entry)?;
         let fresh = match (kind, self.rows.get(&number)) {
-            (Type::Insert, Some(_)) if !self.untold.contains(&number) => {
+            (Type::Insert, Some(_)) if !self.unwritten.contains(&number) => {
                 return Err(Status::already_exists(format!("$PORT {number} exists already")));
             }
             (Type::Modify | Type::Delete, None) => return Err(missing(number)),
@@ -92,7 +93,7 @@ impl Ports {
         Ok(self.put(number, fresh).into_iter().collect())
     }
 
-    /// Refuses a port that does not begin at a lane of its own.
+    /// Rejects a port that does not start at a lane of its own.
     fn has_room(&self, number: u32, row: &Entry) -> Result<(), Status> {
         let lanes = lanes(row);
         let lane = self.front.lane(number).map_or(0, |(_, lane)| lane);
@@ -101,20 +102,20 @@ impl Ports {
                 "$PORT {number}: a port of {lanes} lanes cannot begin at lane {lane}"
             )));
         }
-        let told = |(other, _): &(&u32, &Entry)| !self.untold.contains(other);
+        let written = |(other, _): &(&u32, &Entry)| !self.unwritten.contains(other);
         let overlaps = |(other, theirs): &(&u32, &Entry)| match **other {
             other if other < number => number < other + self::lanes(theirs),
             other => number < other && other < number + lanes,
         };
-        match self.rows.iter().filter(told).find(overlaps) {
+        match self.rows.iter().filter(written).find(overlaps) {
             Some((other, _)) => Err(invalid(format!("$PORT {number}: port {other} has some of its lanes"))),
             None => Ok(()),
         }
     }
 
-    /// Puts a port in place of what was there; whether it went up or down.
+    /// Replaces the row of a port. Returns whether the port went up or down.
     fn put(&mut self, number: u32, row: Option<Entry>) -> Option<PortChange> {
-        self.untold.remove(&number);
+        self.unwritten.remove(&number);
         let up = |ports: &Self| ports.rows.get(&number).is_some_and(|row| ports.is_up(number, row));
         let was = up(self);
         match row {
@@ -128,7 +129,7 @@ impl Ports {
         (was != is).then_some((number, is))
     }
 
-    /// The ports, or the one of a key.
+    /// Returns the ports, or the one of a key.
     pub fn read(&self, filter: &Entry) -> Result<Vec<Entry>, Status> {
         let tell = |(number, row): (&u32, &Entry)| {
             let entry = row.clone().with("$IS_VALID", true).with("$PORT_UP", self.is_up(*number, row));
@@ -144,14 +145,14 @@ impl Ports {
         Ok(self.selected(filter)?.map(tell).collect())
     }
 
-    /// What passed through the ports, or the one of a key.
+    /// Reads the counters of all ports, or of the port of a key.
     pub fn read_counts(&self, filter: &Entry) -> Result<Vec<Entry>, Status> {
         let entry =
             |(number, _): (&u32, _)| self.cleared.entry(*number, &self.interfaces.traffic(Port(*number)));
         Ok(self.selected(filter)?.map(entry).collect())
     }
 
-    /// Clears what is counted of a port, or (a delete without a key) of all.
+    /// Clears the counters of a port, or (a delete without a key) of all.
     pub fn write_counts(&mut self, table: &Table, kind: Type, entry: &Entry) -> Result<(), Status> {
         let all = kind == Type::Delete && entry.key.is_empty();
         let numbers = match all {
@@ -169,7 +170,7 @@ impl Ports {
         Ok(())
     }
 
-    /// The ports whose frames come in again.
+    /// Returns the ports whose frames return to the ingress.
     pub fn loopback(&self) -> impl Iterator<Item = Port> {
         let loops = self.rows.iter().filter(|(_, row)| is_enabled(row) && is_loopback(row));
         let recirculate = (0..PIPES).map(|pipe| (pipe << PORT_BITS) + RECIRCULATES);
@@ -190,7 +191,7 @@ impl Ports {
     }
 }
 
-/// A port as it is added: speed and FEC have to be said.
+/// Returns the row of an added port: speed and FEC are required.
 fn added(number: u32, entry: &Entry) -> Result<Entry, Status> {
     match ["$SPEED", "$FEC"].into_iter().find(|field| !entry.data.contains_key(*field)) {
         Some(field) => Err(invalid(format!("$PORT {number}: {field} is missing"))),
@@ -198,7 +199,7 @@ fn added(number: u32, entry: &Entry) -> Result<Entry, Status> {
     }
 }
 
-/// The row of a port, with what the entry leaves out.
+/// Returns the row of a port, with defaults for omitted fields.
 fn completed(number: u32, entry: &Entry) -> Entry {
     let row = Entry::new("$PORT").exact("$DEV_PORT", number);
     let row = DEFAULTS.into_iter().fold(row, |row, (field, value)| row.with(field, value));
@@ -207,7 +208,7 @@ fn completed(number: u32, entry: &Entry) -> Entry {
     with_lanes(row, entry)
 }
 
-/// A port that is set up otherwise. As the driver has it, another speed enables the port.
+/// Returns the row of a port with a changed configuration. As in the driver, another speed enables the port.
 fn modified(present: &Entry, entry: &Entry) -> Entry {
     let mut row = present.clone();
     row.data.extend(entry.data.clone());
@@ -218,7 +219,7 @@ fn modified(present: &Entry, entry: &Entry) -> Entry {
     }
 }
 
-/// The row with as many lanes as its speed needs, unless the entry says how many.
+/// Returns the row with as many lanes as its speed needs, unless the entry sets them.
 fn with_lanes(row: Entry, entry: &Entry) -> Entry {
     if entry.data.contains_key("$N_LANES") {
         return row;

@@ -17,15 +17,15 @@ type Page = Bounded<Entity>;
 /// Ports of a switch, at most: all of them fit into an answer.
 const PORTS: usize = 512;
 
-/// A read on its way.
+/// A read in progress.
 #[derive(Debug)]
 pub(super) struct Reading {
     filters: Vec<Entity>,
     /// The filters that are done.
     done: usize,
-    /// Where the entities of the next filter resume: a row's place, a cell, or a number.
+    /// Place where the entities of the next filter resume: a row's place, a cell, or a number.
     at: usize,
-    /// The writes that the device had seen when the read began.
+    /// Number of writes that the device had processed when the read started.
     writes: u64,
 }
 
@@ -34,10 +34,10 @@ impl Reading {
         Self { filters, done: 0, at: 0, writes }
     }
 
-    /// The next answer, which may be empty; `None` after the last. An error ends the read.
+    /// Returns the next answer, which may be empty; `None` after the last. An error ends the read.
     pub fn next(&mut self, pipeline: &Pipeline, writes: u64) -> Result<Option<Vec<Entity>>, Status> {
         if writes != self.writes {
-            return Err(Status::aborted("a write came between the answers of this read: read again"));
+            return Err(Status::aborted("a write happened between the answers of this read: read again"));
         }
         if self.done == self.filters.len() {
             return Ok(None);
@@ -62,7 +62,7 @@ impl Reading {
 }
 
 impl Pipeline {
-    /// Reads what a filter selects until the page is full. Returns where the next page resumes.
+    /// Reads the entities that a filter selects until the page is full. Returns where the next page resumes.
     fn read(&self, filter: &Entity, at: usize, page: &mut Page) -> Result<Option<usize>, Status> {
         match &filter.entity {
             Some(entity::Entity::TableEntry(entry)) => self.read_entries(entry, at, page),
@@ -120,7 +120,7 @@ impl Pipeline {
         }
     }
 
-    /// A few cells at a time, so that frames do not wait for all.
+    /// Reads a few cells at a time, so that frames do not wait for all.
     fn read_cells(
         &self,
         table: &Table,

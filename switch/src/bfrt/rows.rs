@@ -13,7 +13,7 @@ use crate::{EntryView, Switch};
 const PACKETS: &str = "$COUNTER_SPEC_PKTS";
 const BYTES: &str = "$COUNTER_SPEC_BYTES";
 
-/// How a table was where a batch changes it.
+/// State of a table before a batch, where the batch changes it.
 #[derive(Debug)]
 pub(super) enum Before {
     Row { table: String, key: Key, row: Option<EntryView> },
@@ -21,7 +21,7 @@ pub(super) enum Before {
     All { table: String, rows: Vec<EntryView> },
 }
 
-/// How the table is where this update would change it.
+/// Returns the state of the table where this update would change it.
 pub(super) fn before(switch: &Switch, name: &str, table: &Table, entry: &Entry) -> Result<Before, Status> {
     let name = name.to_owned();
     if entry.is_default {
@@ -130,7 +130,7 @@ fn modify(switch: &mut Switch, name: &str, table: &Table, entry: &Entry, key: &K
     switch.modify_entry(name, Row::new(key.matches.clone(), key.priority, action)).map_err(refused)
 }
 
-/// The counter's value, if the entry says one.
+/// Returns the counter's value, if the entry sets one.
 pub(super) fn counts(entry: &Entry) -> Option<CounterValue> {
     let part = |name| entry.number(name);
     let (packets, bytes) = (part(PACKETS), part(BYTES));
@@ -138,7 +138,7 @@ pub(super) fn counts(entry: &Entry) -> Option<CounterValue> {
         .then(|| CounterValue { packets: packets.unwrap_or(0), bytes: bytes.unwrap_or(0) })
 }
 
-/// Adds what a counter counted to an entry of a table that counts.
+/// Adds the counter's values to an entry of a table that counts.
 pub(super) fn with_counts(table: &Table, mut entry: Entry, counts: CounterValue) -> Entry {
     for (name, value) in [(PACKETS, counts.packets), (BYTES, counts.bytes)] {
         if table.data.iter().any(|field| field.name == name) {
@@ -148,7 +148,7 @@ pub(super) fn with_counts(table: &Table, mut entry: Entry, counts: CounterValue)
     entry
 }
 
-/// The action with its parameters in order.
+/// Returns the action with its parameters in order.
 fn call(switch: &Switch, table: &Table, entry: &Entry) -> Result<ActionCall, Status> {
     let place = || format!("table {}", table.name);
     let given =
@@ -162,14 +162,14 @@ fn call(switch: &Switch, table: &Table, entry: &Entry) -> Result<ActionCall, Sta
     let full = full.ok_or_else(|| invalid(format!("{}: the binary has no action {given}", place())))?;
     let params = action.params.iter().map(|param| match entry.data.get(&param.name) {
         Some(Value::Number(number)) => Ok(number.to_be_bytes().to_vec()),
-        // As the driver has it: 0 for what is left out of a parameter that need not be there.
+        // As in the driver: 0 for an omitted optional parameter.
         None if !param.mandatory => Ok(vec![0]),
         _ => Err(invalid(format!("{}, action {given}: parameter {} is missing", place(), param.name))),
     });
     Ok(ActionCall { action: full.to_owned(), params: params.collect::<Result<_, Status>>()? })
 }
 
-/// The entry of a row.
+/// Returns the entry of a row.
 pub(super) fn found(table: &Table, row: &EntryView) -> Result<Entry, Status> {
     let entry = keys::of_switch(table, Entry::new(&table.name), &row.entry.key, row.entry.priority);
     let entry = match &row.entry.action {
@@ -179,7 +179,7 @@ pub(super) fn found(table: &Table, row: &EntryView) -> Result<Entry, Status> {
     Ok(with_counts(table, entry, row.counter))
 }
 
-/// The default entry with that action.
+/// Returns the default entry with that action.
 pub(super) fn found_default(
     table: &Table,
     call: &ActionCall,

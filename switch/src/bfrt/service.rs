@@ -114,7 +114,7 @@ impl BfRuntime for Service {
         let (device, requests) = (self.device.clone(), request.into_inner());
         tokio::spawn(async move {
             if let Err(status) = serve(&device, requests, &out).await {
-                // Who has gone away need not be told.
+                // A disconnected client needs no notice.
                 let _ = out.send(Err(status)).await;
             }
             drop(place);
@@ -132,7 +132,7 @@ async fn serve(
     out: &Out,
 ) -> Result<(), Status> {
     let first = timeout(limits::FIRST_MESSAGE, requests.message()).await;
-    let late = |_| Status::deadline_exceeded("no subscription came on this stream");
+    let late = |_| Status::deadline_exceeded("this stream received no subscription");
     let Some(message) = first.map_err(late)?? else { return Ok(()) };
     let Some(Message::Subscribe(subscription)) = message.update else {
         return Err(Status::failed_precondition("the first message of a stream must be a subscription"));
@@ -153,11 +153,12 @@ async fn subscribe(
     let wanted = subscription.notifications.unwrap_or_default();
     let listener = Listener { out: out.clone(), ports: wanted.enable_port_status_change_notifications };
     let stay = device.join(client, listener.clone()).await?;
-    listener.tell(Event::Subscribe(Subscribe { status: Some(rpc::Status::default()), ..Default::default() }));
+    let accepted = Subscribe { status: Some(rpc::Status::default()), ..Default::default() };
+    listener.notify(Event::Subscribe(accepted));
     Ok(stay)
 }
 
-/// Waits until the client has gone, or the device has sent it away, which closes the queue to it.
+/// Waits until the client disconnects, or the device disconnects it, which closes its queue.
 async fn rest(mut requests: Streaming<v::StreamMessageRequest>, out: &Out) -> Result<(), Status> {
     loop {
         let message = tokio::select! {
@@ -165,7 +166,7 @@ async fn rest(mut requests: Streaming<v::StreamMessageRequest>, out: &Out) -> Re
             () = out.closed() => return Ok(()),
         };
         match message {
-            // A second subscription says nothing new.
+            // A second subscription changes nothing.
             Ok(Some(message)) if matches!(message.update, Some(Message::DigestAck(_))) => {
                 return Err(Status::unimplemented("digests are not served here"));
             }

@@ -1,4 +1,4 @@
-//! The statuses for what fails, with the codes that the driver gives.
+//! Statuses of failures, with the codes that the driver uses.
 
 use inart_bfruntime::{EntryError, InfoError};
 use tonic::Status;
@@ -13,12 +13,12 @@ pub(super) fn unserved(message: impl Into<String>) -> Status {
     Status::unimplemented(message)
 }
 
-/// A name or number that the program does not have.
+/// Returns a name or number that the program does not have.
 pub(super) fn unknown(error: InfoError) -> Status {
     Status::not_found(error.to_string())
 }
 
-/// An entry that does not fit the program.
+/// Returns an entry that does not fit the program.
 pub(super) fn misfit(error: EntryError) -> Status {
     match error {
         EntryError::Info(error) => unknown(error),
@@ -26,7 +26,7 @@ pub(super) fn misfit(error: EntryError) -> Status {
     }
 }
 
-/// What the switch refused.
+/// Returns the status of an error of the switch.
 pub(super) fn refused(error: ControlError) -> Status {
     Status::from(error)
 }

@@ -1,10 +1,10 @@
-//! What on the switch a table of `bf-rt.json` is.
+//! Objects of the switch behind the tables of `bf-rt.json`.
 
 use inart_bfruntime::{DataField, Table, TableKind};
 
 use crate::Program;
 
-/// What a table is.
+/// Object behind a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind<'p> {
     /// A match-action table of that name.
@@ -27,7 +27,7 @@ pub(super) enum Kind<'p> {
     Unserved,
 }
 
-/// What a table is for that program.
+/// Returns the object behind a table of that program.
 pub(super) fn kind<'p>(table: &Table, program: &'p Program) -> Kind<'p> {
     let found = match table.kind {
         TableKind::Match => {
@@ -49,14 +49,14 @@ pub(super) fn kind<'p>(table: &Table, program: &'p Program) -> Kind<'p> {
     found.unwrap_or(Kind::Unserved)
 }
 
-/// The name there is for one of `bf-rt.json`, in which tables begin with the name of their pipe.
+/// Returns the program's name of one of `bf-rt.json`, in which tables start with the name of their pipe.
 pub(super) fn same<'p>(mut names: impl Iterator<Item = &'p str>, wanted: &str) -> Option<&'p str> {
     let without_pipe = wanted.split_once('.').map(|(_, rest)| rest);
     names.find(|name| *name == wanted || Some(*name) == without_pipe)
 }
 
-/// The array of a register table; for a register of a struct, the arrays of its fields, which are called
-/// after them.
+/// Returns the array of a register table; for a register of a struct, the arrays of its fields, which are
+/// called after them.
 fn registers<'p>(table: &Table, program: &'p Program) -> Option<Vec<&'p str>> {
     let names = || program.registers.iter().map(|found| found.name.as_str());
     if let Some(whole) = same(names(), &table.name) {

@@ -1,4 +1,4 @@
-//! A configuration checked: the binary compiles, and its `bf-rt.json` speaks of the same program.
+//! Checks of a configuration: the binary compiles, and its `bf-rt.json` matches the program.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,7 +35,7 @@ impl Verified {
                 "the config has {many} profiles: this switch runs one program in all its pipes, send one profile"
             )));
         };
-        let hint = "; this switch runs what p4c prints for it, no tofino.bin";
+        let hint = "; this switch runs what p4c generates for it, not a tofino.bin";
         let program = Program::compile_until(&profile.binary, stop);
         let program = program.map_err(|error| refused(&error, "binary", hint))?;
         agree(&own, &program).map_err(|difference| {
@@ -50,7 +50,7 @@ impl Verified {
     }
 }
 
-/// What `bf-rt.json` names must be in the program, in the same shape.
+/// Checks that the program has the names of `bf-rt.json`, in the same shape.
 fn agree(info: &Info, program: &Program) -> Result<(), String> {
     for table in info.tables() {
         let missing = || Err(format!("the binary has no table {}", table.name));
@@ -65,7 +65,7 @@ fn agree(info: &Info, program: &Program) -> Result<(), String> {
             }
             (TableKind::Register, Kind::Registers(names)) => same_registers(table, &names, program)?,
             (TableKind::Match | TableKind::Counter | TableKind::Register, _) => return missing(),
-            // Its entries are refused when they come.
+            // The server rejects its entries when they arrive.
             (TableKind::Other(_), _) => {}
         }
     }
@@ -79,7 +79,7 @@ fn same_size(table: &Table, found: Option<usize>) -> Result<(), String> {
     }
 }
 
-/// One array has the bits of all fields, or there is one of each field.
+/// Returns whether one array has the bits of all fields, or there is one of each field.
 fn same_registers(table: &Table, names: &[&str], program: &Program) -> Result<(), String> {
     let bits: Vec<u32> = table.data.iter().filter_map(|field| field.kind.bits()).collect();
     let bits = if names.len() == 1 { vec![bits.iter().sum()] } else { bits };

@@ -17,7 +17,7 @@ impl Builder<'_> {
             Kind::BothTrue(both) if !wanted => self.either(&both.0, &both.1, false),
             Kind::AnyTrue(both) if wanted => self.either(&both.0, &both.1, true),
             Kind::BothTrue(both) | Kind::AnyTrue(both) => {
-                // The first operand may decide the other way: then control falls through.
+                // The first operand may decide the result: then control falls through.
                 let skip = self.jumps(&both.0, !wanted);
                 let taken = self.jumps(&both.1, wanted);
                 let here = self.pc();
@@ -26,7 +26,7 @@ impl Builder<'_> {
                         *to = here;
                     }
                 }
-                // What the second operand loaded may have been skipped.
+                // The load by the second operand may have been skipped.
                 self.loaded.clear();
                 taken
             }

@@ -17,7 +17,7 @@ use crate::program::{
 use crate::tables::{COUNTER_BYTES, MAX_ARRAY_BYTES, METER_BYTES, register_bytes};
 use crate::wide::Wide;
 
-/// Where the parts of a program start.
+/// Starts of the parts of a program.
 #[derive(Default)]
 pub(super) struct Sections {
     pub parser: Pc,
@@ -204,7 +204,7 @@ impl<'d> Builder<'d> {
         word
     }
 
-    /// A word that holds a value until [`Builder::release`].
+    /// Returns a word that holds a value until [`Builder::release`].
     pub fn temporary(&mut self) -> Word {
         if self.used_temporaries == self.temporaries.len() {
             let word = self.layout.word();
@@ -268,7 +268,7 @@ impl<'d> Builder<'d> {
         })
     }
 
-    /// The program, once all code is made.
+    /// Returns the program, once all code is made.
     pub fn into_program(mut self, sections: Sections) -> Result<Program> {
         let field_lists = self.field_lists()?;
         let mut digests = self.digests()?;

@@ -25,7 +25,7 @@ impl Builder<'_> {
         let algorithm = Algorithm::by_name(algorithm).ok_or_else(|| {
             CompileError::new(
                 place,
-                format!("the hash algorithm {algorithm:?} is not supported; use crc32, say"),
+                format!("the hash algorithm {algorithm:?} is not supported; use another one, such as crc32"),
             )
         })?;
         let (mut inputs, mut payload) = (Vec::new(), false);
@@ -104,7 +104,7 @@ impl Builder<'_> {
         Ok(checksums)
     }
 
-    /// The order of the headers, and code that runs before them.
+    /// Returns the order of the headers, and code that runs before them.
     pub(super) fn build_deparser(&mut self) -> Result<(Vec<u32>, Option<Pc>)> {
         let Some(deparser) = self.document.deparsers.first() else { return Ok((Vec::new(), None)) };
         let place = format!("deparsers {:?}", deparser.name);
@@ -119,7 +119,7 @@ impl Builder<'_> {
         Ok((order, Some(start)))
     }
 
-    /// The field that a JSON operand names, for keys and meters.
+    /// Returns the field that a JSON operand names, for keys and meters.
     pub(super) fn field_operand(
         &self,
         header: &str,

@@ -70,7 +70,7 @@ pub(super) enum Operand {
     Value(Expr),
     Header(HeaderExpr),
     Union(UnionExpr),
-    /// Of headers or unions.
+    /// Stack of headers or unions.
     Stack(u32),
 }
 
@@ -99,7 +99,7 @@ impl Expr {
         Expr { kind: Kind::Field(field), range }
     }
 
-    /// The value, if it is known and not negative.
+    /// Returns the value, if it is known and not negative.
     pub fn constant(&self) -> Option<u64> {
         match &self.kind {
             Kind::Int(value) => u64::try_from(value).ok(),
@@ -153,7 +153,7 @@ fn binary_range(op: WideBin, a: Range, b: Range) -> Range {
     }
 }
 
-/// The least number of the form 2^n - 1 that is not below `value`, which is not negative.
+/// Returns the least number of the form 2^n - 1 that is not below `value`, which is not negative.
 fn bit_ceiling(value: i128) -> i128 {
     if value <= 0 { 0 } else { (i128::MAX as u128 >> (value.leading_zeros() - 1)) as i128 }
 }

@@ -12,7 +12,7 @@ use crate::program::{Header, Place, Stack, TypeField, VarField};
 /// Widest field, in bits, and most state in bytes, that a program may ask for.
 const MAX_BITS: u64 = 1 << 16;
 const MAX_BYTES: u64 = 1 << 24;
-/// Fields of all headers together, words of state beside the bytes, and pairs of members of one union.
+/// Fields of all headers together, words of state next to the bytes, and pairs of members of one union.
 const MAX_FIELDS: usize = 1 << 20;
 
 /// A field of a header type.
@@ -330,7 +330,7 @@ impl Layout {
         self.union_names.get(name).copied().ok_or_else(|| unknown(place, "header union", name))
     }
 
-    /// A field of a header by name; `$valid$` is the header's validity.
+    /// Returns a field of a header by name; `$valid$` is the header's validity.
     pub fn field_of(&self, header: u32, name: &str) -> Option<Field> {
         if name == "$valid$" {
             let word = self.headers[header as usize].valid;

@@ -13,7 +13,7 @@ use crate::op::{Bin, HeaderRef, Op, Span, Un, Word};
 use crate::program::Place;
 use crate::wide::{Wide, WideBin, low_word};
 
-/// How a word stands for an integer.
+/// Representation of an integer by a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Either reading gives the same.
@@ -34,7 +34,7 @@ fn class(range: Range) -> Option<Class> {
     }
 }
 
-/// The operand itself, if the mask keeps all of its bits that are wanted.
+/// Returns the operand itself, if the mask keeps all of its bits that are wanted.
 fn superfluous_mask<'e>(value: &'e Expr, mask: &Expr, bits: u32) -> Option<&'e Expr> {
     let mask = mask.constant().filter(|mask| mask & mask.wrapping_add(1) == 0)?;
     let width = 64 - mask.leading_zeros();
@@ -59,18 +59,18 @@ impl Builder<'_> {
         d
     }
 
-    /// A word equal to the expression, if its range fits in a word.
+    /// Returns a word equal to the expression, if its range fits in a word.
     fn exact(&mut self, expr: &Expr) -> Option<(Word, Class)> {
         let class = class(expr.range)?;
         Some((self.low(expr, 64), class))
     }
 
-    /// A word that holds the expression's value if it fits in 64 bits, else its low 64 bits.
+    /// Returns a word that holds the expression's value if it fits in 64 bits, else its low 64 bits.
     pub(super) fn word(&mut self, expr: &Expr) -> Word {
         self.low(expr, 64)
     }
 
-    /// A word whose low `bits` bits are those of the expression.
+    /// Returns a word whose low `bits` bits are those of the expression.
     pub(super) fn low(&mut self, expr: &Expr, bits: u32) -> Word {
         match self.narrow(expr, bits) {
             Some(word) => word,
@@ -252,7 +252,7 @@ impl Builder<'_> {
         self.bin(op, a, b)
     }
 
-    /// A word that is 1 or 0.
+    /// Returns a word that is 1 or 0.
     pub(super) fn truth(&mut self, expr: &Expr) -> Word {
         let tested = match &expr.kind {
             Kind::IsNonZero(a) => a,
@@ -304,7 +304,7 @@ impl Builder<'_> {
         self.wide.len() as u32 - 1
     }
 
-    /// The expression over big integers; parts that fit in words are computed there.
+    /// Returns the expression over big integers; parts that fit in words are computed there.
     pub(super) fn wide(&mut self, expr: &Expr) -> Wide {
         if let Kind::Int(value) = &expr.kind {
             self.spend(value.bits() / 64);
@@ -365,7 +365,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A word that holds the header's index.
+    /// Returns a word that holds the header's index.
     pub(super) fn header_word(&mut self, header: &HeaderExpr) -> Word {
         match header {
             HeaderExpr::Fixed(header) => self.constant(u64::from(*header)),
@@ -444,7 +444,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Lets the last operation write to `word` at once if it computed the temporary `value`.
+    /// Lets the last operation write directly to `word` if it computed the temporary `value`.
     fn retarget(&mut self, value: Word, word: Word) -> bool {
         if !self.is_temporary(value) {
             return false;

@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// The part of the steps that a compilation takes.
+    /// Returns the part of the steps that a compilation takes.
     fn taken(text: Vec<u8>) -> f64 {
         let work = move || {
             let effort = Effort::new(None);

@@ -26,7 +26,7 @@ fn cast(op: &str, value: Expr, width: &Expr, place: &str) -> Result<Operand> {
     Ok(Operand::Value(Expr { kind, range }))
 }
 
-/// A hexadecimal constant with an optional sign.
+/// Returns a hexadecimal constant with an optional sign.
 pub(super) fn parse_int(text: &str) -> Option<BigInt> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (Sign::Minus, digits),
@@ -258,7 +258,7 @@ impl Builder<'_> {
         })
     }
 
-    /// A header of the union's type for member `position`.
+    /// Returns a header of the union's type for member `position`.
     fn union_header(&self, union: &UnionExpr, position: u32) -> Option<u32> {
         let union = match union {
             UnionExpr::Fixed(union) => *union,
@@ -288,7 +288,7 @@ impl Builder<'_> {
             .ok_or_else(|| CompileError::new(place, format!("the header union has no member {name:?}")))
     }
 
-    /// A header whose type is that of the expression's.
+    /// Returns a header with the type of the expression's header.
     pub(super) fn example(&self, header: &HeaderExpr) -> Option<u32> {
         match header {
             HeaderExpr::Fixed(header) => Some(*header),

@@ -184,7 +184,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The key's words, and the width in bits of each key field.
+    /// Returns the key's words, and the width in bits of each key field.
     fn key(&mut self, key: &[Typed], place: &str) -> Result<(Vec<KeyPart>, Vec<u32>)> {
         let (mut parts, mut widths) = (Vec::new(), Vec::new());
         for typed in key {
@@ -217,7 +217,7 @@ impl Builder<'_> {
     }
 
     fn transitions(&mut self, state: &ParseState, place: &str) -> Result<Select> {
-        // The select was emitted already; operations for the key must come before it.
+        // The select was emitted already; operations for the key must precede it.
         let select = self.code.pop();
         let (key, widths) = self.key(&state.transition_key, place)?;
         self.release();
@@ -306,7 +306,7 @@ fn chunks(bits: u32) -> impl Iterator<Item = (u32, u32)> {
     std::iter::once((0, first)).chain((first..bits).step_by(64).map(|offset| (offset, 64)))
 }
 
-/// The words of a key field.
+/// Returns the words of a key field.
 pub(super) fn key_parts(place: Place, bits: u32) -> Vec<KeyPart> {
     match place {
         Place::Word { word, signed: false, .. } => vec![KeyPart::Word(word)],

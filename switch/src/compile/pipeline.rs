@@ -148,7 +148,8 @@ impl<'d> Builder<'d> {
         Ok((next, Vec::new()))
     }
 
-    /// The action of a table that always runs the same one (p4c wraps statements so), and what follows.
+    /// Returns the action of a table that always runs the same one (p4c wraps statements so), and the next
+    /// node.
     fn fixed_call(&self, table: &'d json::Table) -> Option<(usize, Option<&'d str>)> {
         let default = table.default_entry.as_ref()?;
         let fixed = table.key.is_empty()

@@ -33,7 +33,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The index of a named array of the parameter's kind.
+    /// Returns the index of a named array of the parameter's kind.
     fn array<T>(
         &self,
         arrays: &[T],

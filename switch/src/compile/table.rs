@@ -11,7 +11,7 @@ use crate::json;
 use crate::program::{KeyInfo, KeyPart, MatchKind, Next, Place, ProfileInfo, TableInfo};
 use crate::value::{parse_hex, prefix_mask, to_words};
 
-/// Entries of a table whose declaration gives no size.
+/// Number of entries of a table whose declaration gives no size.
 const DEFAULT_SIZE: usize = 1024;
 
 impl Builder<'_> {
@@ -108,8 +108,8 @@ impl Builder<'_> {
         Ok((meter, target))
     }
 
-    /// Where a key's value is when the table is applied, and its width in bits. One that is computed gets a
-    /// place.
+    /// Returns the place of a key's value when the table is applied, and its width in bits. One that is
+    /// computed gets a place.
     fn computed_key(&mut self, table: &str, target: &Value, place: &str) -> Result<(Place, u32)> {
         let value = self.value(target, place)?;
         let bits = match &value.kind {

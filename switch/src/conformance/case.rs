@@ -11,9 +11,9 @@ use crate::control::{
 use crate::program::Program;
 use crate::switch::{Sink, Switch};
 
-/// The script's packets come this far apart.
+/// Interval of the script's packets.
 const PACKET_GAP_US: u64 = 1_000;
-/// What `wait` and commands of the control plane take.
+/// Duration of `wait` and of commands of the control plane.
 const PAUSE_US: u64 = 1_000_000;
 
 /// Frames by port.
@@ -26,10 +26,10 @@ impl Sink for Received {
     }
 }
 
-/// Which ports there are.
+/// Existing ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ports {
-    /// Those that the script speaks of, as in p4c's own runner: packets to others are lost.
+    /// Ports that the script names, as in p4c's own runner: packets to others are lost.
     Named,
     All,
 }
@@ -39,7 +39,7 @@ struct Case {
     program: Arc<Program>,
     now_us: u64,
     received: Received,
-    /// Ports the script speaks of; others do not exist.
+    /// Ports that the script names; others do not exist.
     expected: BTreeMap<u32, Vec<Option<String>>>,
     /// Refusals of the switch: they count only if packets differ, as in p4c's runner.
     refusals: Vec<String>,
@@ -289,7 +289,7 @@ impl Case {
             }
             if received.len() != expected.len() {
                 return Err(format!(
-                    "port {port}: {} packets expected, {} came",
+                    "port {port}: {} packets expected, {} arrived",
                     expected.len(),
                     received.len()
                 ));
@@ -299,7 +299,7 @@ impl Case {
     }
 }
 
-/// How a frame differs from the digits expected; `*` is any digit, a final `$` the end of the packet.
+/// Returns how a frame differs from the digits expected; `*` is any digit, a final `$` the end of the packet.
 fn difference(expected: &str, frame: &[u8]) -> Option<String> {
     let (digits, whole) = match expected.strip_suffix('$') {
         Some(digits) => (digits, true),

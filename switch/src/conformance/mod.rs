@@ -1,4 +1,4 @@
-//! Runs STF cases (p4c's packet tests) on the switch, the way p4c's own runner drives bmv2.
+//! Runs STF cases (p4c's packet tests) on the switch, as p4c's own runner runs them on bmv2.
 
 mod case;
 mod names;
@@ -12,12 +12,12 @@ use serde::Serialize;
 use self::case::Ports;
 use crate::{Architecture, Program};
 
-/// What became of a folder of cases.
+/// Results of a folder of cases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Cases found.
     pub total: usize,
-    /// Cases whose packets all came out as expected.
+    /// Cases with all packets as expected.
     pub passed: usize,
     /// The others.
     pub failed: Vec<Failure>,
@@ -32,11 +32,11 @@ pub struct Failure {
     pub why: String,
 }
 
-/// Runs every `NAME.stf` in a folder on the pipeline `NAME.json` beside it, in order of name. `NAME_7.stf`
+/// Runs every `NAME.stf` in a folder on the pipeline `NAME.json` next to it, in order of name. `NAME_7.stf`
 /// runs on `NAME.json` if there is no `NAME_7.json`: p4testgen numbers its cases so.
 ///
 /// # Errors
-/// If the folder cannot be read. A case that fails is in the report.
+/// Returns an error if the folder cannot be read. A case that fails is in the report.
 pub fn run_directory(directory: &Path) -> std::io::Result<Report> {
     run_directory_for(directory, None)
 }
@@ -75,12 +75,12 @@ pub fn run_directory_for(directory: &Path, wanted: Option<Architecture>) -> std:
     Ok(report)
 }
 
-/// Runs one script on one pipeline (bmv2 JSON); what differed, if anything. All ports exist: a packet that
-/// leaves by one that the script does not speak of is a difference.
+/// Runs one script on one pipeline (bmv2 JSON). All ports exist: a packet that leaves by a port that the
+/// script does not name is a difference.
 ///
 /// # Errors
 ///
-/// The first difference, or what is wrong with the pipeline.
+/// Returns the first difference, or the problem of the pipeline.
 pub fn run_on_all_ports(pipeline: &[u8], script: &[stf::Statement]) -> Result<(), String> {
     run(compile(pipeline)?, script, Ports::All)
 }
@@ -93,14 +93,13 @@ fn compile(pipeline: &[u8]) -> Result<Arc<Program>, String> {
     Program::compile(pipeline).map_err(|error| error.to_string())
 }
 
-/// Cases of TNA come from p4testgen, which knows all ports: a packet that it does not speak of is a
-/// difference.
+/// Runs a case of TNA. These are from p4testgen, which knows all ports: an unnamed packet is a difference.
 fn run(program: Arc<Program>, script: &[stf::Statement], ports: Ports) -> Result<(), String> {
     let ports = if program.architecture() == Architecture::Tna { Ports::All } else { ports };
     case::run(program, script, ports)
 }
 
-/// The pipeline of a script: of its name, or of its name without the number.
+/// Returns the pipeline of a script: of its name, or of its name without the number.
 fn pipeline_of(script: &Path) -> PathBuf {
     let own = script.with_extension("json");
     let name = script.file_stem().unwrap_or_default().to_string_lossy();

@@ -1,11 +1,11 @@
-//! How a script's short names find tables, actions and key fields.
+//! Lookup of tables, actions and key fields by a script's short names.
 
 use crate::control::{ActionCall, Match};
 use crate::program::{ActionInfo, KeyInfo, MatchKind, Program, TableInfo};
 
 use super::stf::{Call, number};
 
-/// The only item whose name is, or else ends with, the wanted one.
+/// Finds the only item whose name is, or else ends with, the wanted one.
 fn find<'a, T>(
     items: impl Iterator<Item = &'a T>,
     name: impl Fn(&T) -> &str,
@@ -46,7 +46,7 @@ pub(super) fn action(program: &Program, table: &TableInfo, call: &Call) -> Resul
     }
 }
 
-/// The key field a script means.
+/// Returns the key field a script means.
 fn key_position(keys: &[KeyInfo], wanted: &str) -> Result<usize, String> {
     if let Some(position) = keys.iter().position(|key| key.name == wanted) {
         return Ok(position);
@@ -71,7 +71,7 @@ fn key_position(keys: &[KeyInfo], wanted: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("there is no key field {wanted}"))
 }
 
-/// The matches of an entry; a field that is not given is zero, or anything where that can be said.
+/// Returns the matches of an entry; an omitted field is zero, or a wildcard if its match kind has one.
 pub(super) fn key(table: &TableInfo, given: &[(String, String)]) -> Result<Vec<Match>, String> {
     let mut matches: Vec<Match> = table
         .keys

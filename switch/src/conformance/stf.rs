@@ -5,48 +5,48 @@
 pub enum Statement {
     /// `add`: an entry of a table.
     Add {
-        /// Its table.
+        /// Table.
         table: String,
         /// Higher numbers win.
         priority: Option<i32>,
-        /// Fields and what they are compared with.
+        /// Fields and the values that they are compared with.
         key: Vec<(String, String)>,
-        /// What it does.
+        /// Action of the entry.
         action: Call,
     },
-    /// `setdefault`: what a table does without a hit.
+    /// `setdefault`: the action of a table without a hit.
     SetDefault {
         /// The table.
         table: String,
-        /// What it does.
+        /// Action.
         action: Call,
     },
-    /// `packet`: a packet comes.
+    /// `packet`: an arriving packet.
     Packet {
-        /// Where.
+        /// Port.
         port: u32,
         /// All of it.
         bytes: Vec<u8>,
     },
     /// `expect`: a packet leaves.
     Expect {
-        /// Where.
+        /// Port.
         port: u32,
-        /// What it starts with: `*` is any digit, a final `$` its end. `None`: any packet.
+        /// Expected first digits: `*` is any digit, a final `$` the packet's end. `None`: any packet.
         digits: Option<String>,
     },
-    /// `check_counter`: what a cell has counted by now.
+    /// `check_counter`: the expected value of a cell.
     CheckCounter {
         /// The counter.
         counter: String,
-        /// Its cell.
+        /// Cell.
         cell: String,
         /// `packets` or `bytes`, a comparison, a number.
         check: Option<(String, String, u64)>,
     },
     /// A command of simple_switch_CLI.
     Command {
-        /// Its first word.
+        /// First word.
         name: String,
         /// The other words.
         arguments: Vec<String>,
@@ -55,10 +55,10 @@ pub enum Statement {
     Wait,
 }
 
-/// An action and what it is called with.
+/// An action and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Its name.
+    /// Name.
     pub action: String,
     /// Values by parameter.
     pub arguments: Vec<(String, String)>,
@@ -91,7 +91,7 @@ struct Quoted(Vec<String>);
 const FIRST: u32 = 0xf_0000;
 
 impl Quoted {
-    /// A line with a character in the place of each quoted name; a quote that does not end stays.
+    /// Returns a line with a character in the place of each quoted name; a quote that does not end stays.
     fn take(line: &str) -> (String, Quoted) {
         let (mut masked, mut names, mut rest) = (String::new(), Vec::new(), line);
         while let Some((before, after)) = rest.split_once('"')
@@ -107,7 +107,7 @@ impl Quoted {
         (masked, Quoted(names))
     }
 
-    /// A part of the line with its names as they were, without quotes.
+    /// Returns a part of the line with its names as they were, without quotes.
     fn restore(&self, text: &str) -> String {
         let mut whole = String::new();
         for letter in text.chars() {
@@ -203,7 +203,7 @@ fn call(text: &str, quoted: &Quoted) -> Option<Call> {
     Some(Call { action: quoted.restore(action.trim()), arguments })
 }
 
-/// A number in decimal, `0x`, `0b` or `0o`, big endian; `*` digits are zero in it and in the mask.
+/// Returns a number in decimal, `0x`, `0b` or `0o`, big endian; `*` digits are zero in it and in the mask.
 pub fn number(text: &str) -> Option<(Vec<u8>, Vec<u8>, u32)> {
     let (digits, bits) = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
         Some("0x") => (&text[2..], 4),

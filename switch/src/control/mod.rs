@@ -1,7 +1,7 @@
-//! What a control plane says to the switch: entries, actions and their errors, by name.
+//! Interface of the control plane: entries, actions and their errors, by name.
 //!
 //! Names are the full names of P4Info. Values are big-endian byte strings of any length, as in
-//! P4Runtime; leading zeros do not matter, and a value wider than its field is refused.
+//! P4Runtime; leading zeros do not matter, and the switch rejects a value wider than its field.
 
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ impl std::fmt::Display for Port {
     }
 }
 
-/// What one key field must look like. An omitted field is `Any`.
+/// Match of one key field. An omitted field is `Any`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Match {
     /// Equal to the value.
@@ -56,7 +56,7 @@ pub struct ActionCall {
     pub params: Vec<Vec<u8>>,
 }
 
-/// What a matching entry does.
+/// Action of a matching entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryAction {
     /// Runs an action.
@@ -76,7 +76,7 @@ pub struct Entry {
     pub key: Vec<Match>,
     /// Higher wins; only for tables with ternary, range or optional fields, else 0.
     pub priority: i32,
-    /// What it does.
+    /// Action.
     pub action: EntryAction,
     /// Microseconds without a hit after which it is reported; 0 = never.
     pub idle_timeout_us: u64,
@@ -85,7 +85,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry without timeout and note.
+    /// Returns an entry without timeout and note.
     pub fn new(key: Vec<Match>, priority: i32, action: EntryAction) -> Entry {
         Entry { key, priority, action, idle_timeout_us: 0, metadata: Vec::new() }
     }
@@ -96,11 +96,11 @@ impl Entry {
 pub struct CounterValue {
     /// Packets.
     pub packets: u64,
-    /// Bytes of the packets as they came in.
+    /// Bytes of the packets on arrival.
     pub bytes: u64,
 }
 
-/// Rates of a two-rate three-colour meter, in bytes or packets as the meter says.
+/// Rates of a two-rate three-color meter, in bytes or packets, depending on the meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeterConfig {
     /// Committed rate per second.
@@ -125,13 +125,13 @@ pub struct GroupMember {
 /// One copy that a multicast group or clone session makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Replica {
-    /// Where it goes out.
+    /// Output port.
     pub port: Port,
-    /// Its `egress_rid`.
+    /// `egress_rid` of the copy.
     pub instance: u16,
 }
 
-/// What `clone` with this session's number does.
+/// Configuration of a clone session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CloneSession {
     /// The copies.
@@ -140,7 +140,7 @@ pub struct CloneSession {
     pub max_bytes: usize,
 }
 
-/// Why the switch refused. The text names the object and the fix.
+/// Reason of the switch to reject an operation. The text names the object and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ControlError {
     /// No such object.

@@ -82,7 +82,7 @@ impl Machine<'_> {
         self.scratch.emitted = emitted;
     }
 
-    /// A calculation's input as bytes of its own.
+    /// Returns a calculation's input as bytes of its own.
     fn wire_input(&mut self, calculation: Option<u32>) -> Vec<u8> {
         let Some(calculation) = calculation else { return Vec::new() };
         let buffer = self.gather(calculation);
@@ -116,8 +116,8 @@ impl Machine<'_> {
         let rows = &mut self.tables.tables[number as usize].rows;
         let row = row.and_then(|row| rows.get_mut(row as usize)).and_then(Option::as_mut);
         if let Some(row) = row {
-            let colour = row.meter.colour(amount, self.now_us);
-            self.set(d, colour);
+            let color = row.meter.color(amount, self.now_us);
+            self.set(d, color);
         }
     }
 }

@@ -39,7 +39,7 @@ impl Machine<'_> {
         result
     }
 
-    /// A calculation's input, in the buffer that the caller gives back.
+    /// Returns a calculation's input, in the buffer that the caller gives back.
     pub(super) fn gather(&mut self, number: u32) -> Vec<u8> {
         let program = self.program;
         let calculation = &program.calculations[number as usize];
@@ -103,7 +103,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether every checksum that applies is right.
+    /// Returns whether every checksum that applies is right.
     pub fn verify_checksums(&mut self) -> bool {
         let program = self.program;
         let mut right = true;

@@ -6,7 +6,7 @@ use crate::op::{NOTHING, Word, sign_extend};
 use crate::value::{get_bits, set_bits};
 
 impl Machine<'_> {
-    /// A field of the header whose index is in `h`; 0 if there is none.
+    /// Reads a field of the header whose index is in `h`; 0 if there is none.
     #[inline(always)]
     pub(super) fn load_at(&mut self, d: Word, h: Word, field: u32) {
         let value = match self.state.field_span(self.program, h, field) {

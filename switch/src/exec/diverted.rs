@@ -1,4 +1,4 @@
-/// A copy that a deparser asked for, with the bytes that go before it.
+/// A copy requested by a deparser, with the bytes that precede it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Diverted {
     Mirror { session: u64, header: Vec<u8> },

@@ -23,7 +23,7 @@ pub(crate) struct Scratch {
     pub blocks: Blocks,
     /// Headers that a deparser of TNA emitted.
     pub emitted: Vec<u8>,
-    /// Copies that a deparser of TNA asked for.
+    /// Copies requested by a deparser of TNA.
     pub diverted: Vec<Diverted>,
     /// Watched registers of TNA that this pass touched, and how often one was touched again.
     pub touched: Vec<u32>,
@@ -32,14 +32,14 @@ pub(crate) struct Scratch {
     pub past_end: u64,
 }
 
-/// One packet on its way through a section of the program.
+/// One packet in a section of the program.
 pub(crate) struct Machine<'a> {
     pub program: &'a Program,
     pub tables: &'a mut Tables,
     pub state: &'a mut State,
     pub scratch: &'a mut Scratch,
     pub random: &'a mut Random,
-    /// The packet as it came in, and how much of it the parser took.
+    /// The packet on arrival, and the length that the parser took.
     pub packet: &'a [u8],
     pub position: usize,
     pub parser_error: u64,
@@ -60,7 +60,7 @@ impl Machine<'_> {
         self.state.words[word as usize] = value;
     }
 
-    /// Whether another turn is allowed.
+    /// Returns whether another turn is allowed.
     pub(super) fn turn(&mut self) -> bool {
         self.turns += 1;
         self.turns <= MAX_TURNS

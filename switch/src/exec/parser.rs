@@ -64,7 +64,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Fails unless so many bytes are left.
+    /// Fails unless `bits` bits are left.
     fn need(&self, bytes: u64) -> Parsed<()> {
         let left = (self.packet.len() - self.position) as u64;
         if bytes > left { Err(self.program.errors.packet_too_short) } else { Ok(()) }
@@ -82,7 +82,7 @@ impl Machine<'_> {
         stack.elements.get(next).copied().ok_or(self.program.errors.stack_out_of_bounds)
     }
 
-    /// A member of a stack's next header union.
+    /// Returns a member of a stack's next header union.
     fn next_member(&self, stack: u32, member: u32) -> Parsed<u32> {
         let union = self.next_element(stack)?;
         let header = self.program.unions[union as usize].get(member as usize);
@@ -134,7 +134,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The next state's code, or `None` when the parser is done.
+    /// Returns the next state's code, or `None` when the parser is done.
     pub(super) fn select(&mut self, select: u32) -> Parsed<Option<Pc>> {
         let program = self.program;
         let select = &program.selects[select as usize];

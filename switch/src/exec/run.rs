@@ -16,7 +16,7 @@ pub(crate) struct Blocks {
     narrow: Vec<[u32; NARROW]>,
 }
 
-/// What a lane computes in.
+/// Integer type of a lane's computation.
 trait Element: Copy {
     fn narrow(value: u64) -> Self;
     fn widen(self) -> u64;
@@ -143,13 +143,13 @@ impl Run {
     }
 }
 
-/// The field of lane `lane`.
+/// Returns the field of lane `lane`.
 #[inline(always)]
 fn at(first: Slice, step: i64, lane: usize) -> Slice {
     Slice { byte: (i64::from(first.byte) + step * lane as i64) as u32, ..first }
 }
 
-/// Whether a field of 32 bits follows the one before at once, at a byte's start; its first byte.
+/// Returns whether a field of 32 bits follows the one before at once, at a byte's start; its first byte.
 #[inline(always)]
 fn packed_words(slice: Slice, step: i64) -> Option<usize> {
     if slice.bits != 32 || step != 4 {

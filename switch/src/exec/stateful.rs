@@ -58,8 +58,8 @@ impl Machine<'_> {
         let bytes = self.program.meters[meter as usize].bytes;
         let amount = if bytes { u64::from(self.state.asked.ingress_length) } else { 1 };
         if let Some(cell) = self.tables.meters[meter as usize].get_mut(index) {
-            let colour = cell.colour(amount, self.now_us);
-            self.set(d, colour);
+            let color = cell.color(amount, self.now_us);
+            self.set(d, color);
         }
     }
 }

@@ -72,7 +72,7 @@ impl Machine<'_> {
         let bytes = u64::from(self.state.asked.ingress_length);
         let now_us = self.now_us;
         let row = self.tables.tables[number as usize].rows[row_number as usize].as_mut()?;
-        // In TNA an action says whether it counts.
+        // In TNA an action determines whether it counts.
         let implicit = self.program.tna.is_none();
         if info.direct_counter && implicit {
             row.counter.packets = row.counter.packets.wrapping_add(1);
@@ -83,11 +83,11 @@ impl Machine<'_> {
         }
         if let Some((meter, target)) = info.meter.filter(|_| implicit) {
             let amount = if self.program.meters[meter].bytes { bytes } else { 1 };
-            let colour = row.meter.colour(amount, now_us);
+            let color = row.meter.color(amount, now_us);
             match target {
-                Some(Place::Word { word, .. }) => self.state.words[word as usize] = colour,
+                Some(Place::Word { word, .. }) => self.state.words[word as usize] = color,
                 Some(Place::Bits { span, .. }) if span.bits <= 64 => {
-                    set_bits(&mut self.state.bytes, span, colour);
+                    set_bits(&mut self.state.bytes, span, color);
                 }
                 _ => {}
             }

@@ -20,7 +20,7 @@ pub(super) struct Period {
 /// Operands in the order of the operation's fields; unused ones are zero.
 pub(super) type Operands = [i64; 4];
 
-/// Whether an operation can be part of a lane.
+/// Returns whether an operation can be part of a lane.
 pub(super) fn fusible(op: &Op) -> bool {
     matches!(
         op,
@@ -35,7 +35,7 @@ pub(super) fn fusible(op: &Op) -> bool {
     )
 }
 
-/// The operation without its operands, and the operands.
+/// Returns the operation without its operands, and the operands.
 fn split(op: Op) -> (Op, Operands) {
     let slice = |slice: Slice| (Slice { byte: 0, ..slice }, i64::from(slice.byte));
     let list = |operands: [u32; 4]| operands.map(i64::from);
@@ -66,7 +66,7 @@ fn step(from: Op, to: Op) -> Option<Operands> {
     (shape == other && fusible(&from)).then(|| std::array::from_fn(|n| b[n] - a[n]))
 }
 
-/// Ways in which the code repeats from its start on, the longest stretch first.
+/// Returns the periods of the code's repetitions from its start on, the longest stretch first.
 pub(super) fn periods(code: &[Op]) -> Vec<Period> {
     let mut found: Vec<Period> = (1..=MAX_LENGTH.min(code.len() / MIN_LANES))
         .filter_map(|length| {

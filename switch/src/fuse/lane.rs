@@ -7,7 +7,7 @@ use crate::fused::{Effect, Lane, Node, Value};
 use crate::op::{Bin, Op, Slice, Un, Word, low_mask};
 use crate::program::Program;
 
-/// What identifies a place in memory within a lane.
+/// Identity of a place in memory within a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Field(Slice),
@@ -26,7 +26,8 @@ struct Builder<'p> {
     bounds: FxHashSet<(Word, u64)>,
 }
 
-/// The graph of a lane, or `None` if the lanes depend on each other. `after` is where the code goes on.
+/// Returns the graph of a lane, or `None` if the lanes depend on each other. `after` is where the code goes
+/// on.
 pub(super) fn build(program: &Program, code: &[Op], period: &Period, after: usize) -> Option<Lane> {
     let reduced = carried_words(&code[..period.length])?;
     if !uniform_words(period) || !lanes_are_disjoint(program, code, period) {
@@ -73,7 +74,7 @@ fn sources(op: &Op) -> Vec<Word> {
     }
 }
 
-/// Whether a temporary is read before it is written again. A statement ends before control leaves the
+/// Returns whether a temporary is read before it is written again. A statement ends before control leaves the
 /// stretch, and no temporary outlives its statement.
 fn is_read(code: &[Op], word: Word) -> bool {
     for op in code {
@@ -111,7 +112,7 @@ fn carried_words(lane: &[Op]) -> Option<FxHashSet<Word>> {
     sums.then_some(carried)
 }
 
-/// Every word is the same in all lanes: only fields and registers move.
+/// Returns whether every word is the same in all lanes: only fields and registers move.
 fn uniform_words(period: &Period) -> bool {
     period.steps.iter().all(|step| step[0] == 0 && step[2] == 0 && step[3] == 0)
 }
@@ -138,7 +139,8 @@ fn register(op: &Op) -> Option<(u32, Word, bool)> {
     }
 }
 
-/// No lane touches what another writes, and no two places of a lane overlap unless they are one.
+/// Returns whether no lane touches a place that another writes, and no two places of a lane overlap unless
+/// they are one.
 fn lanes_are_disjoint(program: &Program, code: &[Op], period: &Period) -> bool {
     let (mut byte_owner, mut register_owner) = (FxHashMap::default(), FxHashMap::default());
     for (at, op) in code.iter().enumerate() {
@@ -194,7 +196,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The value with only its low bits; a value that has no others stays as it is.
+    /// Returns the value with only its low bits; a value that has no others stays as it is.
     fn masked(&mut self, value: Value, bits: u8) -> Value {
         if bits == 64 || self.width(value) <= bits {
             value
@@ -221,7 +223,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the word holds a constant: nothing writes those.
+    /// Returns whether the word holds a constant: nothing writes those.
     fn is_constant(&self, word: Word) -> bool {
         word >= self.program.constant_word && self.program.initial[word as usize] != 0
     }
@@ -290,7 +292,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// A masking that changes nothing is left out.
+    /// Returns the operation, without a masking that changes nothing.
     fn binary(&mut self, op: Bin, a: Value, b: Value) -> Value {
         if op == Bin::And {
             for (value, mask) in [(a, b), (b, a)] {
@@ -334,7 +336,7 @@ impl Builder<'_> {
         Lane { nodes: self.nodes, effects, bounds: self.bounds.into_iter().collect(), narrow }
     }
 
-    /// Whether 32 bits suffice: what needs an operand's upper bits finds them zero.
+    /// Returns whether 32 bits suffice: uses of an operand's upper bits find them zero.
     fn narrow(&self, effects: &[Effect]) -> bool {
         let exact = |value: Value| self.widths[value] <= 32;
         let nodes = self.nodes.iter().all(|node| match *node {

@@ -5,7 +5,7 @@
 //! by a constant step in the fields and registers it names. [`detect`] finds such stretches, [`lane`]
 //! proves that their lanes do not depend on each other (sums over lanes aside) and reduces one lane to
 //! a graph of values, and `exec` computes that graph for many lanes at once. The scalar code is kept:
-//! it runs when a register's index is out of range, which every operation may treat in its own way.
+//! it runs when a register's index is out of range, which every operation may treat differently.
 
 mod detect;
 mod lane;
@@ -20,7 +20,7 @@ use crate::program::{Case, Next, Program};
 /// Repeating stretches looked at in one stretch of straight code before it is left as it is.
 const MAX_ATTEMPTS: usize = 256;
 
-/// Fuses what can be fused.
+/// Fuses all stretches that can be fused.
 pub(crate) fn fuse(program: &mut Program, effort: &Effort<'_>) {
     let entries = entries(program);
     let mut at = 0;
@@ -59,7 +59,7 @@ fn fuse_first(program: &mut Program, start: usize, stop: usize) -> usize {
     stop
 }
 
-/// Every operation that something jumps to.
+/// Returns every operation that something jumps to.
 fn entries(program: &Program) -> FxHashSet<Pc> {
     let mut entries: FxHashSet<Pc> = [program.parser, program.ingress, program.egress].into_iter().collect();
     entries.extend(program.deparser_code);

@@ -192,7 +192,7 @@ pub(crate) struct RegisterArray {
     pub size: usize,
     /// Bits per cell.
     pub bitwidth: u32,
-    /// What cells hold at first; TNA's registers only.
+    /// Initial values of the cells; TNA's registers only.
     #[serde(default)]
     pub initial: u64,
 }

@@ -15,7 +15,7 @@ use crate::error::{CompileError, Result};
 /// Digits of an integer that is still read.
 const MAX_DIGITS: usize = 20_000;
 
-/// Whether a document is p4c's intermediate form rather than bmv2 JSON: it starts with a node.
+/// Returns whether a document is p4c's intermediate form rather than bmv2 JSON: it starts with a node.
 pub(crate) fn is_intermediate(document: &[u8]) -> bool {
     let start = &document[..document.len().min(256)];
     start.windows(9).any(|window| window == b"\"Node_ID\"")
@@ -76,7 +76,7 @@ impl<'v> Graph<'v> {
         Ok(Graph { nodes, root, effort })
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn root(&'v self) -> Node<'v> {
         Node { graph: self, map: self.root }
     }
@@ -99,32 +99,32 @@ pub(crate) struct Node<'v> {
 }
 
 impl<'v> Node<'v> {
-    /// Its type, such as `P4Control`; empty if it has none.
+    /// Returns the type, such as `P4Control`; empty if it has none.
     pub fn kind(self) -> &'v str {
         self.text("Node_Type").unwrap_or_default()
     }
 
-    /// Its number.
+    /// Returns the number.
     pub fn id(self) -> u64 {
         self.map.get("Node_ID").and_then(Value::as_u64).unwrap_or(u64::MAX)
     }
 
-    /// A string among its attributes.
+    /// Returns a string among its attributes.
     pub fn text(self, key: &str) -> Option<&'v str> {
         self.map.get(key)?.as_str()
     }
 
-    /// Its name; empty if it has none.
+    /// Returns the name; empty if it has none.
     pub fn name(self) -> &'v str {
         self.text("name").unwrap_or_default()
     }
 
-    /// A truth value; false if it is absent.
+    /// Returns a truth value; false if it is absent.
     pub fn flag(self, key: &str) -> bool {
         self.map.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// An integer of any size.
+    /// Returns an integer of any size.
     pub fn int(self, key: &str) -> Option<BigInt> {
         match self.map.get(key)? {
             Value::Number(number) => number.as_i64().map(BigInt::from),
@@ -134,17 +134,17 @@ impl<'v> Node<'v> {
         }
     }
 
-    /// A small number.
+    /// Returns a small number.
     pub fn number(self, key: &str) -> Option<u32> {
         self.int(key).and_then(|int| u32::try_from(int).ok())
     }
 
-    /// A node among its attributes.
+    /// Returns a node among its attributes.
     pub fn get(self, key: &str) -> Option<Node<'v>> {
         self.graph.resolve(self.map.get(key)?)
     }
 
-    /// A node that must be there.
+    /// Returns a node that must be there.
     ///
     /// # Errors
     /// If it is not.
@@ -152,7 +152,7 @@ impl<'v> Node<'v> {
         self.get(key).ok_or_else(|| self.problem(format!("it has no {key:?}")))
     }
 
-    /// The members of a list among its attributes; none if there is no such list.
+    /// Returns the members of a list among its attributes; none if there is no such list.
     pub fn list(self, key: &str) -> Vec<Node<'v>> {
         let Some(value) = self.map.get(key) else { return Vec::new() };
         let members = match value {
@@ -181,32 +181,32 @@ impl<'v> Node<'v> {
                     value => waiting.extend(node.graph.resolve(value)),
                 }
             }
-            // The first part comes first.
+            // The first part is first.
             waiting[before..].reverse();
             found.push(node);
         }
         found
     }
 
-    /// The annotation of that name.
+    /// Returns the annotation of that name.
     pub fn annotation(self, name: &str) -> Option<Annotation<'v>> {
         let found = self.list("annotations").into_iter().find(|annotation| annotation.name() == name)?;
         Some(Annotation { node: found })
     }
 
-    /// The name that the control plane uses: the annotation's, or its own.
+    /// Returns the name that the control plane uses: the annotation's, or its own.
     pub fn full_name(self) -> &'v str {
         let given = self.annotation("name").and_then(Annotation::text);
         let name = given.unwrap_or_else(|| self.name());
         name.strip_prefix('.').unwrap_or(name)
     }
 
-    /// The name that a path expression or a named type refers to.
+    /// Returns the name that a path expression or a named type refers to.
     pub fn path(self) -> Option<&'v str> {
         self.get("path")?.text("name")
     }
 
-    /// Where it is: in the source if that was written, else its type, name and number.
+    /// Returns the location: in the source if that was written, else its type, name and number.
     pub fn place(self) -> String {
         let source = self.map.get("Source_Info");
         let at = |key: &str| source.and_then(|source| source.get(key));
@@ -220,7 +220,7 @@ impl<'v> Node<'v> {
         }
     }
 
-    /// An error about this node.
+    /// Returns an error about this node.
     pub fn problem(self, problem: impl Into<String>) -> CompileError {
         CompileError::new(self.place(), problem.into())
     }
@@ -233,7 +233,7 @@ pub(crate) struct Annotation<'v> {
 }
 
 impl<'v> Annotation<'v> {
-    /// The string of an annotation such as `@name("a.b")`.
+    /// Returns the string of an annotation such as `@name("a.b")`.
     pub fn text(self) -> Option<&'v str> {
         let body = self.node.get("body").or_else(|| self.node.get("expr"))?;
         let values = if body.map.contains_key("value") { body.list("value") } else { self.node.list("expr") };

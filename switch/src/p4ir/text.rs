@@ -7,7 +7,7 @@ const MAX_DEPTH: usize = 10_000;
 /// Digits that always fit in 64 bits.
 const SHORT: usize = 18;
 
-/// The document with every integer of more than 18 digits in quotes: a JSON reader would round it.
+/// Returns the document with every integer of more than 18 digits in quotes: a JSON reader would round it.
 ///
 /// # Errors
 /// If the document nests too deeply.
@@ -53,7 +53,7 @@ pub(super) fn quote_long_numbers(document: &[u8]) -> Result<Vec<u8>> {
     Ok(to)
 }
 
-/// The position after a string that starts at `at`.
+/// Returns the position after a string that starts at `at`.
 fn string_end(document: &[u8], at: usize) -> usize {
     let mut escaped = false;
     for (offset, &byte) in document[at..].iter().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! Brings frames to a switch and away from it: raw packet sockets, and pcap files.
+//! Delivers frames to and from a switch: raw packet sockets, and pcap files.
 //!
 //! [`start`] runs a switch on network interfaces in a thread of its own. In a process without
 //! interfaces, call [`crate::Switch::process`] with a sink instead.

@@ -1,4 +1,4 @@
-//! How ports are opened, and why they cannot be.
+//! Options of ports, and the errors of opening them.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::control::Port;
 
-/// How a switch's ports are opened.
+/// Options for opening a switch's ports.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Ports and the interfaces they stand for.
@@ -20,7 +20,7 @@ pub struct Options {
     pub bypass_queueing: bool,
 }
 
-/// Why ports could not be opened. One line that names the port and the fix.
+/// Reason that ports cannot be opened. One line that names the port and the fix.
 #[derive(Debug, Error)]
 pub enum PortError {
     /// No such interface.
@@ -28,9 +28,9 @@ pub enum PortError {
     NoInterface {
         /// The port.
         port: Port,
-        /// Its interface.
+        /// Interface.
         interface: String,
-        /// Where it was looked for.
+        /// Namespace of the search.
         namespace: Option<PathBuf>,
     },
     /// A port number that cannot be used.
@@ -38,7 +38,7 @@ pub enum PortError {
     BadPort {
         /// The port.
         port: Port,
-        /// Why not.
+        /// Problem.
         problem: &'static str,
     },
     /// The namespace cannot be entered.
@@ -46,7 +46,7 @@ pub enum PortError {
     Namespace {
         /// The namespace's file.
         namespace: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         error: std::io::Error,
     },
     /// Raw sockets need privileges.
@@ -54,9 +54,9 @@ pub enum PortError {
     Socket {
         /// The port.
         port: Port,
-        /// Its interface.
+        /// Interface.
         interface: String,
-        /// What the system says.
+        /// Error of the system.
         error: std::io::Error,
     },
     /// A thread or event descriptor could not be made.

@@ -1,4 +1,5 @@
-//! pcap files as ports: frames are read in order of time, and what a port sends goes to a file of its own.
+//! pcap files as ports: frames are read in order of time, and each port writes its frames to a file of its
+//! own.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,13 +16,13 @@ const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
 const MAX_FRAME_BYTES: u32 = 1 << 18;
 
-/// Why a file could not be replayed.
+/// Reason that a file cannot be replayed.
 #[derive(Debug, Error)]
 #[error("{}: {problem}", .path.display())]
 pub struct PcapError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Problem of the file.
     pub problem: String,
 }
 
@@ -32,11 +33,11 @@ struct Record {
     frame: Vec<u8>,
 }
 
-/// Runs the frames of `inputs` through the switch in order of time, and writes what comes out to
-/// `portN.pcap` in `output`; the number of frames sent.
+/// Runs the frames of `inputs` through the switch in order of time, and writes the output frames to
+/// `portN.pcap` in `output`. Returns the number of frames sent.
 ///
 /// # Errors
-/// [`PcapError`] for a file that cannot be read or written, or is no capture.
+/// Returns [`PcapError`] for a file that cannot be read or written, or is not a capture.
 pub fn replay(switch: &mut Switch, inputs: &[(Port, PathBuf)], output: &Path) -> Result<u64, PcapError> {
     let mut records = Vec::new();
     for (port, path) in inputs {
@@ -60,7 +61,7 @@ fn read(bytes: &[u8], port: Port, records: &mut Vec<Record>) -> Result<(), &'sta
         let word = u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
         Some(if swapped { word.swap_bytes() } else { word })
     };
-    let magic = word(0, false).ok_or("it is too short for a pcap file")?;
+    let magic = word(0, false).ok_or("the file is too short for a pcap file")?;
     let (swapped, nanoseconds) = match (magic, magic.swap_bytes()) {
         (MICROSECONDS, _) => (false, false),
         (NANOSECONDS, _) => (false, true),

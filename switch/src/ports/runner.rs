@@ -1,4 +1,4 @@
-//! The loop of one switch: waits for frames, runs a batch, sends what came out.
+//! The loop of one switch: waits for frames, runs a batch, sends the output.
 
 use std::any::Any;
 use std::fs::File;
@@ -23,7 +23,7 @@ use crate::switch::{DROP_PORT, Digest, Sink, Switch};
 /// Frames from the control plane that wait for the switch.
 const MAX_INJECTED: usize = 1024;
 
-/// What the switch tells its control plane.
+/// Event that the switch reports to its control plane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A frame to the CPU port, with whatever header the program put before it.
@@ -32,16 +32,16 @@ pub enum Event {
     Digest(Digest),
 }
 
-/// What passed through a port.
+/// Counters of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortStatistics {
     /// Frames received.
     pub received: u64,
-    /// Their bytes, without the FCS.
+    /// Bytes, without the FCS.
     pub received_bytes: u64,
     /// Frames sent.
     pub sent: u64,
-    /// Their bytes, without the FCS.
+    /// Bytes, without the FCS.
     pub sent_bytes: u64,
     /// Frames the kernel refused to send (its queue was full, the interface down, the frame too long).
     pub refused: u64,
@@ -82,7 +82,7 @@ impl Counters {
     }
 }
 
-/// What the loop's thread and the handle share.
+/// State that the loop's thread and the handle share.
 #[derive(Debug)]
 struct Shared {
     switch: Arc<Mutex<Switch>>,
@@ -107,13 +107,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Handle {
-    /// The switch, for the control plane: what is done under one lock happens between two packets.
+    /// Returns the switch, for the control plane: all changes under one lock happen between two packets.
     pub fn switch(&self) -> &Arc<Mutex<Switch>> {
         &self.shared.switch
     }
 
-    /// Hands the switch a frame as if it came in through `port`. When too many wait already it is lost, as in
-    /// any full queue.
+    /// Gives the switch a frame as if it had arrived on `port`. The frame is lost if the queue is full.
     pub fn inject(&self, port: Port, frame: Vec<u8>) {
         let mut injected = lock(&self.shared.injected);
         if injected.len() >= MAX_INJECTED {
@@ -125,7 +124,7 @@ impl Handle {
         let _ = self.shared.wake.write(1);
     }
 
-    /// Hands the switch a packet-out: a frame that comes in through the CPU port. False without one.
+    /// Gives the switch a packet-out: a frame that arrives on the CPU port. Returns false without a CPU port.
     pub fn packet_out(&self, frame: Vec<u8>) -> bool {
         if let Some(port) = self.shared.cpu_port {
             self.inject(port, frame);
@@ -133,7 +132,7 @@ impl Handle {
         self.shared.cpu_port.is_some()
     }
 
-    /// Waits until the switch's thread has ended by itself, and says why: no frame is forwarded any more.
+    /// Waits until the switch's thread fails, and returns the reason: no frame is forwarded any longer.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let mut failure = self.failure.clone();
         async move {
@@ -146,19 +145,19 @@ impl Handle {
         }
     }
 
-    /// What passed through each port.
+    /// Returns the counters of each port.
     pub fn statistics(&self) -> Vec<(Port, PortStatistics)> {
         self.shared.wires.iter().map(|wire| (wire.port, wire.counters.read())).collect()
     }
 
-    /// What passed through a port; `None` if there is no such port.
+    /// Returns the counters of a port; `None` if the port does not exist.
     pub fn traffic_of(&self, port: Port) -> Option<PortStatistics> {
         self.wire(port).map(|wire| wire.counters.read())
     }
 
-    /// Whether a port's interface is up and has a link; `None` if there is no such port.
+    /// Returns whether a port's interface is up and has a link; `None` if there is no such port.
     pub fn has_carrier(&self, port: Port) -> Option<bool> {
-        // An interface that is gone has no link.
+        // A removed interface has no link.
         self.wire(port).map(|wire| has_carrier_at(&wire.socket, &wire.interface).unwrap_or(false))
     }
 
@@ -211,7 +210,7 @@ pub fn start(
         let why = match result {
             Ok(Ok(())) => return,
             Ok(Err(error)) => format!("it cannot wait for its ports ({error})"),
-            Err(panic) => format!("it panicked ({})", said(panic.as_ref())),
+            Err(panic) => format!("the thread panicked ({})", said(panic.as_ref())),
         };
         tracing::error!(why, "the switch forwards no frame any more");
         let _ = ended.send(Some(why));
@@ -220,7 +219,7 @@ pub fn start(
     Ok(Handle { shared, thread: Some(thread), failure })
 }
 
-/// The words of a panic.
+/// Returns the words of a panic.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a word")
@@ -277,7 +276,7 @@ fn open(options: &Options) -> Result<Vec<PacketSocket>, PortError> {
     })
 }
 
-/// Sorts what the switch sends by port.
+/// Sorts the frames that the switch sends by port.
 struct Outbox {
     queues: Vec<Queue>,
     /// Index of a port's queue, by the port's number.
@@ -327,7 +326,7 @@ fn run(shared: &Shared, mut on_event: impl FnMut(Event)) -> io::Result<()> {
             let count = match receiver.receive(socket) {
                 Ok(count) => count,
                 Err(_) => {
-                    // The interface is down, say; reading the error cleared it.
+                    // For example, the interface is down; reading the error cleared it.
                     counters.errors.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
@@ -352,7 +351,7 @@ fn run(shared: &Shared, mut on_event: impl FnMut(Event)) -> io::Result<()> {
     Ok(())
 }
 
-/// Which sockets can be read; the last element is for the wake-up.
+/// Returns the readable sockets; the last element is for the wake-up.
 fn wait(shared: &Shared) -> io::Result<Vec<bool>> {
     let fds = shared.wires.iter().map(|wire| wire.socket.as_fd()).chain([shared.wake.as_fd()]);
     let mut fds: Vec<PollFd> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();

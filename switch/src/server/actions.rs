@@ -1,4 +1,4 @@
-//! Actions with their arguments, and what a table may do with them.
+//! Actions with their arguments, and the actions that a table allows.
 
 use inart_p4runtime::Schema;
 use inart_p4runtime::p4::config::v1::action_ref::Scope;
@@ -9,7 +9,7 @@ use tonic::Status;
 use super::check::{bits, invalid, known};
 use crate::control::ActionCall;
 
-/// Where an action is to stand.
+/// Place of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Entry,
@@ -59,7 +59,7 @@ pub(super) fn call(schema: &Schema, given: &Action) -> Result<(Action, ActionCal
     Ok((canonical, ActionCall { action: action.full_name().to_owned(), params }))
 }
 
-/// The message for what the data plane holds.
+/// Returns the message for an action of the data plane.
 pub(super) fn message(schema: &Schema, call: &ActionCall) -> Result<Action, Status> {
     let action = known(schema.action(&call.action))?;
     let params = action.params.iter().zip(&call.params);
@@ -67,7 +67,7 @@ pub(super) fn message(schema: &Schema, call: &ActionCall) -> Result<Action, Stat
     Ok(Action { action_id: action.id(), params: params.collect() })
 }
 
-/// Whether some table of an action profile may run an action.
+/// Returns whether some table of an action profile may run an action.
 pub(super) fn allowed_in_profile(
     schema: &Schema,
     tables: &[u32],

@@ -1,4 +1,4 @@
-//! The answers of a read on their way, of either server: one is made when the connection has taken the one
+//! The answers of a read in progress, of either server: each is made when the connection has taken the one
 //! before.
 
 use tokio::sync::{OwnedRwLockReadGuard, mpsc};
@@ -9,7 +9,7 @@ use super::limits;
 
 /// A read that is made in parts.
 pub(crate) trait Parts {
-    /// What is read.
+    /// Type of the entities read.
     type Entity;
     /// A message with some of it.
     type Answer;

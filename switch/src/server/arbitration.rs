@@ -1,5 +1,5 @@
-//! Who may write: the election of a primary per role, as the specification's section "Client Arbitration and
-//! Controller Replication" rules. No I/O: every change returns the messages it calls for.
+//! Write permission: the election of a primary per role, as the specification's section "Client Arbitration
+//! and Controller Replication" rules. No I/O: every change returns the messages to send.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -74,7 +74,7 @@ impl Elections {
         Ok(self.notices(role, |other| was_primary || other == client))
     }
 
-    /// Refuses what there is no room for, before anything is kept of it.
+    /// Rejects a request that exceeds a limit, before any of it is stored.
     fn check_room(&self, client: ClientId, role: &str, election: Option<ElectionId>) -> Result<(), Status> {
         at_most(role.len(), limits::ROLE_BYTES, "bytes of a role's name", "use a shorter one")?;
         let Some(candidates) = self.roles.get(role) else {
@@ -110,7 +110,7 @@ impl Elections {
         if was_primary { self.notices(&role, |_| true) } else { Vec::new() }
     }
 
-    /// Whether the client that names itself so may write.
+    /// Returns whether the client that names itself so may write.
     pub fn check_primary(&self, role: &str, election: Option<ElectionId>) -> Result<(), Status> {
         let device = self.device;
         let candidates = self.roles.get(role);
@@ -131,19 +131,19 @@ impl Elections {
         }
     }
 
-    /// Whether this client is primary in its role.
+    /// Returns whether this client is primary in its role.
     pub fn is_primary(&self, client: ClientId) -> bool {
         let candidates = self.role_of.get(&client).and_then(|role| self.roles.get(role));
         candidates.is_some_and(|candidates| candidates.primary() == Some(client))
     }
 
-    /// The primary of every role that has one.
+    /// Returns the primary of every role that has one.
     pub fn primaries(&self) -> impl Iterator<Item = ClientId> {
         self.roles.values().filter_map(Candidates::primary)
     }
 
-    /// The state of a role's election, for the clients that should hear of it: the primary last, since the
-    /// others must know before it may write.
+    /// Returns the state of a role's election, for the clients that should receive it: the primary last,
+    /// since the others must know before it may write.
     fn notices(&self, role: &str, to: impl Fn(ClientId) -> bool) -> Notices {
         let Some(candidates) = self.roles.get(role) else { return Vec::new() };
         let primary = candidates.primary();

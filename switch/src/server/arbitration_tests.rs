@@ -12,7 +12,7 @@ fn asks(role: &str, election: Option<u128>) -> MasterArbitrationUpdate {
     }
 }
 
-fn told(notices: &Notices) -> Vec<(u64, Code, Option<u128>)> {
+fn sent(notices: &Notices) -> Vec<(u64, Code, Option<u128>)> {
     notices
         .iter()
         .map(|(client, update)| {
@@ -29,14 +29,14 @@ fn elections() -> Elections {
 #[test]
 fn the_greatest_id_wins_and_everyone_hears_of_it_the_primary_last() {
     let mut e = elections();
-    assert_eq!(told(&e.update(ClientId(1), &asks("", Some(5))).unwrap()), [(1, Code::Ok, Some(5))]);
-    // A lower one is told alone that it is a backup.
+    assert_eq!(sent(&e.update(ClientId(1), &asks("", Some(5))).unwrap()), [(1, Code::Ok, Some(5))]);
+    // Only the client with the lower id learns that it is a backup.
     assert_eq!(
-        told(&e.update(ClientId(2), &asks("", Some(3))).unwrap()),
+        sent(&e.update(ClientId(2), &asks("", Some(3))).unwrap()),
         [(2, Code::AlreadyExists, Some(5))]
     );
     assert_eq!(
-        told(&e.update(ClientId(2), &asks("", Some(9))).unwrap()),
+        sent(&e.update(ClientId(2), &asks("", Some(9))).unwrap()),
         [(1, Code::AlreadyExists, Some(9)), (2, Code::Ok, Some(9))]
     );
     assert!(e.check_primary("", Some(ElectionId(9))).is_ok());
@@ -49,10 +49,10 @@ fn a_primary_that_leaves_leaves_no_primary_until_its_id_is_reached() {
     let mut e = elections();
     e.update(ClientId(1), &asks("", Some(5))).unwrap();
     e.update(ClientId(2), &asks("", Some(3))).unwrap();
-    assert_eq!(told(&e.leave(ClientId(1))), [(2, Code::NotFound, Some(5))]);
+    assert_eq!(sent(&e.leave(ClientId(1))), [(2, Code::NotFound, Some(5))]);
     assert_eq!(e.check_primary("", Some(ElectionId(5))).unwrap_err().code(), Code::PermissionDenied);
-    assert_eq!(told(&e.update(ClientId(2), &asks("", Some(4))).unwrap()), [(2, Code::NotFound, Some(5))]);
-    assert_eq!(told(&e.update(ClientId(2), &asks("", Some(5))).unwrap()), [(2, Code::Ok, Some(5))]);
+    assert_eq!(sent(&e.update(ClientId(2), &asks("", Some(4))).unwrap()), [(2, Code::NotFound, Some(5))]);
+    assert_eq!(sent(&e.update(ClientId(2), &asks("", Some(5))).unwrap()), [(2, Code::Ok, Some(5))]);
 }
 
 #[test]
@@ -61,18 +61,18 @@ fn a_primary_may_step_down_and_all_hear_of_it() {
     e.update(ClientId(1), &asks("", Some(5))).unwrap();
     e.update(ClientId(2), &asks("", None)).unwrap();
     assert_eq!(
-        told(&e.update(ClientId(1), &asks("", Some(2))).unwrap()),
+        sent(&e.update(ClientId(1), &asks("", Some(2))).unwrap()),
         [(1, Code::NotFound, Some(5)), (2, Code::NotFound, Some(5))]
     );
 }
 
 #[test]
-fn without_an_id_nobody_is_primary_and_zero_is_an_id() {
+fn without_an_id_no_client_is_primary_and_zero_is_an_id() {
     let mut e = elections();
-    assert_eq!(told(&e.update(ClientId(1), &asks("", None)).unwrap()), [(1, Code::NotFound, None)]);
+    assert_eq!(sent(&e.update(ClientId(1), &asks("", None)).unwrap()), [(1, Code::NotFound, None)]);
     e.update(ClientId(2), &asks("", None)).unwrap();
     assert_eq!(
-        told(&e.update(ClientId(3), &asks("", Some(0))).unwrap()),
+        sent(&e.update(ClientId(3), &asks("", Some(0))).unwrap()),
         [(1, Code::AlreadyExists, Some(0)), (2, Code::AlreadyExists, Some(0)), (3, Code::Ok, Some(0))]
     );
 }
@@ -87,7 +87,7 @@ fn an_id_in_use_a_changed_role_and_a_role_configuration_end_the_stream() {
     configured.role.as_mut().unwrap().config = Some(Default::default());
     assert_eq!(e.update(ClientId(3), &configured).unwrap_err().code(), Code::InvalidArgument);
     // The same id again from its holder changes nothing.
-    assert_eq!(told(&e.update(ClientId(1), &asks("", Some(5))).unwrap()), [(1, Code::Ok, Some(5))]);
+    assert_eq!(sent(&e.update(ClientId(1), &asks("", Some(5))).unwrap()), [(1, Code::Ok, Some(5))]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn roles_elect_apart_and_an_unknown_role_is_not_found() {
 }
 
 #[test]
-fn there_is_room_for_so_many_controllers() {
+fn the_number_of_controllers_is_limited() {
     let mut e = elections();
     for client in 0..limits::CONTROLLERS as u64 {
         e.update(ClientId(client), &asks("", Some(client.into()))).unwrap();
@@ -125,14 +125,14 @@ fn a_role_goes_with_its_last_controller() {
     e.leave(ClientId(2));
     e.leave(ClientId(1));
     assert_eq!((e.roles.len(), e.role_of.len()), (0, 0));
-    // The role that needs no name remembers how far its elections had come.
+    // The unnamed role remembers the highest election id.
     e.update(ClientId(1), &asks("", Some(5))).unwrap();
     e.leave(ClientId(1));
-    assert_eq!(told(&e.update(ClientId(2), &asks("", Some(4))).unwrap()), [(2, Code::NotFound, Some(5))]);
+    assert_eq!(sent(&e.update(ClientId(2), &asks("", Some(4))).unwrap()), [(2, Code::NotFound, Some(5))]);
 }
 
 #[test]
-fn there_is_room_for_so_many_roles_with_names_of_bounded_length() {
+fn the_number_of_roles_and_the_length_of_their_names_are_limited() {
     let mut e = elections();
     let long = "r".repeat(limits::ROLE_BYTES + 1);
     assert_eq!(e.update(ClientId(1), &asks(&long, Some(1))).unwrap_err().code(), Code::ResourceExhausted);

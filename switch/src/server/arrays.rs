@@ -84,7 +84,7 @@ fn counts(data: &CounterData, name: &str) -> Result<CounterValue, Status> {
     })
 }
 
-/// What a counter of this unit shows of what was counted.
+/// Returns the fields that a counter of this unit shows.
 fn shown(value: CounterValue, spec: Option<&CounterSpec>) -> CounterData {
     let unit = spec.map(CounterSpec::unit).unwrap_or_default();
     let part = |hidden, value: u64| if unit == hidden { 0 } else { value as i64 };
@@ -139,7 +139,7 @@ impl Pipeline {
         let schema = self.schema.clone();
         let meter = known(schema.meter_by_id(given.meter_id))?;
         if given.counter_data.is_some() {
-            return Err(no_colours(meter.short_name()));
+            return Err(no_colors(meter.short_name()));
         }
         let cells = cells(given.index, meter.size.max(0) as usize, meter.short_name())?;
         let rates =
@@ -160,7 +160,7 @@ impl Pipeline {
         let all = self.schema.info().meters.iter();
         let meters = selected(all, filter.meter_id, self.schema.meter_by_id(filter.meter_id))?;
         if let (Some(_), Some(meter)) = (&filter.counter_data, meters.first()) {
-            return Err(no_colours(meter.short_name()));
+            return Err(no_colors(meter.short_name()));
         }
         let ranges = ranges(&meters, filter.index, |meter| (meter.size, meter.short_name()))?;
         page.cells(at, &ranges, |array, cells, page| {
@@ -231,7 +231,7 @@ impl Pipeline {
         })
     }
 
-    /// Writes what a table entry says of its direct counter and meter.
+    /// Writes the direct counter and meter of a table entry.
     pub(super) fn write_direct(
         &mut self,
         table: &Table,
@@ -253,7 +253,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Adds to an entry what the filter asks of its direct counter and meter; no row is the default entry.
+    /// Adds the requested direct counter and meter to an entry; no row is the default entry.
     pub(super) fn read_direct(
         &self,
         table: &Table,
@@ -271,7 +271,7 @@ impl Pipeline {
             entry.counter_data = Some(shown(value, counter.spec.as_ref()));
         }
         if filter.meter_counter_data.is_some() {
-            return Err(no_colours(table.short_name()));
+            return Err(no_colors(table.short_name()));
         }
         let meter = attached.iter().any(|&id| self.schema.direct_meter_by_id(id).is_ok());
         if let (Some(_), Some(row), true) = (&filter.meter_config, row, meter) {
@@ -336,7 +336,7 @@ impl Pipeline {
         page: &mut Page,
     ) -> Result<Option<Position>, Status> {
         if filter.counter_data.is_some() {
-            return Err(no_colours("direct"));
+            return Err(no_colors("direct"));
         }
         let attached = |schema: &Schema, id| schema.direct_meter_by_id(id).is_ok();
         self.read_attached(filter.table_entry.as_ref(), at, page, attached, direct_meter)
@@ -373,18 +373,18 @@ impl Pipeline {
     }
 }
 
-/// The counter of an entry.
+/// Returns the counter of an entry.
 pub(super) fn direct_counter(entry: TableEntry) -> Entity {
     DirectCounterEntry { data: entry.counter_data, table_entry: Some(key_of(entry)) }.into()
 }
 
-/// The meter of an entry.
+/// Returns the meter of an entry.
 pub(super) fn direct_meter(entry: TableEntry) -> Entity {
     let config = entry.meter_config;
     DirectMeterEntry { config, counter_data: None, table_entry: Some(key_of(entry)) }.into()
 }
 
-/// An entry's identity, for the answers about its direct resources.
+/// Returns an entry's identity, for the answers about its direct resources.
 fn key_of(entry: TableEntry) -> TableEntry {
     TableEntry {
         table_id: entry.table_id,
@@ -395,11 +395,11 @@ fn key_of(entry: TableEntry) -> TableEntry {
     }
 }
 
-fn no_colours(name: &str) -> Status {
+fn no_colors(name: &str) -> Status {
     Status::unimplemented(format!("meter {name}: packets are not counted by color"))
 }
 
-/// The arrays that an id selects: 0 is all.
+/// Returns the arrays that an id selects: 0 is all.
 fn selected<'a, T>(
     all: impl Iterator<Item = &'a T>,
     id: u32,
@@ -408,7 +408,7 @@ fn selected<'a, T>(
     if id == 0 { Ok(all.collect()) } else { Ok(vec![known(one)?]) }
 }
 
-/// The cells that an index names in each of several arrays.
+/// Returns the cells that an index names in each of several arrays.
 fn ranges<'a, T>(
     arrays: &[&'a T],
     index: Option<Index>,

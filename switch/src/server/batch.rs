@@ -10,13 +10,13 @@ use super::limits::{self, at_most};
 use super::pipeline::Pipeline;
 use super::request;
 
-/// What one write may still do.
+/// Remaining budget of one write.
 struct Budget {
     cells: u64,
     undo: usize,
 }
 
-/// Applies updates as `atomicity` says; one result for each.
+/// Applies updates as `atomicity` requires. Returns one result for each.
 pub(super) fn apply(
     pipeline: &mut Pipeline,
     updates: &[Bytes],
@@ -46,7 +46,7 @@ impl Budget {
     }
 }
 
-/// Applies a batch whole or not at all: at the first failure what was done is undone, in reverse.
+/// Applies a batch completely or not at all: at the first failure the updates before are undone, in reverse.
 fn whole_or_not(pipeline: &mut Pipeline, updates: &[Bytes], budget: &mut Budget) -> Vec<Result<(), Status>> {
     let mut undo = Vec::new();
     for (index, update) in updates.iter().enumerate() {

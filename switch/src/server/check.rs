@@ -1,4 +1,4 @@
-//! Checks that many entities share: byte strings, ids, indexes, and the statuses for what fails them.
+//! Checks that many entities share: byte strings, ids, indexes, and the statuses of their failures.
 
 use inart_p4runtime::p4::v1::Index;
 use inart_p4runtime::p4::v1::update::Type;
@@ -11,12 +11,12 @@ pub(super) fn invalid(message: impl Into<String>) -> Status {
     Status::invalid_argument(message)
 }
 
-/// An id of P4Info that does not exist makes the entity malformed.
+/// Converts a failed lookup: an id of P4Info that does not exist makes the entity malformed.
 pub(super) fn known<T>(found: Result<T, SchemaError>) -> Result<T, Status> {
     found.map_err(|error| invalid(error.to_string()))
 }
 
-/// A byte string that must fit `width` bits, in canonical form.
+/// Returns a byte string that must fit `width` bits, in canonical form.
 pub(super) fn bits(bytes: &[u8], width: i32, place: impl Fn() -> String) -> Result<Value, Status> {
     let fits = |value: Value| value.check_width(width.max(0) as u32).map(|()| value);
     Value::from_bytes(bytes)
@@ -24,7 +24,7 @@ pub(super) fn bits(bytes: &[u8], width: i32, place: impl Fn() -> String) -> Resu
         .map_err(|error| Status::out_of_range(format!("{}: {error}", place())))
 }
 
-/// The cells that an optional index of an array names.
+/// Returns the cells that an optional index of an array names.
 pub(super) fn cells(index: Option<Index>, size: usize, name: &str) -> Result<std::ops::Range<usize>, Status> {
     let Some(Index { index }) = index else { return Ok(0..size) };
     let at = usize::try_from(index).map_err(|_| invalid(format!("{name}: index {index} is negative")))?;
@@ -42,7 +42,8 @@ pub(super) fn only_modify(kind: Type, what: &str) -> Result<(), Status> {
     }
 }
 
-/// For entities that come and go: INSERT needs a new one, MODIFY and DELETE an old one.
+/// Checks the update type for entities that can be added and removed: INSERT needs a new one, MODIFY and
+/// DELETE an existing one.
 pub(super) fn existence(kind: Type, exists: bool, what: impl FnOnce() -> String) -> Result<(), Status> {
     match (kind, exists) {
         (Type::Insert, true) => Err(Status::already_exists(format!("{} exists: modify it instead", what()))),
@@ -51,7 +52,7 @@ pub(super) fn existence(kind: Type, exists: bool, what: impl FnOnce() -> String)
     }
 }
 
-/// A negative number where the protocol means an unsigned one.
+/// Returns a negative number where the protocol means an unsigned one.
 pub(super) fn unsigned(number: i64, place: impl FnOnce() -> String) -> Result<u64, Status> {
     u64::try_from(number).map_err(|_| invalid(format!("{}: {number} is negative", place())))
 }

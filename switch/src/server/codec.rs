@@ -1,4 +1,4 @@
-//! Messages that arrive undecoded: the service decodes them when it knows who sends them.
+//! Messages that arrive undecoded: the service decodes them when it knows the sender.
 
 use std::marker::PhantomData;
 

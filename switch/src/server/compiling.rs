@@ -24,8 +24,8 @@ impl Drop for Caller {
 }
 
 impl Compiling {
-    /// Runs work that ends soon after its argument becomes true: when the caller is gone. The place is free
-    /// again when the work has ended.
+    /// Runs work that ends soon after its argument becomes true, which happens when the caller disconnects.
+    /// The place is free again when the work has ended.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&AtomicBool) -> Result<T, Status> + Send + 'static,
@@ -41,7 +41,7 @@ impl Compiling {
     }
 }
 
-/// The status for a program that does not compile.
+/// Returns the status for a program that does not compile.
 pub(crate) fn refused(error: &CompileError, what: &str, hint: &str) -> Status {
     match error.is_limit {
         true => limits::beyond(format!("{what}: {error}")),
@@ -49,7 +49,7 @@ pub(crate) fn refused(error: &CompileError, what: &str, hint: &str) -> Status {
     }
 }
 
-/// Refuses a program whose arrays, beside those that are there, take too much memory.
+/// Rejects a program whose arrays, together with the existing ones, take too much memory.
 pub(crate) fn check_arrays(
     held: impl Iterator<Item = Arc<Program>>,
     program: &Program,

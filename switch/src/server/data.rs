@@ -25,7 +25,7 @@ fn unsupported(what: &str) -> Status {
     Status::unimplemented(format!("{what} is not supported in registers and digests"))
 }
 
-/// A type as the list of its leaves, or what stands for it.
+/// A type as the list of its leaves, or its replacement.
 enum Shape<'a> {
     Bits(i32),
     Bool,
@@ -71,7 +71,7 @@ fn shape<'a>(schema: &'a Schema, spec: &'a P4DataTypeSpec) -> Result<Shape<'a>, 
     }
 }
 
-/// The fields of a value of a type, each in canonical form.
+/// Returns the fields of a value of a type, each in canonical form.
 pub(super) fn encode(
     schema: &Schema,
     spec: Option<&P4DataTypeSpec>,
@@ -114,7 +114,7 @@ fn encode_into(
     }
 }
 
-/// The value of a type made of the next fields.
+/// Returns the value of a type made of the next fields.
 pub(super) fn decode(
     schema: &Schema,
     spec: Option<&P4DataTypeSpec>,

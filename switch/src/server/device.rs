@@ -25,7 +25,7 @@ use super::verify::Verified;
 use super::{batch, data, limits, packet_io, request};
 use crate::{Digest, ports};
 
-/// How often the first entry that may be idle is looked at.
+/// Interval of examinations of the first entry that may be idle.
 const IDLE_SCAN: Duration = Duration::from_millis(50);
 
 /// One switch and its controllers.
@@ -77,7 +77,7 @@ impl State {
         }
     }
 
-    fn tell_primaries(&mut self, event: &Event) {
+    fn notify_primaries(&mut self, event: &Event) {
         let primaries: Vec<_> = self.elections.primaries().collect();
         primaries.into_iter().for_each(|client| self.send(client, event.clone()));
     }
@@ -107,7 +107,7 @@ impl Device {
         self.id
     }
 
-    /// Takes an arbitration of a client whose messages go to `out`. An error ends its stream.
+    /// Handles an arbitration of a client whose messages go to `out`. An error ends its stream.
     pub async fn arbitrate(
         &self,
         client: ClientId,
@@ -174,7 +174,7 @@ impl Device {
         if results.iter().all(Result::is_ok) { Ok(()) } else { Err(update_errors_status(&results)) }
     }
 
-    /// Begins a read. Writes wait while its client holds the turn, which it lets go soon.
+    /// Starts a read. Writes wait while its client holds the turn, which it releases soon.
     pub async fn begin_read(
         &self,
         filters: Vec<Bytes>,
@@ -185,7 +185,7 @@ impl Device {
         Ok((Reading::new(filters, state.writes), turn))
     }
 
-    /// The next answer of a read, which may be empty; `None` after the last. An error ends the read.
+    /// Returns the next answer of a read, which may be empty; `None` after the last. An error ends the read.
     pub async fn read(&self, reading: &mut Reading) -> Result<Option<Vec<v1::Entity>>, Status> {
         let state = self.state.lock().await;
         reading.next(state.pipeline()?, state.writes)
@@ -252,7 +252,7 @@ impl Device {
         Ok(())
     }
 
-    /// The pipeline's configuration, or the parts asked for; `None` without a pipeline.
+    /// Returns the pipeline's configuration, or the requested parts; `None` without a pipeline.
     pub async fn get_pipeline(
         &self,
         request: &v1::GetForwardingPipelineConfigRequest,
@@ -276,7 +276,7 @@ impl Device {
         }))
     }
 
-    /// Carries to the primaries what the switch tells, until the switch is gone.
+    /// Forwards the switch's events to the primaries, until the switch ends.
     pub async fn pump(&self, mut feed: mpsc::Receiver<ports::Event>) {
         let mut scan = tokio::time::interval(IDLE_SCAN);
         scan.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -287,7 +287,7 @@ impl Device {
             };
             let wait = deadline.map(|at| Duration::from_nanos(at.saturating_sub(self.clock.now_ns())));
             tokio::select! {
-                told = feed.recv() => match told {
+                event = feed.recv() => match event {
                     Some(ports::Event::PacketIn(frame)) => self.packet_in(&frame).await,
                     Some(ports::Event::Digest(digest)) => self.learn(digest).await,
                     None => return,
@@ -304,7 +304,7 @@ impl Device {
         let mut state = self.state.lock().await;
         let Some(pipeline) = &state.running else { return };
         match packet_io::packet_in(&pipeline.schema, frame) {
-            Some(packet) => state.tell_primaries(&Event::Packet(packet)),
+            Some(packet) => state.notify_primaries(&Event::Packet(packet)),
             None => {
                 if let Some(dropped) = state.misfits.happens(Instant::now()) {
                     let bytes = frame.len();
@@ -337,7 +337,7 @@ impl Device {
             }
         };
         if let Some(list) = list {
-            state.tell_primaries(&Event::Digest(v1::DigestList { timestamp: epoch_ns(), ..list }));
+            state.notify_primaries(&Event::Digest(v1::DigestList { timestamp: epoch_ns(), ..list }));
         }
     }
 
@@ -345,18 +345,18 @@ impl Device {
         let mut state = self.state.lock().await;
         let Some(pipeline) = &mut state.running else { return };
         for list in pipeline.digests.due(self.clock.now_ns()) {
-            state.tell_primaries(&Event::Digest(v1::DigestList { timestamp: epoch_ns(), ..list }));
+            state.notify_primaries(&Event::Digest(v1::DigestList { timestamp: epoch_ns(), ..list }));
         }
     }
 
-    /// Looks at some entries at a time, so that neither packets nor calls wait for all.
+    /// Examines some entries at a time, so that neither packets nor calls wait for all.
     async fn send_idle(&self) {
         loop {
             let mut state = self.state.lock().await;
             let Some(pipeline) = state.running.as_mut() else { return };
             let found = pipeline.idle_entries();
             if let Some(notice) = found.notice {
-                state.tell_primaries(&Event::IdleTimeoutNotification(notice));
+                state.notify_primaries(&Event::IdleTimeoutNotification(notice));
             }
             if !found.is_cut {
                 return;

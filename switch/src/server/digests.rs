@@ -1,4 +1,4 @@
-//! Digests on their way to the controller: gathered in lists, each datum once until the controller
+//! Digests in flight to the controller: gathered in lists, each datum once until the controller
 //! acknowledges it. No clock: time, in nanoseconds of any steady clock, is an argument.
 
 use std::collections::{BTreeMap, HashSet};
@@ -17,7 +17,7 @@ const MAX_UNACKNOWLEDGED: usize = 4096;
 /// Data that one digest remembers; with more the oldest list is forgotten first.
 const MAX_KNOWN: usize = 1 << 16;
 
-/// The digests that controllers asked for.
+/// Digests that controllers enabled.
 #[derive(Debug, Default)]
 pub(super) struct Digests {
     learning: BTreeMap<u32, Learning>,
@@ -28,7 +28,7 @@ pub(super) struct Digests {
 struct Learning {
     config: Config,
     buffer: Vec<P4Data>,
-    /// When the first datum came into the empty buffer.
+    /// Time at which the first datum entered the empty buffer.
     since_ns: u64,
     /// Encoded data in the buffer or in unacknowledged lists.
     known: HashSet<Vec<u8>>,
@@ -48,7 +48,7 @@ impl Learning {
         self.timeout_ns() == 0 || self.buffer.len() >= most
     }
 
-    /// Ends what ran out of time unacknowledged.
+    /// Removes lists whose time to acknowledge has expired.
     fn forget(&mut self, now_ns: u64) {
         let patience = self.config.ack_timeout_ns.max(0) as u64;
         while let Some((&list, (sent_ns, _))) = self.unacknowledged.first_key_value()
@@ -91,13 +91,13 @@ impl Digests {
         Ok(())
     }
 
-    /// The configurations that a filter selects; 0 is all.
+    /// Returns the configurations that a filter selects; 0 is all.
     pub fn read(&self, id: u32) -> Vec<DigestEntry> {
         let wanted = self.learning.iter().filter(|(digest, _)| [0, **digest].contains(&id));
         wanted.map(|(digest, found)| DigestEntry { digest_id: *digest, config: Some(found.config) }).collect()
     }
 
-    /// Whether anyone wants this digest.
+    /// Returns whether anyone wants this digest.
     pub fn wanted(&self, id: u32) -> bool {
         self.learning.contains_key(&id)
     }
@@ -116,7 +116,7 @@ impl Digests {
         if learning.full() { self.flush(id, now_ns) } else { None }
     }
 
-    /// The lists whose time has come.
+    /// Returns the lists that are due.
     pub fn due(&mut self, now_ns: u64) -> Vec<DigestList> {
         let ripe = |learning: &Learning| {
             !learning.buffer.is_empty() && now_ns.saturating_sub(learning.since_ns) >= learning.timeout_ns()
@@ -126,7 +126,7 @@ impl Digests {
         ids.into_iter().filter_map(|id| self.flush(id, now_ns)).collect()
     }
 
-    /// When [`Digests::due`] has something next.
+    /// Returns the time at which [`Digests::due`] has something next.
     pub fn deadline_ns(&self) -> Option<u64> {
         let waiting = self.learning.values().filter(|learning| !learning.buffer.is_empty());
         waiting.map(|learning| learning.since_ns.saturating_add(learning.timeout_ns())).min()
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datum_is_told_again_only_after_an_acknowledgement_or_its_timeout() {
+    fn a_datum_is_reported_again_only_after_an_acknowledgement_or_its_timeout() {
         let mut digests = digests(0, 1, 1000);
         let list = digests.learn(1, datum(1), 0).unwrap();
         assert_eq!(digests.learn(1, datum(1), 500), None);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_data_are_remembered_and_the_oldest_forgotten_first() {
+    fn a_limited_number_of_data_is_remembered_and_the_oldest_forgotten_first() {
         let mut digests = digests(i64::MAX, MAX_LIST as i32, i64::MAX);
         let wide = |value: usize| P4Data { data: Some(Data::Bitstring(value.to_be_bytes().to_vec())) };
         let count = 2 * MAX_KNOWN;
@@ -201,7 +201,7 @@ mod tests {
         assert!(digests.learning[&1].known.len() <= MAX_KNOWN);
         assert_eq!(digests.learn(1, wide(count - 1), 0), None);
         digests.learn(1, wide(0), 0);
-        assert_eq!(digests.learning[&1].buffer, [wide(0)], "the oldest is told again");
+        assert_eq!(digests.learning[&1].buffer, [wide(0)], "the oldest is reported again");
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_nobody_configured_is_dropped() {
+    fn an_unconfigured_digest_is_dropped() {
         let mut digests = digests(0, 0, 0);
         assert_eq!(digests.learn(2, datum(1), 0), None);
         assert!(!digests.wanted(2));

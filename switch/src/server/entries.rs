@@ -11,7 +11,7 @@ use super::matches::Key;
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     pub by_key: BTreeMap<Vec<u8>, Stored>,
-    /// What the controller set; `None` while the program's own default holds.
+    /// Entry that the controller set; `None` while the program's own default is active.
     pub default: Option<TableEntry>,
 }
 
@@ -20,9 +20,9 @@ pub(super) struct Stored {
     /// Canonical, without direct resources and time.
     pub entry: TableEntry,
     pub key: Key,
-    /// When it was written or last reported idle, in the switch's microseconds.
+    /// Time at which it was written or last reported idle, in the switch's microseconds.
     pub touched_us: u64,
-    /// When it is looked at next for being idle; `None` without a time-out.
+    /// Time of its next examination for being idle; `None` without a time-out.
     pub look_us: Option<u64>,
 }
 

@@ -27,7 +27,7 @@ use super::sliced::Sliced;
 type Reply = http::Response<Body>;
 type Promise<T> = Pin<Box<dyn Future<Output = Result<Response<T>, Status>> + Send>>;
 
-/// Places for calls under way.
+/// Places for active calls.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     calls: Arc<Semaphore>,
@@ -151,7 +151,7 @@ impl<F> Call<F> {
                 let work = handler(argument);
                 Box::pin(async move { work.await.map(Response::new) })
             }
-            None => Box::pin(async { Err(Status::internal("a call came twice")) }),
+            None => Box::pin(async { Err(Status::internal("a call was handled twice")) }),
         }
     }
 }
@@ -215,8 +215,7 @@ where
     in_time(grpc.unary(call, request), &reached, most).await
 }
 
-/// The reply of a call that must be done in time; says what was wrong with a request that did not reach its
-/// handler.
+/// Returns the reply of a call with a deadline; for a request that did not reach its handler, the reason.
 async fn in_time(
     call: impl Future<Output = Reply>,
     reached: &AtomicBool,

@@ -7,7 +7,7 @@ use super::idle_queue::timeout_us;
 use super::limits;
 use super::pipeline::Pipeline;
 
-/// What a look at idle entries found.
+/// Result of an examination of idle entries.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
     pub notice: Option<IdleTimeoutNotification>,
@@ -19,8 +19,8 @@ pub(super) struct Idle {
 }
 
 impl Pipeline {
-    /// The entries that have been idle for their time-out, and starts their timers again. Looks at few of
-    /// those whose time has come: a notice fits a message that clients take.
+    /// Returns the entries that have been idle for their time-out, and restarts their timers. Examines few of
+    /// the due ones: a notice fits into a message that clients accept.
     pub(super) fn idle_entries(&mut self) -> Idle {
         let schema = self.schema.clone();
         let now_us = self.clock.now_us();

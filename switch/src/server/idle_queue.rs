@@ -8,14 +8,14 @@ use super::entries::Stored;
 #[derive(Debug, Default)]
 pub(super) struct IdleQueue(BTreeSet<(u64, u32, Vec<u8>)>);
 
-/// The time-out of an entry in microseconds, if it has one.
+/// Returns the time-out of an entry in microseconds, if it has one.
 pub(super) fn timeout_us(stored: &Stored) -> Option<u64> {
     let timeout = u64::try_from(stored.entry.idle_timeout_ns).unwrap_or(0);
     (timeout > 0).then(|| timeout.div_ceil(1000))
 }
 
 impl IdleQueue {
-    /// Lets an entry wait that was written, in place of how it was before.
+    /// Schedules a written entry, in place of its schedule before.
     pub fn replace(&mut self, table: u32, key: &[u8], before: Option<&Stored>, after: Option<&Stored>) {
         if let Some(due) = before.and_then(|stored| stored.look_us) {
             self.0.remove(&(due, table, key.to_vec()));
@@ -25,12 +25,12 @@ impl IdleQueue {
         }
     }
 
-    /// Lets an entry wait until then.
+    /// Schedules an entry.
     pub fn push(&mut self, due_us: u64, table: u32, key: Vec<u8>) {
         self.0.insert((due_us, table, key));
     }
 
-    /// Takes the first entry whose time has come.
+    /// Removes the first entry that is due.
     pub fn pop(&mut self, now_us: u64) -> Option<(u32, Vec<u8>)> {
         if self.0.first()?.0 > now_us {
             return None;

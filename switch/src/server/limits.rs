@@ -1,6 +1,6 @@
-//! What the server takes at most. Any client that may connect can reach these, so that together they bound
-//! the memory of the process that also moves the frames (`docs/reference/connection-limits.md`, section
-//! "Limits of the P4Runtime server").
+//! Limits of the server. Any client that may connect can reach these, so together they bound the memory of
+//! the process that also forwards the frames (`docs/reference/connection-limits.md`, section "Limits of the
+//! P4Runtime server").
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) const CALLS: usize = 64;
 pub(crate) const READS: usize = 64;
 /// `StreamChannel`s at a time.
 pub(crate) const STREAMS: usize = 256;
-/// Pipeline configurations that come in, or go out, at a time.
+/// Pipeline configurations in transfer at a time, per direction.
 pub(super) const PIPELINES: usize = 4;
 /// For a call's request to arrive and be done.
 pub(crate) const CALL_TIME: Duration = Duration::from_secs(120);
@@ -67,9 +67,9 @@ pub(crate) const PAGE: usize = 1024;
 pub(super) const PAGE_BYTES: usize = 256 << 10;
 /// Cells or entries looked at under one lock of the data plane.
 pub(crate) const STRIDE: usize = 64;
-/// How long a read keeps writes waiting.
+/// Longest time that a read keeps writes waiting.
 pub(crate) const READ_TURN: Duration = Duration::from_secs(1);
-/// How long a read waits for its client to take an answer.
+/// Longest time that a read waits for its client to take an answer.
 pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Roles of a device, controllers of a role, and bytes of a role's name.
@@ -83,12 +83,12 @@ pub(super) const WAITING_BYTES: usize = 8 << 20;
 /// Bytes of a frame that a controller sends out.
 pub(super) const FRAME_BYTES: usize = 1 << 16;
 
-/// The status for what goes beyond a limit.
+/// Returns the status of an exceeded limit.
 pub(crate) fn beyond(message: impl Into<String>) -> Status {
     Status::resource_exhausted(message)
 }
 
-/// Refuses what is more than `most`.
+/// Rejects values above `most`.
 pub(crate) fn at_most(given: usize, most: usize, what: &str, hint: &str) -> Result<(), Status> {
     match given > most {
         true => Err(beyond(format!("{what}: {given} are more than {most}: {hint}"))),
@@ -104,7 +104,7 @@ pub(crate) fn spend(work: &mut u64, cost: u64) -> Result<(), Status> {
     Ok(())
 }
 
-/// The status for a message that is longer than `most` bytes.
+/// Returns the status for a message that is longer than `most` bytes.
 pub(crate) fn too_long(most: usize) -> Status {
     beyond(format!("the message is longer than {most} bytes: send less at a time"))
 }

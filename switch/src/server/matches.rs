@@ -110,7 +110,7 @@ fn one(
     })
 }
 
-/// The canonical form of what the data plane holds.
+/// Returns the canonical form of matches of the data plane.
 pub(super) fn fields(declared: &[MatchField], matches: &[Match]) -> Vec<FieldMatch> {
     let one = |(field, with): (&MatchField, &Match)| {
         let with = match with.clone() {

@@ -18,7 +18,7 @@ impl Messages {
     /// Checks and loads a configuration.
     ///
     /// # Errors
-    /// The gRPC status that the P4Runtime specification asks for.
+    /// Returns the gRPC status that the P4Runtime specification requires.
     pub fn new(config: ForwardingPipelineConfig) -> Result<Self, Status> {
         Ok(Self(Pipeline::stage(Verified::new(config, &AtomicBool::new(false))?, Clock(Instant::now()))?))
     }
@@ -26,15 +26,15 @@ impl Messages {
     /// Applies one update.
     ///
     /// # Errors
-    /// The gRPC status that the P4Runtime specification asks for.
+    /// Returns the gRPC status that the P4Runtime specification requires.
     pub fn write(&mut self, update: &Update) -> Result<(), Status> {
         self.0.write(update)
     }
 
-    /// The entities that a filter selects.
+    /// Returns the entities that a filter selects.
     ///
     /// # Errors
-    /// The gRPC status that the P4Runtime specification asks for.
+    /// Returns the gRPC status that the P4Runtime specification requires.
     pub fn read(&self, filter: &Entity) -> Result<Vec<Entity>, Status> {
         let mut all = Vec::new();
         self.0.read_all(filter, |found| {

@@ -1,8 +1,8 @@
 //! The P4Runtime 1.4 server: any number of switches (devices) behind one address, as `simple_switch_grpc`
 //! serves one.
 //!
-//! The server knows no ports. Whoever moves frames shares its [`Switch`] in a [`Wiring`] and sends to the
-//! controller what leaves by the CPU port and what the program reports.
+//! The server knows no ports. The owner of the ports shares its [`Switch`] in a [`Wiring`] and sends the
+//! controller the frames that leave by the CPU port and the events that the program reports.
 
 mod actions;
 pub(crate) mod answers;
@@ -67,15 +67,15 @@ use service::Service;
 
 /// A switch as the server reaches it.
 pub struct Wiring {
-    /// The switch, shared with whoever feeds it frames. The server holds the lock for one table operation at
-    /// a time.
+    /// The switch, shared with the thread that forwards frames. The server holds the lock for one table
+    /// operation at a time.
     pub switch: Arc<Mutex<Switch>>,
-    /// When the switch's microseconds began.
+    /// Start of the switch's microseconds.
     pub started: Instant,
-    /// Hands the switch a frame as if it came in by the CPU port; false if there is none. Called from the
+    /// Gives the switch a frame as if it had arrived on the CPU port; false if there is none. Called from the
     /// server's threads.
     pub packet_out: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
-    /// What the switch tells its controllers.
+    /// Events that the switch reports to its controllers.
     pub events: mpsc::Receiver<Event>,
 }
 
@@ -92,7 +92,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server without devices.
+    /// Creates a server without devices.
     pub fn new() -> Self {
         Self::default()
     }
@@ -113,7 +113,7 @@ impl Server {
     /// Serves until `stop` is ready. Streams are cut then.
     ///
     /// # Errors
-    /// What the listener reports.
+    /// Returns the listener's error.
     pub fn serve<'a>(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'a) -> Serving<'a> {
         self.boxed(listener, Box::pin(stop))
     }

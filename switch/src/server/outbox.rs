@@ -1,4 +1,4 @@
-//! What waits for one controller: so many messages and bytes, and no more.
+//! Queue of messages for one controller, bounded in messages and bytes.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ pub(super) struct Outbox {
     room: Arc<Semaphore>,
 }
 
-/// The messages on their way to a controller.
+/// Messages in flight to a controller.
 pub(super) type Answers = Pin<Box<dyn Stream<Item = Result<StreamMessageResponse, Status>> + Send>>;
 
 impl Outbox {
-    /// An empty one, and what takes messages out of it.
+    /// Creates an empty queue, and the stream of its messages.
     pub fn new() -> (Self, Answers) {
         let (queue, waiting) = mpsc::channel(limits::WAITING);
         let room = Arc::new(Semaphore::new(limits::WAITING_BYTES));
@@ -34,16 +34,17 @@ impl Outbox {
         (Self { queue, room }, Box::pin(answers))
     }
 
-    /// Sends a message; false when there is no room for it. Who has gone away takes everything.
+    /// Sends a message; false when the queue is full. A disconnected client's queue drops messages and
+    /// returns true.
     pub fn send(&self, message: StreamMessageResponse) -> bool {
         let bytes = u32::try_from(message.encoded_len()).unwrap_or(u32::MAX);
         let Ok(room) = self.room.clone().try_acquire_many_owned(bytes) else { return false };
         !matches!(self.queue.try_send((Ok(message), Some(room))), Err(mpsc::error::TrySendError::Full(_)))
     }
 
-    /// Ends the stream with an error, after what waits.
+    /// Ends the stream with an error, after the queued messages.
     pub async fn end(&self, status: Status) {
-        // Who has gone away need not be told.
+        // A disconnected client needs no notice.
         let _ = self.queue.send((Err(status), None)).await;
     }
 }
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_controller_has_so_many_messages_and_bytes_waiting() {
+    async fn a_slow_controller_has_a_limited_queue_of_messages_and_bytes() {
         let (outbox, mut answers) = Outbox::new();
         assert_eq!((0..2 * limits::WAITING).filter(|_| outbox.send(packet(1))).count(), limits::WAITING);
         answers.next().await.unwrap().unwrap();
@@ -71,6 +72,6 @@ mod tests {
         let long = limits::WAITING_BYTES / 8;
         assert_eq!((0..limits::WAITING).filter(|_| outbox.send(packet(long))).count(), 7);
         answers.next().await.unwrap().unwrap();
-        assert!(outbox.send(packet(long)), "taken is gone");
+        assert!(outbox.send(packet(long)), "a taken message frees its room");
     }
 }

@@ -16,7 +16,7 @@ fn header_bytes(header: &ControllerPacketMetadata) -> usize {
     header.metadata.iter().map(|field| width(field.bitwidth)).sum::<usize>().div_ceil(8)
 }
 
-/// The frame to inject at the CPU port for a packet out.
+/// Returns the frame to inject at the CPU port for a packet out.
 pub(super) fn frame(schema: &Schema, packet: &PacketOut) -> Result<Vec<u8>, Status> {
     let Ok(header) = schema.controller_header("packet_out") else {
         return match packet.metadata.is_empty() {
@@ -43,7 +43,7 @@ pub(super) fn frame(schema: &Schema, packet: &PacketOut) -> Result<Vec<u8>, Stat
     Ok(frame)
 }
 
-/// The packet in for a frame that left by the CPU port; `None` when it is shorter than the header.
+/// Returns the packet in for a frame that left by the CPU port; `None` when it is shorter than the header.
 pub(super) fn packet_in(schema: &Schema, frame: &[u8]) -> Option<PacketIn> {
     let Ok(header) = schema.controller_header("packet_in") else {
         return Some(PacketIn { payload: frame.to_vec(), metadata: Vec::new() });
@@ -88,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fields_of_any_width_come_back(
+        fn fields_of_any_width_are_read_back(
             fields in proptest::collection::vec((1usize..100, any::<u128>()), 1..8),
         ) {
             let total: usize = fields.iter().map(|(width, _)| width).sum();

@@ -9,7 +9,7 @@ use tonic::Status;
 
 use super::limits;
 
-/// Where the entities that one filter selects go on.
+/// Place where the entities that one filter selects resume.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Position {
     #[default]
@@ -29,17 +29,17 @@ impl Position {
         if let Self::Cell(array, cell) = self { (*array, *cell) } else { (0, 0) }
     }
 
-    /// The table, and the key in it to go on after.
+    /// Returns the table, and the key in it to go on after.
     pub fn row(self) -> (usize, Option<Vec<u8>>) {
         if let Self::Row(table, after) = self { (table, after) } else { (0, None) }
     }
 
-    /// The pair of ids to go on after.
+    /// Returns the pair of ids to go on after.
     pub fn pair(&self) -> Option<(u32, u32)> {
         if let Self::Pair(profile, id) = self { Some((*profile, *id)) } else { None }
     }
 
-    /// The id to go on after.
+    /// Returns the id to go on after.
     pub fn id(&self) -> Option<u32> {
         if let Self::Id(id) = self { Some(*id) } else { None }
     }
@@ -54,12 +54,12 @@ pub(crate) struct Page<E = Entity> {
 }
 
 impl<E: Message> Page<E> {
-    /// Whether no more may be looked at for it.
+    /// Returns whether no more may be looked at for it.
     pub fn is_full(&self) -> bool {
         self.looked >= limits::PAGE || self.bytes >= limits::PAGE_BYTES
     }
 
-    /// Counts what was looked at, found or not.
+    /// Counts examined entities, matching or not.
     pub fn look(&mut self, count: usize) {
         self.looked += count;
     }

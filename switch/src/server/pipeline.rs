@@ -1,4 +1,4 @@
-//! A forwarding pipeline with the entities that controllers wrote: what they are told of when they read.
+//! A forwarding pipeline with the entities that controllers wrote, as they read them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// Lets packets run through this pipeline from now on.
+    /// Makes packets run through this pipeline from now on.
     pub fn commit(mut self, plane: &Plane) -> Self {
         let ready = std::mem::replace(&mut self.plane, plane.clone());
         plane.take_over(ready, &std::mem::take(&mut self.kept));
@@ -166,7 +166,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Writes what another pipeline holds, without registers.
+    /// Writes the entities of another pipeline, without registers.
     fn take_over(&mut self, old: &Pipeline) -> Result<(), Status> {
         let entries = TableEntry {
             counter_data: Some(CounterData::default()),
@@ -202,8 +202,8 @@ impl Pipeline {
         update: impl Fn(Entity) -> Update,
     ) -> Result<(), Status> {
         old.read_all(filter, |found| {
-            let told = found.into_iter().filter(|entity| !is_initial(entity));
-            told.map(&update).try_for_each(|update| self.keep(old, &update))
+            let changed = found.into_iter().filter(|entity| !is_initial(entity));
+            changed.map(&update).try_for_each(|update| self.keep(old, &update))
         })
     }
 
@@ -224,7 +224,8 @@ impl Pipeline {
         initial.iter().try_for_each(|entry| self.write_table(Type::Delete, entry))
     }
 
-    /// The arrays that both programs have in the same shape, and whose P4Info says so. Others start at zero.
+    /// Returns the arrays that both programs have in the same shape, and whose P4Info allows to keep them.
+    /// Others start at zero.
     fn kept_from(&self, old: &Pipeline) -> Kept {
         let same = |register: &&Register| {
             let before = old.schema.register(register.full_name());
@@ -252,7 +253,7 @@ impl Pipeline {
         }
     }
 
-    /// The cells of arrays that an update sets beyond one.
+    /// Returns the cells of arrays that an update sets beyond one.
     pub fn cells(&self, update: &Update) -> u64 {
         let size = |size: i64, index: &Option<Index>| if index.is_none() { size.max(0) as u64 } else { 0 };
         match update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) {
@@ -271,7 +272,7 @@ impl Pipeline {
     }
 }
 
-/// Whether an entity is as a program begins: a const entry, or what nobody has touched.
+/// Returns whether an entity is in its initial state: a const entry, or one that no controller has changed.
 fn is_initial(entity: &Entity) -> bool {
     match &entity.entity {
         Some(Kind::TableEntry(entry)) => entry.is_const,
@@ -286,7 +287,7 @@ fn no_extern(id: u32) -> Status {
     Status::unimplemented(format!("this switch has no externs of its own, such as type {id}"))
 }
 
-/// The arrays of a register: one, or one for each field of its cells.
+/// Returns the arrays of a register: one, or one for each field of its cells.
 pub(super) fn arrays_of(switch: &Switch, register: &str) -> Vec<String> {
     let arrays = switch.program().map(|program| program.register_arrays(register)).unwrap_or_default();
     arrays.into_iter().map(|array| array.name.clone()).collect()

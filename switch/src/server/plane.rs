@@ -10,11 +10,11 @@ use crate::control::{CounterValue, Match, MeterConfig};
 use crate::switch::Kept;
 use crate::{Program, Switch};
 
-/// A switch shared with whoever feeds it packets.
+/// A switch shared with the thread that feeds it packets.
 #[derive(Debug, Clone)]
 pub(super) struct Plane(Arc<Mutex<Switch>>);
 
-/// What tells a table entry from others, as the switch takes it.
+/// Key of a table entry, as the switch takes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row<'a> {
     pub table: &'a str,
@@ -27,14 +27,14 @@ impl Plane {
         Self(switch)
     }
 
-    /// A switch of its own for a program, without packets.
+    /// Creates a switch of its own for a program, without packets.
     pub fn detached(program: Arc<Program>) -> Result<Self, Status> {
         let mut switch = Switch::new(0);
         switch.load(program)?;
         Ok(Self(Arc::new(Mutex::new(switch))))
     }
 
-    /// Lets packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it
+    /// Makes packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it
     /// holds no lock over several steps.
     pub fn lock(&self) -> MutexGuard<'_, Switch> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

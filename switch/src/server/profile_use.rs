@@ -1,4 +1,4 @@
-//! How much of each action profile is in use: its members, and its groups with the action sets of entries.
+//! Usage of each action profile: its members, and its groups with the action sets of entries.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use tonic::Status;
 use super::check::invalid;
 use super::limits;
 
-/// What a group, or the action set of an entry, takes of its profile.
+/// Usage of a profile by a group, or by the action set of an entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
     members: usize,
@@ -20,12 +20,12 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The share of a group.
+    /// Returns the share of a group.
     pub fn of_group(profile: &ActionProfile, group: &ActionProfileGroup) -> Self {
         Self::new(profile, group.members.iter().map(|member| member.weight), false)
     }
 
-    /// The share of an entry: nothing, unless it has an action set.
+    /// Returns the share of an entry: nothing, unless it has an action set.
     pub fn of_entry(profile: &ActionProfile, action: &TableAction) -> Self {
         match &action.r#type {
             Some(table_action::Type::ActionProfileActionSet(set)) => {
@@ -52,7 +52,7 @@ struct Use {
     sets: usize,
 }
 
-/// What is in use of all action profiles, by id.
+/// Usage of all action profiles, by id.
 #[derive(Debug, Default)]
 pub(super) struct ProfileUse {
     profiles: BTreeMap<u32, Use>,
@@ -69,7 +69,7 @@ impl ProfileUse {
         self.profiles.get(&profile.id()).copied().unwrap_or_default()
     }
 
-    /// Refuses a member for which there is no room, or of a profile whose entries have action sets.
+    /// Rejects a member that exceeds the profile's size, or of a profile whose entries have action sets.
     pub fn check_member(&self, profile: &ActionProfile) -> Result<(), Status> {
         let used = self.of(profile);
         if used.sets > 0 {

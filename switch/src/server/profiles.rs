@@ -17,7 +17,7 @@ use super::pipeline::Pipeline;
 use super::profile_use::Share;
 use crate::control::GroupMember;
 
-/// Holds a group's weights to what the selector declares and to `limit` (0: none).
+/// Checks a group's weights against the selector's declaration and `limit` (0: none).
 pub(super) fn check_size(
     profile: &ActionProfile,
     weights: impl Iterator<Item = u32> + Clone,

@@ -1,11 +1,11 @@
-//! Reports of what happens again and again: at once, and then once in a while with a count.
+//! Reports of repeated events: the first immediately, later ones periodically with a count.
 
 use std::time::{Duration, Instant};
 
-/// Between two reports of one thing.
+/// Interval between two reports of one kind.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// How often something happened since it was reported.
+/// Occurrences since the last report.
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
     reported: Option<Instant>,
@@ -13,7 +13,7 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// It happens; how often it did since the last report, if it is to be reported again.
+    /// Counts an occurrence. Returns the count since the last report, if it must be reported again.
     pub fn happens(&mut self, now: Instant) -> Option<u64> {
         self.count += 1;
         let may = self.reported.is_none_or(|last| now.saturating_duration_since(last) >= PAUSE);

@@ -9,13 +9,13 @@ use super::page::{Page, Position};
 use super::pipeline::Pipeline;
 use super::request;
 
-/// A read on its way.
+/// A read in progress.
 #[derive(Debug)]
 pub(super) struct Reading {
     filters: Vec<Bytes>,
     at: Position,
     results: Vec<Result<(), Status>>,
-    /// The writes that the pipeline had seen when the read began.
+    /// Number of writes that the pipeline had processed when the read started.
     writes: u64,
 }
 
@@ -24,10 +24,10 @@ impl Reading {
         Self { filters, at: Position::Start, results: Vec::new(), writes }
     }
 
-    /// The next answer, which may be empty; `None` after the last. An error ends the read.
+    /// Returns the next answer, which may be empty; `None` after the last. An error ends the read.
     pub fn next(&mut self, pipeline: &Pipeline, writes: u64) -> Result<Option<Vec<Entity>>, Status> {
         if writes != self.writes {
-            return Err(Status::aborted("a write came between the answers of this read: read again"));
+            return Err(Status::aborted("a write happened between the answers of this read: read again"));
         }
         if self.results.len() == self.filters.len() {
             let all = self.results.iter().all(Result::is_ok);

@@ -19,7 +19,7 @@ const JSON: &[u8] = include_bytes!("../../tests/programs/everything.json");
 const P4INFO: &str = include_str!("../../tests/programs/everything.txtpb");
 const CELLS: i32 = 10_000;
 
-/// The test program with larger arrays and tables.
+/// Returns the test program with larger arrays and tables.
 fn pipeline() -> Pipeline {
     let mut json: serde_json::Value = serde_json::from_slice(JSON).unwrap();
     json["register_arrays"][0]["size"] = CELLS.into();

@@ -12,8 +12,8 @@ const JSON: &[u8] = include_bytes!("../../tests/programs/everything.json");
 const P4INFO: &str = include_str!("../../tests/programs/everything.txtpb");
 const CELLS: usize = 10_000;
 
-/// The test program with more cells, and with another register of the same shape, which P4Info does not
-/// name, before or behind its own.
+/// Returns the test program with more cells, and with another register of the same shape, which P4Info does
+/// not name, before or behind its own.
 fn verified(other: Option<usize>) -> Verified {
     let mut json: serde_json::Value = serde_json::from_slice(JSON).unwrap();
     for table in json["pipelines"][0]["tables"].as_array_mut().unwrap() {
@@ -110,7 +110,7 @@ fn entries_with_a_time_out_are_looked_at_when_it_may_have_passed_and_not_before(
     pipeline.write(&Update::delete(entry(2, 1))).unwrap();
     pipeline.write(&Update::modify(entry(3, 0))).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1));
-    assert_eq!(pipeline.idle_entries().examined, 0, "deleted, without a time-out, or long to come");
+    assert_eq!(pipeline.idle_entries().examined, 0, "deleted, without a time-out, or far from due");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Requests as they come: who asks is read first, what is asked stays encoded until its turn. A decoded
-//! message can be a hundred times larger than the bytes that it came in.
+//! Requests on arrival: the sender is read first, the contents stay encoded until their turn. A decoded
+//! message can be a hundred times larger than its bytes.
 
 use inart_p4runtime::ElectionId;
 use inart_p4runtime::p4::v1::Uint128;
@@ -72,16 +72,16 @@ impl SetPipeline {
 
 /// Decodes a message that a client sent.
 pub(super) fn decode<M: Message + Default>(bytes: Bytes, what: &str) -> Result<M, Status> {
-    M::decode(bytes).map_err(|error| invalid(format!("{what} is not what the protocol has there: {error}")))
+    M::decode(bytes).map_err(|error| invalid(format!("{what} does not match the protocol: {error}")))
 }
 
-/// A write; its updates are counted before there is room for them.
+/// Decodes a write; its updates are counted before there is room for them.
 pub(super) fn write(bytes: Bytes) -> Result<Write, Status> {
     at_most(count(&bytes, 4)?, limits::UPDATES, "updates in a write", "send them in several")?;
     decode(bytes, "the write")
 }
 
-/// A read; its filters are counted before there is room for them.
+/// Decodes a read; its filters are counted before there is room for them.
 pub(super) fn read(bytes: Bytes) -> Result<Read, Status> {
     at_most(count(&bytes, 2)?, limits::FILTERS, "entities in a read", "ask for them in several")?;
     let read: Read = decode(bytes, "the read")?;
@@ -90,14 +90,14 @@ pub(super) fn read(bytes: Bytes) -> Result<Read, Status> {
     Ok(read)
 }
 
-/// Refuses a pipeline configuration whose P4Info is too long.
+/// Rejects a pipeline configuration whose P4Info is too long.
 pub(super) fn check_config(config: &Bytes) -> Result<(), Status> {
     at_most(count(config, 1)?, 1, "P4Infos in a config", "send one")?;
     let p4info = decode::<Config>(config.clone(), "the config")?.p4info.iter().map(Bytes::len).sum();
     at_most(p4info, limits::P4INFO_BYTES, "bytes of P4Info", "split the program")
 }
 
-/// How often a field occurs in a message, not in those inside it.
+/// Returns how often a field occurs in a message, not in those inside it.
 fn count(message: &Bytes, field: u32) -> Result<usize, Status> {
     let (mut rest, mut found) = (message.clone(), 0);
     while !rest.is_empty() {
@@ -105,8 +105,7 @@ fn count(message: &Bytes, field: u32) -> Result<usize, Status> {
             found += usize::from(tag == field);
             skip_field(kind, tag, &mut rest, DecodeContext::default())
         });
-        skipped
-            .map_err(|error| invalid(format!("the request is not what the protocol has there: {error}")))?;
+        skipped.map_err(|error| invalid(format!("the request does not match the protocol: {error}")))?;
     }
     Ok(found)
 }

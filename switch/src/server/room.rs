@@ -1,14 +1,14 @@
-//! Room for what controllers write: entries, members, groups, sessions and value sets, in bytes.
+//! Memory for entities that controllers write: entries, members, groups, sessions and value sets, in bytes.
 
 use prost::Message;
 use tonic::Status;
 
 use super::limits::{self, beyond};
 
-/// Bytes that an entity takes of the switch's memory beside those of its message.
+/// Bytes that an entity takes of the switch's memory in addition to its message.
 const OVERHEAD: u64 = 512;
 
-/// What the entities of a pipeline take.
+/// Memory that the entities of a pipeline take.
 #[derive(Debug)]
 pub(super) struct Room {
     used: u64,

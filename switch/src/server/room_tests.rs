@@ -16,7 +16,7 @@ use super::super::verify::Verified;
 const JSON: &[u8] = include_bytes!("../../tests/programs/everything.json");
 const P4INFO: &str = include_str!("../../tests/programs/everything.txtpb");
 
-/// The test program with that much room beside what it begins with.
+/// Returns the test program with `room` bytes in addition to its initial entities.
 fn pipeline(room: u64) -> Pipeline {
     let config = ForwardingPipelineConfig {
         p4info: Some(Schema::from_text(P4INFO).unwrap().info().clone()),
@@ -60,7 +60,7 @@ fn member(schema: &Schema, id: u32) -> Entity {
 fn entities_of_every_kind_take_room_until_they_are_deleted() {
     type Make = fn(&Schema, u32) -> Entity;
     let kinds: [(&str, Make); 4] = [
-        // A port's leading zeros are kept as they came.
+        // A port's leading zeros are kept as received.
         ("groups", |_, id| group(id, [vec![0; 700], vec![1]].concat())),
         ("sessions", |_, id| session(id)),
         ("entries", |schema, id| entry(schema, id, 0)),

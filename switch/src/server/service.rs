@@ -29,7 +29,7 @@ pub(super) struct Service {
     next_client: Arc<AtomicU64>,
 }
 
-/// The answers of a read on their way.
+/// Answers of a read in progress.
 pub(super) type ReadAnswers = ReceiverStream<Result<v1::ReadResponse, Status>>;
 
 impl Service {
@@ -52,7 +52,7 @@ impl Service {
         Ok(v1::WriteResponse {})
     }
 
-    /// Begins a read, which keeps its place until it has ended.
+    /// Starts a read, which keeps its place until it has ended.
     pub async fn read(self, bytes: Bytes, place: OwnedSemaphorePermit) -> Result<ReadAnswers, Status> {
         let request = request::read(bytes)?;
         let device = self.device(request.device_id)?;
@@ -82,7 +82,7 @@ impl Service {
         v1::CapabilitiesResponse { p4runtime_api_version: API_VERSION.to_owned() }
     }
 
-    /// Begins a stream, which keeps its place until it has ended.
+    /// Starts a stream, which keeps its place until it has ended.
     pub async fn stream_channel(
         self,
         requests: Streaming<Bytes>,
@@ -140,7 +140,7 @@ impl Session {
                 Some(_) => next.await,
                 None => match timeout_at(first, next).await {
                     Ok(next) => next,
-                    Err(_) => return Err(Status::deadline_exceeded("no arbitration came on this stream")),
+                    Err(_) => return Err(Status::deadline_exceeded("this stream received no arbitration")),
                 },
             };
             result = match next {

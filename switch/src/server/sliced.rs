@@ -1,4 +1,5 @@
-//! A long body in slices, so that its end is asked for only when the client has taken almost all of it.
+//! A long body in slices, so that the connection asks for its end only when the client has taken almost all
+//! of it.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -7,8 +8,8 @@ use http_body::{Body, Frame};
 use prost::bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The connection queues a piece of any length whole, and then asks for the next one, of which it queues none
-/// until there is room.
+/// Size of a slice. The connection queues a piece of any length whole, then asks for the next one, of which
+/// it queues none until there is room.
 const SLICE_BYTES: usize = 256 << 10;
 
 /// A body whose call keeps its place until the client has taken all but two slices.

@@ -18,7 +18,7 @@ use super::tables::check_timeouts;
 use crate::control::EntryAction;
 
 impl Pipeline {
-    /// Whether packets can meet a table: p4c leaves others out of the device's program.
+    /// Returns whether packets can meet a table: p4c leaves others out of the device's program.
     pub(super) fn runs(&self, table: &Table) -> bool {
         self.plane.lock().program().is_some_and(|program| program.table(table.full_name()).is_some())
     }
@@ -139,7 +139,7 @@ impl Pipeline {
         Ok(None)
     }
 
-    /// An entry with what the filter asks of its direct resources and time.
+    /// Returns an entry with the requested direct resources and time.
     pub(super) fn row(
         &self,
         table: &Table,
@@ -180,7 +180,7 @@ impl Pipeline {
     }
 }
 
-/// What a filter asks of a table's entries.
+/// Selection of a table's entries by a filter.
 struct Selection<'a> {
     filter: &'a TableEntry,
     fields: Option<Vec<FieldMatch>>,
@@ -202,7 +202,7 @@ impl<'a> Selection<'a> {
         Ok(Self { filter, fields, action })
     }
 
-    /// The key of the one entry that is selected, if it is one.
+    /// Returns the key of the one entry that is selected, if it is one.
     fn key(&self, table: &Table) -> Option<Vec<u8>> {
         let whole = self.filter.priority != 0 || !table.has_priority();
         self.fields.as_ref().filter(|_| whole).map(|fields| store_key(fields, self.filter.priority))

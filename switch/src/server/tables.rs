@@ -102,7 +102,7 @@ impl Pipeline {
                 self.profile_use.count(profile.id(), before, after);
             }
         }
-        // What it could refuse was checked before the entry was written.
+        // All reasons to reject were checked before the entry was written.
         self.write_direct(table, row, given)
     }
 
@@ -177,7 +177,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// A table's key, with the priority that it calls for.
+    /// Returns a table's key, with the priority that it calls for.
     pub(super) fn key(&self, table: &Table, given: &TableEntry) -> Result<Key, Status> {
         let name = table.short_name();
         match table.has_priority() {
@@ -191,7 +191,7 @@ impl Pipeline {
         }
     }
 
-    /// The key of the entry that a direct counter or meter belongs to.
+    /// Returns the key of the entry that a direct counter or meter belongs to.
     pub(super) fn direct_key(&self, table: &Table, given: &TableEntry) -> Result<Key, Status> {
         if given.is_default_action {
             return Err(Status::unimplemented(format!(
@@ -284,7 +284,7 @@ impl Pipeline {
     }
 }
 
-/// What the switch keeps for the controller without using it, and the entry's place.
+/// Fields that the switch stores for the controller without using them, and the entry's place.
 #[allow(deprecated)]
 fn kept(given: &TableEntry) -> TableEntry {
     TableEntry {

@@ -1,4 +1,4 @@
-//! What takes an update back: the present state of what it changes, as updates.
+//! Undo of an update: the current state of the changed entities, as updates.
 
 use inart_p4runtime::p4::v1::entity::Entity as Kind;
 use inart_p4runtime::p4::v1::packet_replication_engine_entry::Type as Pre;
@@ -13,7 +13,7 @@ use super::limits;
 use super::pipeline::Pipeline;
 
 impl Pipeline {
-    /// The updates that take one back, in the present state; at most `most` of them.
+    /// Returns the updates that take one back, in the present state; at most `most` of them.
     pub fn inverse(&self, update: &Update, most: usize) -> Result<Vec<Update>, Status> {
         let Some(entity) = &update.entity else { return Ok(Vec::new()) };
         if update.r#type() == Type::Insert {
@@ -27,7 +27,7 @@ impl Pipeline {
             undo.extend(found.into_iter().map(writable).map(again));
             Ok(())
         };
-        // An entry is found by its key, which may have no field, and by nothing else that the update says.
+        // An entry is found by its key only, which may have no field.
         match &entity.entity {
             Some(Kind::TableEntry(entry)) if !entry.is_default_action => {
                 keep(self.present(entry)?.map(Entity::from).into_iter().collect())?;
@@ -45,7 +45,7 @@ impl Pipeline {
         Ok(undo)
     }
 
-    /// The entry of that key and priority with its direct resources, if there is one.
+    /// Returns the entry of that key and priority with its direct resources, if there is one.
     fn present(&self, given: &TableEntry) -> Result<Option<TableEntry>, Status> {
         if given.is_default_action {
             return Ok(None);
@@ -62,7 +62,7 @@ impl Pipeline {
     }
 }
 
-/// An entity as it is read, in the form in which it can be written: of a const entry only its direct
+/// Returns an entity as it is read, in the form in which it can be written: of a const entry only its direct
 /// resources.
 fn writable(mut entity: Entity) -> Entity {
     if let Some(Kind::TableEntry(entry)) = &mut entity.entity
@@ -74,7 +74,7 @@ fn writable(mut entity: Entity) -> Entity {
     entity
 }
 
-/// The filter for an entity's present state, with all that belongs to it.
+/// Returns the filter for an entity's present state, with all that belongs to it.
 fn whole(entity: &Entity) -> Entity {
     let mut filter = entity.clone();
     match &mut filter.entity {

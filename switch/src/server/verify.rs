@@ -1,4 +1,4 @@
-//! A pipeline configuration checked: the device configuration compiles, and the P4Info speaks of the same
+//! Checks of a pipeline configuration: the device configuration compiles, and the P4Info describes the same
 //! program.
 
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Verified {
         let mut info = config.p4info.clone().ok_or_else(|| invalid("the config has no p4info"))?;
         let mut program = Program::compile_until(&json(&config.p4_device_config)?, stop)
             .map_err(|error| refused(&error, "p4_device_config", ""))?;
-        // bmv2's JSON does not say which entries may change; P4Info does.
+        // bmv2's JSON does not mark the entries that may change; P4Info does.
         program.set_const(|name| {
             info.tables.iter().any(|table| table.is_const_table && table.full_name() == name)
         });
@@ -79,13 +79,13 @@ fn json(config: &[u8]) -> Result<Vec<u8>, Status> {
     match P4DeviceConfig::decode(config) {
         Ok(wrapped) if !wrapped.device_data.is_empty() => Ok(wrapped.device_data),
         _ => Err(invalid(
-            "p4_device_config is neither the JSON that p4c makes for bmv2 nor its intermediate form of a TNA program",
+            "p4_device_config is neither the JSON that p4c generates for bmv2 nor its intermediate form of a TNA program",
         )),
     }
 }
 
-/// What P4Info names must be in the program, in the same shape. A name that only the program has is the
-/// compiler's.
+/// Checks that the program has the names of P4Info, in the same shape. A name that only the program has is
+/// the compiler's.
 fn agree(schema: &Schema, program: &Program) -> Result<(), String> {
     let info = schema.info();
     for action in &info.actions {
@@ -137,7 +137,7 @@ fn agree(schema: &Schema, program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a table is neither in P4Info nor one that p4c makes for code outside tables.
+/// Returns whether a table is neither in P4Info nor one that p4c generates for code outside tables.
 fn is_strange(schema: &Schema, found: &TableInfo) -> bool {
     !found.name.starts_with("tbl_") && schema.table(&found.name).is_err()
 }

@@ -30,7 +30,7 @@ fn register_cell(program: &Program, name: &str, index: usize) -> Result<(u32, u3
 }
 
 impl Switch {
-    /// All cells of a counter array.
+    /// Returns all cells of a counter array.
     ///
     /// # Errors
     /// If no program is loaded, or it has no such counter array.
@@ -82,10 +82,10 @@ impl Switch {
         self.set_meters(name, cell..cell.saturating_add(1), config)
     }
 
-    /// Configures some cells of a meter array alike; `None` takes the configuration away.
+    /// Configures some cells of a meter array with the same rates; `None` removes the configuration.
     ///
     /// # Errors
-    /// If no program is loaded, or it has no such meter array or cells.
+    /// Returns an error if no program is loaded, or it has no such meter array or cells.
     pub fn set_meters(&mut self, name: &str, cells: Range<usize>, config: Option<MeterConfig>) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let (index, info) = find(&loaded.program.meters, |info| &info.name, name, "meter")?;
@@ -98,7 +98,7 @@ impl Switch {
         }
     }
 
-    /// One cell of a register array, big endian, in its shortest form.
+    /// Returns one cell of a register array, big endian, in its shortest form.
     ///
     /// # Errors
     /// If no program is loaded, or it has no such register array or cell.
@@ -106,7 +106,7 @@ impl Switch {
         Ok(self.register_cells(name, cell..cell.saturating_add(1))?.remove(0))
     }
 
-    /// Some cells of a register array, each big endian in its shortest form.
+    /// Returns some cells of a register array, each big endian in its shortest form.
     ///
     /// # Errors
     /// If no program is loaded, or it has no such register array or cells.

@@ -130,7 +130,7 @@ impl Switch {
         Ok(())
     }
 
-    /// One entry.
+    /// Returns one entry.
     ///
     /// # Errors
     /// If no program is loaded, the table is unknown, or there is no such entry.
@@ -139,7 +139,7 @@ impl Switch {
         table.find(info, key, priority).map(view)
     }
 
-    /// When an entry was last hit or written, in the switch's microseconds.
+    /// Returns the time at which an entry was last hit or written, in the switch's microseconds.
     ///
     /// # Errors
     /// If no program is loaded, the table is unknown, or there is no such entry.
@@ -148,7 +148,7 @@ impl Switch {
         table.find(info, key, priority).map(|row| row.last_hit_us)
     }
 
-    /// All entries of a table, in no particular order.
+    /// Returns all entries of a table, in no particular order.
     ///
     /// # Errors
     /// If no program is loaded, or the table is unknown.
@@ -157,13 +157,13 @@ impl Switch {
         Ok(table.rows().map(view))
     }
 
-    /// The places of entries of a table, some of which are empty. An entry keeps its place until it is
-    /// deleted.
+    /// Returns the places of entries of a table, some of which are empty. An entry keeps its place until it
+    /// is deleted.
     pub(crate) fn entry_places(&self, table: &str) -> Result<usize> {
         self.loaded()?.table(table).map(|(_, table)| table.places())
     }
 
-    /// The entries at some places of a table.
+    /// Returns the entries at some places of a table.
     pub(crate) fn entries_at(&self, table: &str, places: Range<usize>) -> Result<Vec<EntryView>> {
         let (_, table) = self.loaded()?.table(table)?;
         Ok(table.rows_at(places).map(view).collect())
@@ -187,7 +187,7 @@ impl Switch {
         loaded.tables.tables[index].set_default(&loaded.program, &loaded.program.tables[index], call)
     }
 
-    /// A table's default action, if it has one, and the packets that took it (tables with counters).
+    /// Returns a table's default action, if it has one, and the packets that took it (tables with counters).
     ///
     /// # Errors
     /// If no program is loaded, or the table is unknown.
@@ -238,10 +238,10 @@ impl Switch {
         Ok(())
     }
 
-    /// Entries whose idle timeout has passed at `now_us`.
+    /// Returns the entries whose idle timeout has passed at `now_us`.
     ///
     /// # Errors
-    /// If no program is loaded, or the table is unknown.
+    /// Returns an error if no program is loaded, or the table is unknown.
     pub fn idle_entries(&self, table: &str, now_us: u64) -> Result<Vec<Entry>> {
         let (_, table) = self.loaded()?.table(table)?;
         let idle = table.rows().filter(|row| {

@@ -25,8 +25,8 @@ impl Switch {
         }
     }
 
-    /// Takes the arrays that stay as they are from the switch whose place this one is about to take. Costs a
-    /// few moves, however many cells there are.
+    /// Moves the arrays that stay unchanged from the switch that this one is about to replace. Costs a few
+    /// moves, for any number of cells.
     pub(crate) fn take_arrays(&mut self, other: &mut Switch, kept: &Kept) {
         let (Some(old), Some(new)) = (&mut other.loaded, &mut self.loaded) else { return };
         for &(from, to) in &kept.counters {

@@ -12,11 +12,11 @@ pub(crate) struct Kept {
     pub(super) meters: Vec<(usize, usize)>,
     /// Whole groups of registers.
     pub(super) groups: Vec<(usize, usize)>,
-    /// Registers whose group is another one now: their cells have to be copied.
+    /// Registers that are in another group now: their cells must be copied.
     copied: Vec<(usize, usize)>,
 }
 
-/// Pairs of arrays that have one name and are alike.
+/// Returns pairs of arrays with the same name and shape.
 fn pairs<T>(
     old: &[T],
     new: &[T],
@@ -32,7 +32,7 @@ fn pairs<T>(
 }
 
 impl Kept {
-    /// The arrays that two programs have in the same shape; of the registers only those named.
+    /// Returns the arrays that two programs have in the same shape; of the registers only those named.
     pub fn of(old: &Program, new: &Program, registers: &BTreeSet<String>) -> Self {
         let counters = pairs(&old.counters, &new.counters, |array| &array.name, |a, b| a.size == b.size);
         let same = |a: &MeterInfo, b: &MeterInfo| (a.size, a.bytes) == (b.size, b.bytes);
@@ -64,7 +64,7 @@ impl Kept {
         Self { counters, meters, groups, copied }
     }
 
-    /// The registers to be copied, and the number of their cells.
+    /// Returns the registers to be copied, and the number of their cells.
     pub fn copied<'p>(&'p self, new: &'p Program) -> impl Iterator<Item = (usize, usize, usize)> + 'p {
         self.copied.iter().map(|&(from, to)| (from, to, new.registers[to].size))
     }

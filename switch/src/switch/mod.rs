@@ -1,6 +1,6 @@
 //! The switch: a loaded program with its state, between ingress and egress, as simple_switch does it.
 //!
-//! No I/O and no clock: frames go in with the port and the time, and come out through a [`Sink`].
+//! No I/O and no clock: frames enter with the port and the time, and leave through a [`Sink`].
 
 mod arrays;
 mod entries;
@@ -31,13 +31,13 @@ pub const DROP_PORT: Port = Port(511);
 /// The port of each pipe of a chip that does nothing but take packets in again.
 const RECIRCULATION_PORTS: [Port; 4] = [Port(68), Port(196), Port(324), Port(452)];
 
-/// Takes what the switch sends.
+/// Receives the frames that the switch sends.
 pub trait Sink {
     /// A frame leaves through a port. The CPU port is a port like any other here.
     fn packet(&mut self, port: Port, frame: &[u8]);
 
-    /// Frames that wait at a port, for the program's `enq_qdepth` and `deq_qdepth`: whoever takes the frames
-    /// has the queues.
+    /// Returns the number of frames queued at a port, for the program's `enq_qdepth` and `deq_qdepth`: the
+    /// receiver of the frames has the queues.
     fn queue_depth(&mut self, port: Port) -> u32 {
         let _ = port;
         0
@@ -63,7 +63,7 @@ pub struct Digest {
     pub values: Vec<Vec<u8>>,
 }
 
-/// What became of the frames.
+/// Counters of the frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Frames taken in.
@@ -76,9 +76,10 @@ pub struct Statistics {
     pub runaway: u64,
     /// Register actions of TNA programs that ran a second time in one pass, which the chip cannot do.
     pub touched_twice: u64,
-    /// Reads and writes of TNA programs past the end of a register: nobody says what the chip does then.
+    /// Reads and writes of TNA programs beyond the end of a register, where the chip's behavior is not
+    /// documented.
     pub past_end: u64,
-    /// Frames that came while no program was loaded.
+    /// Frames that arrived while no program was loaded.
     pub unprogrammed: u64,
 }
 
@@ -106,7 +107,7 @@ pub struct Switch {
     loaded: Option<Loaded>,
     groups: rustc_hash::FxHashMap<u32, Vec<Replica>>,
     sessions: rustc_hash::FxHashMap<u32, Arc<CloneSession>>,
-    /// Ports of TNA programs whose packets come in again.
+    /// Ports of TNA programs whose packets return to the ingress.
     loopback: rustc_hash::FxHashSet<Port>,
     scratch: Scratch,
     random: Random,
@@ -125,7 +126,7 @@ impl Default for Switch {
 }
 
 impl Switch {
-    /// A switch without a program: it drops everything until one is loaded. `seed` is for the
+    /// Returns a switch without a program: it drops everything until one is loaded. `seed` is for the
     /// program's `random`.
     pub fn new(seed: u64) -> Switch {
         Switch {
@@ -143,10 +144,10 @@ impl Switch {
         }
     }
 
-    /// Loads a program in place of the present one: tables, arrays, groups and sessions start anew.
+    /// Replaces the current program by another: tables, arrays, groups and sessions start empty.
     ///
     /// # Errors
-    /// If the program's constant entries cannot be installed.
+    /// Returns an error if the program's constant entries cannot be installed.
     pub fn load(&mut self, program: Arc<Program>) -> Result<()> {
         let tables = Tables::new(&program)?;
         self.loaded = Some(Loaded { program, tables, pool: Vec::new() });
@@ -156,8 +157,8 @@ impl Switch {
         Ok(())
     }
 
-    /// Runs what another switch was made ready with (program, entries, groups, sessions) from the next frame
-    /// on. Returns what ran before, in that other switch.
+    /// Runs the prepared contents of another switch (program, entries, groups, sessions) from the next frame
+    /// on. Returns the previous contents in that other switch.
     pub fn take_over(&mut self, mut ready: Switch) -> Switch {
         std::mem::swap(&mut self.loaded, &mut ready.loaded);
         std::mem::swap(&mut self.groups, &mut ready.groups);
@@ -166,18 +167,18 @@ impl Switch {
         ready
     }
 
-    /// Sets the ports of a TNA program whose packets come in again, as recirculation ports (the default: port
-    /// 68 of each pipe) and ports in loopback mode do.
+    /// Sets the ports of a TNA program whose packets return to the ingress, as recirculation ports (the
+    /// default: port 68 of each pipe) and ports in loopback mode do.
     pub fn set_loopback(&mut self, ports: impl IntoIterator<Item = Port>) {
         self.loopback = ports.into_iter().collect();
     }
 
-    /// The loaded program.
+    /// Returns the loaded program.
     pub fn program(&self) -> Option<&Arc<Program>> {
         self.loaded.as_ref().map(|loaded| &loaded.program)
     }
 
-    /// What became of the frames since the switch was made.
+    /// Returns the counters of the frames since the switch was created.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }

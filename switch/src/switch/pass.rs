@@ -1,4 +1,4 @@
-//! A packet's way: parser, ingress, what it asked for, egress, deparser.
+//! Path of a packet: parser, ingress, its requests, egress, deparser.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ enum Instance {
 }
 
 impl Switch {
-    /// Runs a frame that came in through `port` at `now_us` (microseconds since the switch's start).
+    /// Processes a frame that arrived on `port` at `now_us` (microseconds since the switch's start).
     pub fn process(&mut self, port: Port, frame: &[u8], now_us: u64, sink: &mut impl Sink) {
         self.statistics.received += 1;
         self.now_us = now_us;
@@ -187,7 +187,7 @@ impl<S: Sink> Pass<'_, S> {
         let Some(session) = self.switch.sessions.get(&(session as u32)).cloned() else { return };
         let standard = &self.program.standard;
         let mut copy = self.state();
-        // The copy is the packet as it came in: it is parsed again.
+        // The copy is the packet on arrival: it is parsed again.
         self.begin(&mut copy, port, frame.len(), Instance::Normal);
         for word in [standard.packet_length, standard.ingress_global_timestamp] {
             set(&mut copy, word, 0);

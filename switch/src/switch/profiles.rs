@@ -70,7 +70,7 @@ impl Switch {
         removed.map(drop).ok_or_else(|| ControlError::NotFound(format!("{profile} has no member {member}")))
     }
 
-    /// The members of a profile.
+    /// Returns the members of a profile.
     ///
     /// # Errors
     /// If no program is loaded, or the profile is unknown.
@@ -136,7 +136,7 @@ impl Switch {
         removed.map(drop).ok_or_else(|| ControlError::NotFound(format!("{profile} has no group {group}")))
     }
 
-    /// The groups of a selector.
+    /// Returns the groups of a selector.
     ///
     /// # Errors
     /// If no program is loaded, or the profile is unknown.

@@ -46,12 +46,12 @@ impl Switch {
             .ok_or_else(|| ControlError::NotFound(format!("there is no multicast group {group}")))
     }
 
-    /// Whether there is a multicast group of that number.
+    /// Returns whether there is a multicast group of that number.
     pub fn has_multicast_group(&self, group: u32) -> bool {
         self.groups.contains_key(&group)
     }
 
-    /// All multicast groups.
+    /// Returns all multicast groups.
     pub fn multicast_groups(&self) -> impl Iterator<Item = (u32, &[Replica])> {
         self.groups.iter().map(|(&group, replicas)| (group, replicas.as_slice()))
     }

@@ -1,5 +1,5 @@
-//! A packet's way through a TNA program: ingress parser, ingress, deparser, traffic manager, egress parser,
-//! egress, deparser. A gress hands the next one bytes, nothing else.
+//! Path of a packet through a TNA program: ingress parser, ingress, deparser, traffic manager, egress parser,
+//! egress, deparser. A gress passes the next one bytes only.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const CHECK_BYTES: usize = 4;
 /// Bits of a timestamp.
 const TIME_MASK: u64 = (1 << 48) - 1;
 
-/// A packet that waits to come in, or to go out.
+/// A packet that waits for the ingress or the egress.
 #[derive(Debug)]
 pub(super) enum Turn {
     In {
@@ -33,7 +33,7 @@ pub(super) enum Turn {
         frame: Vec<u8>,
         resubmitted: Option<Vec<u8>>,
     },
-    /// `length` is the packet's as it came in.
+    /// Packet for the egress. `length` is its length on arrival.
     Out {
         port: Port,
         rid: u16,
@@ -233,7 +233,7 @@ impl<S: Sink> Pass<'_, S> {
         self.waiting.push_back(Turn::Out { port, rid, first: false, length, frame });
     }
 
-    /// A copy for every member of a group; whether the group is there.
+    /// Emits a copy for every member of a group. Returns whether the group exists.
     fn multicast(&mut self, half: &Ingress, group: u32, length: usize, frame: &[u8]) -> bool {
         if group == 0 {
             return false;

@@ -44,7 +44,7 @@ impl Registers {
         registers
     }
 
-    /// A cell of up to 64 bits; `None` past the end.
+    /// Returns a cell of up to 64 bits; `None` past the end.
     #[inline]
     pub fn get(&self, group: u32, lane: u32, index: u64) -> Option<u64> {
         let at = |lanes: usize| usize::try_from(index).ok()?.checked_mul(lanes)?.checked_add(lane as usize);
@@ -74,7 +74,7 @@ impl Registers {
         }
     }
 
-    /// A cell wider than 64 bits, big endian.
+    /// Returns a cell wider than 64 bits, big endian.
     pub fn wide(&mut self, group: u32, lane: u32, index: u64) -> Option<&mut [u8]> {
         match &mut self.groups[group as usize] {
             Cells::Wide { lanes, bytes, cells } => {

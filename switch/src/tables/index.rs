@@ -62,7 +62,7 @@ impl Index {
         }
     }
 
-    /// Whether entries need a priority.
+    /// Returns whether entries need a priority.
     pub fn ordered(&self) -> bool {
         matches!(self, Index::Ordered { .. })
     }
@@ -113,7 +113,7 @@ impl Index {
         }
     }
 
-    /// The row that matches. `scratch` has room for the key.
+    /// Returns the row that matches. `scratch` has room for the key.
     #[inline]
     pub fn lookup(&self, key: &[u64], scratch: &mut Vec<u64>) -> Option<u32> {
         match self {

@@ -20,7 +20,7 @@ fn invalid(table: &TableInfo, key: &KeyInfo, problem: &str) -> ControlError {
 }
 
 /// Checks the matches against the table's key fields.
-pub(crate) fn normalise(table: &TableInfo, matches: &[Match]) -> Result<NormalKey> {
+pub(crate) fn normalize(table: &TableInfo, matches: &[Match]) -> Result<NormalKey> {
     if matches.len() != table.keys.len() {
         return Err(ControlError::InvalidArgument(format!(
             "table {} has {} key fields, the entry gives {}",
@@ -86,7 +86,7 @@ fn refuse_masked_bits(table: &TableInfo, key: &KeyInfo, value: Vec<u64>, mask: &
     Ok(value)
 }
 
-/// The matches with values in their shortest form and don't-care fields as `Any`.
+/// Returns the matches with values in their shortest form and don't-care fields as `Any`.
 pub(crate) fn canonical(table: &TableInfo, normal: &NormalKey) -> Vec<Match> {
     table
         .keys

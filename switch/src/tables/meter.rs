@@ -1,8 +1,8 @@
-//! Two-rate three-colour meters (RFC 2698), as bmv2 runs them: tokens in exact integers.
+//! Two-rate three-color meters (RFC 2698), as bmv2 runs them: tokens in exact integers.
 
 use crate::control::MeterConfig;
 
-/// Colours as v1model numbers them.
+/// Colors as v1model numbers them.
 const GREEN: u64 = 0;
 const YELLOW: u64 = 1;
 const RED: u64 = 2;
@@ -51,8 +51,8 @@ impl MeterCell {
         self.peak = full(config.map_or(0, |config| config.peak_burst));
     }
 
-    /// The colour of a packet that costs `amount` (1, or its bytes).
-    pub fn colour(&mut self, amount: u64, now_us: u64) -> u64 {
+    /// Returns the color of a packet that costs `amount` (1, or its bytes).
+    pub fn color(&mut self, amount: u64, now_us: u64) -> u64 {
         let Some(config) = self.config else { return GREEN };
         self.peak.fill(config.peak_rate, config.peak_burst, now_us);
         self.committed.fill(config.committed_rate, config.committed_burst, now_us);
@@ -71,16 +71,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_follow_the_buckets() {
+    fn colors_follow_the_buckets() {
         let mut meter = MeterCell::default();
-        assert_eq!(meter.colour(1, 0), GREEN);
+        assert_eq!(meter.color(1, 0), GREEN);
         meter.configure(Some(MeterConfig {
             committed_rate: 1,
             committed_burst: 1,
             peak_rate: 2,
             peak_burst: 2,
         }));
-        assert_eq!([meter.colour(1, 0), meter.colour(1, 0), meter.colour(1, 0)], [GREEN, YELLOW, RED]);
-        assert_eq!([meter.colour(1, 1_000_000), meter.colour(1, 1_000_000)], [GREEN, YELLOW]);
+        assert_eq!([meter.color(1, 0), meter.color(1, 0), meter.color(1, 0)], [GREEN, YELLOW, RED]);
+        assert_eq!([meter.color(1, 1_000_000), meter.color(1, 1_000_000)], [GREEN, YELLOW]);
     }
 }

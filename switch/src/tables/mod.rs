@@ -39,7 +39,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// The state a pipeline starts with: the program's own entries and defaults, zeros elsewhere.
+    /// Returns the state a pipeline starts with: the program's own entries and defaults, zeros elsewhere.
     pub fn new(program: &Program) -> Result<Tables> {
         let tables: Vec<_> =
             program.tables.iter().map(|info| Table::new(program, info)).collect::<Result<_>>()?;

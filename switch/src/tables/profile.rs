@@ -11,7 +11,7 @@ use crate::control::{EntryAction, GroupMember};
 pub(crate) struct Profile {
     pub members: FxHashMap<u32, Call>,
     pub groups: FxHashMap<u32, Group>,
-    /// How many groups and entries use a member, and how many entries a group. None are zero.
+    /// Numbers of groups and entries that use a member, and of entries that use a group. None are zero.
     member_uses: FxHashMap<u32, usize>,
     group_uses: FxHashMap<u32, usize>,
 }
@@ -41,7 +41,7 @@ impl Group {
 }
 
 impl Profile {
-    /// Counts what an entry uses, or no longer uses.
+    /// Counts the members and groups that an entry uses, or no longer uses.
     pub fn count_entry(&mut self, action: &EntryAction, more: bool) {
         match action {
             EntryAction::Member(member) => count(&mut self.member_uses, *member, more),
@@ -50,7 +50,7 @@ impl Profile {
         }
     }
 
-    /// Sets or removes a group, and counts what it uses.
+    /// Sets or removes a group, and counts its members.
     pub fn set_group(&mut self, id: u32, group: Option<Group>) -> Option<Group> {
         for member in group.iter().flat_map(|group| &group.members) {
             count(&mut self.member_uses, member.member, true);
@@ -77,7 +77,7 @@ impl Profile {
         self.members.get(&member)
     }
 
-    /// The member of a group that a hash selects.
+    /// Returns the member of a group that a hash selects.
     pub fn select(&self, group: u32, hash: u64) -> Option<&Call> {
         let group = self.groups.get(&group)?;
         self.members.get(&group.members.get(group.weights.select(hash)?)?.member)

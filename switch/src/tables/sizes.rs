@@ -35,7 +35,7 @@ pub(crate) fn array_bytes(program: &Program) -> u64 {
 mod tests {
     use super::*;
 
-    /// As `docs/reference/connection-limits.md` says.
+    /// Checks the sizes that `docs/reference/connection-limits.md` documents.
     #[test]
     fn cells_have_these_sizes() {
         assert_eq!((METER_BYTES, COUNTER_BYTES), (112, 16));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::index::Index;
-use super::key::{NormalKey, canonical, normalise};
+use super::key::{NormalKey, canonical, normalize};
 use super::meter::MeterCell;
 use super::weights::Weights;
 use crate::control::{ActionCall, ControlError, CounterValue, Entry, EntryAction, Match, Result};
@@ -24,7 +24,7 @@ pub(crate) struct Call {
     pub bytes: Box<[u8]>,
 }
 
-/// What a row does, resolved.
+/// Resolved action of a row.
 #[derive(Debug)]
 pub(crate) enum Bound {
     Call(Call),
@@ -33,7 +33,7 @@ pub(crate) enum Bound {
     OneShot(Vec<Call>, Weights),
 }
 
-/// An entry with what it gathers.
+/// An entry with its collected state.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub entry: Entry,
@@ -159,12 +159,12 @@ impl Table {
         self.rows.iter().flatten()
     }
 
-    /// The places of rows, some of which are empty. A row keeps its place.
+    /// Returns the places of rows, some of which are empty. A row keeps its place.
     pub fn places(&self) -> usize {
         self.rows.len()
     }
 
-    /// The rows at some places.
+    /// Returns the rows at some places.
     pub fn rows_at(&self, places: Range<usize>) -> impl Iterator<Item = &Row> {
         self.rows.get(places).into_iter().flatten().flatten()
     }
@@ -189,7 +189,7 @@ impl Table {
     }
 
     fn identify(&self, info: &TableInfo, key: &[Match], priority: i32) -> Result<(NormalKey, i32)> {
-        let key = normalise(info, key)?;
+        let key = normalize(info, key)?;
         if !self.index.ordered() && priority != 0 {
             return Err(ControlError::InvalidArgument(format!(
                 "table {} has no ternary, range or optional field; leave the priority out",

@@ -18,7 +18,7 @@ impl FromIterator<u32> for Weights {
 }
 
 impl Weights {
-    /// The index of the weight that a hash selects.
+    /// Returns the index of the weight that a hash selects.
     pub fn select(&self, hash: u64) -> Option<usize> {
         let slot = hash.checked_rem(*self.ends.last()?)?;
         Some(self.ends.partition_point(|end| *end <= slot))

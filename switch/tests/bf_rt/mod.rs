@@ -127,7 +127,7 @@ fn document(tables: &[Value]) -> String {
     json!({"schema_version": "1.0.0", "tables": tables, "learn_filters": []}).to_string()
 }
 
-/// What p4c would print for the program.
+/// Returns the `bf-rt.json` that p4c would generate for the program.
 pub fn bf_rt(schema: &Schema) -> String {
     let info = schema.info();
     let tables = info.tables.iter().map(|found| table(schema, found));

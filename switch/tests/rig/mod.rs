@@ -26,7 +26,7 @@ pub const CPU_PORT: Port = Port(510);
 /// Longer than anything here takes; only a failure waits for it.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Keeps what leaves by ports, sends on what goes to the controller.
+/// Keeps the frames that leave by ports, and forwards those to the controller.
 pub struct Wires {
     sent: Vec<(u32, Vec<u8>)>,
     to_controller: mpsc::Sender<ports::Event>,
@@ -89,7 +89,7 @@ impl Rig {
         Rig { address, switch, wires, started, _stop: stop }
     }
 
-    /// Sends a frame in by a port; what came out by then.
+    /// Sends a frame to a port. Returns the output frames so far.
     pub fn send(&self, port: u32, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
         let now_us = self.started.elapsed().as_micros() as u64;
         let mut wires = self.wires.lock().unwrap();
@@ -101,26 +101,26 @@ impl Rig {
         Target { election: Some(ElectionId(election)), ..Target::new(&self.address, DEVICE) }
     }
 
-    /// A primary client, the program not loaded yet.
+    /// Returns a primary client, the program not loaded yet.
     pub async fn client(&self) -> Client {
         let client = Client::connect(self.target(1)).await.unwrap();
         client.wait_primary(PATIENCE).await.unwrap();
         client
     }
 
-    /// A primary client with the program loaded.
+    /// Returns a primary client with the program loaded.
     pub async fn loaded(&self) -> Client {
         let client = self.client().await;
         client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline())).await.unwrap();
         client
     }
 
-    /// A client that sends what it is given.
+    /// Returns a client that sends requests unchanged.
     pub async fn raw(&self) -> P4RuntimeClient<Channel> {
         P4RuntimeClient::new(self.channel().await)
     }
 
-    /// A connection of its own.
+    /// Returns a connection of its own.
     pub async fn channel(&self) -> Channel {
         connect_channel(&self.address, &Security::default(), PATIENCE).await.unwrap()
     }
@@ -134,7 +134,7 @@ pub fn pipeline() -> Pipeline {
     Pipeline { p4info: schema().info().clone(), device_config: JSON.to_vec(), cookie: Some(42) }
 }
 
-/// The program with a register array of that many cells.
+/// Returns the program with a register array of that many cells.
 pub fn with_cells(cells: usize) -> Pipeline {
     let mut json: serde_json::Value = serde_json::from_slice(JSON).unwrap();
     json["register_arrays"][0]["size"] = cells.into();
@@ -144,7 +144,7 @@ pub fn with_cells(cells: usize) -> Pipeline {
     made
 }
 
-/// The code of the first failed update, or of the call.
+/// Returns the code of the first failed update, or of the call.
 pub fn code(result: Result<(), ClientError>) -> Code {
     match result {
         Ok(()) => Code::Ok,
@@ -171,7 +171,7 @@ pub async fn next(events: &mut mpsc::Receiver<Event>) -> Event {
     soon(events.recv()).await.expect("the stream is open")
 }
 
-/// An Ethernet frame with the program's body header.
+/// Returns an Ethernet frame with the program's body header.
 pub fn frame(dst: u64, src: u64, a: u32, b: u16, c: u8, d: u8) -> Vec<u8> {
     let mut frame = dst.to_be_bytes()[2..].to_vec();
     frame.extend(&src.to_be_bytes()[2..]);

@@ -8,7 +8,7 @@ use inart_switch::{Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{BitmapIndex, Contributors};
 
-/// Frames that came out, in order.
+/// Output frames, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sent(pub Vec<(u32, Vec<u8>)>);
 
@@ -40,18 +40,18 @@ impl Gradient<'_> {
     }
 }
 
-/// The values of an INART frame.
+/// Returns the values of an INART frame.
 pub fn values(frame: &[u8]) -> Vec<i32> {
     frame[44..].chunks_exact(4).map(|word| i32::from_be_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-/// The port of a worker.
+/// Returns the port of a worker.
 pub fn port_of(worker: u16) -> Port {
     Port(1 + u32::from(worker))
 }
 
-/// A switch that adds the frames of so many workers, each on [`port_of`] it, and sends sums out of port 100.
-/// Any worker may be among a frame's contributors.
+/// Returns a switch that adds the frames of `workers` workers, each on [`port_of`] it, and sends sums out of
+/// port 100. Any worker may be among a frame's contributors.
 pub fn aggregating_switch(program: Arc<Program>, workers: u16) -> Switch {
     switch_of(program, workers, |_, everybody| everybody)
 }

@@ -1,6 +1,6 @@
-//! The programs for Tofino beside that for v1model: the same tables, the same random frames, the same answers
-//! but for the rules that are others on the chip. Several jobs, slots, plan versions and runs; trunks, paths
-//! that cross the switch twice, results; repeats, old frames, overflows, forged frames.
+//! The programs for Tofino compared with that for v1model: the same tables, the same random frames, the same
+//! answers except for the rules that differ on the chip. Several jobs, slots, plan versions and runs; trunks,
+//! paths that cross the switch twice, results; repeats, old frames, overflows, forged frames.
 
 mod network;
 mod pair;
@@ -21,10 +21,10 @@ use self::pair::Pair;
 use self::rule::Rule;
 use self::traffic::arrival;
 
-/// Sequences of frames for each variant, unless `PROPTEST_CASES` says another number.
+/// Sequences of frames for each variant, unless `PROPTEST_CASES` sets another number.
 const CASES: u32 = 200;
 
-/// How often each rule was needed for random frames, which are the same each time.
+/// Returns how often each rule was needed for random frames, which are the same each time.
 fn feed(variant: Variant) -> BTreeMap<Rule, u64> {
     let compile = |json: &[u8]| Program::compile(json).expect("it compiles");
     let v1model = compile(&inart_p4::artifact(variant.values).json);

@@ -1,4 +1,4 @@
-//! The tables of the switch under test, and who sends what to it.
+//! Tables of the switch under test, and its senders.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use inart_wire::{BitmapIndex, Contributors, MacAddr};
 /// Slots of a range; a window's chunks of one shard.
 pub const WINDOW: u32 = 4;
 
-/// Someone who sends gradients or partials, rightly.
+/// A valid sender of gradients or partials.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
     pub job: u16,
     pub shard: u16,
     pub worker: u16,
-    /// Port that its frames come in by.
+    /// Ingress port of its frames.
     pub port: u16,
     /// Workers in its frames: itself, or all that the switch behind the port has summed.
     pub members: u64,
@@ -58,16 +58,16 @@ const fn sender(job: u16, shard: u16, worker: u16, port: u16, members: u64) -> S
     Sender { job, shard, worker, port, members }
 }
 
-/// All of them.
+/// Returns all of them.
 pub fn senders() -> Vec<Sender> {
     SENDERS.into_iter().chain([ALONE]).collect()
 }
 
-/// Where results of a shard come in, in plan version 1, and the group they go to.
+/// Ingress port of the results of a shard, in plan version 1, and their group.
 pub const RESULTS: [(u16, u16, u16, u16); 2] = [(1, 0, 20, 1), (2, 0, 22, 2)];
 const GROUPS: [(u16, &[u16]); 3] = [(1, &[1, 2, 3, 4, 20]), (2, &[5, 6, 7, 8]), (3, &[1, 2, 5, 9, 20, 30])];
 const FLOOD_GROUP: u16 = 3;
-/// An address at port 2, one that is refused, and one that nobody has.
+/// An address at port 2, a rejected one, and an unused one.
 pub const ADDRESSES: [[u8; 6]; 3] = [[2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 0xee], [2, 0, 0, 0, 0, 0x77]];
 const TRUNKS: [u16; 2] = [30, 31];
 
@@ -107,7 +107,7 @@ fn steer(sender: Sender, plan_version: u16) -> (SteerKey, SteerAction) {
     (key, SteerAction::Add { port: port(out), slots, members, expected: bits(expected) })
 }
 
-/// What is in the tables.
+/// Returns the contents of the tables.
 fn tables() -> SwitchTables {
     let again = SENDERS.iter().filter(|sender| (sender.job, sender.shard) == (1, 0));
     let again = again.map(|sender| steer(*sender, 2));
@@ -153,7 +153,7 @@ pub fn write(switch: &mut Switch) {
     }
 }
 
-/// The slot of a gradient or partial that is added, and the members of its entry.
+/// Returns the slot of a gradient or partial that is added, and the members of its entry.
 pub fn slot_of(
     (plan_version, job, shard, worker): (u16, u16, u16, u16),
     ingress: u16,

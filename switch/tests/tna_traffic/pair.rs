@@ -1,5 +1,5 @@
 //! One program on both architectures, fed the same frames. Their answers may differ by the rules of
-//! docs/protocol/tofino.md only: [`Pair::reason`] is the one place that says when.
+//! docs/protocol/tofino.md only: [`Pair::reason`] is the one place that decides when.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::network::{self, slot_of};
 use super::rule::Rule;
 use super::traffic::{Arrival, BYPASS, GRADIENT, HEADER, Header, OVERFLOW, PARTIAL, STICKY};
 
-/// What a switch did with a frame.
+/// Reaction of a switch to a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Answer {
-    /// What came out, by port.
+    /// Output, by port.
     out: Vec<(u32, Vec<u8>)>,
     drops: BTreeMap<usize, u64>,
     outcome: Option<Outcome>,
@@ -30,7 +30,7 @@ impl Sink for Sent {
     }
 }
 
-/// The packets of a counter; of both controls together, if both have it.
+/// Returns the packets of a counter; of both controls together, if both have it.
 fn counted(switch: &Switch, name: &str) -> Vec<u64> {
     let cells = |control| switch.counters(&format!("{control}.{name}")).ok();
     let ingress = cells("InArtIngress").expect("it is there").iter().map(|cell| cell.packets);
@@ -55,10 +55,10 @@ fn answer(switch: &mut Switch, arrival: &Arrival) -> Answer {
     Answer { out: sent.0, drops, outcome }
 }
 
-/// What is known of a slot.
+/// Known state of a slot.
 #[derive(Default)]
 struct Slot {
-    /// By which rules the two switches hold different things in it.
+    /// Rules by which the two switches have different contents in it.
     differs: BTreeSet<Rule>,
     /// Tags that it may hold on either, with their marks.
     tags: Vec<(u32, (u16, u32))>,
@@ -72,10 +72,10 @@ pub struct Pair {
     v1model: Switch,
     tna: Switch,
     frame_bytes: usize,
-    /// How often a frame that is added passes the chip.
+    /// Passes of an added frame through the chip.
     passes: usize,
     slots: BTreeMap<u32, Slot>,
-    /// How often an answer differed by each rule.
+    /// Number of answers that differed, by rule.
     pub needed: BTreeMap<Rule, u64>,
 }
 
@@ -113,7 +113,7 @@ impl Pair {
         Ok(())
     }
 
-    /// The rule by which the answers may differ as they do.
+    /// Returns the rule by which the answers may differ as they do.
     fn reason(&self, arrival: &Arrival, v1model: &Answer, tna: &Answer) -> Option<Rule> {
         use Outcome::{DuplicateIgnored, FormatMismatch, PartialOverlap, Repeated, SlotClaimed, Stale};
         let size = arrival.bytes.len() != self.frame_bytes;
@@ -133,7 +133,7 @@ impl Pair {
         match (v1model.outcome?, tna.outcome?) {
             (_, PartialOverlap) if members & !header.contributors != 0 => Some(Rule::Units),
             (_, FormatMismatch | Stale) if other_tag => Some(Rule::Marks),
-            // Which of them leaves is not said, but what leaves is the same.
+            // The outcome is unspecified, but the output is the same.
             (Repeated, DuplicateIgnored) | (DuplicateIgnored, Repeated) => Some(Rule::Parity),
             // Since some frame before, the slots differ; until both take it over.
             (SlotClaimed, SlotClaimed) => None,
@@ -159,7 +159,7 @@ impl Pair {
         if summed { slot_of(worker, port, header.sequence) } else { None }
     }
 
-    /// What the frame has made different in its slot, or the same again.
+    /// Records the rules by which the frame has made its slot differ, or has made it equal again.
     fn remember(&mut self, arrival: &Arrival, v1model: &Answer, tna: &Answer, reason: Option<Rule>) {
         use Outcome::{Added, Completed, DuplicateIgnored, Repeated, SlotClaimed};
         let Some(header) = Header::of(&arrival.bytes) else { return };
@@ -175,7 +175,7 @@ impl Pair {
             slot.tags.push((header.mark(), tag));
         }
         if (v1model.outcome, tna.outcome) == (Some(SlotClaimed), Some(SlotClaimed)) {
-            // What a frame of the wrong size brought into the slot of the first pass stays until that slot is
+            // The effect of a frame of the wrong size on the slot of the first pass stays until that slot is
             // taken over, too.
             let same = slot.oversized.is_some_and(|(of, sequence)| of == tag && sequence == header.sequence);
             slot.differs.retain(|rule| same && *rule == Rule::Size);
@@ -194,8 +194,8 @@ impl Pair {
     }
 }
 
-/// Whether the frames are the same but for these flags, and for values at a limit, which the chip keeps and
-/// marks; what v1model marks is marked.
+/// Returns whether the frames are equal except for these flags, and for values at a limit, which the chip
+/// keeps and marks; values that v1model marks are marked.
 fn is_limit(v1model: &Answer, tna: &Answer, flags: u8) -> bool {
     let header = |frame: &[u8]| {
         let mut header = frame[..HEADER].to_vec();
@@ -208,7 +208,7 @@ fn is_limit(v1model: &Answer, tna: &Answer, flags: u8) -> bool {
         })
 }
 
-/// Whether the frames are the same but for flags that a slot keeps.
+/// Returns whether the frames are the same but for flags that a slot keeps.
 fn is_flags(v1model: &Answer, tna: &Answer) -> bool {
     let frames = |answer: &Answer| {
         let mut out = answer.out.clone();

@@ -1,4 +1,4 @@
-//! Random frames: sound ones most often, and whatever else may come.
+//! Random frames: valid ones most often, and arbitrary others.
 
 use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ pub const HEADER: usize = 44;
 /// Runs of a job: the second has, in plan version 2, the mark that the first has in plan version 1.
 const RUN: u32 = 0x0a0b_0c0d;
 
-/// A frame and the port by which it comes.
+/// A frame and its ingress port.
 #[derive(Clone)]
 pub struct Arrival {
     pub port: u16,
@@ -51,7 +51,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// That of an INART frame, if it is one.
+    /// Returns that of an INART frame, if it is one.
     pub fn of(frame: &[u8]) -> Option<Self> {
         let at = |from: usize, bytes: usize| {
             frame[from..from + bytes].iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
@@ -87,7 +87,7 @@ impl Header {
         bytes
     }
 
-    /// The mark of its tag: the CRC-32 of IEEE 802.3.
+    /// Returns the mark of its tag: the CRC-32 of IEEE 802.3.
     pub fn mark(&self) -> u32 {
         let mut tag = [self.plan_version, self.job, self.shard].map(u16::to_be_bytes).concat();
         tag.push(self.group);
@@ -99,8 +99,8 @@ impl Header {
         !crc
     }
 
-    /// The same header in the plan version's run with that mark: where a CRC is linear, and the incarnation
-    /// comes last, its bits are found one by one.
+    /// Returns the header in the plan version's run with that mark: since a CRC is linear, and the
+    /// incarnation is last, its bits are found one by one.
     fn with_mark(mut self, mark: u32) -> Self {
         let mut at = |incarnation| {
             self.incarnation = incarnation;
@@ -136,7 +136,7 @@ fn values(n: usize) -> impl Strategy<Value = Vec<i32>> {
     ]
 }
 
-/// A gradient or partial, nearly always of a sender at its own port.
+/// Returns a gradient or partial, nearly always of a sender at its own port.
 fn summed(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     let flags = prop_oneof![
         10 => Just(0),
@@ -154,7 +154,7 @@ fn summed(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
         prop_oneof![16 => Just(n.get() as u16), 1 => 1..=n.get() as u16],
     );
     let port = prop_oneof![24 => Just(None), 1 => (1..32u16).prop_map(Some)];
-    // Whether a frame by a trunk brings all that are behind it.
+    // Whether a frame from a trunk has all workers behind it.
     let whole = prop_oneof![5 => Just(true), 1 => Just(false)];
     let sender = prop::sample::select(senders());
     (sender, sequence, flags, tag, shape, (port, whole), values(n.get())).prop_map(
@@ -188,7 +188,7 @@ fn summed(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     )
 }
 
-/// A result, a message, or ordinary traffic.
+/// Returns a result, a message, or ordinary traffic.
 fn switched(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     let kind = prop_oneof![2 => Just(RESULT), 1 => Just(4u8), 1 => Just(5u8), 1 => Just(0u8)];
     let from = prop::sample::select(RESULTS.to_vec());
@@ -221,15 +221,15 @@ fn switched(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     )
 }
 
-/// What is forged in a frame.
+/// Forged part of a frame.
 #[derive(Clone, Debug)]
 enum Forgery {
     Nothing,
     /// A byte.
     Byte(usize, u8),
-    /// Its end is cut, or more follows.
+    /// Cut or extended end.
     Length(usize),
-    /// It comes behind VLAN tags.
+    /// VLAN tags.
     Tags(Vec<u16>),
 }
 
@@ -246,7 +246,7 @@ fn forgery() -> impl Strategy<Value = Forgery> {
     ]
 }
 
-/// Any frame.
+/// Returns any frame.
 pub fn arrival(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     let frame = prop_oneof![8 => summed(n).boxed(), 1 => switched(n).boxed()];
     (frame, forgery()).prop_map(|(mut arrival, forgery)| {

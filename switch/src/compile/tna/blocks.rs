@@ -1,4 +1,4 @@
-//! The parts of a program: which parser and controls make up each pipe, and what their parameters are.
+//! Parts of a program: the parser and controls of each pipe, and the roles of their parameters.
 
 use std::collections::HashMap;
 
@@ -36,10 +36,10 @@ pub(super) struct Pipe<'v> {
     pub egress: Half<'v>,
 }
 
-/// Finds what a program's `main` consists of.
+/// Finds the pipes of a program's `main`.
 ///
 /// # Errors
-/// If there is no `main` of TNA's or T2NA's `Switch`.
+/// Returns an error if the program has no `main` of TNA's or T2NA's `Switch`.
 pub(super) fn pipes<'v>(program: Node<'v>) -> Result<Vec<Pipe<'v>>> {
     let objects = program.list("objects");
     let named: HashMap<&str, Node<'v>> = objects.iter().map(|object| (object.name(), *object)).collect();
@@ -65,7 +65,7 @@ struct Finder<'v> {
 }
 
 impl<'v> Finder<'v> {
-    /// The name of the type that an instance or a constructor call makes.
+    /// Returns the name of the type that an instance or a constructor call makes.
     fn package(&self, node: Node<'v>) -> &'v str {
         let ty = node.get("constructedType").or_else(|| node.get("type"));
         let base = ty.and_then(|ty| ty.get("baseType")).or(ty);
@@ -105,12 +105,12 @@ impl<'v> Finder<'v> {
     }
 }
 
-/// A block's parameters.
+/// Returns a block's parameters.
 pub(super) fn parameters(block: Node<'_>) -> Vec<Node<'_>> {
     block.get("type").and_then(|ty| ty.get("applyParams")).map_or(Vec::new(), |list| list.list("parameters"))
 }
 
-/// What a parameter is for, the same for all blocks of a half: `hdr`, `md`, or one of the intrinsic ones.
+/// Returns the role of a parameter, the same for all blocks of a half: `hdr`, `md`, or an intrinsic one.
 pub(super) fn role<'v>(block: Node<'v>, position: usize, parameter: Node<'v>) -> &'v str {
     let ty = parameter.get("type").and_then(Node::path).unwrap_or_default();
     let rest = ["ingress_intrinsic_metadata", "egress_intrinsic_metadata"]

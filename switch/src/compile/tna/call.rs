@@ -54,14 +54,14 @@ impl<'v> Lowering<'_, 'v> {
         !matches!(thing, super::thing::Thing::Nothing)
     }
 
-    /// The value of an argument.
+    /// Returns the value of an argument.
     pub(super) fn argument(&mut self, node: Node<'v>, position: usize) -> Result<(Expr, Type<'v>)> {
         let given = super::lowering::arguments(node).get(position).copied();
         let given = given.ok_or_else(|| node.problem(format!("argument {} is missing", position + 1)))?;
         self.value(given)
     }
 
-    /// An argument in a word that lasts; at most 64 bits.
+    /// Returns an argument in a word that lasts; at most 64 bits.
     pub(super) fn argument_word(&mut self, node: Node<'v>, position: usize) -> Result<u32> {
         let (expr, _) = self.argument(node, position)?;
         let word = self.hidden_word();
@@ -114,7 +114,7 @@ impl<'v> Lowering<'_, 'v> {
         Ok(Some((table, slot)))
     }
 
-    /// The number that an applied table leaves for an action.
+    /// Returns the number that an applied table leaves for an action.
     pub(super) fn action_number(&self, table: Node<'v>, label: Node<'v>) -> Result<u64> {
         let name = label.path().unwrap_or_default();
         let action = self.known(name).and_then(|action| self.declared.actions.get(&action.id()));
@@ -242,7 +242,7 @@ impl<'v> Lowering<'_, 'v> {
                 self.b.emit(Op::Verify { a, error });
                 Ok(Eval::Nothing)
             }
-            // What is not written any more need not be invalid for this switch.
+            // A header that is no longer written need not be invalid for this switch.
             "invalidate" => Ok(Eval::Nothing),
             "static_assert" | "log_msg" => Ok(Eval::Nothing),
             _ => Err(node.problem(format!("the function {name:?} is not supported"))),

@@ -30,7 +30,7 @@ impl<'v> Place<'v> {
         [self.half.parser, self.half.control, self.half.deparser]
     }
 
-    /// A block's parameters by name.
+    /// Returns a block's parameters by name.
     pub fn parameters(&self, block: Node<'v>) -> HashMap<&'v str, Thing<'v>> {
         let parameters = blocks::parameters(block).into_iter().enumerate();
         parameters
@@ -42,7 +42,7 @@ impl<'v> Place<'v> {
     }
 }
 
-/// What is declared, and where.
+/// Declarations, and their locations.
 #[derive(Debug)]
 pub(super) struct Declarations<'v> {
     pub document: Document,
@@ -104,7 +104,7 @@ pub(super) fn declare<'v>(program: Node<'v>, types: &Types<'v>) -> Result<Declar
 }
 
 impl<'v> Declarations<'v> {
-    /// The place of a half; the same one if another pipe has the same blocks.
+    /// Returns the place of a half; the same one if another pipe has the same blocks.
     fn place(&mut self, gress: Gress, half: Half<'v>) -> usize {
         let ids = |half: &Half<'v>| [half.parser.id(), half.control.id(), half.deparser.id()];
         let known =
@@ -157,7 +157,7 @@ impl<'v> Declarations<'v> {
         Ok(())
     }
 
-    /// A parser's or control's own instances, actions and tables.
+    /// Declares a parser's or control's own instances, actions and tables.
     fn block(&mut self, place: usize, block: Node<'v>, types: &Types<'v>) -> Result<()> {
         let mut locals = block.list("controlLocals");
         locals.extend(block.list("parserLocals"));
@@ -288,7 +288,7 @@ impl<'v> Declarations<'v> {
         Ok(())
     }
 
-    /// An instance of an extern: arrays, or a number. `rows` is the size of direct registers.
+    /// Declares an instance of an extern: arrays, or a number. `rows` is the size of direct registers.
     fn resource(&mut self, node: Node<'v>, types: &Types<'v>, rows: usize) -> Result<()> {
         let given = arguments(node);
         let size = || {
@@ -375,7 +375,7 @@ impl<'v> Declarations<'v> {
     }
 }
 
-/// The type of a table's key, which names a place or asks whether a header is valid.
+/// Returns the type of a table's key, which names a field or the validity of a header.
 fn key_type<'v>(node: Node<'v>, scope: &HashMap<&'v str, Thing<'v>>, types: &Types<'v>) -> Option<Type<'v>> {
     if let Some(ty) = node.get("type").and_then(|ty| types.resolve(ty).ok())
         && ty.scalar().is_some()

@@ -1,4 +1,4 @@
-//! Copies that leave by another way: mirrored, resubmitted, or to the control plane.
+//! Copies for other destinations: mirrored, resubmitted, or to the control plane.
 
 use super::expr::Eval;
 use super::lowering::{Lowering, arguments, extern_of};

@@ -14,7 +14,7 @@ use crate::wide::WideBin;
 /// Operators may nest so deeply.
 pub(super) const MAX_DEPTH: u32 = 2_000;
 
-/// What an expression is.
+/// A lowered expression.
 #[derive(Debug, Clone)]
 pub(super) enum Eval<'v> {
     Value(Expr, Type<'v>),
@@ -29,12 +29,12 @@ pub(super) fn truth(kind: Kind) -> Expr {
     Expr { kind, range: TRUTH }
 }
 
-/// All ones.
+/// Returns all ones.
 fn mask(bits: u32) -> Expr {
     Expr::int((BigInt::from(1) << bits) - 1)
 }
 
-/// The value in the range of its type: the low bits of what was computed.
+/// Returns the value in the range of its type: the low bits of the computed value.
 pub(super) fn wrap(expr: Expr, ty: Type<'_>) -> Expr {
     let Some((bits, signed)) = ty.scalar() else { return expr };
     let allowed = if signed { signed_range(bits) } else { unsigned_range(bits) };
@@ -51,7 +51,7 @@ pub(super) fn wrap(expr: Expr, ty: Type<'_>) -> Expr {
     }
 }
 
-/// The bits of a value from `low` on, as an unsigned number.
+/// Returns the bits of a value from `low` on, as an unsigned number.
 pub(super) fn bits_of(expr: Expr, low: u32, bits: u32) -> Expr {
     let shifted = if low == 0 { expr } else { binary(WideBin::Shr, expr, Expr::int(low.into())) };
     wrap(shifted, Type::Bits { bits, signed: false })
@@ -61,7 +61,7 @@ pub(super) fn bits_of(expr: Expr, low: u32, bits: u32) -> Expr {
 type FieldOf<'v> = (Field, Option<(u32, u32)>, Type<'v>);
 
 impl<'v> Lowering<'_, 'v> {
-    /// An expression that must be a value.
+    /// Returns an expression that must be a value.
     pub(super) fn value(&mut self, node: Node<'v>) -> Result<(Expr, Type<'v>)> {
         match self.eval(node)? {
             Eval::Value(expr, ty) => Ok((expr, ty)),
@@ -69,7 +69,7 @@ impl<'v> Lowering<'_, 'v> {
         }
     }
 
-    /// An expression of any kind.
+    /// Returns an expression of any kind.
     pub(super) fn eval(&mut self, node: Node<'v>) -> Result<Eval<'v>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -161,7 +161,7 @@ impl<'v> Lowering<'_, 'v> {
         })
     }
 
-    /// The thing that a path or a chain of members names, if it is one.
+    /// Returns the object that a path or a chain of members names, if any.
     pub(super) fn thing(&self, node: Node<'v>) -> Option<Thing<'v>> {
         match node.kind() {
             "PathExpression" => self.find(node.path()?),
@@ -218,7 +218,7 @@ impl<'v> Lowering<'_, 'v> {
         }
     }
 
-    /// A header's field.
+    /// Returns a header's field.
     pub(super) fn header_field(
         &self,
         header: &HeaderExpr,
@@ -261,7 +261,7 @@ impl<'v> Lowering<'_, 'v> {
                 Eval::Value(truth(Kind::IsNonZero(Box::new(a))), to)
             }
             (Eval::Value(a, _), to) => Eval::Value(wrap(a, to), to),
-            // A list that becomes a struct, say.
+            // For example, a list that becomes a struct.
             (other, _) => other,
         })
     }
@@ -326,7 +326,7 @@ impl<'v> Lowering<'_, 'v> {
     }
 }
 
-/// The nearest value in the range of the type.
+/// Returns the nearest value in the range of the type.
 fn saturate(expr: Expr, ty: Type<'_>) -> Expr {
     match ty.scalar() {
         Some((bits, true)) => Expr { kind: Kind::ClampToS(bits, Box::new(expr)), range: signed_range(bits) },
@@ -337,7 +337,7 @@ fn saturate(expr: Expr, ty: Type<'_>) -> Expr {
     }
 }
 
-/// The lowest bit of a slice, and its width.
+/// Returns the lowest bit of a slice, and its width.
 pub(super) fn slice_bounds(node: Node<'_>) -> Result<(u32, u32)> {
     let bound = |key: &str| node.get(key).and_then(|bound| bound.number("value"));
     match (bound("e1"), bound("e2")) {

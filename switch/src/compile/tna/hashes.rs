@@ -14,7 +14,7 @@ use crate::p4ir::Node;
 use crate::program::{ArchOp, Calculation, CalculationInput, Place};
 
 impl<'v> Lowering<'_, 'v> {
-    /// The values that data consists of, in order; their bits together.
+    /// Returns the values that data consists of, in order; their bits together.
     pub(super) fn inputs(
         &mut self,
         data: Eval<'v>,
@@ -59,7 +59,7 @@ impl<'v> Lowering<'_, 'v> {
         }
     }
 
-    /// An argument's values.
+    /// Returns an argument's values.
     pub(super) fn data(&mut self, node: Node<'v>, position: usize) -> Result<(Vec<CalculationInput>, u32)> {
         let given = arguments(node).get(position).copied();
         let given = given.ok_or_else(|| node.problem(format!("argument {} is missing", position + 1)))?;
@@ -109,7 +109,7 @@ impl<'v> Lowering<'_, 'v> {
         Ok(Eval::Value(Expr::field(Field { place, bits, signed: false }), ty))
     }
 
-    /// The algorithm of a hash, and the width of its polynomial if it has one.
+    /// Returns the algorithm of a hash, and the width of its polynomial if it has one.
     fn algorithm(&mut self, instance: Node<'v>) -> Result<(Algorithm, Option<u32>)> {
         let given = arguments(instance);
         let algorithm = given.first().and_then(|given| given.text("member")).unwrap_or_default();
@@ -132,7 +132,7 @@ impl<'v> Lowering<'_, 'v> {
         }
     }
 
-    /// A hash by a polynomial of the program's own.
+    /// Returns a hash by a polynomial of the program's own.
     fn custom(&mut self, instance: Node<'v>) -> Result<(Algorithm, Option<u32>)> {
         let bad = || instance.problem("a custom hash needs a CRCPolynomial of constants, 1 to 64 bits wide");
         let polynomial = arguments(instance).get(1).and_then(|given| given.path());
@@ -149,13 +149,13 @@ impl<'v> Lowering<'_, 'v> {
             u64::try_from(value).map_err(|_| bad())
         };
         let (reflected, last) = (reversed.flag("value"), number(last)?);
-        // The last step comes before the remainder is reversed.
+        // The last step precedes the reversal of the remainder.
         let last = if reflected { last.reverse_bits() >> (64 - width) } else { last };
         let crc = Crc::new(width, number(coefficients)?, number(initial)?, last, reflected);
         Ok((Algorithm::Crc(Box::new(crc)), extended.flag("value").then_some(width)))
     }
 
-    /// The word that holds a unit's present value; a checksum's is the ones' complement sum so far.
+    /// Returns the word that holds a unit's present value; a checksum's is the ones' complement sum so far.
     pub(super) fn unit(&mut self, instance: Node<'v>) -> Word {
         if let Some(&word) = self.units.get(&instance.id()) {
             return word;
@@ -182,7 +182,7 @@ impl<'v> Lowering<'_, 'v> {
                 Ok(Eval::Nothing)
             }
             "subtract_all_and_deposit" => {
-                // The checksum and what it covers were subtracted: what is left is the rest's share.
+                // The checksum and the covered fields were subtracted: the remainder is the rest's share.
                 let to = arguments(node).first().copied();
                 let to = to.ok_or_else(|| node.problem("a target is needed"))?;
                 self.assign_to(to, given(sum))?;
@@ -216,7 +216,7 @@ impl<'v> Lowering<'_, 'v> {
         }
     }
 
-    /// An 8-bit signed counter.
+    /// Returns an 8-bit signed counter.
     pub(super) fn parser_counter(
         &mut self,
         node: Node<'v>,

@@ -1,4 +1,4 @@
-//! What lowering a block needs to know: the code so far, the names in scope, the declared instances.
+//! Context for lowering a block: the code so far, the names in scope, the declared instances.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ pub(super) struct Lowering<'d, 'v> {
     pub scopes: Vec<HashMap<&'v str, Thing<'v>>>,
     pub slots: HashMap<u32, TableSlot>,
     pub depth: u32,
-    /// Where the parser's states go that reject a packet.
+    /// Jumps of the parser's states that reject a packet.
     pub reject: Pc,
     /// Checksums and parser counters: the word that holds the present value, by node.
     pub units: HashMap<u64, Word>,
@@ -55,12 +55,12 @@ pub(super) struct Lowering<'d, 'v> {
 }
 
 impl<'v> Lowering<'_, 'v> {
-    /// A variable in scope.
+    /// Returns a variable in scope.
     pub fn find(&self, name: &str) -> Option<Thing<'v>> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name)).cloned()
     }
 
-    /// An instance, table or action by name.
+    /// Returns an instance, table or action by name.
     pub fn known(&self, name: &str) -> Option<Node<'v>> {
         self.known.iter().rev().find_map(|known| known.get(name)).copied()
     }
@@ -71,13 +71,13 @@ impl<'v> Lowering<'_, 'v> {
         }
     }
 
-    /// Brings a variable into scope that was declared before.
+    /// Binds a previously declared variable in the scope.
     pub fn bind_declared(&mut self, node: Node<'v>) {
         let thing = self.declared.variables.get(&node.id()).cloned().unwrap_or(Thing::Nothing);
         self.bind(node.name(), thing);
     }
 
-    /// A place that holds its value from statement to statement, but not from packet to packet.
+    /// Returns a place that holds its value from statement to statement, but not from packet to packet.
     pub fn hidden(&mut self, bits: u32, signed: bool, at: Node<'v>) -> Result<Field> {
         let place = self.b.layout.allocate(bits, signed, &at.place())?;
         if let Place::Word { word, .. } = place {
@@ -99,7 +99,7 @@ impl<'v> Lowering<'_, 'v> {
         self.b.emit(Op::Un { op: Un::Move, d, a });
     }
 
-    /// Lets jumps go to the next operation.
+    /// Patches jumps to go to the next operation.
     pub fn land(&mut self, jumps: impl IntoIterator<Item = usize>) {
         let here = self.b.pc();
         for at in jumps {
@@ -115,7 +115,7 @@ impl<'v> Lowering<'_, 'v> {
         self.b.code.len() - 1
     }
 
-    /// Where an applied table leaves its outcome.
+    /// Word in which an applied table leaves its outcome.
     pub fn slot(&mut self, index: u32) -> TableSlot {
         if let Some(&slot) = self.slots.get(&index) {
             return slot;
@@ -125,26 +125,26 @@ impl<'v> Lowering<'_, 'v> {
         slot
     }
 
-    /// The width of a type that has one.
+    /// Returns the width of a type that has one.
     pub fn width(&self, ty: Node<'v>) -> Option<u32> {
         self.types.resolve(ty).ok().and_then(Type::scalar).map(|scalar| scalar.0)
     }
 
-    /// The type with which an instance was made, as the arguments of its generic type.
+    /// Returns the type with which an instance was made, as the arguments of its generic type.
     pub fn type_arguments(&self, instance: Node<'v>) -> Result<Vec<Type<'v>>> {
         let arguments = instance.get("type").map_or(Vec::new(), |ty| ty.list("arguments"));
         arguments.into_iter().map(|argument| self.types.resolve(argument)).collect()
     }
 }
 
-/// The name of the extern that an instance is of.
+/// Returns the name of the extern that an instance is of.
 pub(super) fn extern_of(instance: Node<'_>) -> &str {
     let ty = instance.get("type");
     let base = ty.and_then(|ty| ty.get("baseType")).or(ty);
     base.and_then(Node::path).unwrap_or_default()
 }
 
-/// An instance's constructor arguments.
+/// Returns an instance's constructor arguments.
 pub(super) fn arguments(node: Node<'_>) -> Vec<Node<'_>> {
     node.list("arguments").into_iter().filter_map(|argument| argument.get("expression")).collect()
 }

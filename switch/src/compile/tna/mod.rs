@@ -45,7 +45,7 @@ const ERRORS: crate::program::ErrorCodes = crate::program::ErrorCodes {
 pub(super) fn compile(text: &[u8], effort: &Effort<'_>) -> Result<Program> {
     let value = p4ir::parse(text)?;
     let program = Graph::new(&value, effort).and_then(|graph| lower_program(graph.root(), effort));
-    // What the compiler found missing may have been missing for lack of steps.
+    // The error may be a consequence of the exhausted step budget.
     effort.check()?;
     program
 }
@@ -146,7 +146,7 @@ fn actions<'v>(lowering: &mut Lowering<'_, 'v>, locals: &[Node<'v>]) -> Result<(
     Ok(())
 }
 
-/// What a block starts with: variables' first values, and units at zero.
+/// Emits the start of a block: variables' first values, and units at zero.
 fn prologue<'v>(lowering: &mut Lowering<'_, 'v>, locals: &[Node<'v>]) -> Result<()> {
     for local in locals {
         match local.kind() {
@@ -161,7 +161,7 @@ fn prologue<'v>(lowering: &mut Lowering<'_, 'v>, locals: &[Node<'v>]) -> Result<
     Ok(())
 }
 
-/// The word of a value of an intrinsic struct, if the program has it.
+/// Returns the word of a value of an intrinsic struct, if the program has it.
 fn word(lowering: &Lowering<'_, '_>, half: &Half<'_>, name: &str) -> Option<Word> {
     match lowering.field(&half.pool, name).ok()?.place {
         Place::Word { word, .. } => Some(word),
@@ -169,7 +169,7 @@ fn word(lowering: &Lowering<'_, '_>, half: &Half<'_>, name: &str) -> Option<Word
     }
 }
 
-/// The header of intrinsic metadata: its number of bytes, and where a field lies in it.
+/// Returns the header of intrinsic metadata: its number of bytes, and where a field lies in it.
 fn prefix<'v>(lowering: &Lowering<'_, 'v>, name: &str) -> Result<(Node<'v>, u32)> {
     let header = lowering.types.get(name);
     let header =
@@ -234,7 +234,7 @@ fn egress_of<'v>(lowering: &Lowering<'_, 'v>, half: &Half<'v>, code: [Pc; 3]) ->
     })
 }
 
-/// Which of several pipes a port belongs to, of `pipes` that have a program each.
+/// Returns the pipe of a port, of `pipes` that have a program each.
 pub(crate) fn pipe_of(port: u32, pipes: usize) -> usize {
     if pipes <= 1 { 0 } else { (port >> 7) as usize % pipes }
 }

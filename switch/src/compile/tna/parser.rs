@@ -14,7 +14,7 @@ use crate::p4ir::Node;
 use crate::program::{Case, Place, Select};
 use crate::value::{prefix_mask, words_for};
 
-/// What the parser's error is after `reject`: above the bits that the program can see.
+/// Value of the parser's error after `reject`: above the bits that the program can see.
 pub(crate) const REJECTED: u64 = 1 << 32;
 /// `PARSER_ERROR_NO_MATCH`: no case of a select matched.
 pub(super) const NO_MATCH: u64 = 1;
@@ -22,7 +22,7 @@ pub(super) const NO_MATCH: u64 = 1;
 /// A case's values and masks, a word each; or a value set.
 enum Keyset {
     Values(Vec<(u64, u64)>),
-    /// It is compared with so many parts of the key.
+    /// Value set, compared with this number of parts of the key.
     Set(u32, usize),
 }
 
@@ -69,7 +69,7 @@ impl<'v> Lowering<'_, 'v> {
             }
         }
         let start = starts.get("start").copied();
-        let start = start.ok_or_else(|| parser.problem("it has no state \"start\""))?;
+        let start = start.ok_or_else(|| parser.problem("the parser has no state \"start\""))?;
         if let Some(to) = self.b.code[entry].target() {
             *to = start;
         }
@@ -117,7 +117,7 @@ impl<'v> Lowering<'_, 'v> {
         Ok((names, default))
     }
 
-    /// Where a part of the key is when the select runs.
+    /// Returns the place of a part of the key when the select runs.
     fn key_value(&mut self, node: Node<'v>) -> Result<(Place, u32)> {
         let (expr, ty) = self.value(node)?;
         let (bits, signed) = ty.scalar().ok_or_else(|| node.problem("a key needs a width"))?;
@@ -144,7 +144,7 @@ impl<'v> Lowering<'_, 'v> {
             && first.kind() == "PathExpression"
         {
             if others.iter().any(|other| other.kind() != "DefaultExpression") {
-                return Err(node.problem("a value set is the whole key, or its first part beside `_`"));
+                return Err(node.problem("a value set is the whole key, or its first part followed by `_`"));
             }
             return Ok(Keyset::Set(self.value_set(*first)?, 1));
         }
@@ -256,7 +256,7 @@ impl<'v> Lowering<'_, 'v> {
     }
 }
 
-/// A constant's words, most significant first; a negative one as two's complement.
+/// Returns a constant's words, most significant first; a negative one as two's complement.
 pub(super) fn constant_words(value: &num_bigint::BigInt, bits: u32) -> Vec<u64> {
     let ones: num_bigint::BigInt = (num_bigint::BigInt::from(1) << bits) - 1;
     let kept: num_bigint::BigInt = value & ones;

@@ -22,14 +22,14 @@ impl<'v> Lowering<'_, 'v> {
     fn array(&self, names: impl Iterator<Item = String>, instance: Node<'v>) -> Result<u32> {
         let mut names = names;
         let found = names.position(|name| name == instance.full_name());
-        found.map(|index| index as u32).ok_or_else(|| instance.problem("it was not declared"))
+        found.map(|index| index as u32).ok_or_else(|| instance.problem("the register was not declared"))
     }
 
     pub(super) fn counter(&self, instance: Node<'v>) -> Result<u32> {
         self.array(self.b.counters.iter().map(|info| info.name.clone()), instance)
     }
 
-    /// The arrays of a register: one, or one per member of its struct.
+    /// Returns the arrays of a register: one, or one per member of its struct.
     fn registers(&self, instance: Node<'v>) -> Result<Vec<u32>> {
         let name = instance.full_name();
         let of = |known: &str| {
@@ -41,7 +41,7 @@ impl<'v> Lowering<'_, 'v> {
         if found.is_empty() { Err(instance.problem("the register was not declared")) } else { Ok(found) }
     }
 
-    /// The index of the cell that a call means.
+    /// Returns the index of the cell that a call means.
     fn cell_index(&mut self, node: Node<'v>, register: Node<'v>, position: usize) -> Result<Word> {
         if self.watched.contains(&register.id()) {
             let register = self.registers(register)?.first().copied().unwrap_or(0);
@@ -88,7 +88,7 @@ impl<'v> Lowering<'_, 'v> {
         self.b.release();
     }
 
-    /// The fields that make up a variable.
+    /// Returns the fields that make up a variable.
     fn fields_of(&mut self, thing: &Thing<'v>, at: Node<'v>) -> Result<Vec<Field>> {
         match thing {
             Thing::Value { header, field, .. } => Ok(vec![self.field(header, field)?]),
@@ -136,7 +136,7 @@ impl<'v> Lowering<'_, 'v> {
     pub(super) fn register_action(&mut self, node: Node<'v>, instance: Node<'v>) -> Result<Eval<'v>> {
         let of = super::lowering::arguments(instance).first().and_then(|given| given.path());
         let register = of.and_then(|name| self.known(name));
-        let register = register.ok_or_else(|| instance.problem("it names no register"))?;
+        let register = register.ok_or_else(|| instance.problem("the instance names no register"))?;
         let i = self.cell_index(node, register, 0)?;
         let function = apply_function(instance)?;
         let parameters = function.need("type")?.need("parameters")?.list("parameters");
@@ -193,21 +193,21 @@ impl<'v> Lowering<'_, 'v> {
     }
 
     pub(super) fn meter(&mut self, node: Node<'v>, instance: Node<'v>) -> Result<Eval<'v>> {
-        let colour = self.hidden_word();
-        self.set_word(colour, 0);
+        let color = self.hidden_word();
+        self.set_word(color, 0);
         if extern_of(instance) == "Meter" {
             let meter = self.array(self.b.meters.iter().map(|info| info.name.clone()), instance)?;
             let i = self.argument_word(node, 0)?;
-            self.b.emit(Op::Meter { d: colour, meter, i });
+            self.b.emit(Op::Meter { d: color, meter, i });
         } else {
-            self.emit_arch(ArchOp::MeterRow { d: colour });
+            self.emit_arch(ArchOp::MeterRow { d: color });
         }
         // Green, yellow and red are 0, 1 and 3 here.
         let one = self.b.constant(1);
         let half = self.b.temporary();
-        self.b.emit(Op::Bin { op: Bin::Shr, d: half, a: colour, b: one });
-        self.b.emit(Op::Bin { op: Bin::Add, d: colour, a: colour, b: half });
-        let place = Place::Word { word: colour, bits: 8, signed: false };
+        self.b.emit(Op::Bin { op: Bin::Shr, d: half, a: color, b: one });
+        self.b.emit(Op::Bin { op: Bin::Add, d: color, a: color, b: half });
+        let place = Place::Word { word: color, bits: 8, signed: false };
         let field = Field { place, bits: 8, signed: false };
         Ok(Eval::Value(Expr::field(field), Type::Bits { bits: 8, signed: false }))
     }
@@ -226,7 +226,7 @@ impl<'v> Lowering<'_, 'v> {
     }
 }
 
-/// The function `apply` of a register action.
+/// Returns the function `apply` of a register action.
 pub(super) fn apply_function(instance: Node<'_>) -> Result<Node<'_>> {
     let body = instance.get("initializer").map_or(Vec::new(), |body| body.list("components"));
     let found = body.into_iter().find(|part| part.kind() == "Function" && part.name() == "apply");

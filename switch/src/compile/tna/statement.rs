@@ -13,7 +13,7 @@ use crate::p4ir::Node;
 use crate::program::Place;
 use crate::wide::WideBin;
 
-/// What can be assigned to.
+/// Target of an assignment.
 enum Target<'v> {
     Field(Field),
     /// A field (position, width) of a header found at run time.
@@ -60,7 +60,7 @@ impl<'v> Lowering<'_, 'v> {
                     Some(value) => {
                         let value = self.eval(value)?;
                         let thing = self.find(node.name());
-                        let thing = thing.ok_or_else(|| node.problem("it was not declared"))?;
+                        let thing = thing.ok_or_else(|| node.problem("the name was not declared"))?;
                         let to = self.eval_thing(&thing, node)?;
                         self.assign(&target_of(to, node)?, value, node)
                     }
@@ -119,7 +119,7 @@ impl<'v> Lowering<'_, 'v> {
             }
         };
         self.b.release();
-        // Tests come first, then the bodies; a label without a body falls to the next one.
+        // Tests precede the bodies; a label without a body falls through to the next one.
         let cases = node.list("cases");
         let (mut entries, mut default) = (Vec::new(), None);
         for (number, case) in cases.iter().enumerate() {
@@ -179,7 +179,7 @@ impl<'v> Lowering<'_, 'v> {
         target_of(value, node)
     }
 
-    /// Assigns to what an expression names.
+    /// Assigns to the target that an expression names.
     pub(super) fn assign_to(&mut self, to: Node<'v>, value: Eval<'v>) -> Result<()> {
         let target = self.target(to)?;
         self.assign(&target, value, to)
@@ -251,7 +251,7 @@ fn target_of<'v>(value: Eval<'v>, at: Node<'v>) -> Result<Target<'v>> {
     })
 }
 
-/// A value with some of its bits replaced.
+/// Returns a value with some of its bits replaced.
 fn merge(whole: Expr, part: Expr, low: u32, bits: u32) -> Expr {
     use crate::compile::expr::binary;
     let ones: num_bigint::BigInt = (num_bigint::BigInt::from(1) << bits) - 1;

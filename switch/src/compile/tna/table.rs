@@ -11,18 +11,18 @@ use crate::json::{ConstEntry, ConstKey, DefaultEntry, RuntimeData, Selector, Tab
 use crate::p4ir::Node;
 use crate::program::Place;
 
-/// A table's property.
+/// Returns a table's property.
 pub(super) fn property<'v>(table: Node<'v>, name: &str) -> Option<Node<'v>> {
     let properties = table.get("properties")?.list("properties");
     properties.into_iter().find(|property| property.name() == name)
 }
 
-/// The expression that a property holds.
+/// Returns the expression that a property holds.
 pub(super) fn property_value<'v>(table: Node<'v>, name: &str) -> Option<Node<'v>> {
     property(table, name)?.get("value")?.get("expression")
 }
 
-/// The actions that a table lists: the element, and the name.
+/// Returns the actions that a table lists: the element, and the name.
 pub(super) fn listed(table: Node<'_>) -> Vec<(Node<'_>, &str)> {
     let list = property(table, "actions").and_then(|property| property.get("value"));
     let elements = list.map_or(Vec::new(), |list| list.list("actionList"));
@@ -36,18 +36,18 @@ pub(super) fn listed(table: Node<'_>) -> Vec<(Node<'_>, &str)> {
         .collect()
 }
 
-/// A table's key elements.
+/// Returns a table's key elements.
 pub(super) fn key_elements(table: Node<'_>) -> Vec<Node<'_>> {
     let key = property(table, "key").and_then(|property| property.get("value"));
     key.map_or(Vec::new(), |key| key.list("keyElements"))
 }
 
-/// Whether the compiler made the table to hold statements: it has one action, which always runs.
+/// Returns whether the compiler made the table to hold statements: it has one action, which always runs.
 pub(super) fn is_wrapper(table: Node<'_>) -> bool {
     table.annotation("hidden").is_some() && only_action(table).is_some()
 }
 
-/// The action of a table without key that always runs the same one.
+/// Returns the action of a table without key that always runs the same one.
 pub(super) fn only_action(table: Node<'_>) -> Option<&str> {
     let constant = property(table, "default_action").is_some_and(|property| property.flag("isConstant"));
     let default = property_value(table, "default_action")?;
@@ -59,12 +59,12 @@ fn hex(value: &BigInt) -> String {
     format!("{value:#x}")
 }
 
-/// A key field as declared: where its value is put before the table is applied, and its width.
+/// Returns a key field as declared: where its value is put before the table is applied, and its width.
 pub(super) fn key_field(position: usize) -> String {
     format!("key{position}")
 }
 
-/// What of a table is declared elsewhere.
+/// Declarations outside a table that it uses.
 pub(super) struct Context<'c, 'v> {
     pub types: &'c Types<'v>,
     /// Number of an action of the block, by name.
@@ -75,7 +75,7 @@ pub(super) struct Context<'c, 'v> {
     pub widths: &'c [u32],
 }
 
-/// A number that is written in the program, maybe behind a cast.
+/// Returns a number that is written in the program, maybe behind a cast.
 fn constant(node: Node<'_>, types: &Types<'_>) -> Option<BigInt> {
     match node.kind() {
         "Constant" => node.int("value"),
@@ -89,13 +89,13 @@ fn constant(node: Node<'_>, types: &Types<'_>) -> Option<BigInt> {
     }
 }
 
-/// The low bits of a number.
+/// Returns the low bits of a number.
 fn cut(value: BigInt, bits: u32) -> BigInt {
     value & ((BigInt::from(1) << bits) - 1)
 }
 
 impl<'v> Context<'_, 'v> {
-    /// A table in the form that the compiler declares. `name` is its metadata's name too.
+    /// Returns a table in the form that the compiler declares. `name` is its metadata's name too.
     pub fn table(&self, table: Node<'v>) -> Result<Table> {
         let name = table.full_name().to_owned();
         let mut key = Vec::new();
@@ -149,7 +149,7 @@ impl<'v> Context<'_, 'v> {
         })
     }
 
-    /// The direct resource of a kind that the table's actions, or its properties, use.
+    /// Returns the direct resource of a kind that the table's actions, or its properties, use.
     fn direct(&self, table: Node<'v>, wanted: &str) -> Option<Node<'v>> {
         let named = ["counters", "meters", "registers"].iter().filter_map(|name| {
             let value = property_value(table, name)?;
@@ -164,14 +164,14 @@ impl<'v> Context<'_, 'v> {
         named.chain(used).find(|instance| extern_of(*instance) == wanted)
     }
 
-    /// The action profile or selector that holds the table's actions.
+    /// Returns the action profile or selector that holds the table's actions.
     pub fn profile(&self, table: Node<'v>) -> Option<Node<'v>> {
         let value = property_value(table, "implementation")?;
         let instance = (self.instance)(value.path()?)?;
         matches!(extern_of(instance), "ActionProfile" | "ActionSelector").then_some(instance)
     }
 
-    /// What a selector hashes to choose a member: its table's keys of kind `selector`.
+    /// Returns the fields that a selector hashes to choose a member: its table's keys of kind `selector`.
     pub fn selector(&self, table: Node<'v>) -> Option<Selector> {
         self.profile(table).filter(|profile| extern_of(*profile) == "ActionSelector")?;
         let name = table.full_name();
@@ -262,12 +262,12 @@ impl<'v> Context<'_, 'v> {
     }
 }
 
-/// The metadata that holds a table's key while it is applied.
+/// Returns the metadata that holds a table's key while it is applied.
 pub(super) fn key_metadata(table: &str) -> String {
     format!("key of {table}")
 }
 
-/// An action's parameters.
+/// Returns an action's parameters.
 pub(super) fn parameters(action: Node<'_>, types: &Types<'_>) -> Result<Vec<RuntimeData>> {
     let list = action.get("parameters").map_or(Vec::new(), |list| list.list("parameters"));
     list.into_iter()

@@ -1,4 +1,4 @@
-//! What a name stands for, and where its parts are.
+//! Objects that names stand for, and the locations of their parts.
 
 use std::rc::Rc;
 
@@ -40,7 +40,7 @@ pub(super) enum Thing<'v> {
 }
 
 impl<'v> Thing<'v> {
-    /// A part of a struct.
+    /// Returns a part of a struct.
     pub fn part(&self, name: &str) -> Option<Thing<'v>> {
         match self {
             Thing::Struct(parts) => parts.iter().find(|part| part.0 == name).map(|part| part.1.clone()),

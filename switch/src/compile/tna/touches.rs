@@ -1,4 +1,4 @@
-//! Which registers a pass may touch twice: the chip reaches each of them once.
+//! Registers that a pass may touch twice: the chip reaches each of them once.
 //!
 //! Two uses exclude each other if they are in different arms of one branch, or in different actions of one
 //! table. If both always happen, the program is refused; if both can happen, the switch watches.
@@ -13,28 +13,28 @@ use crate::p4ir::Node;
 /// Uses of a control beyond which pairs are not compared any more; all its registers are watched then.
 const MAX_USES: usize = 2_000;
 
-/// The way to a use: the number of each branch and the arm taken.
-type Way = Vec<(u32, u32)>;
+/// Path to a use: the number of each branch and the arm taken.
+type BranchPath = Vec<(u32, u32)>;
 
 /// A use of a register.
 struct Use<'v> {
     register: Node<'v>,
     at: Node<'v>,
-    way: Way,
-    /// It depends on which action a table runs.
+    path: BranchPath,
+    /// Whether the use depends on the action that a table runs.
     chosen: bool,
 }
 
 struct Walk<'k, 'v> {
     known: &'k dyn Fn(&str) -> Option<Node<'v>>,
-    way: Way,
+    path: BranchPath,
     chosen: bool,
     branches: u32,
     uses: Vec<Use<'v>>,
     depth: u32,
 }
 
-/// The registers that a control must watch, by the number of their node.
+/// Returns the registers that a control must watch, by the number of their node.
 ///
 /// # Errors
 /// If a register is touched twice whatever the packet.
@@ -42,7 +42,7 @@ pub(super) fn watched<'v>(
     control: Node<'v>,
     known: &dyn Fn(&str) -> Option<Node<'v>>,
 ) -> Result<HashSet<u64>> {
-    let mut walk = Walk { known, way: Vec::new(), chosen: false, branches: 0, uses: Vec::new(), depth: 0 };
+    let mut walk = Walk { known, path: Vec::new(), chosen: false, branches: 0, uses: Vec::new(), depth: 0 };
     if let Some(body) = control.get("body") {
         walk.statement(body)?;
     }
@@ -58,10 +58,10 @@ pub(super) fn watched<'v>(
         }
         for (number, a) in uses.iter().enumerate() {
             for b in &uses[..number] {
-                if exclusive(&a.way, &b.way) {
+                if exclusive(&a.path, &b.path) {
                     continue;
                 }
-                if !a.chosen && !b.chosen && (a.way.starts_with(&b.way) || b.way.starts_with(&a.way)) {
+                if !a.chosen && !b.chosen && (a.path.starts_with(&b.path) || b.path.starts_with(&a.path)) {
                     return Err(a.at.problem(format!(
                         "the register {:?} is touched twice in a pass, here and at {}; the chip can touch it once",
                         a.register.full_name(),
@@ -75,15 +75,15 @@ pub(super) fn watched<'v>(
     Ok(watched)
 }
 
-fn exclusive(a: &Way, b: &Way) -> bool {
+fn exclusive(a: &BranchPath, b: &BranchPath) -> bool {
     a.iter().any(|(branch, arm)| b.iter().any(|(other, taken)| branch == other && arm != taken))
 }
 
 impl<'v> Walk<'_, 'v> {
     fn arm(&mut self, branch: u32, arm: u32, body: Node<'v>) -> Result<()> {
-        self.way.push((branch, arm));
+        self.path.push((branch, arm));
         self.statement(body)?;
-        self.way.pop();
+        self.path.pop();
         Ok(())
     }
 
@@ -165,8 +165,8 @@ impl<'v> Walk<'_, 'v> {
             _ => None,
         };
         if let Some(register) = register {
-            let (way, chosen) = (self.way.clone(), self.chosen);
-            self.uses.push(Use { register, at: call, way, chosen });
+            let (path, chosen) = (self.path.clone(), self.chosen);
+            self.uses.push(Use { register, at: call, path, chosen });
         }
     }
 }

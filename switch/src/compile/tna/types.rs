@@ -26,7 +26,7 @@ pub(super) enum Type<'v> {
     Varbit(u32),
     Header(Node<'v>),
     Struct(Node<'v>),
-    /// Of headers.
+    /// Stack of headers.
     Stack(Node<'v>, u32),
     /// An extern, a parser, a type variable: nothing that has a value.
     Other,
@@ -58,7 +58,7 @@ impl<'v> Types<'v> {
         Types { named: named.map(|object| (object.name(), *object)).collect() }
     }
 
-    /// A declared type.
+    /// Returns a declared type.
     pub fn get(&self, name: &str) -> Option<Node<'v>> {
         self.named.get(name).copied()
     }
@@ -120,7 +120,7 @@ impl<'v> Types<'v> {
         fields.map(|field| Ok((field.name(), self.resolve(field.need("type")?)?))).collect()
     }
 
-    /// The number that stands for a member of an enum or an error.
+    /// Returns the number that stands for a member of an enum or an error.
     pub fn member(&self, of: &str, member: &str) -> Option<num_bigint::BigInt> {
         let declared = self.get(of)?;
         let members = declared.list("members");
