@@ -7,18 +7,18 @@ use crate::embedded::embedded;
 use crate::folder::{read, read_text};
 use crate::{Error, manifest};
 
-/// What p4c printed for one number of values per frame.
+/// Output of p4c for one number of values per frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
     /// Values per frame.
     pub values: ValuesPerFrame,
     /// The program for bmv2 and the embedded switch: bmv2 JSON.
     pub json: Cow<'static, [u8]>,
-    /// Its P4Info, as protobuf text.
+    /// P4Info, as protobuf text.
     pub p4info: Cow<'static, str>,
 }
 
-/// The artifact built into this crate. Its first use decompresses it.
+/// Returns the artifact built into this crate. Its first use decompresses it.
 pub fn artifact(values: ValuesPerFrame) -> Artifact {
     macro_rules! built_in {
         ($n:literal) => {
@@ -38,11 +38,11 @@ pub fn artifact(values: ValuesPerFrame) -> Artifact {
     }
 }
 
-/// The artifact in the P4 folder `dir` (that of `inart.p4`), which must be what p4c printed for the sources
+/// Loads the artifact in the P4 folder `dir` (that of `inart.p4`), which must be p4c's output for the sources
 /// there.
 ///
 /// # Errors
-/// If a file cannot be read or is damaged, or the artifacts are not those of the sources.
+/// Returns an error if a file cannot be read or is damaged, or the artifacts do not match the sources.
 pub fn load_dir(dir: &Path, values: ValuesPerFrame) -> Result<Artifact, Error> {
     let [json, p4info] = files(values);
     manifest::check(dir, manifest::MANIFEST, &[json.clone(), p4info.clone()])?;

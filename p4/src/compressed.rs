@@ -9,18 +9,18 @@ use lzma_rust2::{Action, Status, XzOptions, XzStream, XzWriter, xz_uncompressed_
 /// The compressor's dictionary has this size, so it finds repetitions anywhere in an artifact.
 pub const LONGEST: u32 = 16 << 20;
 
-/// Limit of the memory that a decompression takes beside its output, in KiB: 66 MiB.
+/// Limit of the memory that a decompression takes in addition to its output, in KiB: 66 MiB.
 ///
 /// The dictionary of `xz -9` has 64 MiB.
 const MEMORY_KIB: u32 = 66 << 10;
 
-/// Why something cannot be compressed or decompressed.
+/// Error of compression or decompression.
 #[derive(Debug, thiserror::Error)]
 pub enum CompressionError {
     /// The decompressed bytes are too many.
     #[error("{bytes} bytes when decompressed, more than {LONGEST}")]
     TooLong {
-        /// How many there are.
+        /// Length in bytes.
         bytes: u64,
     },
     /// The input is not an xz file, or is damaged.
@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    /// What `xz -9e` 5.4.1 prints for `hello hello hello` and a newline.
+    /// Output of `xz -9e` 5.4.1 for `hello hello hello` and a newline.
     const BY_XZ: &[u8] = &[
         0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21, 0x01, 0x1c,
         0x00, 0x00, 0x00, 0x10, 0xcf, 0x58, 0xcc, 0xe0, 0x00, 0x11, 0x00, 0x0c, 0x5d, 0x00, 0x34, 0x19, 0x49,

@@ -1,5 +1,5 @@
-//! The numbers behind the counters `drops` and `outcomes`: `p4/include/reasons.p4`, and what
-//! `p4/include/updates.p4` adds to it, in Rust.
+//! Numbers of the counters `drops` and `outcomes` in Rust: `p4/include/reasons.p4`, with the additions of
+//! `p4/include/updates.p4`.
 
 use std::fmt;
 
@@ -33,21 +33,22 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// Why a switch dropped a frame: index of the counter `InArtIngress.drops`. Index 0 is never counted.
+    /// Reason of a switch to drop a frame: index of the counter `InArtIngress.drops`. Index 0 is never
+    /// counted.
     Reason {
-        /// It ends inside a header, a VLAN tag or the values.
+        /// End inside a header, a VLAN tag or the values.
         TooShort = 1 "too short",
         /// Another version of the protocol.
         BadVersion = 2 "bad version",
-        /// A kind of frame that there is not.
+        /// Undefined kind of frame.
         UnknownKind = 3 "unknown kind",
         /// Not exactly as long as a frame of this program.
         WrongSize = 4 "wrong size",
-        /// A flag that there is not.
+        /// Undefined flag.
         UnknownFlag = 5 "unknown flag",
-        /// Its length field says more values than it has, or none where there must be some.
+        /// Length field with more values than the frame has, or without required values.
         BadLength = 6 "bad length",
-        /// Its contributors are about a group that its worker is not in.
+        /// Contributors in a group without the worker.
         BadGroup = 7 "bad group",
         /// A gradient of others than its worker, or a partial without it.
         BadContributors = 8 "bad contributors",
@@ -57,9 +58,9 @@ numbered! {
         NotMember = 10 "not a member",
         /// No entry in `results`.
         NoResultRoute = 11 "no result route",
-        /// `mac` refuses it: there is no plan yet, or an entry says so.
+        /// Rejected by `mac`: no plan is installed yet, or an entry rejects the frame.
         NoMacRoute = 12 "no MAC route",
-        /// A control or probe frame that came in by the port neither of the worker nor of the server that it
+        /// Control or probe frame from a port that is neither of the worker nor of the server that the frame
         /// names.
         UnauthorizedSender = 13 "unauthorized sender",
         /// An INART frame behind VLAN tags, or more tags than the switch looks behind.
@@ -70,21 +71,21 @@ numbered! {
 }
 
 impl Reason {
-    /// Whether the program for Tofino that sums has it: it copies no updates.
+    /// Returns whether the program for Tofino that sums has it: it copies no updates.
     pub const fn is_on_tofino(self) -> bool {
         !matches!(self, Reason::NoUpdateRoute)
     }
 }
 
 numbered! {
-    /// What became of a gradient or partial that a switch did not drop: index of the counter
+    /// Outcome of a gradient or partial that a switch did not drop: index of the counter
     /// `InArtIngress.outcomes`. Every such frame counts once.
     Outcome {
         /// Sent on: its entry only forwards.
         Forwarded = 0 "forwarded",
         /// Sent on: it has the flag bypass.
         Bypassed = 1 "bypassed",
-        /// Sent on: older than what its slot holds.
+        /// Forwarded: older than the slot's contents.
         Stale = 2 "stale",
         /// Sent on: its exponent, length or flag last is not its slot's.
         FormatMismatch = 3 "format mismatch",

@@ -5,7 +5,7 @@ use inart_wire::ValuesPerFrame;
 use crate::compressed::CompressionError;
 use crate::tofino::Variant;
 
-/// Why there is no artifact to load, or none could be made.
+/// Reason that an artifact cannot be loaded or created.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of the P4 folder could not be read or written.
@@ -13,7 +13,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A file changed after p4c ran.
@@ -35,7 +35,7 @@ pub enum Error {
     Manifest {
         /// The list.
         path: PathBuf,
-        /// Its line, from 1.
+        /// Line, from 1.
         line: usize,
     },
     /// A compressed artifact cannot be decompressed.
@@ -43,7 +43,7 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Reason.
         reason: CompressionError,
     },
     /// p4c printed more than an artifact may have.
@@ -51,7 +51,7 @@ pub enum Error {
     TooLong {
         /// The file that was to be written.
         path: PathBuf,
-        /// How long it would have been.
+        /// Length that it would have.
         reason: CompressionError,
     },
     /// p4c refused the program.
@@ -59,30 +59,30 @@ pub enum Error {
     Compile {
         /// Values per frame.
         values: ValuesPerFrame,
-        /// What p4c printed.
+        /// Output of p4c.
         message: String,
     },
     /// p4test refused the program for Tofino, or printed something else than expected.
     #[error("p4test refused tofino/inart.p4 for {variant}: {message}")]
     Tofino {
-        /// What for.
+        /// Variant of the program.
         variant: Variant,
-        /// What p4test printed, or what is wrong with it.
+        /// Output of p4test, or the problem with it.
         message: String,
     },
     /// The back end for Tofino, or its assembler, refused the program, or printed something else than
     /// expected.
     #[error("p4c's back end for Tofino refused tofino/inart.p4 for {variant}: {message}")]
     Chip {
-        /// What for.
+        /// Variant of the program.
         variant: Variant,
-        /// What the tool printed, or what is wrong with it.
+        /// Output of the tool, or the problem with it.
         message: String,
     },
     /// p4testgen stopped.
     #[error("p4testgen printed no cases for inart.p4: {message}")]
     Cases {
-        /// What p4testgen printed.
+        /// Output of p4testgen.
         message: String,
     },
     /// p4c printed something that is not JSON.
@@ -90,7 +90,7 @@ pub enum Error {
     Json {
         /// Values per frame.
         values: ValuesPerFrame,
-        /// Where it is not.
+        /// Position that is not JSON.
         source: serde_json::Error,
     },
 }

@@ -2,13 +2,13 @@
 
 use inart_wire::ValuesPerFrame;
 
-/// Where [`values_p4`] belongs, relative to the P4 folder.
+/// Path of [`values_p4`], relative to the P4 folder.
 pub fn generated_path(values: ValuesPerFrame) -> String {
     format!("generated/values_n{values}.p4")
 }
 
-/// The P4 source of `generated/values_n{values}.p4`: the header that holds the values of a frame, and the
-/// control that keeps one register per value.
+/// Returns the P4 source of `generated/values_n{values}.p4`: the header that holds the values of a frame, and
+/// the control that keeps one register per value.
 ///
 /// Every action is the same statements for each value, so that a switch which compiles the program can run
 /// the values side by side. Sums wrap at first; a second action saturates them in the rare frame in which one

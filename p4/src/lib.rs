@@ -1,17 +1,17 @@
-//! Our P4-16 program, the generator of its per-value code, and what p4c printed for it.
+//! Our P4-16 program, the generator of its per-value code, and p4c's output for it.
 //!
 //! - [`artifact()`]: the bmv2 JSON and P4Info for frames of 32, 64, 256, 1024 or 2048 values, built into this
 //!   crate;
-//! - [`load_dir`]: the same from a folder on disk, refused if its sources have changed since p4c ran;
+//! - [`load_dir`]: the artifact from a folder on disk, rejected if its sources have changed since p4c ran;
 //! - [`tofino_artifact()`]: the program for Tofino, for each variant: the intermediate form, `bf-rt.json`,
-//!   P4Info, and what it takes of the chip; [`load_tofino_dir`], the same from a folder;
+//!   P4Info, and the resources of the chip; [`load_tofino_dir`] loads it from a folder;
 //! - [`tofino_multicast_artifact()`]: the program for Tofino that copies updates between peers;
 //! - [`compress`] and [`decompress`]: artifacts as they are committed (`.xz`);
-//! - [`cases`]: packets for the program with what must come out, by p4testgen;
+//! - [`cases`]: packets for the program with the expected output, by p4testgen;
 //! - [`Reason`] and [`Outcome`]: the numbers behind the program's counters.
 //!
 //! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss`, `p4test`, `p4c-barefoot` and
-//! `bfas` on the PATH, compiles the artifacts again; with `p4testgen` there too, it prints the cases again.
+//! `bfas` on the PATH, compiles the artifacts again; with `p4testgen` on the PATH, it prints the cases again.
 //! The tables, actions and slot rules are described in `docs/protocol/switch-rules.md`.
 
 mod artifact;
@@ -37,7 +37,7 @@ pub use manifest::{MANIFEST, sources, write_manifest};
 pub use p4c::P4c;
 pub use p4testgen::{CASES, CASES_FOR, P4testgen, cases, check_cases};
 pub use tofino::{
-    Barefoot, Chip, Compiled, MULTICAST, P4test, Resources, Taken, TofinoArtifact, Variant, build_tofino,
+    Barefoot, Chip, Compiled, MULTICAST, P4test, Resources, TofinoArtifact, Usage, Variant, build_tofino,
     build_tofino_multicast, load_tofino_dir, load_tofino_multicast, print_tofino_multicast, tofino_artifact,
     tofino_generated, tofino_multicast_artifact, tofino_multicast_version,
 };

@@ -1,4 +1,4 @@
-//! Which sources the artifacts were compiled from: `build/SOURCES.sha256`, in the format of `sha256sum`.
+//! Sources that the artifacts were compiled from: `build/SOURCES.sha256`, in the format of `sha256sum`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub const MANIFEST: &str = "build/SOURCES.sha256";
 
 const SOURCE_FOLDERS: [&str; 3] = ["", "include", "generated"];
 
-/// Every P4 source under the P4 folder `dir`, relative to it, with its SHA-256 in hexadecimal.
+/// Returns every P4 source under the P4 folder `dir`, relative to it, with its SHA-256 in hexadecimal.
 ///
 /// # Errors
 /// If a file or folder cannot be read.
@@ -20,7 +20,7 @@ pub fn sources(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     sources_in(dir, &SOURCE_FOLDERS)
 }
 
-/// The same for the sources in `folders`, without those of their folders.
+/// Like the function above, for the sources in `folders`, without those of their folders.
 pub(crate) fn sources_in(dir: &Path, folders: &[&str]) -> Result<BTreeMap<String, String>, Error> {
     let mut hashes = BTreeMap::new();
     for &folder in folders {
@@ -71,7 +71,7 @@ pub(crate) fn check(dir: &Path, list: &str, artifacts: &[String]) -> Result<(), 
     check_of(dir, list, sources(dir)?, artifacts)
 }
 
-/// The same for the sources with the hashes `found`.
+/// Like the function above, for the sources with the hashes `found`.
 pub(crate) fn check_of(
     dir: &Path,
     list: &str,

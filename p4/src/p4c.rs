@@ -28,12 +28,12 @@ impl P4c {
         version::of_tool(Command::new(P4C).arg("--version")).map(|version| Self { version })
     }
 
-    /// Its version and commit, in its own words.
+    /// Returns the version and commit, in its own words.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The version that printed the artifacts in the P4 folder `dir`.
+    /// Returns the version that printed the artifacts in the P4 folder `dir`.
     ///
     /// # Errors
     /// If the file with the version cannot be read.

@@ -23,7 +23,7 @@ const PACKET_BITS: &str = "0:2400";
 
 /// Decides the values.
 const SEED: &str = "3";
-/// It ends when there are no more paths.
+/// End without further paths.
 const MAX_TESTS: &str = "0";
 
 /// `p4testgen`, found on the PATH.
@@ -60,7 +60,7 @@ impl P4testgen {
         Ok(seen.len())
     }
 
-    /// One case for every path through the program, with its trace.
+    /// Returns one case for every path through the program, with its trace.
     fn traces(&self, dir: &Path) -> Result<Vec<String>, Error> {
         let scratch = Scratch::new("cases")?;
         let output = Command::new(P4TESTGEN)
@@ -77,7 +77,7 @@ impl P4testgen {
             let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             return Err(Error::Cases { message });
         }
-        // inart_10 comes after inart_9.
+        // inart_10 follows inart_9.
         let mut files: Vec<_> = files.into_iter().map(|file| (file.len(), file)).collect();
         files.sort();
         files.into_iter().map(|(_, file)| read(&scratch.path().join(file))).collect()
@@ -93,7 +93,7 @@ pub fn check_cases(dir: &Path) -> Result<(), Error> {
     manifest::check(dir, CASES_MANIFEST, &[])
 }
 
-/// The cases in the P4 folder `dir` by file name, in order.
+/// Returns the cases in the P4 folder `dir` by file name, in order.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(Error::file(path))
 }
 
-/// The names of the scripts in a folder, in order.
+/// Returns the names of the scripts in a folder, in order.
 fn scripts(folder: &Path) -> Result<Vec<String>, Error> {
     let mut names = Vec::new();
     for entry in folder.read_dir().map_err(Error::file(folder))? {
@@ -121,13 +121,13 @@ fn scripts(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// What there is beside comments and blank lines.
+/// Returns the lines other than comments and blank lines.
 fn statements(trace: &str) -> String {
     let lines = trace.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Which way the packet went, in its trace: parser states, branches, and actions of tables, without the
+/// Returns the packet's path from its trace: parser states, branches, and actions of tables, without the
 /// values.
 fn path_taken(trace: &str) -> String {
     let mut path = String::new();

@@ -6,7 +6,7 @@ use crate::Error;
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A folder of this process, for one purpose.
+    /// Creates a folder of this process, for one purpose.
     pub(crate) fn new(purpose: &str) -> Result<Self, Error> {
         let path = std::env::temp_dir().join(format!("inart-p4-{}-{purpose}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(Error::file(&path))?;

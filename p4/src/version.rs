@@ -1,12 +1,12 @@
-//! Versions of p4c's tools: the one on the PATH, and the one that printed what is committed.
+//! Versions of p4c's tools: on the PATH, and of the committed output.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::Error;
 
-/// What a tool of p4c's answers to `--version`, which `command` asks: version and commit in its own words.
-/// `None` if it is not there, or says nothing of the kind.
+/// Returns a tool's answer to `--version`, which `command` runs: version and commit as the tool prints them.
+/// `None` if the tool is missing, or prints no version.
 pub(crate) fn of_tool(command: &mut Command) -> Option<String> {
     let output = command.output().ok()?;
     let text =
@@ -14,7 +14,7 @@ pub(crate) fn of_tool(command: &mut Command) -> Option<String> {
     text.lines().find_map(|line| line.trim().strip_prefix("Version ")).map(str::to_owned)
 }
 
-/// The version in a file of the P4 folder `dir`.
+/// Returns the version in a file of the P4 folder `dir`.
 ///
 /// # Errors
 /// If the file cannot be read.

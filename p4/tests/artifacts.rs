@@ -1,4 +1,4 @@
-//! What is committed is what the generator and p4c print for what is committed.
+//! The committed artifacts equal the output of the generator and p4c for the committed sources.
 
 #![allow(clippy::unwrap_used)]
 
@@ -44,7 +44,7 @@ fn the_artifacts_are_what_p4c_prints() {
     artifacts_are_what_p4c_prints(|values| values <= ValuesPerFrame::N256);
 }
 
-/// A minute's work for p4c, so beside the others.
+/// Separate from the others, since p4c takes a minute.
 #[test]
 fn the_artifacts_for_jumbo_frames_are_what_p4c_prints() {
     artifacts_are_what_p4c_prints(|values| values > ValuesPerFrame::N256);
@@ -97,7 +97,7 @@ fn numbers_in_p4(name: &str) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// The drop reasons that only this program has: `const Reason NAME = (Reason)8wNUMBER;` in
+/// Returns the drop reasons that only this program has: `const Reason NAME = (Reason)8wNUMBER;` in
 /// `include/updates.p4`.
 fn more_reasons_in_p4() -> Vec<(String, usize)> {
     let text = source("include/updates.p4");
@@ -145,7 +145,7 @@ fn reasons_and_outcomes_have_the_numbers_of_the_program() {
     assert!(source("include/constants.p4").contains(&format!("const bit<32> SLOTS = {SLOTS};")));
 }
 
-/// A copy of the P4 folder in which to spoil something.
+/// Returns a copy of the P4 folder in which to spoil something.
 fn copy() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for part in [".", "include", "generated", "build", CASES] {

@@ -1,4 +1,5 @@
-//! What is committed of the program for Tofino is what the generator and p4c print for what is committed.
+//! The committed artifacts of the program for Tofino equal the output of the generator and p4c for the
+//! committed sources.
 
 #![allow(clippy::unwrap_used)]
 
@@ -107,7 +108,7 @@ fn the_artifacts_are_what_the_back_end_prints() {
     }
 }
 
-/// Every node of a document: its kind, and what it consists of.
+/// Returns every node of a document: its kind, and its contents.
 fn nodes(document: &Value) -> Vec<(&str, &Value)> {
     let mut found = Vec::new();
     let mut waiting = vec![document];
@@ -134,7 +135,7 @@ fn the_intermediate_form_has_a_register_per_value_and_nothing_of_the_machine() {
             let all = nodes(&document);
             let of_kind = all.iter().filter(|(found, _)| *found == kind);
             let names = of_kind.filter_map(|(_, node)| node["name"].as_str());
-            // p4c keeps what a table was before its passes, for its type.
+            // p4c keeps a table's form before its passes, for its type.
             names.filter(|name| name.contains(part)).collect::<BTreeSet<_>>().len()
         };
         let values = variant.values.get() / variant.passes();
@@ -169,7 +170,7 @@ fn both_programs_have_the_same_actions_and_keys() {
     }
 }
 
-/// A copy of the P4 folder's part for Tofino in which to spoil something.
+/// Returns a copy of the P4 folder's part for Tofino in which to spoil something.
 fn refusal(spoil: impl FnOnce(&Path)) -> String {
     let copy = tempfile::tempdir().unwrap();
     for part in FOLDERS {

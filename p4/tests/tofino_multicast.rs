@@ -1,4 +1,5 @@
-//! What is committed of the program for Tofino that copies updates is what p4c prints for what is committed.
+//! The committed artifacts of the program for Tofino that copies updates equal p4c's output for the committed
+//! sources.
 
 #![allow(clippy::unwrap_used)]
 
@@ -26,7 +27,7 @@ fn sources_and_artifact_have_the_listed_hashes() {
         let json = String::from_utf8(loaded.json.into_owned()).unwrap();
         assert!(
             !json.contains("Source_Info") && !json.contains("p4include"),
-            "it says where it was compiled"
+            "it names the folder of its compilation"
         );
     }
     let none = Variant { chip: Chip::Tofino1, values: ValuesPerFrame::N32 };

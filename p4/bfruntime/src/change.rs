@@ -1,11 +1,11 @@
-//! What to do with an entry, and what becomes of the others if that fails.
+//! Changes of entries, and the rest of a batch after a failure.
 
 use std::fmt;
 
 use crate::bfrt_proto::{self as v, entity, update, write_request};
 use crate::entry::Entry;
 
-/// What to do with an entry.
+/// Operation on an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Add it; it must not be there.
@@ -14,45 +14,45 @@ pub enum Operation {
     Modify,
     /// Add it, or change it if it is there.
     Put,
-    /// Remove it; it must be there. Of a default entry: the program's own comes back.
+    /// Removal of an existing entry. For a default entry: return to the program's own.
     Delete,
 }
 
-/// An entry and what to do with it.
+/// An entry and the operation on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What to do.
+    /// Operation.
     pub operation: Operation,
     /// The entry. To be removed, its key is enough.
     pub entry: Entry,
 }
 
-/// What becomes of the other changes of a batch when one fails.
+/// Handling of the other changes of a batch when one fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
-    /// They are tried.
+    /// Other changes are tried.
     Continue,
-    /// They are undone: the batch is a transaction. The driver has none for multicast and ports.
+    /// Other changes are undone: the batch is a transaction. The driver has none for multicast and ports.
     Rollback,
 }
 
 impl Change {
-    /// An entry to add.
+    /// Creates an entry to add.
     pub fn insert(entry: Entry) -> Self {
         Self { operation: Operation::Insert, entry }
     }
 
-    /// An entry to change.
+    /// Creates an entry to change.
     pub fn modify(entry: Entry) -> Self {
         Self { operation: Operation::Modify, entry }
     }
 
-    /// An entry to add, or to change if it is there.
+    /// Creates an entry to add, or to change if it exists.
     pub fn put(entry: Entry) -> Self {
         Self { operation: Operation::Put, entry }
     }
 
-    /// An entry to remove.
+    /// Creates an entry to remove.
     pub fn delete(entry: Entry) -> Self {
         Self { operation: Operation::Delete, entry }
     }

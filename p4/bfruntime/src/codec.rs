@@ -6,7 +6,7 @@ use crate::bfrt_proto::{self as v, data_field, key_field, table_entry};
 use crate::entry::{Entry, Match, Value};
 use crate::info::{Action, DataField, DataType, Info, InfoError, KeyField, MatchType, Table, TableKind};
 
-/// Why an entry does not fit the program.
+/// Reason that an entry does not fit the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// An unknown name or number.
@@ -15,9 +15,9 @@ pub enum EntryError {
     /// Anything else that the table's declaration rules out.
     #[error("{place}: {reason}")]
     Misfit {
-        /// Which part of which table or action.
+        /// Part of a table or action.
         place: String,
-        /// What is wrong and what would be right.
+        /// Problem, and the valid form.
         reason: String,
     },
 }
@@ -26,7 +26,7 @@ fn misfit(place: impl Into<String>, reason: impl Into<String>) -> EntryError {
     EntryError::Misfit { place: place.into(), reason: reason.into() }
 }
 
-/// The number in exactly as many bytes as the width needs: the driver takes no fewer and no more.
+/// Returns the number in exactly as many bytes as the width needs: the driver takes no fewer and no more.
 fn bytes(number: u128, bits: u32, place: &dyn Fn() -> String) -> Result<Vec<u8>, EntryError> {
     let needed = u128::BITS - number.leading_zeros();
     if needed > bits {
@@ -70,7 +70,7 @@ impl Info {
         Ok(message(table, entry, key, data))
     }
 
-    /// The message in which a device tells of an entry: what only it may write is in it too.
+    /// Encodes an entry as a device reports it: with the fields that only the device may write.
     ///
     /// # Errors
     /// [`EntryError`] as of [`Info::encode`].
@@ -146,7 +146,7 @@ fn encode_key(table: &Table, key: &BTreeMap<String, Match>) -> Result<v::TableKe
     fields.sort_by_key(|field| field.field_id);
     let missing =
         table.key.iter().find(|field| field.match_type == MatchType::Exact && !key.contains_key(&field.name));
-    // The driver takes 0 for a field that is left out, which nobody means.
+    // The driver takes 0 for an omitted field, which is never intended.
     match missing.filter(|field| field.name != "$MATCH_PRIORITY") {
         Some(field) => Err(misfit(table.place(None), format!("exact field \"{}\" is missing", field.name))),
         None => Ok(v::TableKey { fields }),
@@ -283,7 +283,7 @@ fn encode_value(
     Ok(v::DataField { field_id: field.id, value: Some(value) })
 }
 
-/// The value of a field; `None` for one that is not set, or that nobody here reads.
+/// Decodes the value of a field; `None` for one that is not set, or that no caller reads.
 fn decode_value(
     field: &DataField,
     given: &v::DataField,

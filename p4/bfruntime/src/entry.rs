@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a table entry compares one field with.
+/// Match of one field of a table entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Match {
     /// The field equals the value.
@@ -33,7 +33,7 @@ pub enum Match {
     Optional(Option<u128>),
 }
 
-/// What a field of an entry's data holds.
+/// Value of a field of an entry's data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A number.
@@ -55,7 +55,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The number, if it is one of at most 64 bits.
+    /// Returns the number, if it is one of at most 64 bits.
     pub fn to_u64(&self) -> Option<u64> {
         match self {
             Value::Number(number) => u64::try_from(*number).ok(),
@@ -105,12 +105,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry of a table, without key and data.
+    /// Creates an entry of a table, without key and data.
     pub fn new(table: impl Into<String>) -> Self {
         Self { table: table.into(), ..Self::default() }
     }
 
-    /// The default entry of a table.
+    /// Returns the default entry of a table.
     pub fn default_of(table: impl Into<String>) -> Self {
         Self { is_default: true, ..Self::new(table) }
     }
@@ -138,7 +138,7 @@ impl Entry {
         self
     }
 
-    /// A number of the data.
+    /// Returns a number of the data.
     pub fn number(&self, field: &str) -> Option<u64> {
         self.data.get(field)?.to_u64()
     }

@@ -12,7 +12,7 @@ pub fn update_errors(status: &Status) -> Option<Vec<v::Error>> {
     inart_rpc::update_errors(ERROR, status)
 }
 
-/// The status of a call in which some entities failed: one result per entity, in order.
+/// Returns the status of a call in which some entities failed: one result per entity, in order.
 pub fn update_errors_status(results: &[Result<(), Status>]) -> Status {
     inart_rpc::update_errors_status((ERROR, "entities"), results, |code, message| v::Error {
         canonical_code: code as i32,

@@ -9,20 +9,20 @@ use crate::entry::{Entry, Value};
 pub const GROUPS: &str = "$pre.mgid";
 /// The driver's table of nodes.
 pub const NODES: &str = "$pre.node";
-/// What copies carry as `egress_rid`.
+/// Value of `egress_rid` in copies.
 const COPY: u16 = 1;
 
 /// A multicast group: a copy to each port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Its number, never 0.
+    /// Number, never 0.
     pub id: u16,
     /// The device's numbers of its ports.
     pub ports: BTreeSet<u32>,
 }
 
 impl Group {
-    /// The entry of the group's node.
+    /// Returns the entry of the group's node.
     pub fn node(&self) -> Entry {
         Entry::new(NODES)
             .exact("$MULTICAST_NODE_ID", self.id)
@@ -31,7 +31,7 @@ impl Group {
             .with("$DEV_PORT", self.ports.iter().copied().collect::<Vec<u32>>())
     }
 
-    /// The entry of the group itself.
+    /// Returns the entry of the group itself.
     pub fn entry(&self) -> Entry {
         Entry::new(GROUPS)
             .exact("$MGID", self.id)
@@ -40,18 +40,18 @@ impl Group {
             .with("$MULTICAST_NODE_L1_XID", vec![0u32])
     }
 
-    /// The groups that entries of both tables say. A node that no group has is left over from a write that
-    /// was cut, and says nothing.
+    /// Returns the groups of the entries of both tables. A node without a group is left over from an
+    /// interrupted write, and is ignored.
     ///
     /// # Errors
-    /// What no group of this kind is made of: its place, and what is wrong there.
+    /// Returns the place and the problem of an entry that is not part of a group of this kind.
     pub fn of_entries(groups: &[Entry], nodes: &[Entry]) -> Result<Vec<Self>, (String, String)> {
         let node_ports = nodes.iter().map(node_ports).collect::<Result<BTreeMap<_, _>, _>>()?;
         groups.iter().map(|group| of_entry(group, &node_ports)).collect()
     }
 }
 
-/// A node's number and ports.
+/// Returns a node's number and ports.
 fn node_ports(node: &Entry) -> Result<(u32, BTreeSet<u32>), (String, String)> {
     let id = key_number(node, "$MULTICAST_NODE_ID")?;
     let place = format!("{NODES} {id}");
@@ -69,7 +69,7 @@ fn of_entry(group: &Entry, nodes: &BTreeMap<u32, BTreeSet<u32>>) -> Result<Group
     let wrong = |what: String| (place(), what);
     let mut ports = BTreeSet::new();
     for node in numbers(group, "$MULTICAST_NODE_ID") {
-        let of_node = nodes.get(&node).ok_or_else(|| wrong(format!("its node {node} is not there")))?;
+        let of_node = nodes.get(&node).ok_or_else(|| wrong(format!("its node {node} does not exist")))?;
         ports.extend(of_node);
     }
     let id = u16::try_from(id).map_err(|_| wrong("its number has more than 16 bits".to_owned()))?;

@@ -2,7 +2,7 @@
 //! `bf-rt.json`, a typed layer over table entries, and a client.
 //!
 //! - [`bfrt_proto`] and [`google`]: the messages and the service, generated from `proto/`.
-//! - [`Info`]: what a program's tables, actions and fields are called, and back from their numbers.
+//! - [`Info`]: names of a program's tables, actions and fields, and their numbers.
 //! - [`Entry`]: a table entry in names, encoded to and decoded from [`bfrt_proto::TableEntry`].
 //! - [`Client`]: one connection to one device, bound to one program or to none.
 
@@ -35,5 +35,5 @@ mod generated {
 }
 pub use generated::{bfrt_proto, google};
 
-/// The protocol buffer descriptors of every message in this crate (a serialised `FileDescriptorSet`).
+/// Protocol buffer descriptors of every message in this crate (a serialized `FileDescriptorSet`).
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

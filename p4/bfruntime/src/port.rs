@@ -1,5 +1,5 @@
-//! Ports: how they are set up and whether they are up (`$PORT`), what they count (`$PORT_STAT`), and which
-//! front ports they are (`$PORT_HDL_INFO`).
+//! Ports: their configuration and state (`$PORT`), their counters (`$PORT_STAT`), and their front-panel names
+//! (`$PORT_HDL_INFO`).
 
 use crate::entry::{Entry, Match, Value};
 
@@ -35,25 +35,25 @@ pub enum Fec {
     ReedSolomon,
 }
 
-/// How a port is set up.
+/// Configuration of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortSettings {
     /// The device's number of the port.
     pub number: u32,
-    /// Its speed.
+    /// Speed.
     pub speed: Speed,
-    /// Its error correction.
+    /// Error correction.
     pub fec: Fec,
     /// Whether it shall be up.
     pub enabled: bool,
-    /// Whether what is sent to it comes back in, as on a port that recirculates.
+    /// Whether sent frames return to the ingress, as on a recirculation port.
     pub loopback: bool,
 }
 
-/// A port as the device says it is.
+/// State of a port, as the device reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortState {
-    /// How it is set up.
+    /// Configuration.
     pub settings: PortSettings,
     /// Whether it is up.
     pub up: bool,
@@ -61,16 +61,16 @@ pub struct PortState {
     pub front: Option<(u32, u32)>,
 }
 
-/// What passed through a port.
+/// Counters of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortCounts {
-    /// Frames that came in without an error.
+    /// Frames received without an error.
     pub received: u64,
-    /// Their bytes.
+    /// Bytes.
     pub received_bytes: u64,
     /// Frames that went out without an error.
     pub sent: u64,
-    /// Their bytes.
+    /// Bytes.
     pub sent_bytes: u64,
 }
 
@@ -89,7 +89,7 @@ const SPEEDS: [(Speed, &str); 11] = [
     (Speed::G40, "BF_SPEED_40G_NB"),
     (Speed::G40, "BF_SPEED_40G_NON_BREAKABLE"),
 ];
-/// The driver's words. It has two for each code; the shorter come first, which every version of it knows.
+/// The driver's names. It has two for each code; the shorter are first, which every version of it knows.
 const FECS: [(Fec, &str); 5] = [
     (Fec::None, "BF_FEC_TYP_NONE"),
     (Fec::FireCode, "BF_FEC_TYP_FC"),
@@ -119,14 +119,14 @@ impl Speed {
         RATES.iter().find(|(speed, _)| *speed == self).map_or(0, |(_, gbps)| *gbps)
     }
 
-    /// The speed of so many Gbit/s.
+    /// Returns the speed of a rate in Gbit/s.
     pub fn of_gbps(gbps: u32) -> Option<Speed> {
         RATES.iter().find(|(_, rate)| *rate == gbps).map(|(speed, _)| *speed)
     }
 }
 
 impl PortSettings {
-    /// The entry of the port.
+    /// Returns the entry of the port.
     pub fn entry(&self) -> Entry {
         Self::key(self.number)
             .with("$SPEED", word(&SPEEDS, self.speed))
@@ -135,14 +135,14 @@ impl PortSettings {
             .with("$LOOPBACK_MODE", if self.loopback { LOOPBACK } else { NO_LOOPBACK })
     }
 
-    /// An entry with the port's key alone.
+    /// Returns an entry with the port's key alone.
     pub fn key(number: u32) -> Entry {
         Entry::new(PORTS).exact("$DEV_PORT", number)
     }
 }
 
 impl PortState {
-    /// The port of an entry.
+    /// Returns the port of an entry.
     ///
     /// # Errors
     /// The field that is missing, or has a value that is not known here.
@@ -162,7 +162,7 @@ impl PortState {
 }
 
 impl PortCounts {
-    /// The port of an entry and its counts.
+    /// Returns the port of an entry and its counts.
     ///
     /// # Errors
     /// The field that is missing.
@@ -181,7 +181,7 @@ impl PortCounts {
     }
 }
 
-/// The front port, its lane and the device's number of an entry.
+/// Returns the front port, its lane and the device's number of an entry.
 ///
 /// # Errors
 /// The field that is missing.

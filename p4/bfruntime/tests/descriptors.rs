@@ -1,5 +1,5 @@
-//! Our `.proto` file says what the driver's own says. That is in its vendor's sources (open-p4studio,
-//! `pkgsrc/bf-drivers/src/bf_rt/proto/bfruntime.proto`): INART_BFRUNTIME_PROTO is where it is.
+//! Our `.proto` file matches the driver's own. That is in its vendor's sources (open-p4studio,
+//! `pkgsrc/bf-drivers/src/bf_rt/proto/bfruntime.proto`); INART_BFRUNTIME_PROTO is its path.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ fn the_errors_of_a_long_batch_fit_a_trailer() {
     let results: Vec<_> = (0..80).map(|index| if index == 7 { Ok(()) } else { refused(index) }).collect();
     let status = update_errors_status(&results);
     assert_eq!((status.code(), status.message()), (Code::Unknown, "79 of 80 entities failed"));
-    // In base64, beside the other headers.
+    // In base64, together with the other headers.
     assert!(status.details().len() * 4 / 3 < 7 << 10, "{} bytes", status.details().len());
     let errors = update_errors(&status).unwrap();
     assert_eq!(errors.len(), 80);

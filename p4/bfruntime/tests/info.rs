@@ -84,7 +84,7 @@ fn a_register_has_a_value_of_each_pipe() {
 
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
-    let told = |entry: &Entry| info().encode(entry).unwrap_err().to_string();
+    let refusal = |entry: &Entry| info().encode(entry).unwrap_err().to_string();
     let without = |field: &str| {
         let mut entry = steer();
         entry.key.remove(field);
@@ -124,7 +124,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
             "table $PORT, field $PORT_UP: is written by the device only: leave it out",
         ),
     ] {
-        assert_eq!(told(&entry), error);
+        assert_eq!(refusal(&entry), error);
     }
     let mut strange = info().encode(&steer()).unwrap();
     strange.data.as_mut().unwrap().fields[0].field_id = 99;

@@ -9,7 +9,7 @@ use crate::p4::v1::{self, action_profile_action::WatchKind, field_match::FieldMa
 use crate::schema::{Schema, SchemaError};
 use crate::value::{Value, ValueError};
 
-/// Why an entry does not fit the program.
+/// Reason that an entry does not fit the program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// An unknown name or number.
@@ -18,17 +18,17 @@ pub enum EntryError {
     /// A value that does not fit its field or parameter.
     #[error("{place}: {source}")]
     Value {
-        /// Which field or parameter of which table or action.
+        /// Field or parameter of a table or action.
         place: String,
-        /// What is wrong with the value.
+        /// Problem of the value.
         source: ValueError,
     },
     /// Anything else that the table's declaration rules out.
     #[error("{place}: {reason}")]
     Misfit {
-        /// Which part of which table or action.
+        /// Part of a table or action.
         place: String,
-        /// What is wrong and what would be right.
+        /// Problem, and the valid form.
         reason: String,
     },
 }
@@ -49,7 +49,7 @@ fn value(bytes: &[u8], place: impl FnOnce() -> String) -> Result<Value, EntryErr
 }
 
 impl MatchField {
-    /// How the field is matched; `None` for an architecture's own kind of match.
+    /// Returns the match kind of the field; `None` for an architecture's own kind of match.
     pub fn kind(&self) -> Option<MatchType> {
         match self.r#match {
             Some(match_field::Match::MatchType(kind)) => MatchType::try_from(kind).ok(),
@@ -59,7 +59,7 @@ impl MatchField {
 }
 
 impl Table {
-    /// Whether entries need a priority: they do where one packet can match several.
+    /// Returns whether entries need a priority: they do where one packet can match several.
     pub fn has_priority(&self) -> bool {
         self.match_fields.iter().any(|field| {
             matches!(field.kind(), Some(MatchType::Ternary | MatchType::Range | MatchType::Optional))

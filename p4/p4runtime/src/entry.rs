@@ -6,7 +6,7 @@ use std::fmt;
 use crate::p4::v1::CounterData;
 use crate::value::Value;
 
-/// What a table entry compares one field with.
+/// Match of one field of a table entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Match {
     /// The field equals the value.
@@ -49,7 +49,7 @@ pub struct ActionCall {
 }
 
 impl ActionCall {
-    /// An action and its arguments.
+    /// Creates an action and its arguments.
     pub fn new<N: Into<String>, V: Into<Value>>(
         action: impl Into<String>,
         params: impl IntoIterator<Item = (N, V)>,
@@ -64,13 +64,13 @@ impl ActionCall {
 pub struct OneShot {
     /// The action.
     pub call: ActionCall,
-    /// Its share of the table's traffic, at least 1.
+    /// Share of the table's traffic, at least 1.
     pub weight: i32,
-    /// The port whose loss takes the action out of the choice.
+    /// Port whose loss removes the action from the choice.
     pub watch_port: Option<Value>,
 }
 
-/// What an entry does with a packet.
+/// Action of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TableAction {
     /// Runs an action.
@@ -83,7 +83,7 @@ pub enum TableAction {
     OneShot(Vec<OneShot>),
 }
 
-/// What a counter counted.
+/// Values of a counter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Counts {
     /// Packets.
@@ -104,9 +104,9 @@ impl From<Counts> for CounterData {
     }
 }
 
-/// A table entry in names. [`crate::Schema::encode`] checks it against the program and gives the message;
-/// [`crate::Schema::decode`] goes back and uses aliases, so that an entry written with aliases comes back
-/// equal.
+/// A table entry in names. [`crate::Schema::encode`] checks it against the program and returns the message;
+/// [`crate::Schema::decode`] is the inverse and uses aliases, so that an entry written with aliases is read
+/// back equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
     /// Full name or alias of the table.
@@ -115,27 +115,27 @@ pub struct Entry {
     pub matches: Matches,
     /// Greater wins. 1 or more in a table with a ternary, range or optional field, else 0.
     pub priority: i32,
-    /// What to do; `None` asks to reset a default entry, or names an entry by its key alone.
+    /// Action; `None` resets a default entry, or names an entry by its key alone.
     pub action: Option<TableAction>,
     /// Whether this is the table's default entry, which has no matches.
     pub is_default: bool,
     /// Whether the program declares the entry `const`.
     pub is_const: bool,
-    /// Nanoseconds without a hit after which the device tells; 0 for never.
+    /// Nanoseconds without a hit after which the device notifies; 0 for never.
     pub idle_timeout_ns: i64,
     /// Bytes the device keeps for the controller.
     pub metadata: Vec<u8>,
-    /// The direct counter, when it was asked for.
+    /// Direct counter, if requested.
     pub counter: Option<Counts>,
 }
 
 impl Entry {
-    /// An entry of a table, without matches and action.
+    /// Creates an entry of a table, without matches and action.
     pub fn new(table: impl Into<String>) -> Self {
         Self { table: table.into(), ..Self::default() }
     }
 
-    /// The default entry of a table.
+    /// Returns the default entry of a table.
     pub fn default_of(table: impl Into<String>) -> Self {
         Self { is_default: true, ..Self::new(table) }
     }
@@ -177,7 +177,7 @@ impl Entry {
         self
     }
 
-    /// Sets what the entry does.
+    /// Sets the entry's action.
     pub fn action<N: Into<String>, V: Into<Value>>(
         mut self,
         action: impl Into<String>,
@@ -192,7 +192,7 @@ impl Entry {
         self.action(action, [] as [(String, Value); 0])
     }
 
-    /// What tells the entry from others: table, matches, priority, and whether it is the default.
+    /// Returns the identity of the entry: table, matches, priority, and whether it is the default.
     pub fn key(&self) -> (&str, &Matches, i32, bool) {
         (&self.table, &self.matches, self.priority, self.is_default)
     }

@@ -12,7 +12,7 @@ pub fn update_errors(status: &Status) -> Option<Vec<v1::Error>> {
     inart_rpc::update_errors(ERROR, status)
 }
 
-/// The status of a write in which some updates failed: one result per update, in order.
+/// Returns the status of a write in which some updates failed: one result per update, in order.
 pub fn update_errors_status(results: &[Result<(), Status>]) -> Status {
     inart_rpc::update_errors_status((ERROR, "updates"), results, |code, message| v1::Error {
         canonical_code: code as i32,

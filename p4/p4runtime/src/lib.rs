@@ -2,7 +2,7 @@
 //! and a client with arbitration.
 //!
 //! - [`p4`] and [`google`]: the messages and the service, generated from `proto/`.
-//! - [`Schema`]: what a program's tables, actions and counters are called, and back from their numbers.
+//! - [`Schema`]: names of a program's tables, actions and counters, and their numbers.
 //! - [`Entry`]: a table entry in names, encoded to and decoded from [`p4::v1::TableEntry`].
 //! - [`Client`]: one connection to one device in one role.
 
@@ -33,5 +33,5 @@ mod generated {
 }
 pub use generated::{google, p4};
 
-/// The protocol buffer descriptors of every message in this crate (a serialised `FileDescriptorSet`).
+/// Protocol buffer descriptors of every message in this crate (a serialized `FileDescriptorSet`).
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

@@ -1,4 +1,4 @@
-//! What a program's P4Info calls things: lookups by name, alias and number.
+//! Names of a program's P4Info: lookups by name, alias and number.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -47,7 +47,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Why a P4Info could not be read, or has no such name or number.
+/// Reason that a P4Info cannot be read, or lacks a name or number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// The text is not a P4Info in protocol buffer text format.
@@ -62,11 +62,11 @@ pub enum SchemaError {
     /// No object of this kind has this name or alias.
     #[error("{owner} has no {what} \"{name}\"{}", did_you_mean(.nearest))]
     NoName {
-        /// "the program", or the table, action or header whose part was asked for.
+        /// Owner of the requested object: "the program", or its table, action or header.
         owner: String,
-        /// The kind of thing asked for.
+        /// Kind of the requested object.
         what: String,
-        /// The name asked for.
+        /// Requested name.
         name: String,
         /// The most similar name there is.
         nearest: Option<String>,
@@ -74,11 +74,11 @@ pub enum SchemaError {
     /// No object of this kind has this number.
     #[error("{owner} has no {what} with id {id} (0x{id:08x})")]
     NoId {
-        /// "the program", or the table, action or header whose part was asked for.
+        /// Owner of the requested object: "the program", or its table, action or header.
         owner: String,
-        /// The kind of thing asked for.
+        /// Kind of the requested object.
         what: String,
-        /// The number asked for.
+        /// Requested number.
         id: u32,
     },
 }
@@ -124,7 +124,7 @@ fn descriptor() -> &'static MessageDescriptor {
 }
 
 impl Schema {
-    /// Indexes a P4Info; refuses one in which a number or a name of a kind is missing or used twice.
+    /// Indexes a P4Info; rejects one in which a number or a name of a kind is missing or used twice.
     ///
     /// # Errors
     /// [`SchemaError`] names the object whose number or name is missing or used twice.
@@ -168,12 +168,12 @@ impl Schema {
         Self::new(P4Info::decode(bytes).map_err(|error| SchemaError::Binary(error.to_string()))?)
     }
 
-    /// The P4Info itself.
+    /// Returns the P4Info itself.
     pub fn info(&self) -> &P4Info {
         &self.info
     }
 
-    /// What an object is and is called (its alias), by number: for messages to people.
+    /// Returns the kind and the alias of an object, by number: for messages.
     pub fn name_of(&self, id: u32) -> Option<(Kind, &str)> {
         let (kind, position) = *self.by_id.get(&id)?;
         let preamble = preambles(&self.info).find(|(k, p, _)| (*k, *p) == (kind, position))?.2.as_ref()?;
@@ -195,7 +195,7 @@ impl Schema {
     }
 }
 
-/// The alias, or the full name where there is none.
+/// Returns the alias, or the full name without one.
 pub(crate) fn short_name(preamble: &Preamble) -> &str {
     if preamble.alias.is_empty() { &preamble.name } else { &preamble.alias }
 }
@@ -214,7 +214,7 @@ macro_rules! objects {
                 #[doc = concat!("Finds one of `", stringify!($list), "` by full name or alias.")]
                 ///
                 /// # Errors
-                /// [`SchemaError`] if there is none of that name; it names those there are.
+                /// [`SchemaError`] if no object has that name; it suggests a similar one.
                 pub fn $by_name(&self, name: &str) -> Result<&$type, SchemaError> {
                     Ok(&self.info.$list[self.position(Kind::$kind, name)?])
                 }
@@ -222,7 +222,7 @@ macro_rules! objects {
                 #[doc = concat!("Finds one of `", stringify!($list), "` by number.")]
                 ///
                 /// # Errors
-                /// [`SchemaError`] if there is none of that number.
+                /// [`SchemaError`] if no object has that number.
                 pub fn $by_id(&self, id: u32) -> Result<&$type, SchemaError> {
                     Ok(&self.info.$list[self.position_of_id(Kind::$kind, id)?])
                 }
@@ -231,17 +231,17 @@ macro_rules! objects {
 
         $(
             impl $type {
-                /// The number; indexed objects have one.
+                /// Returns the number; indexed objects have one.
                 pub fn id(&self) -> u32 {
                     self.preamble.as_ref().map_or(0, |preamble| preamble.id)
                 }
 
-                /// The name in full, such as `InArtIngress.steer`.
+                /// Returns the name in full, such as `InArtIngress.steer`.
                 pub fn full_name(&self) -> &str {
                     self.preamble.as_ref().map_or("", |preamble| &preamble.name)
                 }
 
-                /// The alias, or the full name where there is none.
+                /// Returns the alias, or the full name without one.
                 pub fn short_name(&self) -> &str {
                     self.preamble.as_ref().map_or("", short_name)
                 }
@@ -273,7 +273,7 @@ macro_rules! parts {
             #[doc = concat!("Finds a ", $what, " by name.")]
             ///
             /// # Errors
-            /// [`SchemaError`] if there is none of that name; it names those there are.
+            /// [`SchemaError`] if no object has that name; it suggests a similar one.
             pub fn $by_name(&self, name: &str) -> Result<&$type, SchemaError> {
                 self.$list.iter().find(|part| part.name == name).ok_or_else(|| {
                     let owner = format!(concat!($owner_word, " {}"), self.short_name());
@@ -284,7 +284,7 @@ macro_rules! parts {
             #[doc = concat!("Finds a ", $what, " by number.")]
             ///
             /// # Errors
-            /// [`SchemaError`] if there is none of that number.
+            /// [`SchemaError`] if no object has that number.
             pub fn $by_id(&self, id: u32) -> Result<&$type, SchemaError> {
                 self.$list
                     .iter()

@@ -1,4 +1,4 @@
-//! Updates and entities: short ways to make them, and what to call them in messages.
+//! Updates and entities: constructors, and names for messages.
 
 use crate::p4::v1::{self, entity, packet_replication_engine_entry as pre, replica, update};
 use crate::schema::Schema;
@@ -68,7 +68,7 @@ impl v1::Update {
         Self { r#type: update::Type::Delete.into(), entity: Some(entity.into()) }
     }
 
-    /// One line for messages: `insert steer[plan_version=1] -> refuse()`.
+    /// Returns one line for messages: `insert steer[plan_version=1] -> refuse()`.
     pub fn describe(&self, schema: Option<&Schema>) -> String {
         let verb = self.r#type().as_str_name().to_lowercase();
         match &self.entity {
@@ -79,7 +79,7 @@ impl v1::Update {
 }
 
 impl v1::Entity {
-    /// One line for messages, in the program's names where they are known.
+    /// Returns one line for messages, in the program's names where they are known.
     pub fn describe(&self, schema: Option<&Schema>) -> String {
         use entity::Entity;
         let name = |what: &str, id: u32| match schema.and_then(|schema| schema.name_of(id)) {
@@ -129,13 +129,13 @@ impl v1::Entity {
 }
 
 impl v1::Replica {
-    /// A copy out of a port.
+    /// Creates a copy out of a port.
     pub fn new(port: u32, instance: u32) -> Self {
         let port = Value::from(port).as_bytes().to_vec();
         Self { port_kind: Some(replica::PortKind::Port(port)), instance }
     }
 
-    /// The port, however it is written; `None` if it is not set or does not fit 32 bits.
+    /// Returns the port, however it is written; `None` if it is not set or does not fit 32 bits.
     pub fn port_number(&self) -> Option<u32> {
         #[allow(deprecated)]
         match self.port_kind.as_ref()? {
@@ -146,7 +146,7 @@ impl v1::Replica {
 }
 
 impl v1::MulticastGroupEntry {
-    /// A group that copies a packet to each (port, instance).
+    /// Creates a group that copies a packet to each (port, instance).
     pub fn new(id: u32, replicas: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let replicas =
             replicas.into_iter().map(|(port, instance)| v1::Replica::new(port, instance)).collect();

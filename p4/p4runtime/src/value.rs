@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Value(Vec<u8>);
 
-/// Why bytes or text are not a value.
+/// Reason that bytes or text are not a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
     /// P4Runtime has no empty byte strings.
@@ -42,7 +42,7 @@ impl Value {
         Self(bytes[first..].to_vec())
     }
 
-    /// The number whose lowest `width` bits are ones: the mask that compares everything.
+    /// Returns the number whose lowest `width` bits are ones: the mask that compares all bits.
     pub fn ones(width: u32) -> Self {
         let mut bytes = vec![0xff; width.div_ceil(8).max(1) as usize];
         bytes[0] = match width {
@@ -52,7 +52,7 @@ impl Value {
         Self::trimmed(&bytes)
     }
 
-    /// The canonical byte string.
+    /// Returns the canonical byte string.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -62,17 +62,17 @@ impl Value {
         self.0.len() as u32 * 8 - self.0[0].leading_zeros()
     }
 
-    /// Whether the number is zero.
+    /// Returns whether the number is zero.
     pub fn is_zero(&self) -> bool {
         self.0 == [0]
     }
 
-    /// The number, if it fits 128 bits.
+    /// Returns the number, if it fits 128 bits.
     pub fn to_u128(&self) -> Option<u128> {
         (self.0.len() <= 16).then(|| self.0.iter().fold(0, |sum, &byte| sum << 8 | u128::from(byte)))
     }
 
-    /// The number, if it fits 64 bits.
+    /// Returns the number, if it fits 64 bits.
     pub fn to_u64(&self) -> Option<u64> {
         self.to_u128().and_then(|value| value.try_into().ok())
     }
@@ -90,14 +90,14 @@ impl Value {
         Ok(())
     }
 
-    /// The number with every bit cleared that is clear in `mask`.
+    /// Returns the number with every bit cleared that is clear in `mask`.
     pub fn masked(&self, mask: &Self) -> Self {
         let length = self.0.len().min(mask.0.len());
         let low = |value: &Self| value.0[value.0.len() - length..].to_vec();
         Self::trimmed(&low(self).iter().zip(low(mask)).map(|(a, b)| a & b).collect::<Vec<_>>())
     }
 
-    /// The mask that keeps the highest `prefix_len` of `width` bits.
+    /// Returns the mask that keeps the highest `prefix_len` of `width` bits.
     pub fn prefix_mask(prefix_len: u32, width: u32) -> Self {
         let mut bytes = Self::ones(width).padded(width);
         for bit in 0..width.saturating_sub(prefix_len) {
@@ -107,7 +107,7 @@ impl Value {
         Self::trimmed(&bytes)
     }
 
-    /// The number in exactly `ceil(width / 8)` big-endian bytes, cut from the left if it is wider.
+    /// Returns the number in exactly `ceil(width / 8)` big-endian bytes, cut from the left if it is wider.
     pub fn padded(&self, width: u32) -> Vec<u8> {
         let length = width.div_ceil(8).max(1) as usize;
         let mut bytes = vec![0; length.saturating_sub(self.0.len())];

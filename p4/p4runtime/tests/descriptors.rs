@@ -1,4 +1,4 @@
-//! Our `.proto` files say what the P4Runtime community's descriptors say.
+//! Our `.proto` files match the P4Runtime community's descriptors.
 
 use std::path::Path;
 use std::process::Command;

@@ -20,7 +20,7 @@ const LONG: Duration = Duration::from_secs(5);
 
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
-/// A device whose clients are all primary; it takes [`LONG`] to load a program, and may stand still.
+/// A device whose clients are all primary; it takes [`LONG`] to load a program, and may stop responding.
 struct Device {
     stands_still: bool,
 }
@@ -215,7 +215,7 @@ async fn closing(incarnations: bool, then: &'static [u8]) -> String {
 }
 
 #[tokio::test]
-async fn a_connection_that_ends_at_once_is_told_from_a_server_that_wants_tls() {
+async fn a_connection_that_ends_at_once_differs_from_a_server_that_wants_tls() {
     let settings = b"\0\0\0\x04\0\0\0\0\0";
     for (incarnations, then, says) in [
         (false, &[][..], "no P4Runtime server answers at"),

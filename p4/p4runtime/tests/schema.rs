@@ -1,4 +1,4 @@
-//! Names, numbers and entries of a program that has one of each thing.
+//! Names, numbers and entries of a program that has one object of each kind.
 
 use inart_p4runtime::p4::v1::{self, Update};
 use inart_p4runtime::{
@@ -100,7 +100,7 @@ fn entries_go_to_messages_and_back() {
 }
 
 #[test]
-fn full_names_come_back_as_aliases() {
+fn full_names_are_read_back_as_aliases() {
     let schema = schema();
     let full = Entry { table: "I.exact_table".to_owned(), ..exact() };
     assert_eq!(schema.decode(&schema.encode(&full).expect("fits")).expect("is ours"), exact());

@@ -13,7 +13,7 @@ use crate::error::ClientError;
 /// Remedy where a server has closed a connection and accepts others.
 const TRY_AGAIN: &str = "try again, or look at the switch's log";
 
-/// How often a client that waits for the end of its session asks whether the device still answers.
+/// Interval of checks whether the device still answers, while a client waits for the end of its session.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
 
 /// A device behind a server.
@@ -23,11 +23,11 @@ pub struct Device {
     pub service: &'static str,
     /// `host:port`, the same after a scheme, or `unix:/path`.
     pub address: String,
-    /// How the connection is protected.
+    /// Security of the connection.
     pub security: Security,
     /// The device's number there.
     pub number: u64,
-    /// What may fix a call that was refused with a code: in parentheses behind a blank, or nothing.
+    /// Returns the possible fix for a refused call's code: in parentheses after a blank, or empty.
     pub hint: fn(Code) -> &'static str,
 }
 
@@ -70,8 +70,8 @@ impl Device {
         answer.map(tonic::Response::into_inner).map_err(|status| self.rpc(call, status))
     }
 
-    /// Waits until the device stands still: `ask` is asked every two seconds, and any answer will do that
-    /// comes within `patience`.
+    /// Waits until the device stops responding: `ask` runs every two seconds, and any answer within
+    /// `patience` counts.
     pub async fn unanswered<F: Future, O: Error + 'static>(
         &self,
         patience: Duration,
@@ -85,12 +85,12 @@ impl Device {
         }
     }
 
-    /// The device did not answer in time.
+    /// Returns the device did not answer in time.
     pub fn timeout<O: Error + 'static>(&self, what: &'static str, timeout: Duration) -> ClientError<O> {
         ClientError::Timeout { address: self.address.clone(), device: self.number, what, timeout }
     }
 
-    /// The device refused a call.
+    /// Returns the device refused a call.
     pub fn rpc<O: Error + 'static>(&self, call: &'static str, status: Status) -> ClientError<O> {
         ClientError::Rpc {
             call,
@@ -102,8 +102,8 @@ impl Device {
         }
     }
 
-    /// The stream ended before the first answer. Over TLS a client believes to be connected before the server
-    /// has looked at its certificate, so this is where it hears of it.
+    /// Returns the error of a stream that ended before the first answer. Over TLS a client is connected
+    /// before the server has checked its certificate, so the rejection shows here.
     pub(crate) async fn opening<O: Error + 'static>(
         &self,
         call: &'static str,

@@ -1,4 +1,4 @@
-//! What can go wrong between a client and its device.
+//! Errors between a client and its device.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use tonic::Code;
 
 use crate::write::{WriteError, code_name};
 
-/// What went wrong, where, and how to fix it. `O` is what only one protocol has.
+/// Error of a client: its place, the problem, and the fix. `O` has the errors of one protocol only.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ClientError<O: std::error::Error + 'static> {
-    /// The address cannot be understood, or not be reached the way that was asked for.
+    /// Address that cannot be parsed, or not be reached with the requested security.
     #[error(transparent)]
     Endpoint(EndpointError),
     /// Nothing answers at the address.
@@ -31,14 +31,14 @@ pub enum ClientError<O: std::error::Error + 'static> {
         /// The disagreement.
         failure: TlsFailure,
     },
-    /// The connection was made, and ended before the device had said anything.
+    /// Connection that ended before the device had sent anything.
     #[error("the connection to {address} ended at once ({reason}): {hint}")]
     Refused {
         /// The address.
         address: String,
         /// Error of the operating system.
         reason: String,
-        /// What may fix it.
+        /// Possible fix.
         hint: &'static str,
     },
     /// The device did not answer in time.
@@ -48,9 +48,9 @@ pub enum ClientError<O: std::error::Error + 'static> {
         address: String,
         /// The device.
         device: u64,
-        /// What was waited for.
+        /// Awaited answer.
         what: &'static str,
-        /// How long.
+        /// Time limit.
         timeout: Duration,
     },
     /// The device refused a call.
@@ -66,19 +66,19 @@ pub enum ClientError<O: std::error::Error + 'static> {
         code: Code,
         /// The device's message.
         message: String,
-        /// What may fix it, in parentheses behind a blank; empty if nothing is known.
+        /// Possible fix, in parentheses after a blank; empty if none is known.
         hint: &'static str,
     },
     /// Some updates of a batch failed.
     #[error(transparent)]
     Write(WriteError),
-    /// What only this protocol has.
+    /// Error of this protocol only.
     #[error(transparent)]
     Own(O),
 }
 
 impl<O: std::error::Error + 'static> ClientError<O> {
-    /// What a connection that was not made means for a service.
+    /// Returns the error of a failed connection for a service.
     pub(crate) fn channel(service: &'static str, error: ChannelError) -> Self {
         match error {
             ChannelError::Endpoint(error) => Self::Endpoint(error),

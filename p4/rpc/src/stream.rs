@@ -26,34 +26,34 @@ pub trait Protocol: 'static {
     type Request: Send + 'static;
     /// From the device.
     type Response: Send + 'static;
-    /// What the device says of the session.
+    /// State of the session, as the device reports it.
     type State: Clone + Send + Sync + 'static;
-    /// What else it says.
+    /// Other events.
     type Event: Send + 'static;
 
-    /// What a message of the device says.
-    fn read(message: Self::Response) -> Said<Self::State, Self::Event>;
+    /// Classifies a message of the device.
+    fn read(message: Self::Response) -> DeviceMessage<Self::State, Self::Event>;
 }
 
 /// Content of a device's message.
 #[derive(Debug)]
-pub enum Said<S, E> {
-    /// How the session is from now on.
+pub enum DeviceMessage<S, E> {
+    /// State of the session from now on.
     State(S),
-    /// The session is over.
+    /// End of the session.
     Over(Status),
-    /// Something for who takes the events.
+    /// Event for the consumer.
     Event(E),
-    /// Nothing.
+    /// Message without content.
     Nothing,
 }
 
 /// Answer of the device while a client waited for a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answered {
-    /// The state is so.
+    /// State reached.
     Reached,
-    /// It is not, and the time is over.
+    /// State not reached within the timeout.
     NotYet,
 }
 
@@ -66,7 +66,7 @@ enum Session<S> {
 
 /// An open stream. Dropping it ends the session.
 pub struct Stream<P: Protocol> {
-    /// Held open: a device forgets a client that has nothing more to say.
+    /// Held open: a device drops a client whose requests have ended.
     to_device: mpsc::Sender<P::Request>,
     session: watch::Receiver<Session<P::State>>,
     events: Option<mpsc::Receiver<P::Event>>,
@@ -80,11 +80,11 @@ impl<P: Protocol> Drop for Stream<P> {
 }
 
 impl<P: Protocol> Stream<P> {
-    /// Makes the call, sends the first message and waits for the device's state; `first` is what that is
-    /// called in errors.
+    /// Makes the call, sends the first message and waits for the device's state; `first` names that state in
+    /// errors.
     ///
     /// # Errors
-    /// A device that refuses the stream, or does not answer in time.
+    /// Returns an error if the device refuses the stream, or does not answer in time.
     pub async fn open<O: Error + 'static, F>(
         device: &Device,
         (first, message): (&'static str, P::Request),
@@ -106,7 +106,7 @@ impl<P: Protocol> Stream<P> {
             session_in.send_replace(Session::Closed(status));
         });
         let mut stream = Self { to_device, session, events: Some(events), reader };
-        // The queue has room; a stream that is closed already says why below.
+        // The queue has room; a closed stream reports the reason below.
         let _ = stream.to_device.send(message).await;
         let answered = stream.session.wait_for(|session| !matches!(session, Session::Opening));
         let answered = tokio::time::timeout(patience, answered).await.map(|now| now.map(|now| now.clone()));
@@ -118,7 +118,7 @@ impl<P: Protocol> Stream<P> {
         }
     }
 
-    /// The device's last word on the session, while that lasts.
+    /// Returns the device's last word on the session, while that lasts.
     pub fn state(&self) -> Option<P::State> {
         match &*self.session.borrow() {
             Session::Open(state) => Some(state.clone()),
@@ -158,7 +158,7 @@ impl<P: Protocol> Stream<P> {
         }
     }
 
-    /// Waits until the state is so (`None`), or the stream is over, and says why.
+    /// Waits until the state matches (`None`), or the stream ends, and returns the reason.
     pub async fn until<O: Error + 'static>(
         &self,
         device: &Device,
@@ -177,8 +177,8 @@ impl<P: Protocol> Stream<P> {
         }
     }
 
-    /// What the device tells. Given once; further calls get `None`. A receiver that falls 4096 events behind
-    /// loses the newest, which is logged.
+    /// Returns the receiver of the device's events. Only the first call does; further calls return `None`. A
+    /// receiver that falls 4096 events behind loses the newest, which is logged.
     pub fn take_events(&mut self) -> Option<mpsc::Receiver<P::Event>> {
         self.events.take()
     }
@@ -204,14 +204,14 @@ async fn read<P: Protocol>(
             Err(status) => return status,
         };
         match P::read(message) {
-            Said::State(state) => drop(session.send_replace(Session::Open(state))),
-            Said::Over(status) => return status,
-            Said::Event(event) => {
+            DeviceMessage::State(state) => drop(session.send_replace(Session::Open(state))),
+            DeviceMessage::Over(status) => return status,
+            DeviceMessage::Event(event) => {
                 if let Err(mpsc::error::TrySendError::Full(_)) = events.try_send(event) {
                     tracing::warn!(EVENT_QUEUE, "the controller is slow: an event of the switch was dropped");
                 }
             }
-            Said::Nothing => {}
+            DeviceMessage::Nothing => {}
         }
     }
 }

@@ -9,7 +9,7 @@ use tonic::{Code, Status};
 /// Failures that the one-line message names.
 const SHOWN: usize = 3;
 
-/// Bytes of details that fit the 8 KiB of a trailer in base64, beside the rest of it.
+/// Bytes of details that fit the 8 KiB of a trailer in base64, together with its other fields.
 const DETAILS_BYTES: usize = 5 << 10;
 
 /// `google.rpc.Status`.
@@ -23,7 +23,7 @@ struct Details {
     details: Vec<Any>,
 }
 
-/// Why one update of a batch failed.
+/// Error of one update of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateError {
     /// Place of the update in the batch, from 0.
@@ -71,7 +71,7 @@ impl fmt::Display for WriteError {
     }
 }
 
-/// The code's name in specifications, such as `NOT_FOUND`.
+/// Returns the code's name in specifications, such as `NOT_FOUND`.
 pub(crate) fn code_name(code: Code) -> String {
     let mut name = String::new();
     for letter in format!("{code:?}").chars() {
@@ -94,8 +94,8 @@ pub fn update_errors<E: Message + Default>(name: &str, status: &Status) -> Optio
     errors.collect::<Option<Vec<_>>>().filter(|errors| !errors.is_empty())
 }
 
-/// The status of a call in which some updates failed: one result per update, in order, as a message of that
-/// name. `what` the updates are called; `error` makes the message of a code and its words.
+/// Returns the status of a call in which some updates failed: one result per update, in order, as a message
+/// of that name. `what` names the updates; `error` makes the message of a code and its text.
 pub fn update_errors_status<E: Message>(
     (name, what): (&str, &str),
     results: &[Result<(), Status>],
@@ -110,7 +110,7 @@ pub fn update_errors_status<E: Message>(
         Any { type_url: format!("type.googleapis.com/{name}"), value: error.encode_to_vec() }
     };
     let whole: Vec<_> = results.iter().map(|result| detail(result, true)).collect();
-    // gRPC's clients refuse longer trailers by default, and show no error of the switch then: the last words
+    // gRPC's clients refuse longer trailers by default, and then show no error of the switch: the last texts
     // are left out. A batch whose codes alone are too long needs a client that allows more.
     let bytes = |details: &[Any]| details.iter().map(Message::encoded_len).sum::<usize>();
     let mut details: Vec<_> = results.iter().map(|result| detail(result, false)).collect();

@@ -12,25 +12,25 @@ use crate::{Error, folder, manifest};
 pub(super) const MANIFEST: &str = "tofino/build/SOURCES.sha256";
 
 const SOURCE_FOLDERS: [&str; 3] = ["tofino", "tofino/include", "tofino/generated"];
-/// What both programs include.
+/// Files that both programs include.
 const SHARED: [&str; 2] = ["include/constants.p4", "include/reasons.p4"];
 
-/// What p4c printed for one variant of the program for Tofino.
+/// Output of p4c for one variant of the program for Tofino.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TofinoArtifact {
-    /// What it was compiled for.
+    /// Variant.
     pub variant: Variant,
     /// The program after the mid end, as the embedded switch runs it: p4c's intermediate form in JSON.
     pub json: Cow<'static, [u8]>,
-    /// Its tables as BFRuntime names them, by the back end: `bf-rt.json`.
+    /// Tables as BFRuntime names them, by the back end: `bf-rt.json`.
     pub bf_rt: Cow<'static, [u8]>,
-    /// Its P4Info, by the back end, as protobuf text.
+    /// P4Info, by the back end, as protobuf text.
     pub p4info: Cow<'static, str>,
-    /// What it takes of the chip, by the back end: see [`super::Resources`].
+    /// Resources of the chip, as the back end reports them: see [`super::Resources`].
     pub resources: Cow<'static, [u8]>,
 }
 
-/// The artifact built into this crate; none if there is none for this variant. Its first use decompresses it.
+/// Returns the artifact built into this crate, if it has this variant. The first use decompresses it.
 pub fn tofino_artifact(variant: Variant) -> Option<TofinoArtifact> {
     macro_rules! file {
         ($name:literal, $kind:literal) => {
@@ -56,18 +56,18 @@ pub fn tofino_artifact(variant: Variant) -> Option<TofinoArtifact> {
     })
 }
 
-/// The artifact in the P4 folder `dir`, which must be what p4c printed for the sources there.
+/// Loads the artifact in the P4 folder `dir`, which must be p4c's output for the sources there.
 ///
 /// # Errors
-/// If a file cannot be read or is damaged, or the artifact is not that of the sources.
+/// Returns an error if a file cannot be read or is damaged, or the artifact does not match the sources.
 pub fn load_tofino_dir(dir: &Path, variant: Variant) -> Result<TofinoArtifact, Error> {
     let files = files(variant);
     manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
     read(dir, variant, &files)
 }
 
-/// What p4c printed for a variant: intermediate form, `bf-rt.json`, P4Info and resources, relative to the P4
-/// folder `dir`.
+/// Reads p4c's output for a variant: intermediate form, `bf-rt.json`, P4Info and resources, relative to the
+/// P4 folder `dir`.
 pub(super) fn read(dir: &Path, variant: Variant, files: &[String; 4]) -> Result<TofinoArtifact, Error> {
     let [json, bf_rt, p4info, resources] = files;
     Ok(TofinoArtifact {
@@ -86,7 +86,7 @@ pub(super) fn files(variant: Variant) -> [String; 4] {
         .map(|kind| format!("tofino/build/inart-{variant}.{kind}"))
 }
 
-/// Every source of the program for Tofino under the P4 folder `dir`, with its SHA-256.
+/// Returns every source of the program for Tofino under the P4 folder `dir`, with its SHA-256.
 pub(super) fn sources(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     let mut hashes = manifest::sources_in(dir, &SOURCE_FOLDERS)?;
     for file in SHARED {

@@ -20,7 +20,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The file to compile, in its folder.
+    /// Returns the file to compile, in its folder.
     pub fn file(&self) -> String {
         format!("{}.p4", self.name)
     }
@@ -36,14 +36,14 @@ pub struct Barefoot {
     version: String,
 }
 
-/// What the back end printed for a variant.
+/// Output of the back end for a variant.
 #[derive(Debug)]
 pub struct Compiled {
-    /// Its tables as BFRuntime names them: `bf-rt.json`.
+    /// Tables as BFRuntime names them: `bf-rt.json`.
     pub bf_rt: Vec<u8>,
-    /// Its P4Info, as protobuf text.
+    /// P4Info, as protobuf text.
     pub p4info: String,
-    /// What it takes of the chip: [`Resources`] as JSON.
+    /// Resources of the chip: [`Resources`] as JSON.
     pub resources: Vec<u8>,
 }
 
@@ -51,12 +51,12 @@ impl Barefoot {
     /// Looks for it on the PATH.
     pub fn find() -> Option<Self> {
         let version = version::of_tool(Command::new(BAREFOOT).arg("--version"))?;
-        // The assembler says its version to nobody; that it can be started is enough.
+        // The assembler does not print its version; a successful start is enough.
         Command::new(ASSEMBLER).arg("--help").output().ok()?;
         Some(Self { version })
     }
 
-    /// Its version, in its own words.
+    /// Returns the version, in its own words.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -114,7 +114,7 @@ impl Barefoot {
 /// Tables for debuggers that stop the chip at a stage. The compiler gives them now these numbers, now those.
 const SNAPSHOTS: &str = "pipe.snapshot.";
 
-/// The tables of a `bf-rt.json` by name, without those of snapshots: so it is the same whenever it is
+/// Returns the tables of a `bf-rt.json` by name, without those of snapshots: so it is the same whenever it is
 /// printed.
 fn in_order(mut info: Value) -> Value {
     if let Some(tables) = info.get_mut("tables").and_then(Value::as_array_mut) {
@@ -140,8 +140,8 @@ fn run(command: &mut Command, variant: Variant) -> Result<String, Error> {
     Err(Error::Chip { variant, message: said.trim().to_owned() })
 }
 
-/// Refuses a program whose parser cannot tell frames apart. Some versions of p4c print one for every source,
-/// and the assembler takes it, with a warning.
+/// Rejects a program whose parser cannot distinguish frames. Some versions of p4c generate one for every
+/// source, and the assembler accepts it, with a warning.
 fn parser_is_whole(said: &str, variant: Variant) -> Result<(), Error> {
     if !said.contains("Can't match parser state due to previous match") {
         return Ok(());

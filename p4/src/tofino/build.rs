@@ -1,4 +1,4 @@
-//! Printing again what is committed of the program for Tofino.
+//! Rebuild of the committed artifacts of the program for Tofino.
 
 use std::path::Path;
 

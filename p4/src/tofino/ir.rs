@@ -1,4 +1,4 @@
-//! What p4c prints of a program after its mid end, made small.
+//! p4c's output for a program after its mid end, made small.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,13 +9,13 @@ const TYPE: &str = "Node_Type";
 /// Positions in the source, and numbers of declarations: no switch needs them.
 const LEFT_OUT: [&str; 2] = ["Source_Info", "declid"];
 
-/// The same graph of nodes, with each type and each empty list that is there several times written once. A
-/// node is an object with a number and a type; an object with a number alone refers to one. p4c writes a node
-/// once, but it has a copy of an extern's type for each of its instances. What has a name of its own stays
-/// apart, since two of it may be two things.
+/// Returns the same graph of nodes, with each repeated type and empty list written once. A node is an object
+/// with a number and a type; an object with a number alone refers to one. p4c writes a node once, but it has
+/// a copy of an extern's type for each of its instances. Nodes with names of their own stay apart, since two
+/// of them may differ.
 ///
 /// # Errors
-/// What is no such graph, in words.
+/// Returns the problem of a document that is not such a graph.
 pub(super) fn shrink(document: &Value) -> Result<Value, String> {
     let mut graph = Graph::default();
     graph.collect(document);
@@ -60,7 +60,7 @@ impl<'d> Graph<'d> {
         self.nodes.get(&id).copied().ok_or_else(|| format!("node {id} does not exist"))
     }
 
-    /// The first node that is equal to `id`.
+    /// Returns the first node that is equal to `id`.
     fn first(&mut self, id: u64) -> Result<u64, String> {
         match self.first.get(&id) {
             Some(Some(first)) => return Ok(*first),
@@ -81,7 +81,7 @@ impl<'d> Graph<'d> {
         Ok(first)
     }
 
-    /// The node that is written for `id`.
+    /// Returns the node that is written for `id`.
     fn written_as(&mut self, id: u64) -> Result<u64, String> {
         let first = self.first(id)?;
         Ok(if is_shared(self.node(id)?) { first } else { id })
@@ -120,7 +120,7 @@ impl<'d> Graph<'d> {
         Ok(())
     }
 
-    /// A node in full where it is met first, and as its number after that.
+    /// Returns a node in full where it is met first, and as its number after that.
     fn write(&mut self, value: &Value, written: &mut HashSet<u64>) -> Result<Value, String> {
         Ok(match value {
             Value::Object(object) => {
@@ -149,7 +149,7 @@ impl<'d> Graph<'d> {
     }
 }
 
-/// Whether all equal nodes of its kind are one thing: types, and lists that are empty.
+/// Returns whether equal nodes of its kind are interchangeable: types, and empty lists.
 fn is_shared(node: &Map<String, Value>) -> bool {
     let kind = node.get(TYPE).and_then(Value::as_str).unwrap_or_default();
     kind.starts_with("Type_") || node.get("vec").and_then(Value::as_array).is_some_and(Vec::is_empty)

@@ -1,5 +1,5 @@
-//! The programs for Tofino (TNA), the one that sums and the one that copies updates: generated code, and what
-//! p4c printed for them.
+//! The programs for Tofino (TNA), the one that sums and the one that copies updates: generated code, and
+//! p4c's output for them.
 
 mod artifact;
 mod barefoot;
@@ -23,10 +23,10 @@ pub use multicast::{
     tofino_multicast_artifact, tofino_multicast_version,
 };
 pub use p4test::P4test;
-pub use resources::{Resources, Taken};
+pub use resources::{Resources, Usage};
 pub use variant::{Chip, Variant};
 
-/// The generated sources of the program for Tofino: file, relative to the P4 folder, and text.
+/// Returns the generated sources of the program for Tofino: file, relative to the P4 folder, and text.
 pub fn tofino_generated() -> Vec<(String, String)> {
     let mut files = vec![("tofino/generated/seats.p4".to_owned(), seats::seats_p4())];
     for values in [ValuesPerFrame::N32, ValuesPerFrame::N64] {

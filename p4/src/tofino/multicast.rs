@@ -1,4 +1,4 @@
-//! The program for Tofino that copies updates between peers: what p4c printed for it, and printing it again.
+//! The program for Tofino that copies updates between peers: p4c's output for it, and its rebuild.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,16 +20,16 @@ const SOURCE: Source = Source { folder: "tofino/multicast", name: "multicast" };
 const MANIFEST: &str = "tofino/multicast/build/SOURCES.sha256";
 /// The version of p4c that printed the artifacts, relative to the P4 folder.
 const VERSION_FILE: &str = "tofino/multicast/build/P4C_VERSION";
-/// What it includes of the other programs.
+/// Files of the other programs that it includes.
 const SHARED: [&str; 3] = ["include/constants.p4", "include/reasons.p4", "include/updates.p4"];
 
-/// What it is compiled for. How many values an update's frame has decides nothing but how long it must be.
+/// Variants of the program. The number of values of an update's frame only decides its length.
 pub const MULTICAST: [Variant; 2] = [
     Variant { chip: Chip::Tofino1, values: ValuesPerFrame::N256 },
     Variant { chip: Chip::Tofino2, values: ValuesPerFrame::N256 },
 ];
 
-/// The artifact built into this crate; none if there is none for this variant. Its first use decompresses it.
+/// Returns the artifact built into this crate, if it has this variant. The first use decompresses it.
 pub fn tofino_multicast_artifact(variant: Variant) -> Option<TofinoArtifact> {
     macro_rules! file {
         ($chip:literal, $kind:literal) => {
@@ -54,10 +54,10 @@ pub fn tofino_multicast_artifact(variant: Variant) -> Option<TofinoArtifact> {
     })
 }
 
-/// The artifact in the P4 folder `dir`, which must be what p4c printed for the sources there.
+/// Loads the artifact in the P4 folder `dir`, which must be p4c's output for the sources there.
 ///
 /// # Errors
-/// If a file cannot be read or is damaged, or the artifact is not that of the sources.
+/// Returns an error if a file cannot be read or is damaged, or the artifact does not match the sources.
 pub fn load_tofino_multicast(dir: &Path, variant: Variant) -> Result<TofinoArtifact, Error> {
     let files = files(variant);
     manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
@@ -84,10 +84,10 @@ pub fn build_tofino_multicast(dir: &Path, p4test: &P4test, barefoot: &Barefoot) 
     manifest::write_list_of(dir, MANIFEST, sources(dir)?, &artifacts)
 }
 
-/// What p4c prints now for the sources in the P4 folder `dir`. It succeeds only if the program fits the chip.
+/// Compiles the sources in the P4 folder `dir` with p4c. Succeeds only if the program fits the chip.
 ///
 /// # Errors
-/// If p4c refuses the program, or prints something else than expected.
+/// Returns an error if p4c rejects the program, or its output is not as expected.
 pub fn print_tofino_multicast(
     dir: &Path,
     variant: Variant,
@@ -104,7 +104,7 @@ pub fn print_tofino_multicast(
     })
 }
 
-/// The version of p4c that printed the artifacts in the P4 folder `dir`.
+/// Returns the version of p4c that printed the artifacts in the P4 folder `dir`.
 ///
 /// # Errors
 /// If the file with the version cannot be read.

@@ -17,7 +17,7 @@ const P4TEST: &str = "p4test";
 pub(super) const VERSION_FILE: &str = "tofino/build/P4C_VERSION";
 
 /// `p4test`, p4c's front and mid end, found on the PATH. It looks for `tna.p4` and `t2na.p4` in the folders
-/// of `P4C_16_INCLUDE_PATH`, if they are not beside p4c's other files.
+/// of `P4C_16_INCLUDE_PATH`, if they are not next to p4c's other files.
 #[derive(Debug)]
 pub struct P4test {
     version: String,
@@ -29,12 +29,12 @@ impl P4test {
         version::of_tool(Command::new(P4TEST).arg("--version")).map(|version| Self { version })
     }
 
-    /// Its version and commit, in its own words.
+    /// Returns the version and commit, in its own words.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The version that printed the artifacts in the P4 folder `dir`.
+    /// Returns the version that printed the artifacts in the P4 folder `dir`.
     ///
     /// # Errors
     /// If the file with the version cannot be read.
@@ -42,7 +42,8 @@ impl P4test {
         version::noted(dir, VERSION_FILE)
     }
 
-    /// The intermediate form of `tofino/inart.p4` in the P4 folder `dir` after the mid end, for a variant.
+    /// Returns the intermediate form of `tofino/inart.p4` in the P4 folder `dir` after the mid end, for a
+    /// variant.
     ///
     /// # Errors
     /// If p4test cannot be run, refuses the program, or prints something else than expected.

@@ -1,52 +1,52 @@
-//! What a program takes of the chip, from the compiler's reports.
+//! Resources of the chip that a program takes, from the compiler's reports.
 
 use serde_json::{Value, json};
 
-/// Of one kind of resource, in all stages.
+/// Use of one kind of resource, in all stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// How many the program takes.
+pub struct Usage {
+    /// Number that the program takes.
     pub used: usize,
-    /// How many the chip has.
+    /// Number that the chip has.
     pub of: usize,
 }
 
-/// What a program takes of the chip: both gresses together, in all stages of a pipe.
+/// Resources of the chip that a program takes: both gresses together, in all stages of a pipe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resources {
     /// Stages.
-    pub stages: Taken,
+    pub stages: Usage,
     /// Blocks of SRAM, of 128 kbit each.
-    pub sram_blocks: Taken,
+    pub sram_blocks: Usage,
     /// Blocks of TCAM, of 44 bits by 512 rows each.
-    pub tcam_blocks: Taken,
+    pub tcam_blocks: Usage,
     /// Stateful ALUs: one for each register.
-    pub stateful_alus: Taken,
+    pub stateful_alus: Usage,
     /// ALUs that count: one for each counter.
-    pub statistics_alus: Taken,
+    pub statistics_alus: Usage,
     /// Bits of the packet header vector: whole containers that hold something.
-    pub phv_bits: Taken,
+    pub phv_bits: Usage,
 }
 
 /// Stateful (or meter) ALUs of a stage.
 const METER_ALUS: usize = 4;
 
 impl Resources {
-    /// Reads what `p4c-barefoot -g` prints: `resources.json` and `phv.json`.
+    /// Reads the output of `p4c-barefoot -g`: `resources.json` and `phv.json`.
     ///
     /// # Errors
-    /// In words, what is missing.
+    /// Returns the missing part.
     pub fn of_logs(resources: &Value, phv: &Value) -> Result<Self, String> {
         let mau = &resources["resources"]["mau"];
         let stages = list(mau, "mau_stages")?;
         let of_chip = count(mau, "nStages")?;
-        let blocks = |kind: &str, items: &str| -> Result<Taken, String> {
-            let mut taken = Taken { used: 0, of: 0 };
+        let blocks = |kind: &str, items: &str| -> Result<Usage, String> {
+            let mut usage = Usage { used: 0, of: 0 };
             for stage in stages {
-                taken.used += list(&stage[kind], items)?.len();
-                taken.of = of_chip * count(&stage[kind], "nRows")? * count(&stage[kind], "nColumns")?;
+                usage.used += list(&stage[kind], items)?.len();
+                usage.of = of_chip * count(&stage[kind], "nRows")? * count(&stage[kind], "nColumns")?;
             }
-            Ok(taken)
+            Ok(usage)
         };
         let alus = |kind: &str, items: &str, ram: &str| -> Result<usize, String> {
             let mut used = 0;
@@ -57,14 +57,14 @@ impl Resources {
             Ok(used)
         };
         Ok(Self {
-            stages: Taken { used: stages.len(), of: of_chip },
+            stages: Usage { used: stages.len(), of: of_chip },
             sram_blocks: blocks("rams", "srams")?,
             tcam_blocks: blocks("tcams", "tcams")?,
-            stateful_alus: Taken {
+            stateful_alus: Usage {
                 used: alus("meter_alus", "meters", "stateful_ram")?,
                 of: of_chip * METER_ALUS,
             },
-            statistics_alus: Taken {
+            statistics_alus: Usage {
                 used: alus("statistic_alus", "stats", "statistics_ram")?,
                 of: of_chip * METER_ALUS,
             },
@@ -72,49 +72,49 @@ impl Resources {
         })
     }
 
-    /// Reads what [`Self::to_json`] wrote.
+    /// Reads the output of [`Self::to_json`].
     ///
     /// # Errors
-    /// In words, what is missing.
+    /// Returns the missing part.
     pub fn from_json(text: &[u8]) -> Result<Self, String> {
         let json: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-        let taken = |name: &str| -> Result<Taken, String> {
-            Ok(Taken { used: count(&json[name], "used")?, of: count(&json[name], "of")? })
+        let usage = |name: &str| -> Result<Usage, String> {
+            Ok(Usage { used: count(&json[name], "used")?, of: count(&json[name], "of")? })
         };
         Ok(Self {
-            stages: taken("stages")?,
-            sram_blocks: taken("sram_blocks")?,
-            tcam_blocks: taken("tcam_blocks")?,
-            stateful_alus: taken("stateful_alus")?,
-            statistics_alus: taken("statistics_alus")?,
-            phv_bits: taken("phv_bits")?,
+            stages: usage("stages")?,
+            sram_blocks: usage("sram_blocks")?,
+            tcam_blocks: usage("tcam_blocks")?,
+            stateful_alus: usage("stateful_alus")?,
+            statistics_alus: usage("statistics_alus")?,
+            phv_bits: usage("phv_bits")?,
         })
     }
 
     /// As it is committed.
     pub fn to_json(&self) -> Value {
-        let taken = |taken: Taken| json!({"used": taken.used, "of": taken.of});
+        let usage = |usage: Usage| json!({"used": usage.used, "of": usage.of});
         json!({
-            "stages": taken(self.stages),
-            "sram_blocks": taken(self.sram_blocks),
-            "tcam_blocks": taken(self.tcam_blocks),
-            "stateful_alus": taken(self.stateful_alus),
-            "statistics_alus": taken(self.statistics_alus),
-            "phv_bits": taken(self.phv_bits),
+            "stages": usage(self.stages),
+            "sram_blocks": usage(self.sram_blocks),
+            "tcam_blocks": usage(self.tcam_blocks),
+            "stateful_alus": usage(self.stateful_alus),
+            "statistics_alus": usage(self.statistics_alus),
+            "phv_bits": usage(self.phv_bits),
         })
     }
 }
 
-fn phv_bits(phv: &Value) -> Result<Taken, String> {
-    let mut taken = Taken { used: 0, of: 0 };
+fn phv_bits(phv: &Value) -> Result<Usage, String> {
+    let mut usage = Usage { used: 0, of: 0 };
     // The same containers are listed for the deparser again.
     for group in list(phv, "resources")?.iter().filter(|group| group["group_type"] == "mau") {
-        taken.of += count(group, "bit_width")? * count(group, "num_containers")?;
+        usage.of += count(group, "bit_width")? * count(group, "num_containers")?;
     }
     for container in list(phv, "containers")? {
-        taken.used += count(container, "bit_width")?;
+        usage.used += count(container, "bit_width")?;
     }
-    Ok(taken)
+    Ok(usage)
 }
 
 fn list<'v>(of: &'v Value, name: &str) -> Result<&'v [Value], String> {

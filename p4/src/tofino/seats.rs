@@ -7,8 +7,8 @@ use super::printed::PRINTED;
 const SEATS: u32 = 64;
 const BLOCKS: u32 = 256;
 
-/// The P4 source of `tofino/generated/bitmap indices.p4`: tables with a row per bitmap index, or per block of
-/// bitmap indices.
+/// Returns the P4 source of `tofino/generated/seats.p4`: tables with a row per bitmap index, or per
+/// block of bitmap indices.
 pub fn seats_p4() -> String {
     let (mut gradients, mut bits, mut blocks) = (String::new(), String::new(), String::new());
     for seat in 0..SEATS {
@@ -98,8 +98,8 @@ control Seats(in egress_headers_t hdr, inout egress_metadata_t meta) {{
     )
 }
 
-/// A row for each bitmap index that is in the bitmap behind it: the key's first field, the bitmap index, and
-/// both halves.
+/// Returns a row for each bitmap index that is in the bitmap behind it: the key's first field, the bitmap
+/// index, and both halves.
 pub(super) fn rows(first: &str, action: &str) -> String {
     let mut rows = String::new();
     for seat in 0..SEATS {
@@ -109,7 +109,7 @@ pub(super) fn rows(first: &str, action: &str) -> String {
     rows
 }
 
-/// The upper and the lower half of a bitmap: the one with the bitmap index's bit, and another.
+/// Returns the upper and the lower half of a bitmap: the one with the bitmap index's bit, and another.
 fn halves(seat: u32, other: &str, with: impl Fn(&str) -> String) -> [String; 2] {
     let half = with(&format!("{:#010x}", 1_u32 << (seat % 32)));
     if seat < 32 { [other.to_owned(), half] } else { [half, other.to_owned()] }

@@ -7,21 +7,22 @@ use inart_wire::ValuesPerFrame;
 use super::printed::PRINTED;
 use super::seats::rows;
 
-/// The stage of the first values: what is done with a frame is decided in those before.
+/// Stage of the first values: earlier stages decide about the frame.
 const FIRST_STAGE: usize = 4;
 
-/// Registers in a stage. As many values are decided on by what decides on the mode, so that they need no
-/// stage after it.
+/// Registers in a stage. The table that decides the mode also decides about as many values, so that they need
+/// no stage after it.
 const PER_STAGE: usize = 4;
 
-/// Values in one table that looks for limits: what the ternary crossbar of a stage takes in twice.
+/// Values in one table that checks limits: the inputs of a stage's ternary crossbar, twice.
 const PER_LIMITS: usize = 8;
 
-/// Values that egress looks at for limits: those of the last stage, which ingress cannot look at. They come
-/// first in a frame, since the parser of egress gets no further than 160 bytes.
+/// Values whose limits egress checks: those of the last stage, which ingress cannot check. They are first in
+/// a frame, since the parser of egress reaches no further than 160 bytes.
 const FRONT: usize = PER_STAGE;
 
-/// The P4 source of `tofino/generated/values_n{values}.p4`: the headers that hold the values of a pass.
+/// Returns the P4 source of `tofino/generated/values_n{values}.p4`: the headers that hold the values of a
+/// pass.
 pub fn values_p4(values: ValuesPerFrame) -> String {
     let fields = |indices: Range<usize>| -> String {
         indices.map(|index| format!("    bit<32> v{index};\n")).collect()
@@ -39,8 +40,8 @@ header rest_h {{
     )
 }
 
-/// The P4 source of `tofino/generated/slots_n{values}.p4`: a register and a table for each value of a pass,
-/// and the tables that look for sums which did not fit.
+/// Returns the P4 source of `tofino/generated/slots_n{values}.p4`: a register and a table for each value of a
+/// pass, and the tables that look for sums which did not fit.
 pub fn slots_p4(values: ValuesPerFrame) -> String {
     let n = values.get();
     let order: Vec<usize> = (0..n).rev().collect();
@@ -85,7 +86,7 @@ control EgressLimits(in egress_headers_t hdr, inout egress_metadata_t meta) {{
     )
 }
 
-/// Where a value is in a frame.
+/// Place of a value in a frame.
 fn field(index: usize) -> String {
     let header = if index < FRONT { "front" } else { "rest" };
     format!("hdr.{header}.v{index}")
@@ -153,7 +154,8 @@ fn table(index: usize, first: bool, stage: usize) -> String {
 
 const MODES: [&str; 4] = ["STORE", "ADD", "RAISE", "READ"];
 
-/// A table that decides by what is done with the slot, and by whether the sender's bitmap index is in it.
+/// Returns a table that decides by the operation on the slot, and by whether the sender's bitmap index is in
+/// it.
 fn by_fate(name: &str, actions: &str, action: impl Fn(&str) -> String) -> String {
     let [store, add, raise, read] = MODES.map(action);
     let (repeats, of_sizes) = (rows("Mode.ADD", &read), rows("Mode.RAISE", &read));

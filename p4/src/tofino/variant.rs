@@ -11,7 +11,7 @@ pub enum Chip {
     Tofino2,
 }
 
-/// What the program for Tofino is compiled for.
+/// Variant of the program for Tofino.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Variant {
     /// The chip.
@@ -28,7 +28,7 @@ impl Variant {
         Self { chip: Chip::Tofino2, values: ValuesPerFrame::N64 },
     ];
 
-    /// How often a frame that a slot takes passes the chip: Tofino 1 adds 32 values in a pass.
+    /// Returns how often a frame that a slot takes passes the chip: Tofino 1 adds 32 values in a pass.
     pub fn passes(self) -> usize {
         match self.chip {
             Chip::Tofino1 => self.values.get().div_ceil(ValuesPerFrame::N32.get()),
@@ -36,7 +36,7 @@ impl Variant {
         }
     }
 
-    /// What p4c's preprocessor is told.
+    /// Returns the preprocessor definitions for p4c.
     pub(super) fn defines(self) -> [String; 4] {
         let defines = [
             format!("VALUES_PER_FRAME={}", self.values),
@@ -48,7 +48,7 @@ impl Variant {
 }
 
 impl Chip {
-    /// What the compiler calls it: `__TARGET_TOFINO__`.
+    /// Returns the compiler's number of the chip: `__TARGET_TOFINO__`.
     pub(super) const fn generation(self) -> u8 {
         match self {
             Self::Tofino1 => 1,

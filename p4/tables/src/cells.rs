@@ -13,12 +13,12 @@ pub struct KeyCells<'a> {
 }
 
 impl<'a> KeyCells<'a> {
-    /// The cells of these fields.
+    /// Returns the cells of these fields.
     pub fn new(fields: &'static [Field], cells: &'a [u64]) -> Self {
         KeyCells { fields, cells }
     }
 
-    /// The number in a field of the key.
+    /// Returns the number in a field of the key.
     pub fn get(&self, name: &str) -> Option<u64> {
         let place = self.fields.iter().position(|field| field.name == name)?;
         self.cells.get(place).copied()

@@ -5,9 +5,9 @@ use crate::spec::{Field, TableSpec};
 /// A key field or parameter of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramField {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its width in bits.
+    /// Width in bits.
     pub bits: u32,
     /// Whether it is matched exactly; true for parameters.
     pub exact: bool,
@@ -16,26 +16,26 @@ pub struct ProgramField {
 /// An action of a program's table that a controller may choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramAction {
-    /// Its name, without the control's.
+    /// Name, without the control's.
     pub name: String,
-    /// Its parameters, in order.
+    /// Parameters, in order.
     pub params: Vec<ProgramField>,
 }
 
 /// A table of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramTable {
-    /// Its name, without the control's.
+    /// Name, without the control's.
     pub name: String,
-    /// Its key fields, in order.
+    /// Key fields, in order.
     pub key: Vec<ProgramField>,
-    /// Its actions.
+    /// Actions.
     pub actions: Vec<ProgramAction>,
     /// Entries that it has room for.
     pub size: usize,
 }
 
-/// Where a program differs from the declared tables.
+/// Difference between a program and the declared tables.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("its tables are not those that are declared: {0}")]
 pub struct Mismatch(pub String);

@@ -1,5 +1,5 @@
-//! The tables of the controls `InArtIngress` and `InArtEgress` (`p4/include/ingress.p4`, `egress.p4`): the
-//! one place to add a table, an action, or a field. What they mean is in `docs/protocol/switch-rules.md`.
+//! Tables of the controls `InArtIngress` and `InArtEgress` (`p4/include/ingress.p4`, `egress.p4`): the one
+//! place to add a table, an action, or a field. `docs/protocol/switch-rules.md` explains them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,19 +19,19 @@ tables! {
     switch_ports: SwitchPorts = "switch_ports" {
         /// Key of table `switch_ports`.
         key SwitchPortsKey {
-            /// Port the frame comes in by.
+            /// Ingress port of the frame.
             ingress: PortNo = [ingress: 9],
         }
         /// Action of table `switch_ports`.
         action SwitchPortsAction {
-            /// Messages from there were looked at where they came into the network.
+            /// Messages from there were checked where they entered the network.
             Trust = "trust",
         }
     }
 
-    /// Table `steer`: the way of gradients and partials.
+    /// Table `steer`: forwarding of gradients and partials.
     steer: Steer = "steer" {
-        /// Key of table `steer`: one worker's frames of one shard, at the port they come in by.
+        /// Key of table `steer`: one worker's frames of one shard, at their ingress port.
         key SteerKey {
             /// The installed plan.
             plan_version: PlanVersion = [epoch: 16],
@@ -41,7 +41,7 @@ tables! {
             shard: ShardId = [shard: 16],
             /// Bitmap index of the sender; in a partial, of the worker whose frame completed it.
             worker: BitmapIndex = [worker: 16],
-            /// Port the frame comes in by.
+            /// Ingress port of the frame.
             ingress: PortNo = [ingress: 9],
         }
         /// Action of table `steer`.
@@ -50,7 +50,7 @@ tables! {
             Forward = "forward" {
                 /// Egress port.
                 port: PortNo = [port: 9],
-                /// Ranks that may come in through this entry.
+                /// Ranks allowed through this entry.
                 members: Contributors = [members: 64],
             },
             /// Add into a slot of `slots`; when the contributors are `expected`, send the partial out of
@@ -60,7 +60,7 @@ tables! {
                 port: PortNo = [port: 9],
                 /// The slots of this (job, shard, block of ranks, plan version) here.
                 slots: SlotRange = [base: 32, mask: 32],
-                /// Ranks that may come in through this entry.
+                /// Ranks allowed through this entry.
                 members: Contributors = [members: 64],
                 /// Ranks that make the sum complete.
                 expected: Contributors = [expected: 64],
@@ -70,7 +70,7 @@ tables! {
         }
     }
 
-    /// Table `results`: the way of results.
+    /// Table `results`: forwarding of results.
     results: Results = "results" {
         /// Key of table `results`.
         key ResultsKey {
@@ -80,7 +80,7 @@ tables! {
             job: JobId = [job: 16],
             /// The parameter server and its part of the model.
             shard: ShardId = [shard: 16],
-            /// Port the result comes in by.
+            /// Ingress port of the result.
             ingress: PortNo = [ingress: 9],
         }
         /// Action of table `results`.
@@ -95,9 +95,9 @@ tables! {
         }
     }
 
-    /// Table `updates`: who may send updates, and where they are copied to.
+    /// Table `updates`: allowed senders of updates, and the ports of their copies.
     updates: Updates = "updates" {
-        /// Key of table `updates`: one peer's updates for peers of one block, at the port they come in by.
+        /// Key of table `updates`: one peer's updates for peers of one block, at their ingress port.
         key UpdatesKey {
             /// The installed plan.
             plan_version: PlanVersion = [epoch: 16],
@@ -107,12 +107,12 @@ tables! {
             group: Group = [group: 8],
             /// Rank of the sender.
             worker: BitmapIndex = [worker: 16],
-            /// Port the update comes in by.
+            /// Ingress port of the update.
             ingress: PortNo = [ingress: 9],
         }
         /// Action of table `updates`.
         action UpdatesAction {
-            /// Copy to every port of the group; table `receivers` keeps the copies that somebody is to have.
+            /// Copy to every port of the group; table `receivers` keeps the copies with a receiver.
             Replicate = "replicate" {
                 /// The group.
                 group: GroupId = [group: 16],
@@ -145,7 +145,7 @@ tables! {
         }
     }
 
-    /// Table `mac`: the way of everything else.
+    /// Table `mac`: forwarding of all other frames.
     mac: Mac = "mac" default mac_default: MacDefault = MacAction::Refuse {
         /// Key of table `mac`.
         key MacKey {
@@ -173,7 +173,7 @@ tables! {
 /// The tables that a program may lack, all of them together: it then copies no updates.
 pub const OPTIONAL: &[&TableSpec] = &[Updates::SPEC, Receivers::SPEC];
 
-/// Those that a program may lack which copies updates, all of them together: it then sums nothing.
+/// Tables that a program which copies updates may lack, all of them together: it then sums nothing.
 pub const SUMS: &[&TableSpec] = &[Steer::SPEC, Results::SPEC];
 
 /// Compares a program's tables with those declared; the tables that it has.

@@ -1,13 +1,13 @@
-//! What the tables of our P4 program hold, declared once.
+//! Tables of our P4 program, declared once.
 //!
 //! - [`tables`](declared) declares every table: its key and its actions as Rust types, with the names and
 //!   widths of the P4 program. [`table!`] declares one table alone.
-//! - A [`Row`] is an entry in names and numbers. Every typed entry becomes a row and comes back from one
-//!   ([`Table`]); how a row travels to a switch is the target's business.
-//! - [`check()`] compares the declaration with a compiled program, when that is loaded; [`tables_of`] says
-//!   which tables the program has.
-//! - [`SwitchTables`] is everything that the controller writes on one switch; [`diff`] gives the [`Update`]s
-//!   from one to another; [`Limits`] says how much fits.
+//! - A [`Row`] is an entry in names and numbers. Every typed entry converts to a row and back ([`Table`]);
+//!   each target encodes rows in its own way.
+//! - [`check()`] compares the declaration with a compiled program, when that is loaded; [`tables_of`] returns
+//!   the tables of a program.
+//! - [`SwitchTables`] is everything that the controller writes on one switch; [`diff`] returns the
+//!   [`Update`]s from one to another; [`Limits`] has the capacities.
 //!
 //! No I/O, and no target: ports are numbered as the topology lists them ([`PortNo`]).
 

@@ -1,13 +1,13 @@
 //! The words in which tables are declared.
 
-/// Declares one table: its key and its actions as types, from which come the rows and back.
+/// Declares one table: its key and its actions as types, with conversions to rows and back.
 ///
-/// Each field says its type and the cells that it takes: name and width in bits, as in the P4 program. The
-/// table is in the control `InArtIngress` unless it says another: `Paint = "paint" in "InArtEgress"`.
+/// Each field has its type and its cells: name and width in bits, as in the P4 program. The table is in the
+/// control `InArtIngress` unless another is given: `Paint = "paint" in "InArtEgress"`.
 ///
 /// ```
 /// inart_tables::table! {
-///     /// What colour a port has.
+///     /// Color of a port.
 ///     Paint = "paint"
 ///     /// Key of `paint`.
 ///     key PaintKey {
@@ -16,10 +16,10 @@
 ///     }
 ///     /// Action of `paint`.
 ///     action PaintAction {
-///         /// One colour.
+///         /// One color.
 ///         Plain = "plain" {
-///             /// Which.
-///             colour: u8 = [colour: 8],
+///             /// Color.
+///             color: u8 = [color: 8],
 ///         },
 ///         /// None.
 ///         Clear = "clear",
@@ -152,7 +152,7 @@ macro_rules! tables {
         /// All tables, in the order in which they are written.
         pub const SPECS: &[&TableSpec] = &[$( <$table as Table>::SPEC, )+];
 
-        /// The tables whose default action the controller writes.
+        /// Tables whose default action the controller writes.
         pub const DEFAULTS: &[&TableSpec] = &[$( $({ let _ = $value; <$table as Table>::SPEC },)? )+];
 
         /// Everything the controller writes on one switch.
@@ -168,7 +168,7 @@ macro_rules! tables {
         }
 
         impl Default for SwitchTables {
-            /// A switch whose program was just loaded: everything empty, default actions as the program says.
+            /// Returns a switch whose program was just loaded: no entries, and the program's default actions.
             fn default() -> Self {
                 SwitchTables {
                     $( $field: BTreeMap::new(), $( $default: $value, )? )+
@@ -177,7 +177,7 @@ macro_rules! tables {
             }
         }
 
-        /// One thing that the controller writes. There may be more kinds in a later version.
+        /// An entry or a default action that the controller writes. A later version may have more kinds.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Item {
@@ -194,7 +194,7 @@ macro_rules! tables {
         }
 
         impl Item {
-            /// The item in names and numbers.
+            /// Returns the item in names and numbers.
             pub fn entity(&self) -> Entity<'_> {
                 match self {
                     $(
@@ -207,7 +207,7 @@ macro_rules! tables {
                 }
             }
 
-            /// Whether it is a default action, which is always there.
+            /// Returns whether it is a default action, which is always there.
             pub fn is_default(&self) -> bool {
                 match self {
                     $( $( Item::$default_item(_) => true, )? )+
@@ -225,9 +225,9 @@ macro_rules! tables {
         /// One update of one switch.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Update {
-            /// What to do.
+            /// Operation.
             pub op: Op,
-            /// With what; in a delete, what is there now.
+            /// New contents; in a delete, the current ones.
             pub item: Item,
         }
 
@@ -237,7 +237,7 @@ macro_rules! tables {
                 $( self.$field.len() + )+ self.groups.len()
             }
 
-            /// All entries and default actions, in names and numbers.
+            /// Returns all entries and default actions, in names and numbers.
             pub fn rows(&self) -> Vec<Row> {
                 let mut rows = Vec::with_capacity(self.len());
                 $(
@@ -247,10 +247,10 @@ macro_rules! tables {
                 rows
             }
 
-            /// Adds the entry, or sets the default action, that a row says.
+            /// Adds the entry, or sets the default action, of a row.
             ///
             /// # Errors
-            /// The row is none of the controller's.
+            /// Returns an error if the row is not one of the controller's.
             pub fn add_row(&mut self, row: &Row) -> Result<(), Foreign> {
                 match (row.table.name, row.key.is_some()) {
                     $(
@@ -270,10 +270,10 @@ macro_rules! tables {
                 }
             }
 
-            /// Does to the tables what a switch does on `update`.
+            /// Applies `update` to the tables, as a switch does.
             ///
             /// # Errors
-            /// An insert of what is there, a modify or delete of what is not.
+            /// Returns an error for an insert of an existing item, or a modify or delete of a missing one.
             pub fn apply(&mut self, update: &Update) -> Result<(), ApplyError> {
                 match &update.item {
                     $(
@@ -290,8 +290,8 @@ macro_rules! tables {
             }
         }
 
-        /// The updates that turn `from` into `to`, in an order in which every prefix is safe: what others
-        /// refer to comes first, what nobody needs any more goes last.
+        /// Returns the updates that turn `from` into `to`, in an order in which every prefix is safe:
+        /// referenced items first, removals of unused items last.
         pub fn diff(from: &SwitchTables, to: &SwitchTables) -> Vec<Update> {
             let mut make = Vec::new();
             let of_group = |op, group, ports| Update { op, item: Item::Group(group, ports) };
@@ -309,7 +309,7 @@ macro_rules! tables {
             make
         }
 
-        /// How much fits on a switch that runs a compiled program.
+        /// Capacities of a switch that runs a compiled program.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Limits {
             /// Aggregation slots.
@@ -320,7 +320,8 @@ macro_rules! tables {
         }
 
         impl Limits {
-            /// The limits of a program with these tables; a table that it does not have holds nothing.
+            /// Returns the limits of a program with these tables; a table that it does not have holds
+            /// nothing.
             pub fn new(slots: u32, ports: u16, tables: &[ProgramTable]) -> Self {
                 let size = |name| {
                     tables.iter().find(|table| table.name == name).map_or(0, |table| table.size)

@@ -3,17 +3,17 @@
 use std::fmt;
 
 /// Number of a port of a switch: from 1, in the order in which the topology lists the switch's links. Each
-/// target maps these to numbers of its own, and says how many it has.
+/// target maps these to numbers of its own, and knows how many it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortNo(u16);
 
 impl PortNo {
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u16 {
         self.0
     }
 
-    /// The `index`-th port, from 0.
+    /// Returns the `index`-th port, from 0.
     pub fn nth(index: usize) -> Option<Self> {
         u16::try_from(index.checked_add(1)?).ok().map(PortNo)
     }

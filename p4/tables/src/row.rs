@@ -18,13 +18,13 @@ pub struct Row {
     pub params: Vec<u64>,
 }
 
-/// An entry that no program of ours writes: where it is, and what is wrong with it.
+/// An entry that none of our programs writes: its place, and the problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
 pub struct Foreign {
     /// The table, or the whole entry.
     pub place: String,
-    /// What is wrong.
+    /// Problem.
     pub what: String,
 }
 
@@ -36,11 +36,11 @@ impl Foreign {
 }
 
 impl Row {
-    /// A row from what a switch says by name; `key` is `None` for a default action.
+    /// Creates a row from a switch's names; `key` is `None` for a default action.
     ///
     /// # Errors
-    /// A field, action or parameter that the table does not have, one that is missing, or a number that is
-    /// too wide.
+    /// Returns an error for a field, action or parameter that the table does not have, one that is missing,
+    /// or a number that is too wide.
     pub fn from_names(
         table: &'static TableSpec,
         key: Option<&[(&str, u64)]>,
@@ -57,18 +57,18 @@ impl Row {
         Ok(Row { table, key, action, params })
     }
 
-    /// The key's fields with their numbers; none for a default action.
+    /// Returns the key's fields with their numbers; none for a default action.
     pub fn key_cells(&self) -> impl Iterator<Item = (&'static Field, u64)> + '_ {
         self.table.key.iter().zip(self.key.iter().flatten().copied())
     }
 
-    /// The action's parameters with their numbers.
+    /// Returns the action's parameters with their numbers.
     pub fn param_cells(&self) -> impl Iterator<Item = (&'static Field, u64)> + '_ {
         self.action.params.iter().zip(self.params.iter().copied())
     }
 
-    /// The row as a target with other port numbers holds it. `number` is `None` for a port that the target
-    /// does not have.
+    /// Returns the row as a target with other port numbers holds it. `number` is `None` for a port that the
+    /// target does not have.
     ///
     /// # Errors
     /// A port that the target does not have.
@@ -78,8 +78,8 @@ impl Row {
         })
     }
 
-    /// The row that a target with other port numbers holds as `self`. `port` is `None` for a number that is
-    /// no port.
+    /// Returns the row that a target with other port numbers holds as `self`. `port` is `None` for a number
+    /// that is no port.
     ///
     /// # Errors
     /// A number that is no port of the target.
@@ -104,7 +104,7 @@ impl Row {
     }
 }
 
-/// The numbers in the order of `fields`.
+/// Returns the numbers in the order of `fields`.
 fn in_order(
     fields: &[Field],
     named: &[(&str, u64)],

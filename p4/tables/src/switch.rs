@@ -1,4 +1,4 @@
-//! What the entries of one switch say together.
+//! Entries of one switch together.
 
 use std::collections::BTreeSet;
 

@@ -7,26 +7,28 @@ use crate::spec::TableSpec;
 pub trait Table {
     /// Names and widths.
     const SPEC: &'static TableSpec;
-    /// What an entry matches.
+    /// Key of an entry.
     type Key;
-    /// What an entry does.
+    /// Action of an entry.
     type Action;
 
-    /// The row of an entry.
+    /// Returns the row of an entry.
     fn row(key: &Self::Key, action: &Self::Action) -> Row;
 
-    /// The row of a default action.
+    /// Returns the row of a default action.
     fn default_row(action: &Self::Action) -> Row;
 
-    /// The entry that a row says.
+    /// Returns the entry of a row.
     ///
     /// # Errors
-    /// The row is of another table, is a default action, or holds a number that no entry of ours has.
+    /// Returns an error if the row is of another table, is a default action, or holds a number that no entry
+    /// of ours has.
     fn entry(row: &Row) -> Result<(Self::Key, Self::Action), Foreign>;
 
-    /// The default action that a row says.
+    /// Returns the default action of a row.
     ///
     /// # Errors
-    /// The row is of another table, is no default action, or holds a number that no entry of ours has.
+    /// Returns an error if the row is of another table, is not a default action, or holds a number that no
+    /// entry of ours has.
     fn default_action(row: &Row) -> Result<Self::Action, Foreign>;
 }

@@ -1,4 +1,4 @@
-//! Updates of a switch: what they are, and how they are found.
+//! Updates of a switch, and their computation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use crate::numbers::{GroupId, PortNo};
 use crate::row::Row;
 
-/// What to do with an [`Item`](crate::Item).
+/// Operation on an [`Item`](crate::Item).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Op {
     /// Add it; it must not be there.
@@ -39,19 +39,19 @@ impl fmt::Display for Entity<'_> {
     }
 }
 
-/// Why an update cannot be applied to tables.
+/// Reason that an update cannot be applied to tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// An insert of what is there.
+    /// Insert of an existing item.
     #[error("already there")]
     AlreadyThere,
-    /// A modify or delete of what is not there.
+    /// Modify or delete of a missing item.
     #[error("not there")]
     NotThere,
 }
 
-/// Finds what has to be made, into `make`, and what has to be removed. An update is an operation on a key and
-/// its value.
+/// Adds the inserts and modifies to `make`, and the deletes to `remove`. An update is an operation on a key
+/// and its value.
 pub(crate) fn compare<K: Ord + Copy, V: PartialEq + Clone, U>(
     from: &BTreeMap<K, V>,
     to: &BTreeMap<K, V>,

@@ -9,7 +9,7 @@ use inart_tables::{
 use inart_wire::{BitmapIndex, Contributors, Group, MacAddr};
 
 table! {
-    /// What colour a worker's frames get.
+    /// Color of a worker's frames.
     Paint = "paint"
     /// Key of `paint`.
     key PaintKey {
@@ -20,15 +20,15 @@ table! {
     }
     /// Action of `paint`.
     action PaintAction {
-        /// One colour for some slots.
+        /// One color for some slots.
         Plain = "plain" {
-            /// Which.
-            colour: u8 = [colour: 3],
-            /// Where.
+            /// Color.
+            color: u8 = [color: 3],
+            /// Slots.
             slots: SlotRange = [base: 32, mask: 32],
-            /// Whose.
+            /// Members.
             members: Contributors = [members: 64],
-            /// Where to.
+            /// Output port.
             port: PortNo = [port: 9],
         },
         /// None.
@@ -48,10 +48,10 @@ fn painted() -> (PaintKey, PaintAction) {
     let members = Contributors { bitmap: 6, ..Contributors::one(worker(70)) };
     let slots = SlotRange { base: 64, len: 32 };
     let key = PaintKey { worker: worker(70), ingress: port(3) };
-    (key, PaintAction::Plain { colour: 5, slots, members, port: port(4) })
+    (key, PaintAction::Plain { color: 5, slots, members, port: port(4) })
 }
 
-/// A program as its own declaration says.
+/// Returns a program with the declared tables.
 fn program(specs: &[&inart_tables::TableSpec]) -> Vec<ProgramTable> {
     let fields = |fields: &[inart_tables::Field]| -> Vec<_> {
         let one = |field: &inart_tables::Field| ProgramField {
@@ -73,20 +73,20 @@ fn program(specs: &[&inart_tables::TableSpec]) -> Vec<ProgramTable> {
 }
 
 #[test]
-fn an_entry_becomes_a_row_and_comes_back() {
+fn an_entry_converts_to_a_row_and_back() {
     let (key, action) = painted();
     let row = Paint::row(&key, &action);
     assert_eq!(
         row.to_string(),
-        "paint[worker=70, ingress=3] -> plain(colour=5, base=64, mask=31, members=6, port=4)"
+        "paint[worker=70, ingress=3] -> plain(color=5, base=64, mask=31, members=6, port=4)"
     );
     assert_eq!((row.table.full_name, row.action.full_name), ("InArtIngress.paint", "InArtIngress.plain"));
     assert_eq!(Paint::entry(&row), Ok((key, action)));
     let cleared = Paint::default_row(&PaintAction::Clear);
     assert_eq!(cleared.to_string(), "paint[default] -> clear()");
     assert_eq!(Paint::default_action(&cleared), Ok(PaintAction::Clear));
-    // By name, in any order, as a switch may say it.
-    let params = [("port", 4), ("mask", 31), ("members", 6), ("base", 64), ("colour", 5)];
+    // By name, in any order, as a switch may report it.
+    let params = [("port", 4), ("mask", 31), ("members", 6), ("base", 64), ("color", 5)];
     let named = Row::from_names(Paint::SPEC, Some(&[("ingress", 3), ("worker", 70)]), "plain", &params);
     assert_eq!(named, Ok(row));
 }
@@ -94,28 +94,28 @@ fn an_entry_becomes_a_row_and_comes_back() {
 #[test]
 fn what_is_foreign_is_named_with_its_place() {
     let key: &[(&str, u64)] = &[("worker", 70), ("ingress", 3)];
-    let plain: &[(&str, u64)] = &[("colour", 5), ("base", 64), ("mask", 31), ("members", 6), ("port", 4)];
+    let plain: &[(&str, u64)] = &[("color", 5), ("base", 64), ("mask", 31), ("members", 6), ("port", 4)];
     let read = |key: &[(&str, u64)], action: &str, params: &[(&str, u64)]| -> Result<_, Foreign> {
         Paint::entry(&Row::from_names(Paint::SPEC, Some(key), action, params)?)
     };
     assert!(read(key, "plain", plain).is_ok());
-    let told = |key: &[(&str, u64)], action: &str, params: &[(&str, u64)]| {
+    let mismatch = |key: &[(&str, u64)], action: &str, params: &[(&str, u64)]| {
         read(key, action, params).expect_err("foreign").to_string()
     };
-    assert_eq!(told(&key[..1], "clear", &[]), "table paint: key field ingress is missing");
-    assert_eq!(told(&[("vlan", 1)], "clear", &[]), "table paint: key field vlan is not declared");
-    assert_eq!(told(key, "glow", &[]), "table paint: action glow is not one of its actions");
-    assert_eq!(told(key, "plain", &plain[1..]), "table paint, action plain: parameter colour is missing");
+    assert_eq!(mismatch(&key[..1], "clear", &[]), "table paint: key field ingress is missing");
+    assert_eq!(mismatch(&[("vlan", 1)], "clear", &[]), "table paint: key field vlan is not declared");
+    assert_eq!(mismatch(key, "glow", &[]), "table paint: action glow is not one of its actions");
+    assert_eq!(mismatch(key, "plain", &plain[1..]), "table paint, action plain: parameter color is missing");
     assert_eq!(
-        told(&[("worker", 70), ("ingress", 512)], "clear", &[]),
+        mismatch(&[("worker", 70), ("ingress", 512)], "clear", &[]),
         "table paint: key field ingress is 512, which 9 bits do not hold"
     );
     assert_eq!(
-        told(&[("worker", 20000), ("ingress", 3)], "clear", &[]),
+        mismatch(&[("worker", 20000), ("ingress", 3)], "clear", &[]),
         "paint[worker=20000, ingress=3] -> clear(): worker is out of range"
     );
     assert_eq!(
-        told(&[("worker", 70), ("ingress", 0)], "clear", &[]),
+        mismatch(&[("worker", 70), ("ingress", 0)], "clear", &[]),
         "paint[worker=70, ingress=0] -> clear(): ingress is out of range"
     );
     // Tables are not taken for each other, nor a default action for an entry.
@@ -132,7 +132,7 @@ fn every_target_has_its_own_port_numbers() {
     let theirs = theirs.expect("there are many ports");
     assert_eq!(
         theirs.to_string(),
-        "paint[worker=70, ingress=112] -> plain(colour=5, base=64, mask=31, members=6, port=116)"
+        "paint[worker=70, ingress=112] -> plain(color=5, base=64, mask=31, members=6, port=116)"
     );
     let back = theirs.clone().with_our_ports(|number| PortNo::try_from((number - 100) / 4).ok());
     assert_eq!(back, Ok(row.clone()));
@@ -147,41 +147,44 @@ fn a_program_is_checked_against_the_declaration() {
     let specs = [Paint::SPEC, Mac::SPEC];
     let sound = program(&specs);
     assert_eq!(check(&specs, &sound), Ok(()));
-    let told = |change: &dyn Fn(&mut Vec<ProgramTable>)| {
+    let mismatch = |change: &dyn Fn(&mut Vec<ProgramTable>)| {
         let mut changed = sound.clone();
         change(&mut changed);
         let error = check(&specs, &changed).expect_err("it was changed").to_string();
-        error.strip_prefix("its tables are not those that are declared: ").expect("it says so").to_owned()
+        error.strip_prefix("its tables are not those that are declared: ").expect("a mismatch").to_owned()
     };
-    assert_eq!(told(&|p| drop(p.remove(0))), "table paint is missing");
-    assert_eq!(told(&|p| p[0].key[0].name = "seat".into()), "table paint, key field worker is missing");
+    assert_eq!(mismatch(&|p| drop(p.remove(0))), "table paint is missing");
+    assert_eq!(mismatch(&|p| p[0].key[0].name = "seat".into()), "table paint, key field worker is missing");
     assert_eq!(
-        told(&|p| p[0].key[1].bits = 10),
+        mismatch(&|p| p[0].key[1].bits = 10),
         "table paint, key field ingress has 10 bits, 9 are declared"
     );
-    assert_eq!(told(&|p| p[0].key[1].exact = false), "table paint, key field ingress is not matched exactly");
     assert_eq!(
-        told(&|p| p[0].key.swap(0, 1)),
+        mismatch(&|p| p[0].key[1].exact = false),
+        "table paint, key field ingress is not matched exactly"
+    );
+    assert_eq!(
+        mismatch(&|p| p[0].key.swap(0, 1)),
         "table paint, key field worker stands at another place in the program"
     );
     let more = || ProgramField { name: "vlan".into(), bits: 12, exact: true };
-    assert_eq!(told(&|p| p[0].key.push(more())), "table paint, key field vlan is unknown");
-    assert_eq!(told(&|p| drop(p[0].actions.remove(1))), "table paint, action clear is missing");
+    assert_eq!(mismatch(&|p| p[0].key.push(more())), "table paint, key field vlan is unknown");
+    assert_eq!(mismatch(&|p| drop(p[0].actions.remove(1))), "table paint, action clear is missing");
     assert_eq!(
-        told(&|p| drop(p[0].actions[0].params.remove(0))),
-        "table paint, action plain, parameter colour is missing"
+        mismatch(&|p| drop(p[0].actions[0].params.remove(0))),
+        "table paint, action plain, parameter color is missing"
     );
     assert_eq!(
-        told(&|p| p[0].actions[1].params.push(more())),
+        mismatch(&|p| p[0].actions[1].params.push(more())),
         "table paint, action clear, parameter vlan is unknown"
     );
     let glow = || ProgramAction { name: "glow".into(), params: Vec::new() };
-    assert_eq!(told(&|p| p[0].actions.push(glow())), "table paint, action glow is unknown");
-    assert_eq!(told(&|p| p[1].name = "other".into()), "table mac is missing");
+    assert_eq!(mismatch(&|p| p[0].actions.push(glow())), "table paint, action glow is unknown");
+    assert_eq!(mismatch(&|p| p[1].name = "other".into()), "table mac is missing");
     assert_eq!(check(&specs[..1], &sound).expect_err("more").0, "table mac is unknown");
 }
 
-/// One entry of every kind.
+/// Returns one entry of every kind.
 fn full() -> SwitchTables {
     let mut tables = SwitchTables::default();
     let members = Contributors { bitmap: !0, ..Contributors::one(worker(64)) };
@@ -225,7 +228,7 @@ fn full() -> SwitchTables {
 }
 
 #[test]
-fn all_tables_come_back_from_their_rows() {
+fn all_tables_are_restored_from_their_rows() {
     let tables = full();
     let mut back = SwitchTables { groups: tables.groups.clone(), ..SwitchTables::default() };
     let rows = tables.rows();
@@ -254,7 +257,7 @@ fn updates_lead_from_one_state_to_another_and_back() {
 }
 
 #[test]
-fn limits_come_from_the_program() {
+fn limits_are_those_of_the_program() {
     let limits = Limits::new(16, 2, &program(SPECS));
     assert_eq!((limits.slots, limits.ports, limits.steer, limits.switch_ports), (16, 2, 8, 8));
     assert!(limits.check(&full()).is_ok());
@@ -311,7 +314,7 @@ fn a_program_that_copies_updates_may_lack_the_tables_of_sums_but_only_both() {
         let error = tables_of(&lacking(&[half])).expect_err("one of two").to_string();
         assert!(error.ends_with(&format!("table {half} is missing")), "{error}");
     }
-    // One that does neither is none of ours.
+    // A program that does neither is not one of ours.
     assert!(tables_of(&lacking(&["steer", "results", "updates", "receivers"])).is_err());
     let error = Limits::new(16, 9, &without).check(&full()).expect_err("no room").to_string();
     assert!(error.ends_with("entries, the program of these switches has no such table"), "{error}");

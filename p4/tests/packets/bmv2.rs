@@ -21,12 +21,12 @@ use super::run::Switch;
 
 const PROGRAM: &str = "simple_switch_grpc";
 const BROADCAST: [u8; 6] = [0xff; 6];
-/// What a frame that is expected may take.
+/// Longest wait for an expected frame.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long to listen for frames that are not.
+/// Time to wait for unexpected frames.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// `PacketStreamRequest` and `PacketStreamResponse` of bmv2's `dataplane_interface.proto`, which are alike.
+/// `PacketStreamRequest` and `PacketStreamResponse` of bmv2's `dataplane_interface.proto`, which are equal.
 #[derive(Clone, PartialEq, prost::Message)]
 struct Packet {
     #[prost(uint64, tag = "1")]
@@ -88,8 +88,8 @@ impl Bmv2 {
         self.client.write(updates).await.map_err(|error| error.to_string())
     }
 
-    /// What comes out because of some frames, in any order: as many as are expected, and those that come soon
-    /// after. bmv2 may end at a frame.
+    /// Sends some frames and returns all output, in any order: as many frames as are expected, and those
+    /// shortly after. bmv2 may end at a frame.
     pub async fn send_all(
         &mut self,
         frames: &[(u16, Vec<u8>)],
@@ -124,8 +124,8 @@ impl Switch for Bmv2 {
         }
     }
 
-    /// A marker, flooded after the frame, tells when everything that the frame caused is out: queues keep
-    /// order.
+    /// Sends a frame. A marker, flooded after the frame, shows when all output of the frame has left: queues
+    /// keep order.
     async fn send(&mut self, port: u16, frame: &[u8]) -> Vec<(u16, Vec<u8>)> {
         let (to_switch, from_switch) = self.frames.as_mut().expect("loaded before");
         self.markers += 1;

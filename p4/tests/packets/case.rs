@@ -1,4 +1,4 @@
-//! What a case is made of.
+//! Parts of a case.
 
 use inart_p4::{Outcome, Reason};
 
@@ -12,13 +12,13 @@ pub struct Case {
     pub steps: Vec<Step>,
 }
 
-/// A frame comes in, and something becomes of it.
+/// An input frame with its expected output.
 #[derive(Debug)]
 pub struct Step {
     pub port: u16,
     pub frame: Vec<u8>,
     answer: Answer,
-    /// On Tofino, where a rule says otherwise.
+    /// Output on Tofino, if a rule differs.
     pub on_tofino: Option<(Rule, Answer)>,
 }
 
@@ -27,7 +27,7 @@ pub struct Step {
 pub struct Answer {
     pub out: Vec<(u16, Vec<u8>)>,
     pub counted: Counted,
-    /// How often; more than once if copies are.
+    /// Count; more than one if copies are counted.
     pub times: u64,
 }
 
@@ -40,7 +40,7 @@ pub enum Counted {
 }
 
 impl Answer {
-    /// Whether the frame met a slot.
+    /// Returns whether the frame met a slot.
     fn is_of_slot(&self) -> bool {
         matches!(self.counted, Counted::Outcome(_))
     }
@@ -51,7 +51,7 @@ impl Step {
         Self { port, frame, answer: Answer { out, counted, times: 1 }, on_tofino: None }
     }
 
-    /// What becomes of the frame.
+    /// Returns the expected output of the frame.
     pub fn answer(&self, program: Built) -> &Answer {
         match &self.on_tofino {
             // Between two passes egress sees the frame, and its length, before it is consumed.
@@ -69,7 +69,7 @@ impl Step {
         self
     }
 
-    /// Counted so many times.
+    /// Sets the count.
     pub fn times(mut self, times: u64) -> Self {
         self.answer.times = times;
         self
@@ -80,22 +80,22 @@ pub fn case(name: &'static str, steps: impl IntoIterator<Item = Step>) -> Case {
     Case { name, steps: steps.into_iter().collect() }
 }
 
-/// A gradient or partial that leaves as `out`.
+/// Returns a gradient or partial that leaves as `out`.
 pub fn leaves(port: u16, frame: &Inart, outcome: Outcome, out_port: u16, out: &Inart) -> Step {
     Step::new(port, frame.bytes(), vec![(out_port, out.bytes())], Counted::Outcome(outcome))
 }
 
-/// A gradient or partial that leaves untouched towards the server.
+/// Returns a gradient or partial that leaves untouched towards the server.
 pub fn passes(port: u16, frame: &Inart, outcome: Outcome) -> Step {
     leaves(port, frame, outcome, 5, frame)
 }
 
-/// A gradient or partial that stays in the switch.
+/// Returns a gradient or partial that stays in the switch.
 pub fn consumed(port: u16, frame: &Inart, outcome: Outcome) -> Step {
     kept(port, frame.bytes(), outcome)
 }
 
-/// The same of a frame in bytes.
+/// Returns a gradient or partial in bytes that stays in the switch.
 pub fn kept(port: u16, frame: Vec<u8>, outcome: Outcome) -> Step {
     Step::new(port, frame, vec![], Counted::Outcome(outcome))
 }

@@ -22,7 +22,7 @@ fn marked(frame: &Inart) -> Inart {
     frame.clone().with(|f| f.flags |= CONGESTION)
 }
 
-/// A switch with so many frames waiting at each of these ports.
+/// Returns a switch with the given numbers of frames queued at these ports.
 async fn switch(program: Built, queues: &[(u16, u32)]) -> Embedded {
     let mut switch = Embedded::new();
     switch.load(program).await;
@@ -38,7 +38,7 @@ async fn a_frame_that_leaves_more_than_sixteen_behind_is_marked() {
         let n = program.values();
         let gradient = |shard, sequence| Inart::gradient(n, shard, 0, sequence);
         let to_2 = |kind| gradient(0, 5).with(|f| (f.kind, f.dst) = (kind, AT_PORT_2));
-        // The port it comes in by, the port it leaves by, the frame, and how it leaves unmarked.
+        // Ingress port, egress port, the frame, and its unmarked output.
         let frames = [
             (1, 5, gradient(2, 6), gradient(2, 6)),
             (1, 5, gradient(2, 7).with(|f| f.flags = LAST), gradient(2, 7).with(|f| f.flags = LAST)),

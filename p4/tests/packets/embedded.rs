@@ -22,7 +22,7 @@ impl Embedded {
     }
 }
 
-/// Where the chip recirculates.
+/// Recirculation port of the chip.
 const RECIRCULATED: Port = Port(68);
 
 /// Compiled once for all cases.
@@ -79,7 +79,8 @@ impl super::run::Switch for Embedded {
         frames.out
     }
 
-    /// Of both controls, if both have one of that name: each counts what the other does not see.
+    /// Reads the sum over both controls, if both have one of that name: each counts frames that the other
+    /// does not see.
     async fn counter(&mut self, name: &str) -> Vec<u64> {
         let names = ["InArtIngress", "InArtEgress"].map(|control| format!("{control}.{name}"));
         let of_controls: Vec<Vec<u64>> = names

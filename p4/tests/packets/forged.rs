@@ -12,7 +12,7 @@ use super::program::Built;
 use super::run::Switch;
 use super::updates::UPDATE;
 
-/// Any frame of any job but the host's own, perhaps behind VLAN tags.
+/// Returns any frame of any job but the host's own, perhaps behind VLAN tags.
 pub fn frame(n: ValuesPerFrame) -> impl Strategy<Value = Vec<u8>> {
     let tags =
         prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(prop::sample::select(&TAGS[..]), 1..7)];
@@ -66,7 +66,7 @@ pub async fn between(switch: &mut impl Switch, program: Built, case: &Case, forg
     let drops = |cells: Vec<u64>| cells.iter().sum::<u64>();
     for (index, (step, frame)) in case.steps.iter().zip(forged.iter().cycle()).enumerate() {
         let before = (switch.slots().await, switch.counter("outcomes").await);
-        assert_eq!(switch.send(HOSTILE, frame).await, [], "{frame:02x?} came through");
+        assert_eq!(switch.send(HOSTILE, frame).await, [], "{frame:02x?} was forwarded");
         assert_eq!(drops(switch.counter("drops").await), index as u64 + 1, "{frame:02x?} was not counted");
         let after = (switch.slots().await, switch.counter("outcomes").await);
         assert!(before == after, "{frame:02x?} changed something");

@@ -11,10 +11,10 @@ pub const LAST: u8 = 0x10;
 /// The exponent of a frame whose values are sizes.
 pub const MAXIMA: i8 = -128;
 
-/// EtherTypes of VLAN tags: IEEE 802.1Q, IEEE 802.1ad, and what came before that.
+/// EtherTypes of VLAN tags: IEEE 802.1Q, IEEE 802.1ad, and their predecessor.
 pub const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
-/// An Ethernet address with this last byte.
+/// Returns an Ethernet address with this last byte.
 pub fn mac(last: u8) -> [u8; 6] {
     [2, 0, 0, 0, 0, last]
 }
@@ -39,15 +39,15 @@ pub struct Inart {
     pub values: Vec<i32>,
 }
 
-/// The value in `lane` of the gradient of `worker`: differs in every lane, both signs, exact in every sum of
-/// a few.
+/// Returns the value in `lane` of the gradient of `worker`: differs in every lane, both signs, exact in every
+/// sum of a few.
 pub fn value(worker: u16, lane: usize) -> i32 {
     let size = (i32::from(worker) + 1) * 1_000_003 + lane as i32 * 7_919;
     if (lane + usize::from(worker)).is_multiple_of(3) { -size } else { size }
 }
 
 impl Inart {
-    /// The gradient of plan version 1, job 1 in run 0x0a0b0c0d that `worker` sends.
+    /// Returns the gradient of plan version 1, job 1 in run 0x0a0b0c0d that `worker` sends.
     pub fn gradient(n: ValuesPerFrame, shard: u16, worker: u16, sequence: u32) -> Self {
         Self {
             dst: mac(0x55),
@@ -68,7 +68,7 @@ impl Inart {
         }
     }
 
-    /// The partial that it becomes as the last of `workers`, whose values saturate where they must.
+    /// Returns the partial of the frame as the last of `workers`, with values that saturate where required.
     pub fn completing(&self, workers: &[u16]) -> Self {
         let sum = |lane| workers.iter().fold(0i32, |sum, &worker| sum.saturating_add(value(worker, lane)));
         Self {
@@ -107,7 +107,7 @@ impl Inart {
     }
 }
 
-/// The frame behind VLAN tags of these EtherTypes, the outermost first; VLAN 0, then 7, then 0 again.
+/// Returns the frame behind VLAN tags of these EtherTypes, the outermost first; VLAN 0, then 7, then 0 again.
 pub fn tagged(frame: &[u8], tags: &[u16]) -> Vec<u8> {
     let (addresses, rest) = frame.split_at(12);
     let tag =
@@ -116,7 +116,7 @@ pub fn tagged(frame: &[u8], tags: &[u16]) -> Vec<u8> {
     [addresses, &tags, rest].concat()
 }
 
-/// A frame of another EtherType.
+/// Returns a frame of another EtherType.
 pub fn ordinary(dst: [u8; 6]) -> Vec<u8> {
     [&dst[..], &mac(0x11), &0x0800u16.to_be_bytes(), &[0x45; 46]].concat()
 }

@@ -62,12 +62,12 @@ fn forged(n: ValuesPerFrame) -> Vec<(Reason, Inart)> {
     let missing = || Inart::gradient(n, 0, 2, 5).with(|f| f.values = wrong());
     let but = |change: &dyn Fn(&mut Inart)| missing().with(|f| change(f));
     let mut frames = vec![
-        // What would end the sum; another's repeat; what was there already.
+        // Frames that would end the sum; another's repeat; contributors that are in it already.
         (NoRoute, missing()),
         (NoRoute, but(&|f| f.flags = RESEND)),
         (NoRoute, Inart::gradient(n, 0, 1, 6).with(|f| (f.values, f.flags) = (wrong(), RESEND))),
         (NoRoute, Inart::gradient(n, 0, 0, 5).with(|f| f.values = wrong())),
-        // Another exponent, and what would make the server discard the sum.
+        // Another exponent, and flags that would make the server discard the sum.
         (NoRoute, but(&|f| (f.flags, f.exponent) = (BYPASS | OVERFLOW, 40))),
         (NoRoute, but(&|f| (f.flags, f.exponent) = (OVERFLOW | CONGESTION | LAST, -20))),
         (NoRoute, but(&|f| (f.kind, f.flags, f.contributors) = (PARTIAL, OVERFLOW, 0b111))),
@@ -87,8 +87,8 @@ fn forged(n: ValuesPerFrame) -> Vec<(Reason, Inart)> {
         (NoResultRoute, but(&|f| f.kind = RESULT)),
         (NoResultRoute, but(&|f| (f.kind, f.flags) = (RESULT, RESEND | LAST))),
         (NoResultRoute, but(&|f| (f.kind, f.job) = (RESULT, OWN_JOB))),
-        // Messages of workers and to them, whatever they say and wherever they go; in the own job, of nobody
-        // there.
+        // Messages of workers and to them, with any content and destination; in the own job, of an absent
+        // worker.
         (UnauthorizedSender, but(&|f| f.kind = PROBE)),
         (UnauthorizedSender, but(&|f| (f.kind, f.contributors) = (CONTROL, 0))),
         (UnauthorizedSender, but(&|f| (f.kind, f.contributors, f.dst) = (CONTROL, 0, AT_PORT_2))),
@@ -97,7 +97,7 @@ fn forged(n: ValuesPerFrame) -> Vec<(Reason, Inart)> {
         (UnauthorizedSender, but(&|f| (f.kind, f.worker, f.group) = (CONTROL, 70, 1))),
         (UnauthorizedSender, but(&|f| (f.kind, f.job) = (CONTROL, OWN_JOB))),
     ];
-    // What would take slots over, from within the window and from anywhere.
+    // Frames that would take slots over, from within the window and from anywhere.
     frames.extend([1, 4, 9, 0x1005, 0x8000_0005, u32::MAX].map(|s| (NoRoute, but(&|f| f.sequence = s))));
     frames.extend([0, 2, 3, u16::MAX].map(|plan_version| (NoRoute, but(&|f| f.plan_version = plan_version))));
     frames.extend([1, 2, 3, 4, 9].map(|shard| (NoRoute, but(&|f| f.shard = shard))));
@@ -115,8 +115,8 @@ fn forged(n: ValuesPerFrame) -> Vec<(Reason, Inart)> {
     frames
 }
 
-/// The same frames behind VLAN tags, which the kernel of whoever gets them takes off: behind one of each
-/// kind, and behind stacks of up to nine, more than the parser has room for.
+/// Returns frames behind VLAN tags, which the receiver's kernel removes: behind one of each kind, and behind
+/// stacks of up to nine, more than the parser has room for.
 fn in_vlans(n: ValuesPerFrame) -> impl Iterator<Item = Step> {
     let single = TAGS.iter().map(|&tag| vec![tag]);
     let stacks = (1..=9).cycle().zip(0..).map(|(depth, first)| {
@@ -128,8 +128,8 @@ fn in_vlans(n: ValuesPerFrame) -> impl Iterator<Item = Step> {
         .map(|((_, frame), tags)| dropped(HOSTILE, tagged(&frame.bytes(), &tags), Reason::Tagged))
 }
 
-/// Frames of the hostile host's own job: whatever its sequence, it comes to its own slots only, and nobody
-/// else sends in its name.
+/// Frames of the hostile host's own job: with any sequence, they reach its own slots only, and no other host
+/// sends in its name.
 fn own(n: ValuesPerFrame) -> Vec<Step> {
     let own = |worker, sequence| Inart::gradient(n, 0, worker, sequence).with(|f| f.job = OWN_JOB);
     let refused =
@@ -144,7 +144,8 @@ fn own(n: ValuesPerFrame) -> Vec<Step> {
         refused(UnauthorizedSender, &|f| (f.kind, f.shard) = (CONTROL, 1)),
         refused(UnauthorizedSender, &|f| (f.kind, f.plan_version) = (CONTROL, 2)),
         dropped(HOSTILE, tagged(&own(0, 5).bytes(), &TAGS[..1]), Reason::Tagged),
-        // To whom it speaks as itself is not the switch's business: others' hosts pass by other jobs' frames.
+        // The switch does not restrict the destinations of its own messages: other hosts ignore other jobs'
+        // frames.
         switched(HOSTILE, own(1, 5).with(|f| (f.kind, f.dst) = (CONTROL, AT_PORT_2)).bytes(), &[2]),
     ];
     // Each newer than the one before; the mask leaves two bits of them.

@@ -16,7 +16,7 @@ pub fn of(frame: &Inart) -> u32 {
     !crc
 }
 
-/// The frame in the one incarnation in which its tag has this mark.
+/// Returns the frame in the one incarnation in which its tag has this mark.
 pub fn with(frame: &Inart, mark: u32) -> Inart {
     let at = |incarnation| of(&frame.clone().with(|f| f.incarnation = incarnation));
     let zero = at(0);
@@ -37,7 +37,7 @@ pub fn with(frame: &Inart, mark: u32) -> Inart {
     frame.clone().with(|f| f.incarnation = incarnation)
 }
 
-/// What is left of it after those rows are taken out.
+/// Returns the remainder of a row after those rows are eliminated.
 fn reduced(rows: &[(u32, u32)], row: (u32, u32)) -> (u32, u32) {
     rows.iter().fold(row, |row, taken| match row.0 >> taken.0.ilog2() & 1 {
         1 => (row.0 ^ taken.0, row.1 ^ taken.1),

@@ -1,5 +1,5 @@
-//! Control and probe frames: taken at a host's port only if the host may speak as whom they name, and between
-//! switches.
+//! Control and probe frames: accepted at a host's port only if the host may send for the host that they name,
+//! and between switches.
 
 use inart_p4::Outcome::{Added, Completed, SlotClaimed};
 use inart_p4::Reason::{NoMacRoute, Tagged, UnauthorizedSender};
@@ -11,13 +11,13 @@ use super::network::{AT_PORT_2, REFUSED};
 
 pub const PROBE: u8 = 4;
 pub const CONTROL: u8 = 5;
-/// Where a switch is; where the server of shard 0 is, in plan version 1.
+/// Port of a switch; port of the server of shard 0, in plan version 1.
 const SWITCH_PORT: u16 = 4;
 const SERVER: u16 = 5;
 /// Workers of shard 0 in plan version 1, and their ports.
 const WORKERS: [(u16, u16); 5] = [(0, 1), (1, 2), (2, 3), (70, 6), (71, 7)];
 
-/// One of worker 0 about shard 0, or to it.
+/// Returns one of worker 0 about shard 0, or to it.
 fn message(n: ValuesPerFrame) -> Inart {
     Inart::gradient(n, 0, 0, 5).with(|f| (f.kind, f.dst, f.contributors) = (CONTROL, AT_PORT_2, 0))
 }
@@ -27,7 +27,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let gradient = |worker| Inart::gradient(n, 0, worker, 5);
     vec![
         case(
-            "a host speaks as its worker, the server to any, and a switch passes on what it has let in",
+            "a host sends as its worker, the server to any, and a switch forwards accepted messages",
             WORKERS.into_iter().flat_map(|(worker, own)| {
                 (1..=8).zip([CONTROL, PROBE].into_iter().cycle()).map(move |(port, kind)| {
                     let frame = message(n).with(|f| (f.kind, f.worker) = (kind, worker)).bytes();
@@ -48,13 +48,13 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
                 dropped(1, of(&|f| f.plan_version = 3), UnauthorizedSender),
                 dropped(1, of(&|f| f.job = 2), UnauthorizedSender),
                 dropped(SERVER, of(&|f| f.job = 2), UnauthorizedSender),
-                // Added, forwarded, and alone in shards 1 to 3; nobody of the tenth.
+                // Added, forwarded, and alone in shards 1 to 3; no worker of the tenth.
                 switched(1, of(&|f| f.shard = 1), &[2]),
                 switched(1, of(&|f| f.shard = 2), &[2]),
                 switched(1, of(&|f| f.shard = 3), &[2]),
                 dropped(1, of(&|f| f.shard = 9), UnauthorizedSender),
                 dropped(SERVER, of(&|f| f.shard = 1), UnauthorizedSender),
-                // What comes in by a switch port has been looked at.
+                // Frames from a switch port have been checked before.
                 switched(
                     SWITCH_PORT,
                     of(&|f| (f.plan_version, f.job, f.shard, f.worker) = (9, 9, 9, 9)),
@@ -75,7 +75,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             }),
         ),
         case(
-            "nobody speaks in a VLAN, not even from another switch or in an own name",
+            "messages in a VLAN are dropped, even from another switch or in an own name",
             [1, SERVER, SWITCH_PORT].into_iter().flat_map(|port| {
                 let frame = message(n).bytes();
                 let stacks =

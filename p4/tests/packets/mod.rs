@@ -34,8 +34,8 @@ use self::program::Built;
 use self::rule::Rule;
 use self::run::{Switch, cases, cases_of, run, run_all};
 
-/// What bmv2 is shown of jumbo frames: every register is written, added to, saturated and read, and frames of
-/// other sizes are refused. It takes seconds to load such a program, so not every case.
+/// Cases of jumbo frames on bmv2: every register is written, added to, saturated and read, and frames of
+/// other sizes are rejected. Loading such a program takes seconds, so not every case runs.
 const OF_JUMBO_FRAMES: [&str; 4] = [
     "three gradients become one partial",
     "repeats for a complete slot get the partial again once per wave, again and again",
@@ -64,7 +64,7 @@ fn every_rule_of_tofino_has_a_case() {
         include_str!("../../../docs/protocol/tofino.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let steps: Vec<_> = cases(ValuesPerFrame::N32).into_iter().flat_map(|case| case.steps).collect();
     for rule in Rule::ALL {
-        assert!(document.contains(rule.words()), "docs/protocol/tofino.md does not say: {}", rule.words());
+        assert!(document.contains(rule.words()), "docs/protocol/tofino.md lacks: {}", rule.words());
         let met = steps.iter().filter_map(|step| step.on_tofino.as_ref()).any(|(named, _)| *named == rule);
         assert!(met, "no case has another answer by {rule:?}");
     }
@@ -116,7 +116,7 @@ async fn the_programs_for_tofino_agree() {
 }
 
 #[tokio::test]
-async fn a_copy_of_an_update_that_nobody_wants_is_counted_where_it_dies() {
+async fn a_copy_of_an_update_without_a_receiver_is_counted_where_it_is_dropped() {
     let mut switch = Embedded::new();
     switch.load(Built::N32).await;
     let update = updates::update(ValuesPerFrame::N32, 0, 0b110);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::case::{Case, Step, case, consumed, leaves};
 use super::frame::{BYPASS, CONGESTION, Inart, LAST, MAXIMA, OVERFLOW, RESEND};
 
-/// A slot that somebody used.
+/// A used slot.
 struct Slot {
     /// Plan version and incarnation: job, shard and group are the same in all frames here.
     tag: (u16, u32),
@@ -15,7 +15,7 @@ struct Slot {
     shape: (i8, u16, u8),
     sequence: u32,
     seen: u64,
-    /// Who repeated since the complete partial last left.
+    /// Workers that repeated since the complete partial last left.
     asked: u64,
     flags: u8,
     values: Vec<i32>,
@@ -29,7 +29,7 @@ pub const EXPECTED: u64 = 0b111;
 pub const STICKY: u8 = OVERFLOW | CONGESTION;
 
 impl Slots {
-    /// What becomes of the gradient or partial: the frame that leaves, if any.
+    /// Handles the gradient or partial. Returns the outcome, and the frame that leaves, if any.
     fn step(&mut self, frame: &Inart) -> (Outcome, Option<Inart>) {
         if frame.flags & BYPASS != 0 {
             return (Outcome::Bypassed, Some(frame.clone()));
@@ -109,7 +109,7 @@ fn partial(frame: &Inart, slot: &Slot) -> Inart {
     }
 }
 
-/// A frame of one of the three workers, most often one that fits the others.
+/// Returns a frame of one of the three workers, most often one that fits the others.
 pub fn frame(n: ValuesPerFrame) -> impl Strategy<Value = Inart> {
     let sequence = prop_oneof![6 => 0u32..6, 1 => 6u32..12, 1 => 0xffff_fffau32..];
     let flags = prop_oneof![
@@ -145,7 +145,7 @@ pub fn frame(n: ValuesPerFrame) -> impl Strategy<Value = Inart> {
     )
 }
 
-/// Any sequence of frames, with what should become of each.
+/// Generates sequences of frames, with the expected output of each.
 pub fn cases(n: ValuesPerFrame) -> impl Strategy<Value = Case> {
     prop::collection::vec(frame(n), 1..120).prop_map(|frames| {
         let mut slots = Slots::default();

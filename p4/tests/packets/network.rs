@@ -14,9 +14,9 @@ use super::program::Built;
 ///  worker 2 ── 3 │        │ 7 ── worker 71
 ///  (3, 4) ──── 4 └────────┘ 8, 9
 /// ```
-/// All in plan version 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8
-/// are the workers 0 and 1 of job 2, who forge frames of job 1. Ports 1, 2, 3, 6 and 7 are also those of the
-/// peers 0, 1, 2, 64 and 66 of job 7; its peers 3, 4 and 65 are behind the other switch.
+/// All in plan version 1 and job 1 unless stated. Port 4 is connected to a switch that sums workers 3 and 4.
+/// At port 8 are the workers 0 and 1 of job 2, which forge frames of job 1. Ports 1, 2, 3, 6 and 7 are also
+/// those of the peers 0, 1, 2, 64 and 66 of job 7; its peers 3, 4 and 65 are behind the other switch.
 const SERVER: u16 = 5;
 pub const HOSTILE: u16 = 8;
 /// The slots of job 1 but for those of shard 3, and of job 0.
@@ -27,14 +27,14 @@ const RESULT_GROUP: GroupId = GroupId(2);
 pub const PEER_JOB: u16 = 7;
 const BEHIND: [&[(u16, u64)]; 2] =
     [&[(1, 0b1), (2, 0b10), (3, 0b100), (4, 0b11000)], &[(4, 0b10), (6, 0b1), (7, 0b100)]];
-/// A port in the groups of updates with nobody behind it.
-const NOBODY: u16 = 5;
+/// A port in the groups of updates without a receiver.
+const NO_RECEIVER: u16 = 5;
 const UPDATE_GROUPS: [GroupId; 2] = [GroupId(3), GroupId(4)];
 
 /// The ports in the flood group.
 pub const FLOODED: std::ops::RangeInclusive<u16> = 1..=8;
-/// A port outside, by which markers come: frames that are flooded after another one, and tell that all which
-/// that has caused is out, as queues keep order.
+/// A port outside, for markers: frames flooded after another one, which show that all its output has left, as
+/// queues keep order.
 pub const MARKER_PORT: u16 = 9;
 /// `mac` sends this to port 2.
 pub const AT_PORT_2: [u8; 6] = mac_of(2);
@@ -64,7 +64,7 @@ fn steer_job(plan_version: u16, job: u16, shard: u16, worker: u16, ingress: u16)
     }
 }
 
-/// The bitmap, of the block that the key's worker is in.
+/// Returns the bitmap, of the block that the key's worker is in.
 fn ranks(key: &SteerKey, bitmap: u64) -> Contributors {
     Contributors { bitmap, ..Contributors::one(key.worker) }
 }
@@ -87,7 +87,7 @@ fn steer_entries() -> Vec<(SteerKey, SteerAction)> {
             entries.push(add(steer(plan_version, 0, worker, worker + 1), SERVER, 8, 1 << worker, 0b111));
         }
     }
-    // Shard 1: worker 0, and what the other switch sends for workers 3 and 4.
+    // Shard 1: worker 0, and the other switch's partials for workers 3 and 4.
     entries.push(add(steer(1, 1, 0, 1), SERVER, 16, 0b1, 0b11001));
     for worker in [3, 4] {
         entries.push(add(steer(1, 1, worker, 4), SERVER, 16, 0b11000, 0b11001));
@@ -101,7 +101,7 @@ fn steer_entries() -> Vec<(SteerKey, SteerAction)> {
     for (worker, ingress) in [(0, 1), (70, 6)] {
         entries.push(add(steer(1, 4, worker, ingress), SERVER, 28, 1 << (worker % 64), 0b1100_0001));
     }
-    // Nothing but zeros, like a slot that nobody used.
+    // Only zeros, as in an unused slot.
     for worker in 0..2 {
         entries.push(add(steer_job(0, 0, 0, worker, worker + 1), SERVER, 32, 1 << worker, 0b11));
     }
@@ -138,7 +138,7 @@ fn receivers() -> impl Iterator<Item = (ReceiversKey, ReceiversAction)> {
     })
 }
 
-/// What is in the tables that a program has.
+/// Returns the contents of the tables that a program has.
 pub fn tables_of(program: Built) -> SwitchTables {
     let mut tables = tables();
     if program.is_tofino() {
@@ -148,7 +148,7 @@ pub fn tables_of(program: Built) -> SwitchTables {
     tables
 }
 
-/// What is in the tables.
+/// Returns the contents of the tables.
 pub fn tables() -> SwitchTables {
     let result = ResultsKey { plan_version: 1.into(), job: 1.into(), shard: 0.into(), ingress: port(SERVER) };
     let address = |dst| MacKey { dst: MacAddr(dst) };
@@ -164,7 +164,7 @@ pub fn tables() -> SwitchTables {
         groups: [(FLOOD_GROUP, FLOODED.map(port).collect()), (RESULT_GROUP, [1, 2, 3, 5].map(port).into())]
             .into_iter()
             .chain(UPDATE_GROUPS.into_iter().zip(BEHIND).map(|(group, behind)| {
-                (group, behind.iter().map(|(behind, _)| *behind).chain([NOBODY]).map(port).collect())
+                (group, behind.iter().map(|(behind, _)| *behind).chain([NO_RECEIVER]).map(port).collect())
             }))
             .collect(),
     }

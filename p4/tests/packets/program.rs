@@ -28,7 +28,7 @@ impl Built {
         Variant::ALL.into_iter().map(Self::Tofino)
     }
 
-    /// Whether a frame that a slot takes passes the chip twice.
+    /// Returns whether a frame that a slot takes passes the chip twice.
     pub fn is_two_passes(self) -> bool {
         matches!(self, Self::Tofino(variant) if variant.passes() == 2)
     }
@@ -44,7 +44,7 @@ impl Built {
         matches!(self, Self::Tofino(_))
     }
 
-    /// What the embedded switch runs.
+    /// Returns the program for the embedded switch.
     pub fn json(self) -> Cow<'static, [u8]> {
         match self {
             Self::V1model(values) => inart_p4::artifact(values).json,
@@ -52,7 +52,7 @@ impl Built {
         }
     }
 
-    /// Cells of the chip's buffer that so many INART frames take.
+    /// Returns the cells of the chip's buffer that this number of INART frames takes.
     pub fn cells(self, frames: u32) -> u32 {
         let bytes = HEADER_BYTES + 4 * self.values().get() + CHECK_BYTES;
         let cell_bytes = match self {

@@ -101,10 +101,10 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case("probes, control frames and ordinary traffic go by MAC", by_mac(n)),
         case("ordinary traffic in VLANs goes by MAC, with its tags", in_vlans()),
         case(
-            "no INART frame has tags, and nobody has more than four",
+            "INART frames have no tags, and other frames at most four",
             stacks().into_iter().flat_map(|tags| {
                 let frames = [gradient(0), result.clone(), to(AT_PORT_2, PROBE), to(AT_PORT_2, CONTROL)];
-                // The header alone, and not even that: what is behind the tags does not matter.
+                // The header alone, and an incomplete one: data behind the tags does not matter.
                 let cut = [14, 30].map(|bytes| gradient(0).bytes()[..bytes].to_vec());
                 let frames = frames.map(|frame| frame.bytes()).into_iter().chain(cut);
                 let deeper = [&tags[..], &TAGS, &tags].concat();
@@ -184,8 +184,8 @@ fn in_vlans() -> Vec<Step> {
                 .collect::<Vec<_>>()
         })
         .collect();
-    // A length in place of an EtherType: the 802.2 header behind it names INART's, which no kernel hands to
-    // who listens for it.
+    // A length in place of an EtherType: the 802.2 header after it names INART's, which no kernel delivers to
+    // a listener.
     let snap = [&AT_PORT_2[..], &mac(0x11), &[0, 40, 0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0xb5], &[0; 32]].concat();
     steps.extend([switched(1, tagged(&snap, &TAGS), &[2]), switched(1, snap, &[2])]);
     steps
@@ -200,7 +200,7 @@ fn by_mac(n: ValuesPerFrame) -> Vec<Step> {
     };
     let mut steps = Vec::new();
     steps.extend(frames(0, AT_PORT_2).map(|frame| switched(1, frame, &[2])));
-    // Its own way back is no way.
+    // The ingress port is never an egress port.
     steps.extend(frames(1, AT_PORT_2).map(|frame| switched(2, frame, &[])));
     steps.extend(frames(0, unknown).map(|frame| switched(1, frame, &[2, 3, 4, 5, 6, 7, 8])));
     steps.extend(frames(0, broadcast).map(|frame| switched(5, frame, &[1, 2, 3, 4, 6, 7, 8])));

@@ -1,20 +1,19 @@
-//! Where the programs for Tofino answer otherwise.
+//! Rules by which the programs for Tofino answer differently.
 
-/// A rule of docs/protocol/tofino.md. A step of a case whose answer is another one there names
-/// the rule.
+/// A rule of docs/protocol/tofino.md. A step of a case with another output there names the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
-    /// A frame is added only if it brings all members of its entry.
+    /// A frame is added only if it has all members of its entry.
     Units,
-    /// A hash of the tag decides whose slot it is: of two tags with one hash only the first is added.
+    /// A hash of the tag identifies the owner of a slot: of two tags with one hash only the first is added.
     Marks,
     /// A value at a limit of its register stays there, and a partial with one has flag overflow.
     Limits,
     /// The flags of repeats are kept, too.
     Flags,
-    /// Which repeats are answered: bits that repeats turn, instead of a set.
+    /// Answered repeats: bits that repeats flip, instead of a set.
     Parity,
-    /// Ingress does not learn how long a frame is: other reasons come first, and what is too long is added.
+    /// Ingress does not know a frame's length: other reasons come first, and too long frames are added.
     Size,
     /// Egress drops copies of a frame of the wrong size, and counts each.
     Copies,
@@ -24,7 +23,7 @@ impl Rule {
     pub const ALL: [Self; 7] =
         [Self::Units, Self::Marks, Self::Limits, Self::Flags, Self::Parity, Self::Size, Self::Copies];
 
-    /// What the document says of it.
+    /// Returns the document's text of the rule.
     pub fn words(self) -> &'static str {
         match self {
             Self::Units => "*unit*: a frame of all members of its entry",

@@ -49,7 +49,7 @@ fn two_tags_with_one_mark(n: ValuesPerFrame) -> Case {
     )
 }
 
-/// A slot that nobody used holds zeros.
+/// Tests a tag whose mark is zero: an unused slot holds zeros.
 fn a_tag_whose_mark_is_zero(n: ValuesPerFrame) -> Case {
     let of_zero = |worker, sequence| mark::with(&Inart::gradient(n, 0, worker, sequence), 0);
     assert_eq!(mark::of(&of_zero(0, 0)), 0);
@@ -66,7 +66,7 @@ fn a_tag_whose_mark_is_zero(n: ValuesPerFrame) -> Case {
     )
 }
 
-/// Ingress looks for their way first, and egress at every copy; one of them is for the port it came by.
+/// Ingress first looks up their ports, and egress checks every copy; one of them is for the ingress port.
 fn lengths_of_results(n: ValuesPerFrame) -> Case {
     let result = Inart::gradient(n, 0, 0, 5).with(|f| (f.kind, f.flags) = (RESULT, LAST));
     let (sound, no_way) = (result.bytes(), result.with(|f| f.shard = 1).bytes());
@@ -86,7 +86,7 @@ fn lengths_of_results(n: ValuesPerFrame) -> Case {
     )
 }
 
-/// A worker's own value at a limit is no overflow of a sum.
+/// Tests that a worker's own value at a limit is not an overflow of a sum.
 fn an_overflow_of_one_worker(n: ValuesPerFrame) -> Case {
     let steps = [i32::MAX, i32::MIN, i32::MAX - 1].into_iter().zip(0..).map(|(value, sequence)| {
         let alone = Inart::gradient(n, 3, 0, sequence).with(|f| f.values[1] = value);
@@ -97,7 +97,7 @@ fn an_overflow_of_one_worker(n: ValuesPerFrame) -> Case {
     case("a lone worker's values at the limits", steps)
 }
 
-/// A congestion mark of a repeat, and who answers for it.
+/// Tests a congestion mark of a repeat, and the frame that answers it.
 fn flags_of_repeats(n: ValuesPerFrame) -> Case {
     let gradient = |worker, flags| Inart::gradient(n, 0, worker, 5).with(|f| f.flags = flags);
     let whole = |last: &Inart, flags| last.completing(&[0, 1, 2]).with(|f| f.flags = flags);

@@ -1,4 +1,4 @@
-//! Runs cases, and compares what comes out and what is counted.
+//! Runs cases, and compares the output and the counters.
 
 use inart_p4::{Outcome, Reason};
 use inart_wire::ValuesPerFrame;
@@ -11,19 +11,19 @@ use super::{hostile, messages, network, refused, rules, slots, updates};
 pub trait Switch {
     /// Starts the program afresh with the tables of [`network`].
     async fn load(&mut self, program: Built);
-    /// Everything that comes out because of one frame, in any order.
+    /// Returns all output of one frame, in any order.
     async fn send(&mut self, port: u16, frame: &[u8]) -> Vec<(u16, Vec<u8>)>;
-    /// The packets of every cell.
+    /// Returns the packets of every cell.
     async fn counter(&mut self, name: &str) -> Vec<u64>;
-    /// Whether frames of its own go through it, to tell when all is out.
+    /// Returns whether the switch forwards markers, which show when all output has left.
     fn sends_markers(&self) -> bool {
         false
     }
-    /// Whether a frame like that can come to it.
+    /// Returns whether a frame like that can reach the switch.
     fn takes(&self, _frame: &[u8]) -> bool {
         true
     }
-    /// The registers of [`network::SLOTS`]; bmv2 shows them to nobody over P4Runtime.
+    /// Reads the registers of [`network::SLOTS`]; bmv2 does not show them over P4Runtime.
     async fn slots(&mut self) -> Option<Vec<Vec<u8>>>;
 }
 
@@ -32,7 +32,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     slots::cases(n).into_iter().chain(more).chain(rules::cases(n)).collect()
 }
 
-/// The cases of all programs, and those of this one.
+/// Returns the cases of all programs, and those of this one.
 pub fn cases_of(program: Built) -> Vec<Case> {
     let values = program.values();
     let of_updates = if program.is_tofino() { updates::refused(values) } else { updates::cases(values) };
@@ -48,7 +48,7 @@ pub async fn run_all(switch: &mut impl Switch, program: Built) {
 /// Ports that the switch program counts at.
 const PORTS: usize = 512;
 
-/// Where a chip recirculates; frames of a second pass are its own.
+/// Recirculation port of a chip; frames of a second pass are its own.
 const RECIRCULATED: usize = 68;
 
 /// Frames by port.
@@ -69,7 +69,7 @@ pub async fn run(switch: &mut impl Switch, program: Built, case: &Case) {
         }
         let answer = step.answer(program);
         let at = format!("{program}, {}, step {}", case.name, index + 1);
-        // To read those of larger frames takes long, and tells no more.
+        // Reading those of larger frames takes long, and shows no more.
         let untouched = program.values() == ValuesPerFrame::N32
             && (step.port == network::HOSTILE || matches!(answer.counted, Counted::Drop(_)));
         let before = if untouched { switch.slots().await } else { None };
@@ -98,7 +98,7 @@ pub async fn run(switch: &mut impl Switch, program: Built, case: &Case) {
     compare_ports(switch, program, case, &crossed).await;
 }
 
-/// Every frame is counted once where it comes in and once where it goes out, as INART's or another.
+/// Checks that every frame is counted once at ingress and once at egress, as INART's or another.
 async fn compare_ports(switch: &mut impl Switch, program: Built, case: &Case, crossed: &Crossed) {
     for (way, frames) in [("ingress", &crossed.came), ("egress", &crossed.left)] {
         let (ours, others) =

@@ -15,7 +15,7 @@ fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What p4testgen printed for our program, by file name.
+/// Returns p4testgen's output for our program, by file name.
 fn printed() -> Vec<(String, Vec<Statement>)> {
     let read = |(name, text): (String, String)| {
         let script = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -29,7 +29,7 @@ fn the_cases_are_of_these_sources() {
     check_cases(folder()).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Every action is among the cases' entries, and what their packets do is not always the same.
+/// Checks that every action is among the cases' entries, and that their packets have different results.
 #[test]
 fn the_cases_go_many_ways() {
     let statements: Vec<_> = printed().into_iter().flat_map(|(_, script)| script).collect();
@@ -103,8 +103,8 @@ async fn bmv2_agrees_on_other_programs() {
     assert!(failed.is_empty() && !scripts.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Runs a script on bmv2: its entries first, wherever they are in it. Nothing may come out that it does not
-/// expect.
+/// Runs a script on bmv2: its entries first, wherever they are in it. Output that the script does not expect
+/// is an error.
 async fn run(switch: &mut Bmv2, program: &Artifact, script: &[Statement]) -> Result<(), String> {
     let schema = Schema::from_text(&program.p4info).map_err(|error| error.to_string())?;
     let mut entries = Vec::new();
@@ -121,7 +121,7 @@ async fn run(switch: &mut Bmv2, program: &Artifact, script: &[Statement]) -> Res
             Statement::Packet { port, bytes } => frames.push((*port as u16, bytes.clone())),
             Statement::Expect { port, digits } => expected.push((*port as u16, digits.clone())),
             Statement::Add { .. } | Statement::Wait => {}
-            other => return Err(format!("no way to tell bmv2 by P4Runtime: {other:?}")),
+            other => return Err(format!("P4Runtime has no equivalent of {other:?}")),
         }
     }
     let mut out = switch.send_all(&frames, expected.len()).await?;
@@ -133,7 +133,7 @@ async fn run(switch: &mut Bmv2, program: &Artifact, script: &[Statement]) -> Res
     if out.is_empty() { Ok(()) } else { Err(format!("not expected: {out:02x?}")) }
 }
 
-/// Whether a frame is as a script says it: `*` is any digit, a final `$` its end.
+/// Returns whether a frame matches a script: `*` is any digit, a final `$` its end.
 fn fits(expected: Option<&str>, frame: &[u8]) -> bool {
     let Some(expected) = expected else { return true };
     let wanted = expected.to_ascii_lowercase();
@@ -144,12 +144,12 @@ fn fits(expected: Option<&str>, frame: &[u8]) -> bool {
 }
 
 fn value(text: &str) -> Result<(Value, Value), String> {
-    let (value, mask, _) = number(text).ok_or_else(|| format!("{text} is no number"))?;
+    let (value, mask, _) = number(text).ok_or_else(|| format!("{text} is not a number"))?;
     let value_of = |bytes: &[u8]| Value::from_bytes(bytes).map_err(|error| error.to_string());
     Ok((value_of(&value)?, value_of(&mask)?))
 }
 
-/// An `add` of a script as P4Runtime has it.
+/// Returns an `add` of a script as P4Runtime has it.
 fn entry(
     schema: &Schema,
     table: &str,
@@ -159,9 +159,9 @@ fn entry(
 ) -> Result<Entry, String> {
     let info = schema.table(table).map_err(|error| error.to_string())?;
     let mut entry = Entry::new(table);
-    let mut prioritised = false;
+    let mut prioritized = false;
     for field in &info.match_fields {
-        prioritised |= !matches!(kind(&field.r#match), MatchType::Exact | MatchType::Lpm);
+        prioritized |= !matches!(kind(&field.r#match), MatchType::Exact | MatchType::Lpm);
     }
     for (name, text) in key {
         let field = info.match_field(name).map_err(|error| error.to_string())?;
@@ -190,7 +190,7 @@ fn entry(
             entry.matches.insert(name.clone(), found);
         }
     }
-    entry.priority = if prioritised { priority.unwrap_or(0).saturating_add(1) } else { 0 };
+    entry.priority = if prioritized { priority.unwrap_or(0).saturating_add(1) } else { 0 };
     let params = action.arguments.iter().map(|(name, text)| Ok((name.clone(), value(text)?.0)));
     let params = params.collect::<Result<Vec<_>, String>>()?;
     entry.action = Some(TableAction::Call(ActionCall::new(action.action.clone(), params)));

@@ -31,7 +31,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             false => consumed(repeat.worker + 1, &repeat, DuplicateIgnored),
         }
     };
-    // On Tofino the other way round.
+    // On Tofino in the other order.
     let turned = |repeat: Inart, answered| {
         again(repeat.clone(), answered).unless(Rule::Parity, again(repeat, !answered))
     };
@@ -39,7 +39,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     vec![
         case("three gradients become one partial", fill()),
         case(
-            "the order of arrival does not matter but for who completes",
+            "the order of arrival only decides the completing worker",
             [
                 consumed(3, &third, SlotClaimed),
                 consumed(1, &first, Added),
@@ -49,7 +49,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         case(
             "repeats for a complete slot get the partial again once per wave, again and again",
             fill().into_iter().chain(
-                // The first, and whoever asks again; a wave that begins anew forgets who asked in the one
+                // The first, and any that repeats again; a new wave forgets the workers that asked in the one
                 // before. Tofino's bits do not forget.
                 [
                     again(gradient(0, 5), true),
@@ -64,7 +64,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             ),
         ),
         case(
-            "a slot that a repeat completes answers those who repeated with it",
+            "a slot that a repeat completes answers the workers that repeated with it",
             [
                 consumed(1, &first, SlotClaimed),
                 consumed(2, &second.clone().with(|f| f.flags = RESEND), Added),
@@ -77,7 +77,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
                 again(gradient(1, 5), false),
                 turned(gradient(0, 5), false),
                 turned(gradient(1, 5), true),
-                // The next chunk in the slot starts with nobody.
+                // The next chunk in the slot starts without contributors.
                 consumed(1, &gradient(0, 9), SlotClaimed),
                 consumed(2, &gradient(1, 9), Added),
                 leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9)),
@@ -171,7 +171,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
                 consumed(1, &other(0, 5), DuplicateIgnored),
                 leaves(3, &other(2, 5), Completed, 5, &whole(2, 5)),
                 passes(1, &other(0, 1), Stale),
-                // What is late of the first takes the slot back, and neither is added to the other.
+                // Late frames of the first take the slot back, and neither is added to the other.
                 consumed(1, &first, SlotClaimed),
                 consumed(2, &second, Added),
                 consumed(3, &other(2, 1), SlotClaimed),
@@ -245,7 +245,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             ],
         ),
         case(
-            "contributors of whom some are new and some are not pass",
+            "frames with new and known contributors pass",
             [
                 consumed(4, &Inart::gradient(n, 1, 3, 6), SlotClaimed)
                     .unless(Rule::Units, passes(4, &Inart::gradient(n, 1, 3, 6), PartialOverlap)),
@@ -267,7 +267,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             ],
         ),
         case(
-            "a lone worker's gradient is complete at once, and may leave by the port it came in by",
+            "a lone worker's gradient is complete immediately, and may leave by its ingress port",
             (0..4).map(|sequence| {
                 let alone = Inart::gradient(n, 3, 0, sequence);
                 leaves(1, &alone, Completed, 1, &alone.completing(&[0]))
@@ -318,7 +318,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     ]
 }
 
-/// Of sizes the greatest counts, in each lane for itself, and repeats change nothing.
+/// Checks that of sizes the greatest counts, in each lane separately, and repeats change nothing.
 fn maxima(n: ValuesPerFrame) -> Case {
     let last = n.get() - 1;
     // Compared without a sign: the lowest number is above all others.

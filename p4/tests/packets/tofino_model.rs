@@ -9,7 +9,7 @@ use super::frame::{BYPASS, Inart, LAST, MAXIMA, OVERFLOW, RESEND};
 use super::mark;
 use super::model::{EXPECTED, STICKY, frame};
 
-/// What a slot holds; zeros at first.
+/// Contents of a slot; zeros at first.
 #[derive(Clone, Default)]
 struct Slot {
     mark: u32,
@@ -27,8 +27,8 @@ struct Slot {
     parity: bool,
 }
 
-/// The four slots of shard 0 in [`super::network`]. Each of its entries has one member, so all frames bring
-/// whole units.
+/// The four slots of shard 0 in [`super::network`]. Each of its entries has one member, so all frames have
+/// all members of their entry.
 #[derive(Default)]
 struct Slots([Slot; 4]);
 
@@ -37,7 +37,7 @@ fn is_limit(value: i32) -> bool {
 }
 
 impl Slots {
-    /// What becomes of the gradient: the frame that leaves, if any.
+    /// Handles the gradient. Returns the outcome, and the frame that leaves, if any.
     fn step(&mut self, frame: &Inart) -> (Outcome, Option<Inart>) {
         // Rule 1.
         if frame.flags & BYPASS != 0 {
@@ -99,7 +99,7 @@ impl Slot {
         Outcome::Added
     }
 
-    /// The parity rule, for a repeat of a complete slot.
+    /// Returns whether a repeat of a complete slot is answered: the parity rule.
     fn answers(&mut self, frame: &Inart) -> bool {
         let was = self.asked & frame.contributors != 0;
         self.asked ^= frame.contributors;
@@ -120,7 +120,7 @@ impl Slot {
     }
 }
 
-/// Any sequence of frames, with what should become of each.
+/// Generates sequences of frames, with the expected output of each.
 pub fn cases(n: ValuesPerFrame) -> impl Strategy<Value = Case> {
     prop::collection::vec(frame(n), 1..120).prop_map(|frames| {
         let mut slots = Slots::default();

@@ -1,5 +1,4 @@
-//! Updates: copied to the peers in their bitmap, from the port of the peer that sends them, and to nobody
-//! else.
+//! Updates: copied to the peers in their bitmap, from the port of the sending peer, and to no other port.
 
 use inart_p4::Outcome::{Added, Completed, SlotClaimed};
 use inart_p4::Reason::{
@@ -15,8 +14,8 @@ use super::network::{AT_PORT_2, HOSTILE, PEER_JOB};
 
 pub const UPDATE: u8 = 6;
 
-/// The update of a peer for the peers of block 0 in `receivers`; some of its values are not numbers, as
-/// floats.
+/// Returns the update of a peer for the peers of block 0 in `receivers`; some of its values are not numbers,
+/// as floats.
 pub fn update(n: ValuesPerFrame, rank: u16, receivers: u64) -> Inart {
     Inart::gradient(n, 0, rank, 5).with(|f| {
         (f.kind, f.job, f.shard, f.contributors, f.group) = (UPDATE, PEER_JOB, 0x1234, receivers, 0);
@@ -25,7 +24,7 @@ pub fn update(n: ValuesPerFrame, rank: u16, receivers: u64) -> Inart {
     })
 }
 
-/// The same for peers of block 1.
+/// Returns an update for peers of block 1.
 fn of_block_1(n: ValuesPerFrame, rank: u16, receivers: u64) -> Inart {
     update(n, rank, receivers).with(|f| f.group = 1)
 }
@@ -46,7 +45,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             ],
         ),
         case(
-            "what comes from another switch does not go back there",
+            "updates from another switch do not return there",
             [
                 copied(4, &to(3, 0b11), &[(1, 0b1), (2, 0b10)]),
                 copied(4, &to(4, 0b1100), &[(3, 0b100)]),
@@ -64,7 +63,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
             ],
         ),
         case(
-            "nobody gets what is for the sender itself, or for who is not there",
+            "updates for the sender itself, or for absent peers, are not copied",
             [
                 copied(1, &to(0, 0b1), &[]),
                 copied(1, &to(0, 1 << 63), &[]),
@@ -81,7 +80,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
         ),
         case("strangers send no updates", strangers(n)),
         case("malformed updates are dropped", malformed(n)),
-        case("a peer speaks as itself", spoken(n)),
+        case("a peer sends as itself", spoken(n)),
         case("an update is never summed, nor does it disturb a sum", {
             let gradient = |worker| Inart::gradient(n, 0, worker, 5);
             let like_its_gradient = gradient(2).with(|f| f.kind = UPDATE);
@@ -96,7 +95,7 @@ pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     ]
 }
 
-/// What a program does that has no tables for them.
+/// Frames to a program without tables for updates.
 pub fn refused(n: ValuesPerFrame) -> Vec<Case> {
     let ports = [1, 4, HOSTILE].map(|port| dropped(port, update(n, 0, 0b110).bytes(), UnknownKind));
     vec![case("a program that copies no updates drops them", ports)]
@@ -120,7 +119,7 @@ fn strangers(n: ValuesPerFrame) -> Vec<Step> {
         refused(1, own().with(|f| f.job = 1)),
         refused(HOSTILE, update(n, 0, 0b110).with(|f| f.job = 2)),
     ];
-    // And the peer itself is heard as before.
+    // Frames of the peer itself are copied as before.
     forged.chain(others).chain([copied(1, &own(), &[(2, 0b10), (3, 0b100)])]).collect()
 }
 
@@ -152,7 +151,8 @@ fn spoken(n: ValuesPerFrame) -> Vec<Step> {
             switched(1, as_peer(kind, 0), &[2]),
             switched(3, as_peer(kind, 2), &[2]),
             switched(6, as_peer(kind, 64), &[2]),
-            // By another port, or as who is not in the job; what another switch has let in passes.
+            // From another port, or of a peer that is not in the job; messages that another switch accepted
+            // pass.
             dropped(3, as_peer(kind, 0), UnauthorizedSender),
             dropped(HOSTILE, as_peer(kind, 0), UnauthorizedSender),
             dropped(1, as_peer(kind, 5), UnauthorizedSender),

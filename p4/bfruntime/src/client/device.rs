@@ -11,7 +11,7 @@ use crate::group::{GROUPS, Group, NODES};
 use crate::port::{FRONT_PORTS, PORT_COUNTS, PORTS, PortCounts, PortSettings, PortState, front_port};
 
 impl Client {
-    /// All multicast groups.
+    /// Returns all multicast groups.
     ///
     /// # Errors
     /// [`ClientError`] if the device refuses the call, or has groups of another kind.
@@ -46,7 +46,7 @@ impl Client {
     /// Gives a multicast group other ports.
     ///
     /// # Errors
-    /// [`ClientError`] if it is not there, or the device refuses it.
+    /// [`ClientError`] if the port does not exist, or the device refuses the call.
     pub fn modify_group<'a>(&'a self, group: &'a Group) -> Answer<'a, ()> {
         Box::pin(async move { self.write(&[Change::modify(group.node())], Batch::Continue).await })
     }
@@ -54,7 +54,7 @@ impl Client {
     /// Removes a multicast group.
     ///
     /// # Errors
-    /// [`ClientError`] if it is not there, or the device refuses the call.
+    /// [`ClientError`] if the port does not exist, or the device refuses the call.
     pub fn delete_group<'a>(&'a self, group: &'a Group) -> Answer<'a, ()> {
         Box::pin(async move {
             let changes = [Change::delete(group.entry()), Change::delete(group.node())];
@@ -62,10 +62,10 @@ impl Client {
         })
     }
 
-    /// The ports that were added.
+    /// Reads the added ports.
     ///
     /// # Errors
-    /// [`ClientError`] if the device refuses the call, or says of a port what is not known here.
+    /// [`ClientError`] if the device refuses the call, or returns an unknown property of a port.
     pub fn read_ports(&self) -> Answer<'_, Vec<PortState>> {
         Box::pin(async move {
             let ports = self.read_table(PORTS).await?;
@@ -73,10 +73,10 @@ impl Client {
         })
     }
 
-    /// What passed through the ports that were added, by number.
+    /// Reads the counters of the added ports, by number.
     ///
     /// # Errors
-    /// [`ClientError`] if the device refuses the call, or leaves out a count.
+    /// [`ClientError`] if the device refuses the call, or omits a count.
     pub fn read_port_counts(&self) -> Answer<'_, BTreeMap<u32, PortCounts>> {
         Box::pin(async move {
             let ports = self.read_table(PORT_COUNTS).await?;
@@ -84,10 +84,10 @@ impl Client {
         })
     }
 
-    /// The numbers of all front ports' lanes.
+    /// Reads the numbers of all front ports' lanes.
     ///
     /// # Errors
-    /// [`ClientError`] if the device refuses the call, or says of a port what is not known here.
+    /// [`ClientError`] if the device refuses the call, or returns an unknown property of a port.
     pub fn read_front_ports(&self) -> Answer<'_, BTreeMap<(u32, u32), u32>> {
         Box::pin(async move {
             let ports = self.read_table(FRONT_PORTS).await?;

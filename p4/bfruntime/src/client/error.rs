@@ -1,9 +1,9 @@
-//! What can go wrong between a client and its device.
+//! Errors between a client and its device.
 
 use crate::codec::EntryError;
 use crate::info::InfoError;
 
-/// What went wrong, where, and how to fix it.
+/// Error of a client: its place, the problem, and the fix.
 pub type ClientError = inart_rpc::ClientError<OwnError>;
 
 /// Errors of BFRuntime clients alone.
@@ -38,16 +38,16 @@ pub enum OwnError {
     /// An entry that does not fit the program.
     #[error(transparent)]
     Entry(#[from] EntryError),
-    /// The device's own tables hold what this crate does not know.
+    /// The device's own tables have contents that this crate does not support.
     #[error("device {device} at {address}: {place}: {what}")]
     Strange {
         /// The address.
         address: String,
         /// The device.
         device: u32,
-        /// Where.
+        /// Table, or entry, with the problem.
         place: String,
-        /// What.
+        /// Problem.
         what: String,
     },
 }

@@ -1,5 +1,5 @@
-//! A client of one device: the stream, programs, and calls. What is read and written of which table is in
-//! the files beside this one.
+//! A client of one device: the stream, programs, and calls. The files next to this one define the reads and
+//! writes of each table.
 
 mod device;
 mod error;
@@ -42,8 +42,8 @@ const MOST_MESSAGE_BYTES: usize = 256 << 20;
 /// All pipes, both directions and all parsers of a device.
 const EVERYWHERE: (u32, u32, u32) = (0xffff, 0xff, 0xff);
 
-/// A live connection to one device. Dropping it ends the session, and frees the program that it was bound
-/// to.
+/// A live connection to one device. Dropping it ends the session, and frees the program to which it was
+/// bound.
 pub struct Client {
     target: Target,
     device: Device,
@@ -75,14 +75,14 @@ impl Client {
         })
     }
 
-    /// Where this client is connected.
+    /// Returns the target of this client.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Waits until the session is over, and says why: the stream broke, or the device stands still. Whether
-    /// it does is asked every two seconds, by a read of nothing; any answer will do, and [`Target::timeout`]
-    /// is how long it may take.
+    /// Waits until the session ends, and returns the reason: the stream broke, or the device stopped
+    /// responding. Checks every two seconds, with a read of nothing; any answer counts, and
+    /// [`Target::timeout`] limits its time.
     pub async fn lost(&self) -> ClientError {
         let never = |(): &()| false;
         tokio::select! {
@@ -101,13 +101,14 @@ impl Client {
         self.service.clone().read(request).await.map(drop)
     }
 
-    /// What the device tells. Given once; further calls get `None`. A receiver that falls 4096 events behind
-    /// loses the newest, which is logged.
+    /// Returns the receiver of the device's events. Only the first call does; further calls return `None`. A
+    /// receiver that falls 4096 events behind loses the newest, which is logged.
     pub fn take_events(&mut self) -> Option<mpsc::Receiver<Event>> {
         self.stream.take_events()
     }
 
-    /// The names of the program that reads and writes are about, with those of the device's own tables.
+    /// Returns the names of the program that reads and writes are about, with those of the device's own
+    /// tables.
     ///
     /// # Errors
     /// [`OwnError::NoInfo`] before [`Client::use_program`].
@@ -124,14 +125,14 @@ impl Client {
         program.ok_or_else(missing)
     }
 
-    /// Says which program reads and writes are about, and the names that it has with those of the device's
-    /// own tables. Writes need to be bound to it as well.
+    /// Sets the program of reads and writes, and its names together with those of the device's own tables.
+    /// Writes also require a binding to it.
     pub fn use_program(&self, name: impl Into<String>, info: Arc<Info>) {
         let program = Some((name.into(), info));
         *self.program.write().expect("no holder of this lock panics") = program;
     }
 
-    /// What the device runs.
+    /// Reads the device's programs.
     ///
     /// # Errors
     /// [`ClientError::Rpc`] if the device refuses the call.

@@ -1,12 +1,12 @@
-//! Programs as they are sent to a device and said by it.
+//! Programs as sent to a device and returned by it.
 
 use crate::bfrt_proto::{ForwardingPipelineConfig, forwarding_pipeline_config};
 use crate::info::{Info, InfoError};
 
-/// What a set of pipes runs.
+/// Program of a set of pipes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// Its name; `pipe` where p4c was told none.
+    /// Name of the profile; `pipe` if p4c had no name.
     pub name: String,
     /// `context.json`; the embedded switch needs none.
     pub context: Vec<u8>,
@@ -23,29 +23,29 @@ pub struct Program {
     pub name: String,
     /// `bf-rt.json`.
     pub info: Vec<u8>,
-    /// What runs.
+    /// Running programs.
     pub profiles: Vec<Profile>,
 }
 
-/// What a device runs.
+/// Programs of a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configs {
-    /// Its programs.
+    /// Programs.
     pub programs: Vec<Program>,
     /// `bf-rt.json` of the tables that it has with any program, such as `$PORT`.
     pub device_info: Vec<u8>,
 }
 
 impl Configs {
-    /// The program of that name.
+    /// Returns the program of that name.
     pub fn program(&self, name: &str) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == name)
     }
 
-    /// The index of the device's own tables.
+    /// Returns the index of the device's own tables.
     ///
     /// # Errors
-    /// [`InfoError`] if the device says none.
+    /// [`InfoError`] if the device has none.
     pub fn device_info(&self) -> Result<Info, InfoError> {
         Info::from_json(&self.device_info)
     }

@@ -1,13 +1,12 @@
 //! The stream of a client: while it is open, the device knows the client.
 
-use inart_rpc::{Protocol, Said};
+use inart_rpc::{DeviceMessage, Protocol};
 use tonic::{Code, Status};
 
 use super::target::Target;
 use crate::bfrt_proto::{self as v, stream_message_request, stream_message_response, subscribe};
 
-/// What a device tells its clients: digests, idle entries, ports that went up or down, programs that were
-/// changed.
+/// Event of a device: digests, idle entries, ports that went up or down, changed programs.
 pub type Event = stream_message_response::Update;
 
 /// The messages of BFRuntime's stream.
@@ -20,22 +19,22 @@ impl Protocol for Messages {
     type State = ();
     type Event = Event;
 
-    fn read(message: v::StreamMessageResponse) -> Said<(), Event> {
+    fn read(message: v::StreamMessageResponse) -> DeviceMessage<(), Event> {
         match message.update {
             Some(Event::Subscribe(subscription)) => {
                 let status = subscription.status.unwrap_or_default();
                 match status.code == Code::Ok as i32 {
-                    true => Said::State(()),
-                    false => Said::Over(Status::new(status.code.into(), status.message)),
+                    true => DeviceMessage::State(()),
+                    false => DeviceMessage::Over(Status::new(status.code.into(), status.message)),
                 }
             }
-            Some(event) => Said::Event(event),
-            None => Said::Nothing,
+            Some(event) => DeviceMessage::Event(event),
+            None => DeviceMessage::Nothing,
         }
     }
 }
 
-/// The message by which a client makes itself known.
+/// Returns the message by which a client makes itself known.
 pub(super) fn subscription(target: &Target) -> v::StreamMessageRequest {
     let subscription = v::Subscribe {
         device_id: target.device.0,

@@ -29,7 +29,7 @@ impl Client {
         })
     }
 
-    /// Applies changes in order, bound to the program or not: of what is not the program's.
+    /// Applies changes in order, with or without a binding: for tables outside the program.
     pub(super) async fn write_unbound(&self, changes: &[Change]) -> Result<(), ClientError> {
         if changes.is_empty() {
             return Ok(());
@@ -52,7 +52,7 @@ impl Client {
         Ok(updates)
     }
 
-    /// What became of changes, of which some failed.
+    /// Returns the error of changes, of which some failed.
     fn write_error(&self, changes: &[Change], batch: Batch, status: tonic::Status) -> ClientError {
         let Some(errors) = update_errors(&status) else {
             return self.device.rpc("Write", status);
@@ -91,8 +91,8 @@ impl Client {
         self.service.clone().write(request).await.map(drop)
     }
 
-    /// Brings the driver's copy of a table's counters or registers up to date with the chip. Does nothing
-    /// for a table that has no such operation.
+    /// Updates the driver's copy of a table's counters or registers from the chip. Does nothing for a table
+    /// that has no such operation.
     ///
     /// # Errors
     /// [`ClientError`] for an unknown table, or a refused call.
@@ -124,9 +124,9 @@ impl Client {
         self.service.clone().write(request).await.map(drop)
     }
 
-    /// Reads entries by their keys; without a key, all of the table. The driver's copy is read, see
-    /// [`Client::sync`]. A read that a write overtook is made again, a few times: the embedded switch answers
-    /// in parts, all of one state of what clients write.
+    /// Reads entries by their keys; without a key, the whole table. Reads the driver's copy, see
+    /// [`Client::sync`]. A read that a write overtook is repeated, a few times: the embedded switch answers
+    /// in parts, all of one state of the clients' entries.
     ///
     /// # Errors
     /// [`ClientError`] for an unknown table, an entry that does not fit the program, or a refused call.
@@ -166,7 +166,7 @@ impl Client {
         Ok(found)
     }
 
-    /// The first entity's own error, which says more than that there was one.
+    /// Returns the first entity's own error, which is more precise than the status.
     fn read_error(&self, status: tonic::Status) -> ClientError {
         let errors = update_errors(&status).unwrap_or_default();
         match errors.into_iter().find(|error| error.canonical_code != 0) {
@@ -178,7 +178,7 @@ impl Client {
         }
     }
 
-    /// The entries of a table, without the default entry.
+    /// Returns the entries of a table, without the default entry.
     ///
     /// # Errors
     /// As of [`Client::read`].
@@ -186,7 +186,7 @@ impl Client {
         self.read(&[Entry::new(table)]).await
     }
 
-    /// The default entry of a table; `None` if it has none.
+    /// Returns the default entry of a table; `None` if it has none.
     ///
     /// # Errors
     /// As of [`Client::read`].
@@ -195,7 +195,7 @@ impl Client {
         Ok(found.into_iter().next())
     }
 
-    /// The tables of counters of that name: a program has one in each control that counts such things.
+    /// Returns the counter tables of that name: a program has one in each control that counts.
     ///
     /// # Errors
     /// [`ClientError`] if the program's names are not known, or it has no such counter.

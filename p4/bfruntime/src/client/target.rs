@@ -1,4 +1,4 @@
-//! Which device a client talks to, and as whom.
+//! Address of a device, and the client's identity.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -8,18 +8,18 @@ use inart_rpc::Device;
 use inart_tls::Security;
 use tonic::Code;
 
-/// Which switch behind a BFRuntime server.
+/// Number of a switch behind a BFRuntime server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub u32);
 
-/// By what a server knows its clients. Unique among those that are there.
+/// Id of a client at a server. Unique among the connected clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(pub u32);
 
 impl ClientId {
-    /// One that nobody else is likely to have: the protocol has no way to ask for one.
+    /// Returns a random id: the protocol has no way to request a free one.
     pub fn random() -> Self {
-        // Seeded by the system, anew for each.
+        // Seeded by the system, differently for each.
         Self(RandomState::new().hash_one(0u8) as u32)
     }
 }
@@ -36,21 +36,21 @@ impl fmt::Display for ClientId {
     }
 }
 
-/// Where to connect and as whom.
+/// Address and identity of a client.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// `host:port`, the same after a scheme, or `unix:/path`.
     pub address: String,
-    /// How the connection is protected.
+    /// Security of the connection.
     pub security: Security,
     /// The device.
     pub device: DeviceId,
     /// The client's number.
     pub client: ClientId,
-    /// How long connecting and the subscription may take, and the answer to the question whether the device
-    /// still runs.
+    /// Time limit of connecting and the subscription, and of the answer that shows that the device still
+    /// runs.
     pub timeout: Duration,
-    /// How long a call may take.
+    /// Time limit of a call.
     pub call_timeout: Duration,
 }
 
@@ -64,7 +64,7 @@ fn hint(code: Code) -> &'static str {
 }
 
 impl Target {
-    /// The device, as errors name it.
+    /// Returns the device, as errors name it.
     pub(super) fn device(&self) -> Device {
         Device {
             service: "BFRuntime",
@@ -75,8 +75,8 @@ impl Target {
         }
     }
 
-    /// A plain connection on this machine, a number of its own; five seconds to connect, two minutes a call
-    /// (a chip takes a while to load a program).
+    /// Creates a plain connection on this machine, a number of its own; five seconds to connect, two minutes
+    /// a call (a chip takes a while to load a program).
     pub fn new(address: impl Into<String>, device: DeviceId) -> Self {
         Self {
             address: address.into(),

@@ -1,4 +1,4 @@
-//! `bf-rt.json` as p4c and the driver write it. Of what other tables have, only what is read is here.
+//! `bf-rt.json` as p4c and the driver write it. Only the used parts of other tables are here.
 
 use serde::Deserialize;
 
@@ -48,7 +48,7 @@ pub(super) struct Action {
     pub data: Vec<Param>,
 }
 
-/// A parameter: p4c writes the field itself, the driver, in its own tables, what it writes of a table's.
+/// A parameter: p4c writes the field itself; the driver, in its own tables, writes a table's fields.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Param {

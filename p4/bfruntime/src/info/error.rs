@@ -1,8 +1,8 @@
-//! What can be wrong with an index, or with what is looked up in it.
+//! Errors of an index, and of lookups in it.
 
 use std::fmt;
 
-/// Why a `bf-rt.json` could not be read, or has no such name or number.
+/// Reason that a `bf-rt.json` cannot be read, or lacks a name or number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InfoError {
     /// The text is no `bf-rt.json`.
@@ -14,7 +14,7 @@ pub enum InfoError {
     /// The end of a name that several tables have.
     #[error("\"{name}\" may be {one} or {other}: give more of the name")]
     Ambiguous {
-        /// The name asked for.
+        /// Requested name.
         name: String,
         /// A table that it may be.
         one: String,
@@ -24,11 +24,11 @@ pub enum InfoError {
     /// Nothing of this kind has this name.
     #[error("{owner} has no {what} \"{name}\"{}", did_you_mean(.nearest))]
     NoName {
-        /// "the program", or the table or action whose part was asked for.
+        /// Owner of the requested object: "the program", or its table or action.
         owner: String,
-        /// The kind of thing asked for.
+        /// Kind of the requested object.
         what: &'static str,
-        /// The name asked for.
+        /// Requested name.
         name: String,
         /// The most similar name there is.
         nearest: Option<String>,
@@ -36,11 +36,11 @@ pub enum InfoError {
     /// Nothing of this kind has this number.
     #[error("{owner} has no {what} with id {id} (0x{id:08x})")]
     NoId {
-        /// "the program", or the table or action whose part was asked for.
+        /// Owner of the requested object: "the program", or its table or action.
         owner: String,
-        /// The kind of thing asked for.
+        /// Kind of the requested object.
         what: &'static str,
-        /// The number asked for.
+        /// Requested number.
         id: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! What a `bf-rt.json` calls things: lookups by name and number.
+//! Names of a `bf-rt.json`: lookups by name and number.
 
 mod document;
 mod error;
@@ -24,7 +24,7 @@ impl Info {
     /// Reads a `bf-rt.json`.
     ///
     /// # Errors
-    /// [`InfoError`] for text that is none, or in which two tables have one name or number.
+    /// [`InfoError`] for text that is not a `bf-rt.json`, or in which two tables have one name or number.
     pub fn from_json(json: &[u8]) -> Result<Self, InfoError> {
         let document: document::Document =
             serde_json::from_slice(json).map_err(|error| InfoError::Text(error.to_string()))?;
@@ -56,7 +56,7 @@ impl Info {
         Self::new(self.tables.iter().chain(&other.tables).cloned().collect())
     }
 
-    /// All tables, in the order of the document.
+    /// Returns all tables, in the order of the document.
     pub fn tables(&self) -> &[Table] {
         &self.tables
     }
@@ -64,7 +64,7 @@ impl Info {
     /// Finds a table.
     ///
     /// # Errors
-    /// [`InfoError`] if there is none of that name, or several names end like that.
+    /// [`InfoError`] if no table has that name, or several names end with it.
     pub fn table(&self, name: &str) -> Result<&Table, InfoError> {
         if let Some(table) = self.tables.iter().find(|table| table.name == name) {
             return Ok(table);
@@ -83,7 +83,7 @@ impl Info {
         }
     }
 
-    /// All tables whose name is this, or ends like that: one for each control that has one.
+    /// Returns all tables with this name, or with this suffix: one for each control that has one.
     pub fn ending(&self, name: &str) -> Vec<&Table> {
         self.tables.iter().filter(|table| ends(&table.name, name)).collect()
     }
@@ -91,7 +91,7 @@ impl Info {
     /// Finds a table by number.
     ///
     /// # Errors
-    /// [`InfoError`] if there is none.
+    /// [`InfoError`] if no table has it.
     pub fn table_by_id(&self, id: u32) -> Result<&Table, InfoError> {
         self.by_id.get(&id).map(|&at| &self.tables[at]).ok_or_else(|| no_id("the program", "table", id))
     }

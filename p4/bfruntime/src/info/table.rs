@@ -4,7 +4,7 @@ use super::document;
 use super::error::{InfoError, no_id, no_name};
 use super::names::{ends, short};
 
-/// What a table is.
+/// Kind of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableKind {
     /// A table of the P4 program whose entries have actions.
@@ -17,7 +17,7 @@ pub enum TableKind {
     Other(String),
 }
 
-/// How a key field is matched.
+/// Match kind of a key field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum MatchType {
@@ -30,10 +30,10 @@ pub enum MatchType {
     Other,
 }
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataType {
-    /// A number of so many bits.
+    /// Number with this many bits.
     Bits(u32),
     /// True or false.
     Bool,
@@ -48,24 +48,24 @@ pub enum DataType {
 /// A field of a table's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyField {
-    /// Its number.
+    /// Number.
     pub id: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// How it is matched.
+    /// Match kind.
     pub match_type: MatchType,
-    /// What it holds.
+    /// Type.
     pub kind: DataType,
 }
 
 /// A field of a table's data, or a parameter of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataField {
-    /// Its number.
+    /// Number.
     pub id: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it holds.
+    /// Type.
     pub kind: DataType,
     /// Whether it holds a list of that.
     pub repeated: bool,
@@ -78,30 +78,30 @@ pub struct DataField {
 /// An action of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// Its number.
+    /// Number.
     pub id: u32,
-    /// Its full name.
+    /// Full name.
     pub name: String,
     /// Whether only the default entry may have it.
     pub default_only: bool,
-    /// Its parameters.
+    /// Parameters.
     pub params: Vec<DataField>,
 }
 
 /// A table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// Its number.
+    /// Number.
     pub id: u32,
-    /// Its full name.
+    /// Full name.
     pub name: String,
-    /// What it is.
+    /// Kind.
     pub kind: TableKind,
     /// Entries that it has room for.
     pub size: usize,
-    /// Its key, in the program's order.
+    /// Key, in the program's order.
     pub key: Vec<KeyField>,
-    /// Its actions.
+    /// Actions.
     pub actions: Vec<Action>,
     /// The fields that entries have whatever their action.
     pub data: Vec<DataField>,
@@ -124,14 +124,14 @@ impl DataType {
 }
 
 impl Action {
-    /// Its name without the control's.
+    /// Returns the name without the control's.
     pub fn short_name(&self) -> &str {
         short(&self.name)
     }
 }
 
 impl Table {
-    /// Its name without the control's.
+    /// Returns the name without the control's.
     pub fn short_name(&self) -> &str {
         short(&self.name)
     }
@@ -139,7 +139,7 @@ impl Table {
     /// Finds a field of the key by name.
     ///
     /// # Errors
-    /// [`InfoError`] if there is none of that name.
+    /// [`InfoError`] if no field has that name.
     pub fn key_field(&self, name: &str) -> Result<&KeyField, InfoError> {
         let names = || self.key.iter().map(|field| field.name.as_str());
         let found = self.key.iter().find(|field| field.name == name);
@@ -149,7 +149,7 @@ impl Table {
     /// Finds a field of the key by number.
     ///
     /// # Errors
-    /// [`InfoError`] if there is none of that number.
+    /// [`InfoError`] if no field has that number.
     pub fn key_field_by_id(&self, id: u32) -> Result<&KeyField, InfoError> {
         let found = self.key.iter().find(|field| field.id == id);
         found.ok_or_else(|| no_id(self.owner(), "key field", id))
@@ -158,7 +158,7 @@ impl Table {
     /// Finds an action by full name or its end.
     ///
     /// # Errors
-    /// [`InfoError`] if there is none of that name.
+    /// [`InfoError`] if no action has that name.
     pub fn action(&self, name: &str) -> Result<&Action, InfoError> {
         let found = self.actions.iter().find(|action| ends(&action.name, name));
         found.ok_or_else(|| {
@@ -169,7 +169,7 @@ impl Table {
     /// Finds an action by number.
     ///
     /// # Errors
-    /// [`InfoError`] if there is none of that number.
+    /// [`InfoError`] if no action has that number.
     pub fn action_by_id(&self, id: u32) -> Result<&Action, InfoError> {
         let found = self.actions.iter().find(|action| action.id == id);
         found.ok_or_else(|| no_id(self.owner(), "action", id))
@@ -178,7 +178,7 @@ impl Table {
     /// Finds a parameter of an action, or a field of the table, by name.
     ///
     /// # Errors
-    /// [`InfoError`] if there is none of that name.
+    /// [`InfoError`] if no field has that name.
     pub fn data_field(&self, action: Option<&Action>, name: &str) -> Result<&DataField, InfoError> {
         let found = self.fields(action.map(|action| action.id)).find(|field| field.name == name);
         found.ok_or_else(|| {
@@ -190,7 +190,7 @@ impl Table {
     /// Finds a parameter of an action, or a field of the table, by number.
     ///
     /// # Errors
-    /// [`InfoError`] if there is none of that number.
+    /// [`InfoError`] if no field has that number.
     pub fn data_field_by_id(&self, action: Option<&Action>, id: u32) -> Result<&DataField, InfoError> {
         let found = self.fields(action.map(|action| action.id)).find(|field| field.id == id);
         found.ok_or_else(|| no_id(self.place(action), "field", id))
@@ -205,7 +205,7 @@ impl Table {
         format!("table {}", self.short_name())
     }
 
-    /// The table, and the action if there is one, for messages.
+    /// Returns the table, and the action if there is one, for messages.
     pub(crate) fn place(&self, action: Option<&Action>) -> String {
         match action {
             Some(action) => format!("table {}, action {}", self.short_name(), action.short_name()),

@@ -1,10 +1,10 @@
-//! What can go wrong between a client and its device.
+//! Errors between a client and its device.
 
 use super::target::ElectionId;
 use crate::codec::EntryError;
 use crate::schema::SchemaError;
 
-/// What went wrong, where, and how to fix it.
+/// Error of a client: its place, the problem, and the fix.
 pub type ClientError = inart_rpc::ClientError<OwnError>;
 
 /// Errors of P4Runtime clients alone.
@@ -21,7 +21,7 @@ pub enum OwnError {
         address: String,
         /// The device.
         device: u64,
-        /// The election id this client asked for.
+        /// Election id that this client requested.
         asked: Option<ElectionId>,
         /// The greatest election id the device has seen.
         greatest: Option<ElectionId>,

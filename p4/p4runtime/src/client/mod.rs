@@ -32,25 +32,25 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + S
 /// Longest message of a device, in bytes. A switch that answers a read in one message sends a million
 /// entries.
 const MOST_MESSAGE_BYTES: usize = 256 << 20;
-/// How long a device may take to load a program: a chip takes a while.
+/// Time limit of loading a program: a chip takes a while.
 const LOADING: Duration = Duration::from_secs(120);
 
-/// What to do with a pipeline.
+/// Operation on a pipeline.
 pub type PipelineAction = Action;
 
-/// A forwarding pipeline: what the program is called by and what the device runs.
+/// A forwarding pipeline: the program's names, and the device's configuration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pipeline {
     /// The program's interface.
     pub p4info: P4Info,
-    /// What the device runs: bmv2 JSON for `simple_switch_grpc` and the embedded switch.
+    /// Configuration of the device: bmv2 JSON for `simple_switch_grpc` and the embedded switch.
     pub device_config: Vec<u8>,
     /// The controller's mark of the pipeline.
     pub cookie: Option<u64>,
 }
 
-/// A live connection to one device in one role. Cheap calls by shared reference; dropping it ends the
-/// session.
+/// A live connection to one device in one role. Calls by shared reference are cheap; dropping the client ends
+/// the session.
 pub struct Client {
     target: Target,
     device: Device,
@@ -60,7 +60,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects, opens the stream and waits for the device's answer to the arbitration, whoever is primary.
+    /// Connects, opens the stream and waits for the device's answer to the arbitration, primary or not.
     ///
     /// # Errors
     /// [`ClientError`] if the address cannot be used, nothing answers, or the device refuses the stream.
@@ -81,17 +81,17 @@ impl Client {
         })
     }
 
-    /// Where this client is connected.
+    /// Returns the target of this client.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The device's last word on who is primary.
+    /// Returns the device's newest arbitration.
     pub fn arbitration(&self) -> Arbitration {
         self.stream.state().unwrap_or_default()
     }
 
-    /// Whether this client is primary.
+    /// Returns whether this client is primary.
     pub fn is_primary(&self) -> bool {
         self.arbitration().primary
     }
@@ -107,10 +107,10 @@ impl Client {
         }
     }
 
-    /// Waits until the session is over, and says why: the stream broke, another client became primary, or the
-    /// device stands still. Whether it does is asked every two seconds, by a call that devices answer at
-    /// once; any answer will do, and [`Target::timeout`] is how long it may take. Never returns while this
-    /// client is primary and answered.
+    /// Waits until the session ends, and returns the reason: the stream broke, another client became primary,
+    /// or the device stopped responding. Checks every two seconds, with a call that devices answer
+    /// immediately; any answer counts, and [`Target::timeout`] limits its time. Never returns while this
+    /// client is primary and the device responds.
     pub async fn lost(&self) -> ClientError {
         tokio::select! {
             over = self.stream.until(&self.device, |arbitration| !arbitration.primary) => {
@@ -126,7 +126,7 @@ impl Client {
             .into()
     }
 
-    /// Asks for another election id; [`Client::wait_primary`] tells when it is granted.
+    /// Requests another election id; [`Client::wait_primary`] returns when it is granted.
     ///
     /// # Errors
     /// [`ClientError`] if the stream is broken or the device does not answer.
@@ -135,13 +135,13 @@ impl Client {
         self.stream.send(&self.device, stream::arbitration(&self.target)).await
     }
 
-    /// The packets, digests and notices of the device. Given once; further calls get `None`. A receiver that
-    /// falls 4096 events behind loses the newest, which is logged.
+    /// Returns the packets, digests and notices of the device. Given once; further calls get `None`. A
+    /// receiver that falls 4096 events behind loses the newest, which is logged.
     pub fn take_events(&mut self) -> Option<mpsc::Receiver<Event>> {
         self.stream.take_events()
     }
 
-    /// The program's names: those of the pipeline last set or read through this client.
+    /// Returns the program's names: those of the pipeline last set or read through this client.
     ///
     /// # Errors
     /// [`OwnError::NoSchema`] if no pipeline was set or read yet.
@@ -157,12 +157,12 @@ impl Client {
         self.schema.read().expect("no holder of this lock panics").clone()
     }
 
-    /// Tells the client the program's names, when it neither sets nor reads the pipeline.
+    /// Sets the program's names, for a client that neither sets nor reads the pipeline.
     pub fn set_schema(&self, schema: Arc<Schema>) {
         *self.schema.write().expect("no holder of this lock panics") = Some(schema);
     }
 
-    /// The P4Runtime version the device speaks, such as `1.4.0`.
+    /// Reads the P4Runtime version of the device, such as `1.4.0`.
     ///
     /// # Errors
     /// [`ClientError::Rpc`] if the device refuses the call.
@@ -210,7 +210,7 @@ impl Client {
         Ok(())
     }
 
-    /// The pipeline the device runs; `None` when it runs none. Takes over its names.
+    /// Returns the pipeline the device runs; `None` when it runs none. Takes over its names.
     ///
     /// # Errors
     /// [`ClientError`] if the device refuses the call, or its P4Info is not one.
@@ -223,7 +223,7 @@ impl Client {
         Ok(Some(Pipeline { p4info, device_config: config.p4_device_config, cookie }))
     }
 
-    /// The mark of the pipeline the device runs; `None` without a pipeline or a mark.
+    /// Returns the mark of the pipeline the device runs; `None` without a pipeline or a mark.
     ///
     /// # Errors
     /// [`ClientError::Rpc`] if the device refuses the call.
@@ -253,7 +253,7 @@ impl Client {
             let mut service = self.service.clone();
             let answer = service.get_forwarding_pipeline_config(request);
             match self.device.call("GetForwardingPipelineConfig", self.target.call_timeout, answer).await {
-                // simple_switch_grpc says so instead of answering with nothing.
+                // simple_switch_grpc returns this error instead of an empty answer.
                 Err(ClientError::Rpc { code: tonic::Code::FailedPrecondition, .. }) => Ok(None),
                 answer => Ok(answer?.config),
             }
@@ -316,7 +316,7 @@ impl Client {
         self.stream.send(&self.device, stream::message(stream_message_request::Update::Packet(message))).await
     }
 
-    /// Tells the device that a list of digests arrived, so that it may report the same data again.
+    /// Acknowledges a list of digests, so that the device may report the same data again.
     ///
     /// # Errors
     /// [`ClientError`] if the stream is broken.

@@ -10,9 +10,8 @@ use crate::p4::v1::{self, entity::Entity, packet_replication_engine_entry as pre
 const READ_TRIES: usize = 4;
 
 impl Client {
-    /// Reads the entities that match any of the given ones, whose unset parts match anything. All that is
-    /// read is of one state of what controllers write; a read that a write overtook is made again, a few
-    /// times.
+    /// Reads the entities that match any of the given ones, whose unset parts match anything. All results are
+    /// of one state of the controllers' entries; a read that a write overtook is repeated, a few times.
     ///
     /// # Errors
     /// [`ClientError::Rpc`] if the device refuses the call.
@@ -48,7 +47,7 @@ impl Client {
         }
     }
 
-    /// The entries of a table with their direct counters; the default entry is not among them.
+    /// Returns the entries of a table with their direct counters; the default entry is not among them.
     ///
     /// # Errors
     /// [`ClientError`] for an unknown table, an entry that does not fit the program, or a refused call.
@@ -56,7 +55,7 @@ impl Client {
         self.read_entries(table, false).await
     }
 
-    /// The default entry of a table; `None` when the program gives it none.
+    /// Returns the default entry of a table; `None` when the program gives it none.
     ///
     /// # Errors
     /// [`ClientError`] for an unknown table, an entry that does not fit the program, or a refused call.
@@ -83,7 +82,7 @@ impl Client {
         Ok(entries)
     }
 
-    /// The cells of an indirect counter, from index 0.
+    /// Returns the cells of an indirect counter, from index 0.
     ///
     /// # Errors
     /// [`ClientError`] for an unknown counter, or a refused call.
@@ -125,7 +124,7 @@ impl Client {
         Ok(wanted.iter().map(|cell| found.get(cell).copied().unwrap_or_default()).collect())
     }
 
-    /// All multicast groups.
+    /// Returns all multicast groups.
     ///
     /// # Errors
     /// [`ClientError::Rpc`] if the device refuses the call.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_rpc::{Protocol, Said};
+use inart_rpc::{DeviceMessage, Protocol};
 use tonic::Code;
 
 use super::target::{ElectionId, Target};
@@ -11,11 +11,11 @@ use crate::p4::v1::{self, stream_message_request, stream_message_response};
 use crate::schema::Schema;
 use crate::value::Value;
 
-/// A packet, a list of digests, a notice of idle entries, or the device's word on an error in what it was
-/// sent.
+/// A packet, a list of digests, a notice of idle entries, or the device's report of an error in a received
+/// message.
 pub type Event = stream_message_response::Update;
 
-/// The device's last word on who is primary.
+/// Newest arbitration of the device: the primary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arbitration {
     /// Whether this client is.
@@ -42,19 +42,19 @@ impl Protocol for Messages {
     type State = Arbitration;
     type Event = Event;
 
-    fn read(message: v1::StreamMessageResponse) -> Said<Arbitration, Event> {
+    fn read(message: v1::StreamMessageResponse) -> DeviceMessage<Arbitration, Event> {
         match message.update {
             Some(Event::Arbitration(update)) => {
                 let primary = update.status.is_some_and(|status| status.code == Code::Ok as i32);
-                Said::State(Arbitration { primary, greatest: update.election_id.map(Into::into) })
+                DeviceMessage::State(Arbitration { primary, greatest: update.election_id.map(Into::into) })
             }
-            Some(event) => Said::Event(event),
-            None => Said::Nothing,
+            Some(event) => DeviceMessage::Event(event),
+            None => DeviceMessage::Nothing,
         }
     }
 }
 
-/// The message that asks for the target's election id.
+/// Returns the message that requests the target's election id.
 pub(super) fn arbitration(target: &Target) -> v1::StreamMessageRequest {
     let role = v1::Role { name: target.role.clone(), ..Default::default() };
     message(stream_message_request::Update::Arbitration(v1::MasterArbitrationUpdate {

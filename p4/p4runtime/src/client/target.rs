@@ -1,4 +1,4 @@
-//! Which device a client talks to, and as whom.
+//! Address of a device, and the client's identity.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tonic::Code;
 
 use crate::p4::v1;
 
-/// Which switch behind a P4Runtime server.
+/// Number of a switch behind a P4Runtime server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub u64);
 
@@ -41,12 +41,12 @@ impl From<v1::Uint128> for ElectionId {
     }
 }
 
-/// Where to connect and as whom.
+/// Address and identity of a client.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// `host:port`, the same after a scheme, or `unix:/path`.
+    /// `host:port`, with or without a scheme, or `unix:/path`.
     pub address: String,
-    /// How the connection is protected.
+    /// Security of the connection.
     pub security: Security,
     /// The device.
     pub device: DeviceId,
@@ -54,10 +54,10 @@ pub struct Target {
     pub election: Option<ElectionId>,
     /// The role; empty is the default role with access to everything.
     pub role: String,
-    /// How long connecting and the first arbitration may take, and the answer to the question whether the
-    /// device still runs.
+    /// Time limit of connecting and the first arbitration, and of the answer that shows that the device still
+    /// runs.
     pub timeout: Duration,
-    /// How long a call may take, but for one that loads a program.
+    /// Time limit of a call, except one that loads a program.
     pub call_timeout: Duration,
 }
 
@@ -72,7 +72,7 @@ fn hint(code: Code) -> &'static str {
 }
 
 impl Target {
-    /// The device, as errors name it.
+    /// Returns the device, as errors name it.
     pub(super) fn device(&self) -> Device {
         Device {
             service: "P4Runtime",
@@ -83,8 +83,8 @@ impl Target {
         }
     }
 
-    /// A plain connection on this machine, the default role, election id 1, five seconds; half a minute a
-    /// call.
+    /// Creates a plain connection on this machine, the default role, election id 1, five seconds; half a
+    /// minute a call.
     pub fn new(address: impl Into<String>, device: DeviceId) -> Self {
         Self {
             address: address.into(),

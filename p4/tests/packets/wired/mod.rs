@@ -28,7 +28,7 @@ const HEADER_BYTES: usize = 14;
 const TAGGED_BYTES: usize = 20;
 const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
 const FRAME_BYTES: usize = 4096;
-/// What markers may take.
+/// Longest wait for a marker.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The ports that the switch counts at.
 const PORTS: u16 = 512;
@@ -37,7 +37,7 @@ struct Wired {
     program: Built,
     session: Box<dyn Session>,
     lines: BTreeMap<u16, Line>,
-    /// From a frame to its marker: what another thread of the switch may need for the frame.
+    /// Time from a frame to its marker, for another thread of the switch to handle the frame.
     settle: Duration,
     markers: u64,
 }
@@ -101,8 +101,8 @@ impl Wired {
     }
 }
 
-/// The tables of the cases as the driver of Tofino takes them: it refuses slots that do not begin at a
-/// multiple of their number, and two groups in the same ones. Nothing else becomes of a frame by these.
+/// Returns the tables of the cases as the driver of Tofino takes them: it rejects slots that do not start at
+/// a multiple of their number, and two groups in the same ones. The results do not change.
 fn tables(program: Built) -> SwitchTables {
     let mut tables = network::tables_of(program);
     for (key, action) in &mut tables.steer {
@@ -156,7 +156,7 @@ impl Switch for Wired {
                     }
                 }
             }
-            assert!(begun.elapsed() < PATIENCE, "no marker at {due:?}; came: {out:02x?}");
+            assert!(begun.elapsed() < PATIENCE, "no marker at {due:?}; received: {out:02x?}");
             std::thread::sleep(Duration::from_micros(100));
         }
         out
@@ -182,7 +182,7 @@ impl Switch for Wired {
         frame.len() >= if tagged { TAGGED_BYTES } else { HEADER_BYTES }
     }
 
-    /// A session does not read registers.
+    /// Returns `None`: a session does not read registers.
     async fn slots(&mut self) -> Option<Vec<Vec<u8>>> {
         None
     }
@@ -208,7 +208,7 @@ fn run_all(variant: Variant, program: &dyn Program, address: &str, settle: Durat
     });
 }
 
-/// What a session needs of a program.
+/// Returns the compiled program for a session.
 fn compiled(variant: Variant) -> Compiled {
     let artifact = inart_p4::tofino_artifact(variant).expect("it is built in");
     let image = Image { binary: artifact.json.into_owned(), ..Image::default() };
@@ -218,7 +218,7 @@ fn compiled(variant: Variant) -> Compiled {
 #[test]
 fn the_embedded_switch_agrees_over_bfruntime() {
     let Some(command) = process::command() else {
-        eprintln!("skipped: the command inart is not built beside this test");
+        eprintln!("skipped: the command inart is not built next to this test");
         return;
     };
     for variant in Variant::ALL {
@@ -232,7 +232,7 @@ fn the_embedded_switch_agrees_over_bfruntime() {
     }
 }
 
-/// Never run so far: nobody here has the vendor's model.
+/// Has never run: the vendor's model was not available.
 #[test]
 fn the_vendors_model_agrees() {
     let installed = match Installed::find() {

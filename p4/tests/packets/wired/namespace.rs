@@ -4,18 +4,18 @@ use std::process::Command;
 
 use nix::sched::{CloneFlags, unshare};
 
-/// The switch's end of a port's pair.
+/// Returns the switch's end of a port's pair.
 pub fn switch_end(port: u16) -> String {
     format!("s{port}")
 }
 
-/// The other end, where the test is.
+/// Returns the other end, where the test is.
 pub fn host_end(port: u16) -> String {
     format!("h{port}")
 }
 
-/// Does work in a thread, and processes that it starts, with a namespace of their own; says whether one could
-/// be made.
+/// Runs `work` in a thread with a network namespace of its own, which its child processes share. Returns
+/// false if no namespace could be created.
 pub fn within(ports: impl Iterator<Item = u16>, work: impl FnOnce() + Send) -> bool {
     let ports: Vec<u16> = ports.collect();
     std::thread::scope(|scope| {

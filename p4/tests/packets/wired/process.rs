@@ -14,13 +14,13 @@ use tempfile::TempDir;
 use super::namespace::switch_end;
 use crate::packets::network::MARKER_PORT;
 
-/// Names the P4 folder with what p4c printed for the chip, as `inart apply --p4` takes it.
+/// Names the P4 folder with p4c's output for the chip, as `inart apply --p4` takes it.
 const FOLDER: &str = "INART_TOFINO_P4";
 const MODEL: &str = "tofino-model";
 const DRIVER: &str = "bf_switchd";
-/// Where the driver serves BFRuntime.
+/// BFRuntime address of the driver.
 const ADDRESS: &str = "127.0.0.1:50052";
-/// What the driver may take to begin.
+/// Longest wait for the driver's start.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Stopped when dropped.
@@ -34,7 +34,8 @@ impl Drop for Process {
     }
 }
 
-/// The command `inart`, as the whole workspace's tests build it: in the folder above that of this test.
+/// Returns the command `inart`, as the whole workspace's tests build it: in the folder above that of this
+/// test.
 pub fn command() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.parent()?.parent()?.join("inart");
     path.is_file().then_some(path)
@@ -51,12 +52,12 @@ pub fn embedded(command: &Path) -> (Process, String) {
         .expect("it is built");
     let mut line = String::new();
     let stdout = child.stdout.take().expect("it is piped");
-    BufReader::new(stdout).read_line(&mut line).expect("it says where it listens");
+    BufReader::new(stdout).read_line(&mut line).expect("it prints its address");
     let address = line.trim().strip_prefix("listening on ").expect("its first line").to_owned();
     (Process(child), address)
 }
 
-/// The vendor's model of a chip, its driver, and the folder with what they write.
+/// The vendor's model of a chip, its driver, and the folder with their logs.
 pub struct Model {
     _model: Process,
     _driver: Process,
@@ -64,7 +65,7 @@ pub struct Model {
     pub address: &'static str,
 }
 
-/// What the model needs, or what is missing.
+/// Installation that the model needs.
 pub struct Installed {
     install: PathBuf,
     pub folder: PathBuf,
@@ -82,10 +83,10 @@ impl Installed {
             std::env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} does not name {what}"))
         };
         let install = named("SDE_INSTALL", "where the vendor's programs are installed")?;
-        Ok(Installed { install, folder: named(FOLDER, "the P4 folder with what p4c printed for the chip")? })
+        Ok(Installed { install, folder: named(FOLDER, "the P4 folder with p4c's output for the chip")? })
     }
 
-    /// The compiler's configuration for model and driver; none if this variant was not compiled.
+    /// Returns the compiler's configuration for model and driver; none if this variant was not compiled.
     pub fn configuration(&self, variant: Variant) -> Option<PathBuf> {
         let path = self.folder.join(format!("tofino/build/inart-{variant}/inart.conf"));
         path.is_file().then_some(path)
@@ -128,5 +129,5 @@ fn wait_for_server(log: &Path) {
         std::thread::sleep(step);
     }
     let said = std::fs::read_to_string(log).unwrap_or_default();
-    panic!("{DRIVER} does not serve BFRuntime at {ADDRESS}; it said:\n{said}");
+    panic!("{DRIVER} does not serve BFRuntime at {ADDRESS}; it printed:\n{said}");
 }
