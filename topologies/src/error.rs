@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::one_line::one_line;
 
-/// One thing wrong with the document of a network: where, what, and how to fix it. Displays as one line.
+/// A problem of a network's document: its place, the problem, and the fix. Displays as one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkError {
     /// Line of the document, when the parser knows it.
@@ -18,7 +18,7 @@ pub struct NetworkError {
 }
 
 impl NetworkError {
-    /// One thing that is wrong; line 0 counts as unknown.
+    /// Creates a problem; line 0 means unknown.
     pub fn new(
         line: impl Into<Option<u64>>,
         place: impl Into<String>,
@@ -33,7 +33,7 @@ impl NetworkError {
         }
     }
 
-    /// The error with a wider place before its own, like a site whose inside is wrong.
+    /// Returns the error with a wider place before its own, like the site whose inside is invalid.
     pub(crate) fn within(self, place: &str) -> Self {
         NetworkError { place: one_line(format!("{place}: {}", self.place)), ..self }
     }

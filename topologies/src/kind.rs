@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Kind {
     /// Switches, servers and workers: InArt, and the training of R²SP.
     Switched,
-    /// Sites, and what is inside them: NETSTORM.
+    /// Sites, with the networks inside them: NETSTORM.
     Sites,
     /// Peers and switches: SELMCAST.
     Peers,
@@ -17,7 +17,7 @@ impl Kind {
     /// All kinds.
     pub const ALL: [Kind; 3] = [Kind::Switched, Kind::Sites, Kind::Peers];
 
-    /// What a network of this kind consists of, as in "a network of sites".
+    /// Returns the plural name of the nodes, as in "a network of sites".
     pub fn name(self) -> &'static str {
         match self {
             Kind::Switched => "switches",
@@ -26,7 +26,7 @@ impl Kind {
         }
     }
 
-    /// A document in `topologies/` that shows a network of this kind.
+    /// Returns a document in `topologies/` that shows a network of this kind.
     pub fn example(self) -> &'static str {
         match self {
             Kind::Switched => "topologies/fig1.yaml",

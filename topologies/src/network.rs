@@ -16,7 +16,7 @@ use crate::sites::{self, Hierarchy};
 pub enum Network {
     /// Switches, servers and workers.
     Switched(Switched),
-    /// Sites, and what is inside them.
+    /// Sites, with the networks inside them.
     Sites(Hierarchy),
     /// Peers and switches.
     Peers(Mesh),
@@ -32,7 +32,7 @@ impl Network {
     }
 
     /// Reads a document as [`Network::read`] does. `waits` is called every few seconds while a pipe or a
-    /// terminal is silent, with the time since the reader began to wait.
+    /// terminal is silent, with the time since the start of the wait.
     ///
     /// # Errors
     /// As [`Network::read`].
@@ -44,7 +44,7 @@ impl Network {
     /// Reads and validates a document: YAML or JSON.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place in the document.
+    /// Returns the first problem, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Self, NetworkError> {
         let document = Document::from_yaml(text)?;
         match document.kind() {
@@ -54,7 +54,7 @@ impl Network {
         }
     }
 
-    /// The kind of the network.
+    /// Returns the kind of the network.
     pub fn kind(&self) -> Kind {
         match self {
             Network::Switched(_) => Kind::Switched,
@@ -63,7 +63,7 @@ impl Network {
         }
     }
 
-    /// The document's name.
+    /// Returns the document's name.
     pub fn name(&self) -> &str {
         match self {
             Network::Switched(switched) => switched.topology.name(),

@@ -11,12 +11,12 @@ use crate::error::NetworkError;
 
 /// The longest document, in bytes.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// How often a reader that waits for a pipe or a terminal says so.
+/// Interval of notices of a reader that waits for a pipe or a terminal.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How long a pipe or a terminal may take for a document.
+/// Longest time of a pipe or a terminal to deliver a document.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// Why a document cannot be read, with its path. Displays as one line.
+/// Reason that a document cannot be read, with its path. Displays as one line.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file.
@@ -38,11 +38,11 @@ pub enum ReadError {
 }
 
 /// Reads a document's text, without a byte order mark. `waits` is called every few seconds while a pipe or a
-/// terminal is silent, with the time since the reader began to wait.
+/// terminal is silent, with the time since the start of the wait.
 ///
 /// # Errors
-/// A file that cannot be opened, is a directory or a device, is empty, is not UTF-8 text, has more than
-/// [`MOST_BYTES`], or does not end within ten minutes.
+/// Returns an error for a file that cannot be opened, is a directory or a device, is empty, is not UTF-8
+/// text, has more than [`MOST_BYTES`], or does not end within ten minutes.
 pub fn text(path: &Path, waits: &mut dyn FnMut(Duration)) -> Result<String, ReadError> {
     let file = |problem: String| ReadError::File { path: path.to_owned(), problem };
     let bytes = bytes_within(path, LONGEST, waits).map_err(file)?;
@@ -52,7 +52,7 @@ pub fn text(path: &Path, waits: &mut dyn FnMut(Duration)) -> Result<String, Read
 /// Reads a file's bytes, at most [`MOST_BYTES`]; see [`text`].
 ///
 /// # Errors
-/// As [`text`], except for what the bytes are.
+/// As [`text`], except for the encoding.
 pub fn bytes(path: &Path, waits: &mut dyn FnMut(Duration)) -> Result<Vec<u8>, ReadError> {
     let file = |problem: String| ReadError::File { path: path.to_owned(), problem };
     bytes_within(path, LONGEST, waits).map_err(file)
@@ -96,7 +96,7 @@ fn no_document(kind: FileType) -> Option<&'static str> {
     }
 }
 
-/// The bytes of a file, and one more than a document may have.
+/// Returns the bytes of a file, and one more than a document may have.
 fn bytes_in(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     if file.metadata()?.file_type().is_char_device() && !file.is_terminal() {
@@ -107,7 +107,7 @@ fn bytes_in(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bytes that a pipe or a terminal delivers.
+/// Returns the bytes that a pipe or a terminal delivers.
 fn bytes_of_pipe(
     path: &Path,
     longest: Duration,
@@ -145,7 +145,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, String> {
     })?;
     let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
     match text.trim().is_empty() {
-        true => Err("it is empty; topologies/fig1.yaml shows what a topology looks like".to_owned()),
+        true => Err("the file is empty; topologies/fig1.yaml shows what a topology looks like".to_owned()),
         false => Ok(text),
     }
 }

@@ -17,22 +17,22 @@ pub use display::{display_exact, display_rate, display_seconds, display_size};
 pub use pair::RatePair;
 use suffix::Suffix;
 
-/// A kind of quantity: what its suffixes mean, and how to explain them.
+/// A kind of quantity: its suffixes, and how to explain them.
 trait Unit {
     const EXAMPLE: &'static str;
-    /// What to write behind a number that has no unit.
+    /// Examples of suffixes for a number without a unit.
     const SOME: [&'static str; 3];
     /// All that can be written.
     const UNITS: &'static str;
     fn factor(suffix: &str) -> Suffix;
 }
 
-/// Whether a message about a quantity says how to write it.
+/// Returns whether a message about a quantity explains how to write it.
 pub fn advises(problem: &str) -> bool {
     problem.contains("; write ")
 }
 
-/// Where the number ends. It may hold an exponent, so "9e6" must not be cut at its `e`.
+/// Returns the end of the number. It may hold an exponent, so "9e6" must not be cut at its `e`.
 fn cut(text: &str) -> Option<(f64, &str)> {
     let cut = (0..=text.len()).rev().filter(|&i| text.is_char_boundary(i)).find(|&i| {
         text[..i].parse::<f64>().is_ok() && text[..i].ends_with(|c: char| c.is_ascii_digit() || c == '.')
@@ -70,7 +70,7 @@ fn parse<U: Unit>(text: &str, meaning: impl Fn(&str) -> Suffix) -> Result<f64, S
 struct WithUnit<U>(std::marker::PhantomData<U>);
 
 impl<U: Unit> WithUnit<U> {
-    /// A bare number: 0, or one that later checks refuse by name (NaN, infinity).
+    /// Returns a bare number: 0, or one that later checks refuse by name (NaN, infinity).
     fn bare<E: de::Error>(value: f64) -> Result<f64, E> {
         if value == 0.0 || !value.is_finite() {
             return Ok(value);

@@ -1,4 +1,4 @@
-//! The document of faults: what is read, and what is wrong with what is not.
+//! The document of faults: accepted documents, and the errors of invalid ones.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use inart_topologies::faults::{Capabilities, Faults, Schedule};
@@ -34,7 +34,7 @@ fn every_mistake_is_one_line_that_names_the_place_and_the_fix() {
         "links: [{drop: 101%}]",
         "links: [{drop: often}]",
         "links: [{reorder: 1%}]",
-        "links: [{link: [v1, nobody], drop: 1%}]",
+        "links: [{link: [v1, missing], drop: 1%}]",
         "links: [{link: [w1, w2], drop: 1%}]",
         "queue: 0 frames",
         "queue: long",

@@ -29,8 +29,8 @@ fn schedule(faults: &str) -> Schedule {
     Schedule::new(&topology(), &Faults::from_yaml(faults).unwrap(), &RUNNER).unwrap()
 }
 
-/// Each step with its time in milliseconds.
-fn told(schedule: &Schedule) -> Vec<String> {
+/// Returns each step with its time in milliseconds.
+fn steps_of(schedule: &Schedule) -> Vec<String> {
     let topology = topology();
     let step = |(at, step): &(_, inart_topologies::faults::Step)| {
         let at: inart_topologies::faults::quantity::Span = *at;
@@ -68,13 +68,13 @@ fn names_become_nodes_and_links_in_order_of_time() {
         "8000 the last 3 frames of host w again",
         "9000 4 forged frames of host s",
     ];
-    assert_eq!(told(&schedule), expected);
+    assert_eq!(steps_of(&schedule), expected);
 }
 
 #[test]
 fn a_partition_cuts_the_links_between_its_nodes_and_the_others() {
     let cut = |nodes: &str| {
-        told(&schedule(&format!("{{events: [{{at: 0 s, partition: {nodes}, duration: 1 s}}]}}")))
+        steps_of(&schedule(&format!("{{events: [{{at: 0 s, partition: {nodes}, duration: 1 s}}]}}")))
     };
     let both = ["0 link w-v down", "0 link s-v down", "1000 link w-v up (end)", "1000 link s-v up (end)"];
     assert_eq!(cut("[v]"), both);

@@ -78,7 +78,7 @@ fn mtus_are_read_and_the_smallest_of_parallel_links_counts() {
 }
 
 #[test]
-fn options_say_who_plays_which_part() {
+fn options_assign_roles_to_hosts() {
     let (_, format, text) = SAMPLES[4];
     let names = |imported: &Imported, kind| -> Vec<String> {
         let nodes = imported.topology.nodes().iter();
@@ -246,7 +246,7 @@ fn bits_and_bytes_of_a_rate_differ() {
 }
 
 #[test]
-fn a_delay_without_a_unit_is_not_taken_in_silence() {
+fn a_delay_without_a_unit_is_noted() {
     let text = "graph { a [role=worker]; b [role=server]; a -- v [delay=5]; b -- v [delay=\"2 ms\"] }";
     let Imported { topology, notes } = read(text, Format::Dot);
     let delays: Vec<_> = topology.links().iter().map(|link| link.delay_seconds).collect();
@@ -308,7 +308,7 @@ proptest! {
         let _ = import(&String::from_utf8_lossy(&bytes), SAMPLES[which].1, &options());
     }
 
-    /// Samples with pieces cut out, doubled, or replaced by marks of the formats.
+    /// Checks samples with pieces cut out, duplicated, or replaced by marks of the formats.
     #[test]
     fn damaged_samples_are_read_or_refused_in_one_line(
         which in 0usize..5,

@@ -1,9 +1,9 @@
-//! The keys of documents: the page that lists them, and what each kind of network refuses.
+//! The keys of documents: the page that lists them, and the keys that each kind of network rejects.
 
 use inart_topologies::document::{Document, KEYS};
 use inart_topologies::{Kind, Network};
 
-/// A document of each kind, whose last line is a job.
+/// Returns a document of each kind, whose last line is a job.
 fn example(kind: Kind) -> &'static str {
     match kind {
         Kind::Switched => {

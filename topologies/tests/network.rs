@@ -1,4 +1,4 @@
-//! Networks of all kinds are read from files and pipes, once, and what is not one is refused in a line.
+//! Networks of all kinds are read from files and pipes, once, and other files are rejected with one line.
 
 use std::io::Write as _;
 use std::os::fd::AsRawFd as _;

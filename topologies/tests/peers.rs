@@ -45,7 +45,7 @@ fn names_have_up_to_63_bytes() {
     }
 }
 
-/// A network of four peers at two switches, with one part replaced.
+/// Returns a network of four peers at two switches, with one part replaced.
 fn with(part: &str, by: &str) -> String {
     let text = "name: t
 nodes: [{name: a, kind: peer}, {name: b, kind: peer}, {name: c, kind: peer}, \
@@ -68,7 +68,7 @@ jobs:
 }
 
 #[test]
-fn a_network_is_read_as_it_is_written() {
+fn a_network_is_read_as_written() {
     let mesh = Mesh::from_yaml(&with("name: t", "name: t")).unwrap();
     let job = &mesh.jobs()[0];
     let ports = mesh.ports_at(job, 0.0);
@@ -193,7 +193,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
 }
 
 prop_compose! {
-    /// A network with any numbers that a document can have.
+    /// Returns a network with any numbers that a document can have.
     fn networks()(
         n in 2usize..7,
         up in prop::collection::vec(1e-3..1e12f64, 7),

@@ -1,4 +1,4 @@
-//! Documents: what is read, and what is refused with its line and its fix.
+//! Documents: accepted ones, and rejected ones with the line and the fix.
 #![allow(clippy::unwrap_used)]
 
 use inart_topologies::ps::{Cluster, Kind};
@@ -63,7 +63,7 @@ fn several_servers_are_one() {
     assert_eq!(Cluster::from_yaml(&text).unwrap().jobs[0].server.in_bps, 7e9);
 }
 
-/// A job that says nothing of times is InArt's; one of the document's has to say it.
+/// Checks that a job without times is InArt's, and that at least one job of the document must have times.
 #[test]
 fn other_jobs_are_left_out() {
     let more = GOOD.to_owned() + "  - {name: other, gradient: 1 MB}\n";

@@ -103,7 +103,10 @@ jobs: [{name: j, receivers: 1, update: 4 MB, compute: {overrides: {a: {mean: 1 s
         assert_eq!(again.to_yaml(), written);
         assert!(written.contains("loss: "), "{written}");
         if kind == Kind::Switched {
-            assert!(written.contains("compute: {mean: 1 s}"), "what jobs say of training stays: {written}");
+            assert!(
+                written.contains("compute: {mean: 1 s}"),
+                "the training settings of jobs stay: {written}"
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 const GEO9: &str = include_str!("../geo9.yaml");
 
 #[test]
-fn the_nine_data_centres_follow_their_traces() {
+fn the_nine_data_centers_follow_their_traces() {
     let geo9 = Overlay::from_yaml(GEO9).unwrap();
     assert_eq!((geo9.sites().len(), geo9.links().len()), (9, 13));
     let rate = |from: &str, to: &str, seconds: f64| {
@@ -46,7 +46,7 @@ fn names_have_up_to_63_bytes() {
     }
 }
 
-/// A network of three sites in a triangle, with one part replaced.
+/// Returns a network of three sites in a triangle, with one part replaced.
 fn with(part: &str, by: &str) -> String {
     let text = "name: t
 nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]
@@ -154,7 +154,7 @@ fn the_longest_chunk_is_what_counts_not_the_key() {
 }
 
 prop_compose! {
-    /// A ring of sites, with any numbers that a document can have.
+    /// Returns a ring of sites, with any numbers that a document can have.
     fn rings()(
         sites in 2usize..7,
         rates in prop::collection::vec((1u64..1_000_000_000_000, 1u64..1_000_000_000), 7),

@@ -35,7 +35,7 @@ fn front_ports_and_dev_ports_are_read() {
     assert_eq!(topology.nodes()[0].board, Some(Board::Wedge100Bf32X));
     let plain = Topology::from_yaml("{name: n, nodes: [{name: v, kind: switch}, {name: s, kind: server}, {name: w, kind: worker}], links: [{ends: [w, v], rate: 1 bps}, {ends: [s, v], rate: 1 bps}]}").unwrap();
     assert_eq!(dev_ports(&plain, "v"), [None, None]);
-    assert!(!plain.to_yaml().contains("ports") && !plain.to_json().contains("ports"), "nobody asked");
+    assert!(!plain.to_yaml().contains("ports") && !plain.to_json().contains("ports"), "not in the document");
 }
 
 #[test]

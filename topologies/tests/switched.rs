@@ -67,7 +67,7 @@ fn a_job_may_be_elastic() {
 }
 
 #[test]
-fn a_topology_without_jobs_has_one_of_everybody() {
+fn a_topology_without_jobs_has_one_of_all_hosts() {
     let text = GOOD.split("jobs:").next().unwrap();
     let topology = Topology::from_yaml(text).unwrap();
     assert_eq!((topology.jobs()[0].workers.len(), topology.jobs()[0].servers.len()), (2, 1));
@@ -75,7 +75,7 @@ fn a_topology_without_jobs_has_one_of_everybody() {
 
 #[test]
 fn every_error_names_place_and_fix() {
-    // What to change in the good document, and what the message must then hold.
+    // A change of the valid document, and the parts that the message must then have.
     let cases: &[(&str, &str, &[&str])] = &[
         ("[w1, v1]", "[w1, V1]", &["line 8", "link w1-V1", "unknown node \"V1\"", "did you mean \"v1\""]),
         ("name: w2, kind", "name: w1, kind", &["line 6", "node w1", "taken"]),
@@ -135,8 +135,8 @@ fn a_link_without_an_mtu_has_the_documents_or_1500() {
     assert_eq!(mtus(&jumbo), [9000; 3]);
     assert_eq!(mtus(&jumbo.replacen("9e6 bps", "9e6 bps, mtu: 1500", 1)), [9000, 1500, 9000]);
     assert_eq!(mtus(&GOOD.replacen("9e6 bps", "9e6 bps, mtu: 576", 1)), [1500, 576, 1500]);
-    assert!(Topology::from_yaml(&jumbo).unwrap().to_yaml().contains("\nmtu: 9000\n"), "said once");
-    assert!(!Topology::from_yaml(GOOD).unwrap().to_yaml().contains("mtu"), "nobody asked");
+    assert!(Topology::from_yaml(&jumbo).unwrap().to_yaml().contains("\nmtu: 9000\n"), "written once");
+    assert!(!Topology::from_yaml(GOOD).unwrap().to_yaml().contains("mtu"), "not in the document");
 }
 
 #[test]
@@ -282,7 +282,7 @@ jobs: [{{name: {job}}}]
         (["n", "w", &longer], "line 4: job"),
     ] {
         let error = read(names).unwrap_err().to_string();
-        let told = "the name \"ääääääää...\" has 64 bytes; give it a name of up to 63 bytes";
-        assert!(error.contains(place) && error.contains(told), "{error}");
+        let expected = "the name \"ääääääää...\" has 64 bytes; give it a name of up to 63 bytes";
+        assert!(error.contains(place) && error.contains(expected), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Documents of networks of two levels: what is read, written and refused.
+//! Documents of networks of two levels: accepted, written and rejected ones.
 #![allow(clippy::unwrap_used)]
 
 use inart_topologies::sites::{CHUNK_UNIT_BYTES, Hierarchy};
@@ -79,10 +79,10 @@ fn a_network_for_another_gradient_is_written_and_read_back() {
 }
 
 #[test]
-fn jobs_inside_whose_sums_cannot_go_on_are_refused() {
+fn jobs_inside_whose_sums_cannot_leave_are_refused() {
     for (key, why) in [("sum: exact", "sites round"), ("elastic: true", "join or leave")] {
         let text = NETWORK.replace("servers: [n2]}", &format!("servers: [n2], {key}}}"));
-        let told = Hierarchy::from_yaml(&text).unwrap_err().to_string();
-        assert!(told.contains("inside site n2") && told.contains(why), "{told}");
+        let error = Hierarchy::from_yaml(&text).unwrap_err().to_string();
+        assert!(error.contains("inside site n2") && error.contains(why), "{error}");
     }
 }

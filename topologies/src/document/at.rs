@@ -13,7 +13,7 @@ pub struct At<T> {
 }
 
 impl<T> At<T> {
-    /// A value that was not read.
+    /// Creates a value that was not read.
     pub fn new(value: T) -> Self {
         At { line: 0, value }
     }

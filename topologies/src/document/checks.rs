@@ -6,12 +6,12 @@ use super::keys::Key;
 use crate::error::{NetworkError, Result};
 use crate::kind::Kind;
 
-/// The value of a key that every entry has.
+/// Returns the value of a key that every entry has.
 pub(crate) fn required<T>(at: u64, place: &str, key: &str, value: Option<At<T>>) -> Result<T> {
     needed(at, place, key, value).map(|value| value.value)
 }
 
-/// The value of a key that every entry has, with its line.
+/// Returns the value of a key that every entry has, with its line.
 pub(crate) fn needed<T>(at: u64, place: &str, key: &str, value: Option<At<T>>) -> Result<At<T>> {
     value.ok_or_else(|| {
         let fix = match key {
@@ -47,7 +47,7 @@ pub(crate) fn usable(at: u64, place: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// An unknown name, with a known one that is like it.
+/// Returns an unknown name, with a known one that is like it.
 pub(crate) fn unknown<'n>(
     at: u64,
     place: &str,
@@ -62,7 +62,7 @@ pub(crate) fn unknown<'n>(
     NetworkError::new(at, place, format!("unknown {what} \"{name}\""), fix)
 }
 
-/// Whether two names differ in case only, or by one character.
+/// Returns whether two names differ in case only, or by one character.
 pub(super) fn close(known: &str, written: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) =
         (known.to_lowercase().chars().collect(), written.to_lowercase().chars().collect());
@@ -73,12 +73,12 @@ pub(super) fn close(known: &str, written: &str) -> bool {
 }
 
 impl NodeEntry {
-    /// Whether the node is of a kind, such as `site`.
+    /// Returns whether the node is of a kind, such as `site`.
     pub fn is(&self, kind: &str) -> bool {
         self.kind.as_ref().is_some_and(|given| given.value == kind)
     }
 
-    /// The node's name, if it has one.
+    /// Returns the node's name, if it has one.
     pub fn named(&self) -> Option<&str> {
         self.name.as_ref().map(|name| name.value.as_str())
     }
@@ -89,7 +89,7 @@ impl NodeEntry {
 }
 
 impl LinkEntry {
-    /// The names of the link's ends.
+    /// Returns the names of the link's ends.
     pub fn end_names(&self) -> Vec<&str> {
         self.ends.iter().flat_map(|ends| &ends.value).map(String::as_str).collect()
     }
@@ -112,22 +112,22 @@ impl JobEntry {
 }
 
 impl Document {
-    /// The nodes, with their lines.
+    /// Returns the nodes, with their lines.
     pub fn nodes(&self) -> &[At<NodeEntry>] {
         self.nodes.as_ref().map_or(&[], |nodes| &nodes.value)
     }
 
-    /// The links, with their lines.
+    /// Returns the links, with their lines.
     pub fn links(&self) -> &[At<LinkEntry>] {
         self.links.as_ref().map_or(&[], |links| &links.value)
     }
 
-    /// The jobs, with their lines.
+    /// Returns the jobs, with their lines.
     pub fn jobs(&self) -> &[At<JobEntry>] {
         self.jobs.as_ref().map_or(&[], |jobs| &jobs.value)
     }
 
-    /// The kind of the network, by its nodes.
+    /// Returns the kind of the network, by its nodes.
     pub fn kind(&self) -> Kind {
         let any = |is: fn(&NodeEntry) -> bool| self.nodes().iter().any(|node| is(&node.value));
         if any(|node| node.is("site")) {

@@ -13,7 +13,7 @@ use crate::switch_port::SwitchPort;
 use crate::trace::Trace;
 use crate::units::{Rate, RatePair, Seconds, Size};
 
-/// How the tensors of a job are summed.
+/// Number format of a job's sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sum {
@@ -71,7 +71,7 @@ keys! {
 }
 
 keys! {
-    /// How the rate of one direction of a link changes.
+    /// Change of the rate of one direction of a link over time.
     TraceEntry, "traces", {
         link: [String; 2], [Sites, Peers], "direction of a link, from the first node to the second",
             "", "[n1, n2]";
@@ -82,7 +82,7 @@ keys! {
 }
 
 keys! {
-    /// How long something takes: a distribution that is log-normal.
+    /// Log-normal distribution of a duration.
     TimeEntry, "compute", {
         mean: Seconds, [Switched, Peers], "mean time", "", "700 ms";
         cv: f64, [Switched, Peers], "coefficient of variation", "0", "0.05";
@@ -150,7 +150,7 @@ keys! {
 }
 
 impl NodeEntry {
-    /// A node of a kind, without any other key.
+    /// Creates a node of a kind, without any other key.
     pub fn new(name: impl Into<String>, kind: &str) -> Self {
         let (name, kind) = (Some(At::new(name.into())), Some(At::new(kind.to_owned())));
         NodeEntry { name, kind, ..Self::default() }
@@ -158,25 +158,25 @@ impl NodeEntry {
 }
 
 impl LinkEntry {
-    /// A link with its rates in bit/s, from its first end to its second and back.
+    /// Creates a link with its rates in bit/s, from its first end to its second and back.
     pub fn new(ends: [impl Into<String>; 2], rates_bps: [f64; 2]) -> Self {
         let rate = Some(At::new(RatePair(rates_bps.map(Rate))));
         LinkEntry { ends: Some(At::new(ends.map(Into::into))), rate, ..Self::default() }
     }
 
-    /// The link with a delay in seconds, if that is above 0.
+    /// Returns the link with a delay in seconds, if that is above 0.
     pub fn with_delay(self, seconds: f64) -> Self {
         LinkEntry { delay: (seconds > 0.0).then(|| At::new(Seconds(seconds))), ..self }
     }
 
-    /// The link with a part of the packets lost, if that is above 0.
+    /// Returns the link with a part of the packets lost, if that is above 0.
     pub fn with_loss(self, part: f64) -> Self {
         LinkEntry { loss: (part > 0.0).then(|| At::new(Part(part))), ..self }
     }
 }
 
 impl TraceEntry {
-    /// The trace of a direction.
+    /// Returns the trace of a direction.
     pub fn new(link: [String; 2], trace: &Trace) -> Self {
         TraceEntry {
             link: Some(At::new(link)),
@@ -187,7 +187,7 @@ impl TraceEntry {
 }
 
 impl TimeEntry {
-    /// A mean in seconds and its coefficient of variation.
+    /// Creates a mean in seconds and its coefficient of variation.
     pub fn new(mean_seconds: f64, cv: f64) -> Self {
         TimeEntry {
             mean: Some(At::new(Seconds(mean_seconds))),

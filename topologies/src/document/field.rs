@@ -1,4 +1,4 @@
-//! How the value of a key is written: in YAML as people write it, in JSON in base units.
+//! Written form of the value of a key: readable in YAML, in base units in JSON.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -14,13 +14,13 @@ use crate::units::{
 
 /// A value of a document.
 pub trait Field {
-    /// The value as a YAML flow node.
+    /// Returns the value as a YAML flow node.
     fn yaml(&self) -> String;
-    /// The value as JSON; quantities are text in base units.
+    /// Returns the value as JSON; quantities are text in base units.
     fn json(&self) -> Value;
 }
 
-/// The readable form if it reads back to the same number, else the number in the base unit.
+/// Returns the readable form if it reads back to the same number, else the number in the base unit.
 fn exact<Q: FromStr + Into<f64> + Copy>(value: f64, display: fn(f64) -> String, base: &str) -> String {
     let text = display(value);
     match text.parse::<Q>() {
@@ -151,7 +151,7 @@ macro_rules! maps {
 
 maps!(BTreeMap, IndexMap);
 
-/// A name as a YAML scalar: plain when that is safe, else double-quoted.
+/// Returns a name as a YAML scalar: plain when that is safe, else double-quoted.
 fn quoted(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))

@@ -22,7 +22,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The kinds that know the key, in words: "switches and sites".
+    /// Returns the kinds that know the key, in words: "switches and sites".
     pub fn kinds_in_words(&self) -> String {
         let names: Vec<_> = self.kinds.iter().map(|kind| kind.name()).collect();
         match names.split_last() {
@@ -32,7 +32,7 @@ impl Key {
         }
     }
 
-    /// The values that the key takes, in words: "size, with unit".
+    /// Returns the values that the key takes, in words: "size, with unit".
     pub fn value_in_words(&self) -> String {
         match self.value {
             "String" | "Sum" => "text".to_owned(),
@@ -54,8 +54,8 @@ impl Key {
     }
 }
 
-/// Declares the entry of a section: for each key its type, the kinds of networks that know it, and what it
-/// states, its default, and an example. Entries are read and written by this list alone.
+/// Declares the entry of a section: for each key its type, the kinds of networks that accept it, its meaning,
+/// its default, and an example. Entries are read and written by this list alone.
 macro_rules! keys {
     ($(#[$doc:meta])* $name:ident, $section:literal,
      {$($key:ident: $value:ty, [$($kind:ident),*],
@@ -79,7 +79,7 @@ macro_rules! keys {
                 example: $example,
             }),*];
 
-            /// The keys that are given, each with its line.
+            /// Returns the keys that are given, each with its line.
             pub fn given(&self) -> Vec<(&'static Key, u64)> {
                 let lines = [$(self.$key.as_ref().map(|value| value.line)),*];
                 Self::KEYS.iter().zip(lines).filter_map(|(key, line)| Some((key, line?))).collect()

@@ -14,7 +14,7 @@ impl Document {
     /// Reads a document: YAML or JSON, with or without a byte order mark.
     ///
     /// # Errors
-    /// The first thing that is not a document's, with its line.
+    /// Returns the first problem of the document, with its line.
     pub fn from_yaml(text: &str) -> Result<Document> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let options = serde_saphyr::options! {

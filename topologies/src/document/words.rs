@@ -1,14 +1,14 @@
-//! Problems of the parser, in words for people who write documents.
+//! Problems of the parser, worded for authors of documents.
 
 use super::checks::close;
 use crate::renamed;
 use crate::units;
 
-/// Where to look.
+/// Examples to look at.
 pub(super) const EXAMPLE: &str =
     "topologies/fig1.yaml, geo9.yaml and mesh16.yaml show what each kind of network looks like";
 
-/// What the parser says for programmers, for people who write networks; and the fix. `key` is the key whose
+/// Rewords a parser problem for authors of networks. Returns the problem and the fix. `key` is the key whose
 /// value has the problem.
 pub(super) fn in_our_words(problem: &str, key: Option<&str>) -> (String, String) {
     let of_key = |problem: &str| match key {
@@ -47,7 +47,7 @@ fn of_yaml(problem: &str) -> Option<(&str, &'static str)> {
     }
 }
 
-/// A key that no kind of network knows.
+/// Returns a key that no kind of network knows.
 fn unknown_key(problem: &str) -> Option<(String, String)> {
     let (key, known) = renamed::unknown(problem)?;
     if let Some(words) = renamed::of_network(key, &known) {
@@ -90,7 +90,7 @@ fn of_scalar<'p>(problem: &'p str, key: Option<&str>) -> Option<(&'p str, &'stat
     }
 }
 
-/// Lists of another length, and what is left: their key is not always where the parser says.
+/// Rewords problems of lists of another length, and all others: the parser does not always name their key.
 fn of_list(problem: &str) -> (String, String) {
     let cut = problem.split(", expected").next().unwrap_or(problem);
     let (problem, fix) = if problem.contains("tuple of size 2") || problem.contains("array of length 2") {
@@ -105,7 +105,7 @@ fn of_list(problem: &str) -> (String, String) {
     (problem.to_owned(), fix.to_owned())
 }
 
-/// The key whose value stands at a place; lines and columns count from 1.
+/// Returns the key whose value is at a position; lines and columns count from 1.
 pub(super) fn key_at(text: &str, line: u64, column: u64) -> Option<&str> {
     let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
     let column = usize::try_from(column).ok()?.checked_sub(1)?;

@@ -10,16 +10,15 @@ use crate::renamed;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// How much may wait at each end of every link.
+    /// Queue limit at each end of every link.
     pub queue: QueueLimit,
-    /// Hosts' timers expire late, at random by up to this, as in any operating system. Without it, hosts that
-    /// began together meet in the same full queue again and again. Only for the simulator's hosts.
+    /// Random delay of hosts' timers, up to this time, as in any operating system. Without it, hosts that
+    /// start together meet in the same full queue again and again. Only for the simulator's hosts.
     pub jitter: Span,
-    /// What links do to frames at random; a later entry replaces an earlier one for the same direction of a
-    /// link.
+    /// Random faults of links; a later entry replaces an earlier one for the same direction of a link.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkFaults>,
-    /// What happens at a stated time.
+    /// Events at stated times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<FaultEvent>,
     /// Other traffic.
@@ -40,7 +39,7 @@ impl Default for Faults {
     }
 }
 
-/// What a link does to each frame, independently of the others, seeded.
+/// Random faults of a link, for each frame independently, seeded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkFaults {
@@ -69,7 +68,7 @@ pub struct LinkFaults {
 }
 
 impl LinkFaults {
-    /// Whether every frame passes unharmed.
+    /// Returns whether every frame passes unharmed.
     pub fn is_none(&self) -> bool {
         [self.drop, self.duplicate, self.corrupt, self.reorder, self.delay].iter().all(is_none)
     }
@@ -83,9 +82,9 @@ fn is_none(share: &Share) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FaultEvent {
-    /// When, from the start of the run.
+    /// Time of the event, from the start of the run.
     pub at: Span,
-    /// How long it lasts.
+    /// Duration.
     #[serde(rename = "duration", skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Span>,
     /// This switch loses program, tables and registers; the controller installs them again after `duration`.
@@ -114,13 +113,13 @@ pub struct FaultEvent {
     /// This host forges `count` gradients, partials, results and messages of jobs that it does not belong to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forge: Option<String>,
-    /// How many.
+    /// Number of frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// This link has `rate` in both directions, for `duration`, or for good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow: Option<[String; 2]>,
-    /// Which rate.
+    /// Rate of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
     /// All connections of this host end at once, and are made again.
@@ -136,19 +135,19 @@ pub struct Background {
     pub from: String,
     /// The receiver.
     pub to: String,
-    /// Its rate, in bits of Ethernet frames per second: what it keeps to, or, of TCP, at most has.
+    /// Rate, in bits of Ethernet frames per second: constant, or for TCP the maximum.
     #[serde(rename = "rate", with = "rate")]
     pub rate_bps: f64,
     /// Bytes of each frame; of TCP, of the longest.
     #[serde(default = "Background::frame_bytes")]
     pub frame_bytes: u16,
-    /// When it begins, from the start of the run.
+    /// Time of the start, from the start of the run.
     #[serde(default)]
     pub at: Span,
-    /// How long it lasts; to the end of the run if left out.
+    /// Duration; to the end of the run if left out.
     #[serde(rename = "duration", default, skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Span>,
-    /// What it consists of.
+    /// Protocol of the traffic.
     #[serde(default)]
     pub protocol: Protocol,
 }
@@ -159,7 +158,7 @@ impl Background {
     }
 }
 
-/// What background traffic consists of.
+/// Protocol of background traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -168,12 +167,12 @@ pub enum Protocol {
     Frames,
     /// UDP datagrams over IPv4, at a constant rate.
     Udp,
-    /// One TCP connection, which gives way to congestion.
+    /// One TCP connection, which yields to congestion.
     Tcp,
 }
 
 impl Protocol {
-    /// Its name in a fault schedule.
+    /// Returns the name in a fault schedule.
     pub fn name(self) -> &'static str {
         match self {
             Self::Frames => "frames",
@@ -197,8 +196,8 @@ mod rate {
 }
 
 impl Faults {
-    /// Reads a document in YAML or JSON; an empty one says that nothing goes wrong.
-    /// [`Schedule`](super::Schedule) checks the names.
+    /// Reads a document in YAML or JSON; an empty one has no faults. [`Schedule`](super::Schedule) checks the
+    /// names.
     ///
     /// # Errors
     /// [`Error::Document`] if it is not YAML, or has unknown fields or quantities that cannot be read.

@@ -1,6 +1,6 @@
-//! Why a fault schedule cannot be used.
+//! Reason that a fault schedule cannot be used.
 
-/// Why a fault schedule cannot be used, in one line.
+/// Reason that a fault schedule cannot be used, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The text is not a fault schedule.
@@ -8,7 +8,7 @@ pub enum Error {
     Document {
         /// The line, from 1, if the problem is in one.
         line: Option<u64>,
-        /// What is wrong.
+        /// Problem.
         problem: String,
     },
     /// An entry does not fit this topology, or the runner cannot execute it.
@@ -16,7 +16,7 @@ pub enum Error {
     Entry {
         /// The entry, like `events[0]`.
         place: String,
-        /// What is wrong with it, and how to fix it.
+        /// Problem, and how to fix it.
         problem: String,
     },
 }

@@ -1,9 +1,9 @@
-//! Fault schedules: what may happen to a link or a process, and when.
+//! Fault schedules: faults of links and processes, and their times.
 //!
 //! [`Faults`] is the document (see `docs/how-to/inject-faults.md`), with [quantities](quantity) that have
-//! units. [`Schedule`] is the same on one network, a [`Place`]: names are resolved, and entries that the
-//! runner cannot execute are refused. Simulators and emulators execute schedules. Pure functions: no I/O, no
-//! clock.
+//! units. [`Schedule`] is the document on one network, a [`FaultNetwork`]: names are resolved, and entries
+//! that the runner cannot execute are rejected. Simulators and emulators execute schedules. Pure functions:
+//! no I/O, no clock.
 //!
 //! ```
 //! use inart_topologies::faults::{Capabilities, Faults, Schedule};
@@ -43,6 +43,6 @@ mod step;
 
 pub use document::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 pub use error::Error;
-pub use place::{Place, PlaceLink, Role};
+pub use place::{FaultNetwork, NetworkLink, Role};
 pub use schedule::{Capabilities, Flow, Schedule};
 pub use step::{Lasting, Step, Victim};

@@ -5,7 +5,7 @@ use crate::switched::{LinkId, NodeId, NodeKind, Topology};
 
 /// A link of a network on which faults happen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PlaceLink<N, L> {
+pub struct NetworkLink<N, L> {
     /// The link.
     pub id: L,
     /// Both ends.
@@ -15,7 +15,7 @@ pub struct PlaceLink<N, L> {
 }
 
 /// A network of named nodes and links that faults name.
-pub trait Place {
+pub trait FaultNetwork {
     /// A node.
     type Node: Copy + Ord;
     /// A link.
@@ -32,14 +32,14 @@ pub trait Place {
     /// Returns a node's name.
     fn node_name(&self, node: Self::Node) -> &str;
 
-    /// Returns what a node is, in one word, and what faults may do to it.
+    /// Returns the node's kind, in one word, and its role in faults.
     fn role(&self, node: Self::Node) -> (&'static str, Role);
 
     /// Returns the link between two nodes.
     fn link_between(&self, a: Self::Node, b: Self::Node) -> Option<Self::Link>;
 
     /// Returns all links.
-    fn links(&self) -> Vec<PlaceLink<Self::Node, Self::Link>>;
+    fn links(&self) -> Vec<NetworkLink<Self::Node, Self::Link>>;
 }
 
 /// Faults that a node may have.
@@ -47,9 +47,9 @@ pub trait Place {
 pub enum Role {
     /// Forwards.
     Switch,
-    /// A host whose process loses its job when it is killed.
+    /// Host whose process loses its job when it is killed.
     Worker,
-    /// A host whose process starts again.
+    /// Host whose process restarts.
     Server,
 }
 
@@ -64,7 +64,7 @@ impl Role {
     }
 }
 
-impl Place for Topology {
+impl FaultNetwork for Topology {
     type Node = NodeId;
     type Link = LinkId;
     const CONTROLLER: &'static str = "controller";
@@ -95,14 +95,14 @@ impl Place for Topology {
         self.link_between(a, b)
     }
 
-    fn links(&self) -> Vec<PlaceLink<NodeId, LinkId>> {
+    fn links(&self) -> Vec<NetworkLink<NodeId, LinkId>> {
         let all = self.link_ids().map(|id| (id, self.link(id)));
-        all.map(|(id, link)| PlaceLink { id, ends: link.ends, loss: link.loss }).collect()
+        all.map(|(id, link)| NetworkLink { id, ends: link.ends, loss: link.loss }).collect()
     }
 }
 
 /// Links of a network of sites are positions in [`Overlay::links`].
-impl Place for Overlay {
+impl FaultNetwork for Overlay {
     type Node = SiteId;
     type Link = usize;
     const CONTROLLER: &'static str = "scheduler";
@@ -127,8 +127,8 @@ impl Place for Overlay {
         self.arc_between(a, b).map(|arc| arc.index() / 2)
     }
 
-    fn links(&self) -> Vec<PlaceLink<SiteId, usize>> {
+    fn links(&self) -> Vec<NetworkLink<SiteId, usize>> {
         let all = self.links().iter().enumerate();
-        all.map(|(id, link)| PlaceLink { id, ends: link.ends, loss: link.loss }).collect()
+        all.map(|(id, link)| NetworkLink { id, ends: link.ends, loss: link.loss }).collect()
     }
 }

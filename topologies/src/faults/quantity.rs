@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 pub struct Share(f64);
 
 impl Share {
-    /// The part.
+    /// Returns the part.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -32,12 +32,12 @@ impl FromStr for Share {
 }
 
 impl Share {
-    /// The share of frames that are lost where a further part is lost independently.
+    /// Returns the share of frames that are lost where a further part is lost independently.
     pub(super) fn or(self, part: f64) -> Self {
         Self(self.0 + part - self.0 * part)
     }
 
-    /// The nearest share to a number, in millionths.
+    /// Returns the nearest share to a number, in millionths.
     pub fn near(part: f64) -> Self {
         Self((part.clamp(0.0, 1.0) * 1e6).round() / 1e6)
     }
@@ -48,7 +48,7 @@ impl Share {
 pub struct Span(pub u64);
 
 impl Span {
-    /// The same for clocks.
+    /// Returns the duration for clocks.
     pub fn duration(self) -> Duration {
         Duration::from_nanos(self.0)
     }
@@ -100,13 +100,13 @@ impl fmt::Display for BitRate {
     }
 }
 
-/// How much may wait at one end of a link for its turn, the frame being sent included; written `64 KB` or
+/// Limit of the queue at one end of a link, the frame being sent included; written `64 KB` or
 /// `100 frames`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// So many bytes of frames.
+    /// Bytes of frames.
     Bytes(u64),
-    /// So many frames.
+    /// Number of frames.
     Frames(u32),
 }
 

@@ -7,33 +7,33 @@ use crate::switched::{LinkId, NodeId};
 
 use super::document::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 use super::error::Error;
-use super::place::{Place, PlaceLink, Role};
+use super::place::{FaultNetwork, NetworkLink, Role};
 use super::quantity::{BitRate, Span};
 use super::step::{Lasting, Step, Victim};
 
 const HOSTS: [Role; 2] = [Role::Worker, Role::Server];
 const ANY: [Role; 3] = [Role::Switch, Role::Worker, Role::Server];
 
-/// What the runner of a schedule can do. Entries that need more are refused.
+/// Capabilities of a schedule's runner. Entries that need more are rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// It can kill and start the controller.
+    /// Whether the runner can kill and start the controller.
     pub controller: bool,
-    /// It can kill and start the scheduler of sites.
+    /// Whether the runner can kill and start the scheduler of sites.
     pub scheduler: bool,
-    /// It runs frames: links do something to them at random, and there is other traffic.
+    /// Whether the runner runs frames: links have random faults, and there is background traffic.
     pub frames: bool,
-    /// Its links may be down for good.
+    /// Whether links may be down permanently.
     pub lasting: bool,
-    /// It can start a worker again that was killed.
+    /// Whether the runner can restart a killed worker.
     pub worker_restart: bool,
-    /// It can send stale and forged frames.
+    /// Whether the runner can send stale and forged frames.
     pub injection: bool,
-    /// It can change the rate of a link.
+    /// Whether the runner can change the rate of a link.
     pub rates: bool,
-    /// Its hosts have connections, which it can end.
+    /// Whether hosts have connections, which the runner can end.
     pub connections: bool,
-    /// Its background traffic may be TCP.
+    /// Whether background traffic may be TCP.
     pub tcp: bool,
     /// Length of background frames, in bytes.
     pub frame_bytes: RangeInclusive<u16>,
@@ -46,21 +46,21 @@ pub struct Flow<N = NodeId> {
     pub from: N,
     /// The host that receives.
     pub to: N,
-    /// Its rate, in bits of Ethernet frames per second: above 0, and at most one frame per nanosecond.
+    /// Rate, in bits of Ethernet frames per second: above 0, and at most one frame per nanosecond.
     pub rate_bps: f64,
     /// Bytes of each frame; of TCP, of the longest.
     pub frame_bytes: u16,
-    /// When it begins, from the start of the run.
+    /// Time of the start, from the start of the run.
     pub begins: Span,
-    /// When it ends; `None` with the run.
+    /// Time of the end; `None` with the run.
     pub ends: Option<Span>,
-    /// What it consists of.
+    /// Protocol of the traffic.
     pub protocol: Protocol,
 }
 
 impl<N: Copy> Flow<N> {
-    /// The flow as text, like `udp at 1 Mbit/s from w1 to s1`.
-    pub fn describe<P: Place<Node = N>>(&self, place: &P) -> String {
+    /// Returns the flow as text, like `udp at 1 Mbit/s from w1 to s1`.
+    pub fn describe<P: FaultNetwork<Node = N>>(&self, place: &P) -> String {
         let name = |node: N| place.node_name(node);
         let Self { from, to, rate_bps, protocol, .. } = *self;
         format!("{} at {} Mbit/s from {} to {}", protocol.name(), rate_bps / 1e6, name(from), name(to))
@@ -72,22 +72,22 @@ impl<N: Copy> Flow<N> {
 pub struct Schedule<N = NodeId, L = LinkId> {
     /// The steps, by time since the start.
     pub steps: Vec<(Span, Step<N, L>)>,
-    /// The faults that the steps begin and end, in the order of the document.
+    /// Faults that the steps start and end, in the order of the document.
     pub faults: Vec<Lasting<N, L>>,
-    /// What each link does to frames at random: from its first end to its second, then back.
+    /// Random faults of each link: from its first end to its second, then back.
     pub links: Vec<[LinkFaults; 2]>,
     /// Other traffic.
     pub flows: Vec<Flow<N>>,
 }
 
 impl<N: Copy + Ord, L: Copy + Ord> Schedule<N, L> {
-    /// Resolves the names of `faults`. A link that no entry is about loses what the network's document says.
+    /// Resolves the names of `faults`. A link without an entry loses frames as the network's document states.
     ///
     /// # Errors
-    /// [`Error::Entry`] for a name that is not in the topology or is of the wrong kind, for an event that is
-    /// not exactly one action with what it needs, for quantities out of range, and for what the runner cannot
-    /// do.
-    pub fn new<P: Place<Node = N, Link = L>>(
+    /// Returns [`Error::Entry`] for a name that is not in the topology or is of the wrong kind, for an event
+    /// that is not exactly one action with its arguments, for quantities out of range, and for unsupported
+    /// actions.
+    pub fn new<P: FaultNetwork<Node = N, Link = L>>(
         place: &P,
         faults: &Faults,
         runner: &Capabilities,
@@ -95,12 +95,12 @@ impl<N: Copy + Ord, L: Copy + Ord> Schedule<N, L> {
         Self::with_default(place, faults, runner, &LinkFaults::default())
     }
 
-    /// Resolves the names as [`Schedule::new`] does, but a link that no entry is about does `default` to
-    /// frames, beside the loss of the network's document.
+    /// Resolves the names as [`Schedule::new`] does; links without an entry have the faults `default` and the
+    /// loss of the network's document.
     ///
     /// # Errors
     /// As [`Schedule::new`].
-    pub fn with_default<P: Place<Node = N, Link = L>>(
+    pub fn with_default<P: FaultNetwork<Node = N, Link = L>>(
         place: &P,
         faults: &Faults,
         runner: &Capabilities,
@@ -130,13 +130,13 @@ impl<N: Copy + Ord, L: Copy + Ord> Schedule<N, L> {
         Ok(schedule)
     }
 
-    /// Whether any link does something to frames, or goes down.
+    /// Returns whether any link does something to frames, or goes down.
     pub fn touches_links(&self) -> bool {
         let cuts = |(_, step): &(Span, Step<N, L>)| matches!(step, Step::LinkDown(_));
         self.links.as_flattened().iter().any(|faults| !faults.is_none()) || self.steps.iter().any(cuts)
     }
 
-    fn add_link<P: Place<Node = N, Link = L>>(
+    fn add_link<P: FaultNetwork<Node = N, Link = L>>(
         &mut self,
         entry: &Entry<'_, P>,
         faults: &LinkFaults,
@@ -162,7 +162,7 @@ impl<N: Copy + Ord, L: Copy + Ord> Schedule<N, L> {
         Ok(())
     }
 
-    fn add_event<P: Place<Node = N, Link = L>>(
+    fn add_event<P: FaultNetwork<Node = N, Link = L>>(
         &mut self,
         entry: &Entry<'_, P>,
         event: &FaultEvent,
@@ -220,7 +220,7 @@ impl<N: Copy + Ord, L: Copy + Ord> Schedule<N, L> {
     }
 }
 
-/// What an event is about.
+/// Action of an event.
 enum Action<'a> {
     Restart(&'a str),
     Crash(&'a str),
@@ -235,21 +235,21 @@ enum Action<'a> {
 }
 
 /// One entry of the document, for errors that name it.
-struct Entry<'a, P: Place> {
+struct Entry<'a, P: FaultNetwork> {
     place: &'a P,
-    links: &'a [PlaceLink<P::Node, P::Link>],
+    links: &'a [NetworkLink<P::Node, P::Link>],
     runner: &'a Capabilities,
     list: &'static str,
     index: usize,
 }
 
-impl<P: Place> Entry<'_, P> {
+impl<P: FaultNetwork> Entry<'_, P> {
     fn wrong(&self, problem: String) -> Error {
         Error::Entry { place: format!("{}[{}]", self.list, self.index), problem }
     }
 
-    /// The one action of an event; only stale and forge have a count, and only slow has a rate. Stale, forge
-    /// and disconnect have no span.
+    /// Returns the one action of an event; only stale and forge have a count, and only slow has a rate.
+    /// Stale, forge and disconnect have no span.
     fn action<'a>(&self, event: &'a FaultEvent) -> Result<Action<'a>, Error> {
         let count = event.count.unwrap_or(0);
         let actions = [
@@ -282,7 +282,7 @@ impl<P: Place> Entry<'_, P> {
         Ok(action)
     }
 
-    /// What only runners with links and connections of their own can do.
+    /// Rejects actions that need a runner with links and connections of its own.
     fn check_connections(&self, event: &FaultEvent, action: &Action<'_>) -> Result<(), Error> {
         let is_slow = matches!(action, Action::Slow(..));
         if is_slow != event.rate.is_some() {
@@ -345,7 +345,7 @@ impl<P: Place> Entry<'_, P> {
         }
     }
 
-    /// The link between two nodes, and which of its ends is the first of them.
+    /// Returns the link between two nodes, and which of its ends is the first of them.
     fn direction(&self, ends: &[String; 2]) -> Result<(P::Link, usize), Error> {
         let [from, to] = [self.node(&ends[0], &ANY)?, self.node(&ends[1], &ANY)?];
         let link = self.place.link_between(from, to);
@@ -355,10 +355,10 @@ impl<P: Place> Entry<'_, P> {
         Ok((link, usize::from(is_reversed)))
     }
 
-    /// The links between these nodes and the others.
+    /// Returns the links between these nodes and the others.
     fn links_around(&self, names: &[String]) -> Result<Vec<P::Link>, Error> {
         let inside: BTreeSet<_> = names.iter().map(|name| self.node(name, &ANY)).collect::<Result<_, _>>()?;
-        let crosses = |link: &&PlaceLink<P::Node, P::Link>| {
+        let crosses = |link: &&NetworkLink<P::Node, P::Link>| {
             let [a, b] = link.ends.map(|end| inside.contains(&end));
             a != b
         };

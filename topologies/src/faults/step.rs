@@ -3,7 +3,7 @@
 use crate::switched::{LinkId, NodeId};
 use crate::units::counted;
 
-use super::place::Place;
+use super::place::FaultNetwork;
 use super::quantity::Span;
 
 /// A process, or the processes of a node.
@@ -26,7 +26,7 @@ pub enum Step<N = NodeId, L = LinkId> {
     Start(Victim<N>),
     /// Halts all processes of a host; frames wait for it.
     Pause(N),
-    /// Lets them go on.
+    /// Resumes the process.
     Resume(N),
     /// Takes a host's own interface down.
     InterfaceDown(N),
@@ -42,10 +42,10 @@ pub enum Step<N = NodeId, L = LinkId> {
     Fast(L),
     /// Ends all connections of a host.
     Disconnect(N),
-    /// Delivers again the last frames that a host sent, so many at most, as frames of the previous plan
+    /// Delivers again the last frames that a host sent, at most this number, as frames of the previous plan
     /// version.
     Stale(N, u32),
-    /// Makes a host forge so many frames of jobs that it does not belong to.
+    /// Makes a host forge this number of frames of jobs that it does not belong to.
     Forge(N, u32),
 }
 
@@ -54,16 +54,16 @@ pub enum Step<N = NodeId, L = LinkId> {
 pub struct Lasting<N = NodeId, L = LinkId> {
     /// Position of the event in the document.
     pub event: usize,
-    /// When it begins, from the start of the run.
+    /// Time of the start, from the start of the run.
     pub at: Span,
-    /// When it ends; `None` if it lasts for good, or no longer than a moment.
+    /// Time of the end; `None` if the fault is permanent or momentary.
     pub until: Option<Span>,
-    /// How it begins.
+    /// Step at the start.
     pub first: Step<N, L>,
 }
 
 impl<N: Copy, L: Copy + PartialEq> Step<N, L> {
-    /// Returns the step that ends what this one begins.
+    /// Returns the step that ends the effect of this one.
     pub fn last(self) -> Option<Self> {
         Some(match self {
             Step::Kill(who) => Step::Start(who),
@@ -75,7 +75,7 @@ impl<N: Copy, L: Copy + PartialEq> Step<N, L> {
         })
     }
 
-    /// Whether it ends a fault, rather than beginning one.
+    /// Returns whether it ends a fault, rather than beginning one.
     pub fn ends_fault(self) -> bool {
         matches!(
             self,
@@ -83,8 +83,8 @@ impl<N: Copy, L: Copy + PartialEq> Step<N, L> {
         )
     }
 
-    /// The step as text, like `switch v1 killed`.
-    pub fn describe<P: Place<Node = N, Link = L>>(self, place: &P) -> String {
+    /// Returns the step as text, like `switch v1 killed`.
+    pub fn describe<P: FaultNetwork<Node = N, Link = L>>(self, place: &P) -> String {
         let name = |node: N| place.node_name(node);
         let link = |link: L| {
             let found = place.links().into_iter().find(|own| own.id == link);

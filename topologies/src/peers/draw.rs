@@ -1,4 +1,4 @@
-//! Networks of peers whose ports have rates drawn at random, as in SELMCAST's evaluation.
+//! Networks of peers with random port rates, as in SELMCAST's evaluation.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use inart_virtual::SplitMix64;
 use super::network::{Compute, Mesh, Peer, PeerId, PeerJob, Ports};
 use crate::trace::Trace;
 
-/// What is drawn.
+/// Parameters of a draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawn {
     /// The network's name.
     pub name: String,
-    /// How many peers; at least 2.
+    /// Number of peers; at least 2.
     pub peers: usize,
     /// The fewest receivers of an update; below the number of peers.
     pub receivers: usize,
-    /// How far rates lie around their mean, relatively: 0 to below 1.
+    /// Relative distance of rates from their mean: 0 to below 1.
     pub lambda: f64,
     /// Mean rate up over mean rate down; above 0.
     pub mu: f64,
@@ -24,11 +24,11 @@ pub struct Drawn {
     pub rate_bps: f64,
     /// The size of each update in bytes.
     pub update_bytes: f64,
-    /// How rates change, if they do.
+    /// Change of the rates over time, if any.
     pub changes: Option<Changes>,
-    /// How long peers compute, if that is to be stated.
+    /// Compute time of peers, if stated.
     pub compute: Option<Compute>,
-    /// What names the draw.
+    /// Seed of the draw.
     pub seed: u64,
 }
 
@@ -37,9 +37,9 @@ pub struct Drawn {
 pub struct Changes {
     /// γ, from 0 to 1.
     pub gamma: f64,
-    /// How long rates hold, in seconds; above 0.
+    /// Duration of each rate, in seconds; above 0.
     pub every_seconds: f64,
-    /// How many times they are drawn, the first included; at least 1.
+    /// Number of draws, the first included; at least 1.
     pub draws: usize,
 }
 
@@ -53,7 +53,7 @@ pub fn draw_ports(peers: usize, lambda: f64, mu: f64, rate_bps: f64, random: &mu
     Ports { up_bps, down_bps }
 }
 
-/// The network: peers p1 to pn at one switch, with one job.
+/// Returns the network: peers p1 to pn at one switch, with one job.
 pub fn draw(drawn: &Drawn) -> Mesh {
     let n = drawn.peers;
     let ports = draw_ports(n, drawn.lambda, drawn.mu, drawn.rate_bps, &mut SplitMix64::new(drawn.seed));
@@ -84,14 +84,14 @@ pub fn draw(drawn: &Drawn) -> Mesh {
     Mesh { name: drawn.name.clone(), peers, switches, trunks: Vec::new(), jobs: vec![job], by_name }
 }
 
-/// The rates up and down of each peer over time.
+/// Returns the rates up and down of each peer over time.
 fn traces(drawn: &Drawn, first: &Ports, changes: Changes) -> (Vec<Trace>, Vec<Trace>) {
     let Changes { gamma, every_seconds, draws } = changes;
     let start = |bps: &[f64]| -> Vec<Trace> {
         bps.iter().map(|&bps| Trace { every_seconds, rates_bps: vec![bps] }).collect()
     };
     let (mut up, mut down) = (start(&first.up_bps), start(&first.down_bps));
-    // A stream of its own, so that the first draw stays what the seed alone names.
+    // A stream of its own, so that the seed alone determines the first draw.
     let mut random = SplitMix64::stream(drawn.seed, 1);
     for _ in 1..draws {
         let newest = draw_ports(drawn.peers, drawn.lambda, drawn.mu, drawn.rate_bps, &mut random);

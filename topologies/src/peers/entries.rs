@@ -7,7 +7,7 @@ use crate::document::{
 use crate::units::Size;
 
 impl Mesh {
-    /// The document that reads back to the same network.
+    /// Returns the document that reads back to the same network.
     pub(crate) fn document(&self) -> Document {
         let switch = |at: usize| self.switches[at].clone();
         let switches = self.switches.iter().map(|name| NodeEntry::new(name, "switch"));

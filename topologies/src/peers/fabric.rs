@@ -6,7 +6,7 @@ use crate::error::{NetworkError, Result};
 use crate::trace::Trace;
 use crate::units::display_rate;
 
-/// How much slower than its peers a link between switches may be, relatively: sums of floats.
+/// Relative tolerance for a link between switches that is slower than its peers: sums of floats.
 const ROUNDING: f64 = 1e-9;
 
 /// Refuses switches that are apart, or linked in a circle, or by links that block.
@@ -32,14 +32,14 @@ pub(super) fn check(switches: &[(String, u64)], peers: &[Peer], trunks: &[(u64, 
         let fix = format!("link switch {switch} to the others");
         return Err(NetworkError::new(None, format!("peer {}", peer.name), problem, fix));
     }
-    let mut neighbours = vec![Vec::new(); switches.len()];
+    let mut neighbors = vec![Vec::new(); switches.len()];
     for (number, (_, trunk)) in trunks.iter().enumerate() {
         let [a, b] = trunk.ends;
-        neighbours[a].push((b, number));
-        neighbours[b].push((a, number));
+        neighbors[a].push((b, number));
+        neighbors[b].push((a, number));
     }
     for which in 0..trunks.len() {
-        does_not_block(switches, peers, trunks, &neighbours, which)?;
+        does_not_block(switches, peers, trunks, &neighbors, which)?;
     }
     Ok(())
 }
@@ -49,13 +49,13 @@ fn place(switches: &[(String, u64)], trunk: &TrunkLink) -> String {
     format!("link {from}-{to}")
 }
 
-/// The switches that are on one side of a link of a tree: `from`'s. Neighbours are listed with their links.
-fn behind(neighbours: &[Vec<(usize, usize)>], from: usize, link: usize) -> Vec<bool> {
-    let mut reached = vec![false; neighbours.len()];
+/// Returns the switches on `from`'s side of a link of a tree. Neighbors are listed with their links.
+fn behind(neighbors: &[Vec<(usize, usize)>], from: usize, link: usize) -> Vec<bool> {
+    let mut reached = vec![false; neighbors.len()];
     reached[from] = true;
     let mut open = vec![from];
     while let Some(at) = open.pop() {
-        for &(next, over) in &neighbours[at] {
+        for &(next, over) in &neighbors[at] {
             if over != link && !reached[next] {
                 reached[next] = true;
                 open.push(next);
@@ -65,16 +65,16 @@ fn behind(neighbours: &[Vec<(usize, usize)>], from: usize, link: usize) -> Vec<b
     reached
 }
 
-/// A direction of a link carries what the peers behind it can send, or what those ahead can receive.
+/// Checks that each direction of a link carries the traffic of the peers behind it, or to those ahead.
 fn does_not_block(
     switches: &[(String, u64)],
     peers: &[Peer],
     trunks: &[(u64, TrunkLink)],
-    neighbours: &[Vec<(usize, usize)>],
+    neighbors: &[Vec<(usize, usize)>],
     which: usize,
 ) -> Result<()> {
     let (at, trunk) = &trunks[which];
-    let behind = behind(neighbours, trunk.ends[0], which);
+    let behind = behind(neighbors, trunk.ends[0], which);
     let sum = |is_behind: bool, rate: fn(&Peer) -> f64| -> f64 {
         peers.iter().filter(|peer| behind[peer.switch] == is_behind).map(rate).sum()
     };

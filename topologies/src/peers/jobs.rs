@@ -17,7 +17,7 @@ const MOST_MEAN: f64 = 1e7;
 /// The greatest variation of times to compute.
 const MOST_CV: f64 = 100.0;
 
-/// A job while it is read: where it stands, and who its peers are.
+/// A job during reading: its place in the document, and its peers.
 struct Reader<'m> {
     mesh: &'m Mesh,
     at: u64,
@@ -67,7 +67,7 @@ pub(super) fn job_of(mesh: &Mesh, entry: At<JobEntry>) -> Result<PeerJob> {
     Ok(PeerJob { name, peers: reader.peers, receivers, update_bytes, required, waited, computes })
 }
 
-/// What a job says of how long a peer computes.
+/// A job's settings of peers' compute times.
 #[derive(Clone, Copy, Default)]
 struct Time {
     mean: Option<f64>,
@@ -112,7 +112,7 @@ impl Reader<'_> {
         self.mesh.peer_named(name).ok_or_else(|| unknown(self.at, &self.place, "peer", name, names()))
     }
 
-    /// The position in the job of a peer that its key `what` names.
+    /// Returns the position in the job of a peer that its key `what` names.
     fn rank(&self, what: &str, name: &str) -> Result<usize> {
         let id = self.known(name)?;
         match self.peers.iter().position(|&peer| peer == id) {
@@ -150,7 +150,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Two peers of the job, the first of which sends.
+    /// Returns two peers of the job, the first of which sends.
     fn pair(&self, what: &str, from: &str, to: &str) -> Result<(usize, usize)> {
         let pair = (self.rank(what, from)?, self.rank(what, to)?);
         if pair.0 == pair.1 {

@@ -19,7 +19,7 @@ pub struct Ports {
 pub struct PeerId(pub u32);
 
 impl PeerId {
-    /// The position in [`Mesh::peers`].
+    /// Returns the position in [`Mesh::peers`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -40,13 +40,13 @@ pub struct Peer {
     pub delay_seconds: f64,
     /// The part of frames that is lost on the link, from 0 to below 1.
     pub loss: f64,
-    /// What replaces `up_bps` over time.
+    /// Replaces `up_bps` over time.
     pub up_trace: Option<Trace>,
-    /// What replaces `down_bps` over time.
+    /// Replaces `down_bps` over time.
     pub down_trace: Option<Trace>,
 }
 
-/// A link between two switches, which never is the slowest part of a way.
+/// A link between two switches, which is never the slowest part of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrunkLink {
     /// The switches, by their positions in [`Mesh::switches`].
@@ -59,7 +59,7 @@ pub struct TrunkLink {
     pub loss: f64,
 }
 
-/// How long a peer computes between two updates: log-normal.
+/// Log-normal compute time of a peer between two updates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compute {
     /// Mean in seconds; above 0.
@@ -79,11 +79,11 @@ pub struct PeerJob {
     pub receivers: usize,
     /// The size of each peer's update in bytes, by rank; above 0.
     pub update_bytes: Vec<f64>,
-    /// Who has to send to whom in the next round, by rank.
+    /// Required transfers of the next round, as sender and receiver by rank.
     pub required: Vec<(usize, usize)>,
     /// The rounds since one last sent to another, by rank; 0 for those not listed.
     pub waited: Vec<(usize, usize, u32)>,
-    /// How long each peer computes, by rank; empty if the document does not say.
+    /// Compute time of each peer, by rank; empty if the document has none.
     pub computes: Vec<Compute>,
 }
 
@@ -99,52 +99,52 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// The document's name.
+    /// Returns the document's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All peers; [`PeerId`] is the position.
+    /// Returns all peers; [`PeerId`] is the position.
     pub fn peers(&self) -> &[Peer] {
         &self.peers
     }
 
-    /// One peer.
+    /// Returns one peer.
     pub fn peer(&self, peer: PeerId) -> &Peer {
         &self.peers[peer.index()]
     }
 
-    /// The peer of that name.
+    /// Returns the peer of that name.
     pub fn peer_named(&self, name: &str) -> Option<PeerId> {
         self.by_name.get(name).copied()
     }
 
-    /// The names of all switches; at least one.
+    /// Returns the names of all switches; at least one.
     pub fn switches(&self) -> &[String] {
         &self.switches
     }
 
-    /// The links between switches: a tree.
+    /// Returns the links between switches: a tree.
     pub fn trunks(&self) -> &[TrunkLink] {
         &self.trunks
     }
 
-    /// All jobs, at least one.
+    /// Returns all jobs, at least one.
     pub fn jobs(&self) -> &[PeerJob] {
         &self.jobs
     }
 
-    /// The job of that name.
+    /// Returns the job of that name.
     pub fn job_named(&self, name: &str) -> Option<&PeerJob> {
         self.jobs.iter().find(|job| job.name == name)
     }
 
-    /// The name of a job's peer, by rank.
+    /// Returns the name of a job's peer, by rank.
     pub fn name_of(&self, job: &PeerJob, rank: usize) -> &str {
         &self.peer(job.peers[rank]).name
     }
 
-    /// The ports of a job's peers at a time, in seconds from the start, by rank.
+    /// Returns the ports of a job's peers at a time, in seconds from the start, by rank.
     pub fn ports_at(&self, job: &PeerJob, seconds: f64) -> Ports {
         let rate =
             |bps: f64, trace: &Option<Trace>| trace.as_ref().map_or(bps, |trace| trace.rate_at(seconds));
@@ -155,8 +155,8 @@ impl Mesh {
         }
     }
 
-    /// When a port of a job's peers changes its rate after a time, in seconds from the start; `None` if none
-    /// does.
+    /// Returns the next time at which a port of a job's peers changes its rate, in seconds from the start;
+    /// `None` if none does.
     pub fn next_change(&self, job: &PeerJob, after_seconds: f64) -> Option<f64> {
         let traces = job.peers.iter().map(|&peer| self.peer(peer));
         let traces = traces.flat_map(|peer| peer.up_trace.iter().chain(&peer.down_trace));

@@ -45,7 +45,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// The node of that name.
+    /// Returns the node of that name.
     pub fn known(&self, at: u64, place: &str, name: &str) -> Result<Node> {
         let names = self.peers.iter().chain(&self.switches).map(|(name, _)| name.as_str());
         self.by_name.get(name).copied().ok_or_else(|| unknown(at, place, "node", name, names))

@@ -10,7 +10,7 @@ impl Mesh {
     /// Reads and validates the document of a network of peers: YAML or JSON.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place in the document.
+    /// Returns the first problem, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Mesh> {
         let document = Document::from_yaml(text)?;
         document.expect(Kind::Peers)?;

@@ -3,9 +3,9 @@
 use super::network::{Compute, Mesh, PeerJob};
 
 impl Mesh {
-    /// The network with one job, whose updates are of `update_bytes`. Rates are multiplied by `rate`; a
-    /// multicast then takes `update / (job's update · rate)` of its time, and so traces are that much faster,
-    /// and times to compute and delays that much shorter. Losses stay. Returns that factor of time, too.
+    /// Returns the network with one job with updates of `update_bytes`, and the factor of time. Rates are
+    /// multiplied by `rate`; a multicast then takes `update / (job's update · rate)` of its time, so traces
+    /// are that much faster, and compute times and delays that much shorter. Losses do not change.
     pub fn scaled(&self, job: &PeerJob, update_bytes: f64, rate: f64) -> (Mesh, f64) {
         let time = update_bytes / job.update_bytes[0] / rate;
         let mut scaled = self.with_rates_times(rate);
@@ -25,8 +25,8 @@ impl Mesh {
         (scaled, time)
     }
 
-    /// The network where something else takes so much of every peer's port, up and down, in bit/s, at all
-    /// times; what is left is at least `least` of each rate.
+    /// Returns the network with constant background traffic on every peer's port, up and down, in bit/s; at
+    /// least `least` of each rate remains.
     pub fn with_rates_less(&self, up_bps: f64, down_bps: f64, least: f64) -> Mesh {
         let mut lesser = self.clone();
         for peer in &mut lesser.peers {
@@ -41,7 +41,7 @@ impl Mesh {
         lesser
     }
 
-    /// The network with all rates multiplied by `factor`, and nothing else changed.
+    /// Returns the network with all rates multiplied by `factor`, and nothing else changed.
     pub fn with_rates_times(&self, factor: f64) -> Mesh {
         let mut scaled = self.clone();
         for peer in &mut scaled.peers {

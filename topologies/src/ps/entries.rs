@@ -1,11 +1,11 @@
-//! A job that trains by way of a server, as the document of a star.
+//! A job with a parameter server, as the document of a star.
 
 use super::network::{Job, Kind, Nic, Participant, Time};
 use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, PerHost, TimeEntry, section};
 use crate::units::{Seconds, Size};
 
-/// The document of a network in which all participants of a job and its server are linked to one switch, at
-/// their rates. `gradient_bytes` is the size of the model.
+/// Returns the document of a network in which all participants of a job and its server are linked to one
+/// switch, at their rates. `gradient_bytes` is the size of the model.
 pub fn star(network: &str, server: &str, job: &Job, gradient_bytes: u64) -> Document {
     let names = || job.participants.iter().map(|worker| &worker.name);
     let mut switch = "switch".to_owned();

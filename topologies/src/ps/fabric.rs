@@ -1,4 +1,4 @@
-//! What lies between participants and servers: switches that do not block, so that only the hosts' own links
+//! Fabric between participants and servers: switches that do not block, so that only the hosts' own links
 //! limit a transfer.
 
 use petgraph::algo::{dijkstra, ford_fulkerson};
@@ -9,7 +9,7 @@ use crate::error::{NetworkError, Result};
 use crate::switched::{Job, NodeId, NodeKind, Topology};
 use crate::units::display_rate;
 
-/// How much less than hosts the switches may carry, relatively: rates are rounded to bit/s.
+/// Relative tolerance for switches that carry less than their hosts: rates are rounded to bit/s.
 const ROUNDING: f64 = 1e-6;
 /// With less, in bit/s, transfers would not end in numbers that a clock has.
 const LEAST_BPS: f64 = 1.0;
@@ -33,7 +33,7 @@ impl<'t> Fabric<'t> {
         Fabric { topology, delays }
     }
 
-    /// A host's rates: all its links, less what others use of them.
+    /// Returns a host's rates: the sum of its links, less background traffic.
     pub fn nic(&self, at: u64, place: &str, host: NodeId) -> Result<Nic> {
         let (mut out_bps, mut in_bps) = (0.0, 0.0);
         for link in self.topology.links().iter().filter(|link| link.ends.contains(&host)) {
@@ -53,7 +53,7 @@ impl<'t> Fabric<'t> {
         Err(NetworkError::new(at, place, problem, "lower `background`, or raise the rates of its links"))
     }
 
-    /// All servers together.
+    /// Returns all servers together.
     pub fn server(&self, at: u64, place: &str, servers: &[NodeId]) -> Result<Nic> {
         let mut all = Nic { out_bps: 0.0, in_bps: 0.0 };
         for &server in servers {
@@ -63,7 +63,7 @@ impl<'t> Fabric<'t> {
         Ok(all)
     }
 
-    /// The delay to the server that is farthest, in seconds.
+    /// Returns the delay to the server that is farthest, in seconds.
     pub fn delay_s(&self, servers: &[NodeId], host: NodeId) -> f64 {
         let delays = dijkstra(&self.delays, node(host), None, |edge| *edge.weight());
         servers.iter().filter_map(|server| delays.get(&node(*server))).copied().fold(0.0, f64::max)

@@ -1,4 +1,4 @@
-//! Jobs that train by way of servers.
+//! Jobs with parameter servers.
 
 use super::fabric::Fabric;
 use super::network::{Cluster, Job, Kind, Participant, Time};
@@ -17,7 +17,7 @@ const SPEEDS: std::ops::RangeInclusive<f64> = 1.0 / MOST_TIME.0..=1e12;
 /// The largest batch that is read, in samples.
 const MOST_BATCH: i64 = 1_000_000_000;
 
-/// The jobs that train by way of servers, of what the document says of all jobs.
+/// Returns the jobs with parameter servers, from the training settings of all jobs.
 pub(super) fn build(topology: &Topology, all: &[Training]) -> Result<Cluster> {
     if let Some(link) = topology.links().iter().find(|link| link.loss > 0.0) {
         let [a, b] = link.ends.map(|end| topology.node(end).name.as_str());

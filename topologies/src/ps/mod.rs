@@ -1,5 +1,5 @@
-//! Training by way of parameter servers: what jobs of networks of switches say of it, and what follows for
-//! their hosts.
+//! Training with parameter servers: the settings of jobs of switched networks, and the resulting parameters
+//! of their hosts.
 
 mod entries;
 mod fabric;

@@ -2,7 +2,7 @@
 
 use inart_virtual::SplitMix64;
 
-/// What participants of a job are.
+/// Kind of a job's participants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Workers of a cluster, each of which meets the server by itself.
@@ -12,7 +12,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in documents.
+    /// Returns the name in documents.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Workers => "workers",
@@ -24,14 +24,14 @@ impl Kind {
 /// A time that is drawn for each use: log-normal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Time {
-    /// Its mean, in seconds.
+    /// Mean, in seconds.
     pub mean_s: f64,
-    /// Its coefficient of variation; 0 for one that is always the same.
+    /// Coefficient of variation; 0 for one that is always the same.
     pub cv: f64,
 }
 
 impl Time {
-    /// A draw, in seconds.
+    /// Returns a draw, in seconds.
     pub fn draw(&self, random: &mut SplitMix64) -> f64 {
         random.log_normal(self.mean_s, self.cv)
     }
@@ -40,9 +40,9 @@ impl Time {
 /// A host's rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nic {
-    /// What it sends at, in bit/s.
+    /// Send rate, in bit/s.
     pub out_bps: f64,
-    /// What it receives at, in bit/s.
+    /// Receive rate, in bit/s.
     pub in_bps: f64,
 }
 
@@ -51,24 +51,24 @@ pub struct Nic {
 pub struct Participant {
     /// The host's name.
     pub name: String,
-    /// Its rates.
+    /// Rates.
     pub nic: Nic,
     /// To the server, in seconds.
     pub delay_s: f64,
-    /// What an iteration (of a client: all local iterations of a round) computes for.
+    /// Compute time of an iteration (of a client: of all local iterations of a round).
     pub compute: Time,
     /// Samples of its first batch.
     pub batch: u32,
-    /// Samples a second of what a batch has beyond the first one.
+    /// Samples per second of a batch after the first one.
     pub speed: f64,
 }
 
-/// A job that trains by way of its servers.
+/// A job that trains with parameter servers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What its participants are.
+    /// Kind of its participants.
     pub kind: Kind,
     /// At least one, in the order of turns.
     pub participants: Vec<Participant>,
@@ -76,11 +76,11 @@ pub struct Job {
     pub server: Nic,
     /// The size of the model and of an update, in bits.
     pub bits: f64,
-    /// What a client waits before each push.
+    /// Pause of a client before each push.
     pub pause: Time,
 }
 
-/// A network with its jobs that train by way of servers.
+/// A network with its jobs that train with parameter servers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cluster {
     /// The document's name.
@@ -90,7 +90,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The job of that name.
+    /// Returns the job of that name.
     pub fn job_named(&self, name: &str) -> Option<&Job> {
         self.jobs.iter().find(|job| job.name == name)
     }

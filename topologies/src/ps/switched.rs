@@ -1,4 +1,4 @@
-//! A network of switches, with what its jobs say of training.
+//! A switched network, with the training settings of its jobs.
 
 use super::jobs;
 use super::network::Cluster;
@@ -10,12 +10,12 @@ use crate::switched::Topology;
 use crate::switched::entries::Detail;
 use crate::switched::validate::build;
 
-/// A network of switches, and what its jobs say of training by way of parameter servers.
+/// A switched network, and the settings of its jobs for training with parameter servers.
 #[derive(Debug, Clone)]
 pub struct Switched {
     /// The network.
     pub topology: Topology,
-    /// Of every job that the document states.
+    /// Training settings of every job of the document.
     training: Vec<Training>,
 }
 
@@ -26,20 +26,21 @@ impl Switched {
         Ok(Switched { topology: build(document)?, training })
     }
 
-    /// Whether a job says how long its participants compute, as `--sync` needs it.
+    /// Returns whether a job states its participants' compute time, as `--sync` requires.
     pub fn trains(&self) -> bool {
         self.training.iter().any(Training::says_how_long)
     }
 
-    /// The jobs that train by way of parameter servers: those that say how long their participants compute.
+    /// Returns the jobs that train with parameter servers: those that state their participants' compute time.
     ///
     /// # Errors
-    /// No job says so; the first thing that is wrong with one that does; switches that are slower than hosts.
+    /// Returns an error if no job states it; the first problem of one that does; or switches slower than
+    /// hosts.
     pub fn training(&self) -> Result<Cluster> {
         jobs::build(&self.topology, &self.training)
     }
 
-    /// The document that reads back to the same network.
+    /// Returns the document that reads back to the same network.
     pub(crate) fn document(&self) -> Document {
         let mut document = self.topology.document(Detail::WhatDiffers);
         for (job, training) in document.jobs.iter_mut().flat_map(|jobs| &mut jobs.value).zip(&self.training) {
@@ -50,11 +51,11 @@ impl Switched {
 }
 
 impl Cluster {
-    /// Reads the document of a network of switches whose jobs say how long their participants compute: YAML
-    /// or JSON.
+    /// Reads the document of a switched network whose jobs state their participants' compute time: YAML or
+    /// JSON.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place in the document.
+    /// Returns the first problem, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Cluster> {
         let document = Document::from_yaml(text)?;
         document.expect(Kind::Switched)?;

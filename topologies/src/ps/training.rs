@@ -1,10 +1,10 @@
-//! What a job of a network of switches says of training, beyond what planners read.
+//! Training settings of a job of a switched network, beyond those that planners read.
 
 use std::collections::BTreeMap;
 
 use crate::document::{At, JobEntry, TimeEntry};
 
-/// How long a participant computes, as far as the document says.
+/// Compute time of a participant, as far as the document states it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Compute {
     /// In seconds.
@@ -25,7 +25,7 @@ impl Compute {
     }
 }
 
-/// What a job says of training, with the entry itself, which is written back.
+/// Training settings of a job, with the entry itself, which is written back.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Training {
     pub(super) line: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Training {
 }
 
 impl Training {
-    /// What a job's entry says.
+    /// Reads the settings of a job's entry.
     pub(crate) fn of(entry: &At<JobEntry>) -> Self {
         let (line, entry) = (entry.line, &entry.value);
         let compute = entry.compute.as_ref().map(|compute| &compute.value);
@@ -59,12 +59,12 @@ impl Training {
         }
     }
 
-    /// Whether the job says how long its participants compute.
+    /// Returns whether the job states its participants' compute time.
     pub(crate) fn says_how_long(&self) -> bool {
         self.compute.is_some() || !self.computes.is_empty()
     }
 
-    /// Adds what the job says of training to an entry without it.
+    /// Adds the job's training settings to an entry without them.
     pub(crate) fn add_to(&self, entry: &mut JobEntry) {
         let JobEntry { clients, compute, batch, upload_delay, .. } = self.entry.clone();
         if self.is_of_clients {

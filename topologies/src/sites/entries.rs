@@ -5,7 +5,7 @@ use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, TraceEntry, 
 use crate::units::Size;
 
 impl Overlay {
-    /// The document that reads back to the same network.
+    /// Returns the document that reads back to the same network.
     pub(crate) fn document(&self) -> Document {
         let name = |site: SiteId| self.site_name(site).to_owned();
         let links = self.links.iter().map(|link| {

@@ -1,4 +1,4 @@
-//! Networks of sites: data centres and the links between them, and what is inside them.
+//! Networks of sites: data centers and the links between them, and the networks inside them.
 
 mod entries;
 mod links;

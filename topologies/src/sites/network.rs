@@ -1,4 +1,4 @@
-//! A network of sites: data centres, directed rates between them that may change, and the jobs that train on
+//! A network of sites: data centers, directed rates between them that may change, and the jobs that train on
 //! all of them.
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub const MOST_CHUNKS: u64 = 1 << 20;
 pub struct SiteId(pub u32);
 
 impl SiteId {
-    /// The position in [`Overlay::sites`].
+    /// Returns the position in [`Overlay::sites`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -28,7 +28,7 @@ impl SiteId {
 pub struct ArcId(pub u32);
 
 impl ArcId {
-    /// The position among all directions of all links.
+    /// Returns the position among all directions of all links.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -37,7 +37,7 @@ impl ArcId {
 /// A full-duplex link between two sites.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SiteLink {
-    /// Its two sites, in the order in which the document names them.
+    /// Two sites, in the order in which the document names them.
     pub ends: [SiteId; 2],
     /// bit/s from the first end to the second, and from the second to the first; each above 0.
     pub rates_bps: [f64; 2],
@@ -45,7 +45,7 @@ pub struct SiteLink {
     pub delay_seconds: f64,
     /// The part of packets that is lost, from 0 to below 1.
     pub loss: f64,
-    /// What replaces `rates_bps` over time, by direction.
+    /// Replaces `rates_bps` over time, by direction.
     pub traces: [Option<Trace>; 2],
 }
 
@@ -61,8 +61,8 @@ pub struct SiteJob {
     pub tensors_bytes: Vec<u64>,
     /// Longest chunk in bytes; a positive multiple of 4.
     pub chunk_bytes: u64,
-    /// Chunks are whole multiples of so many bytes, but for a tensor's last one: 4, or more where frames of
-    /// switches inside sites have to fit into chunks. `chunk_bytes` is a multiple of it.
+    /// Chunks are whole multiples of this number of bytes, except for a tensor's last one: 4, or more where
+    /// frames of switches inside sites have to fit into chunks. `chunk_bytes` is a multiple of it.
     pub unit_bytes: u64,
 }
 
@@ -88,59 +88,59 @@ pub struct Overlay {
 pub struct Rates(pub Vec<f64>);
 
 impl Rates {
-    /// One direction's, in bit/s.
+    /// Returns one direction's, in bit/s.
     pub fn of(&self, arc: ArcId) -> f64 {
         self.0[arc.index()]
     }
 }
 
 impl Overlay {
-    /// The document's name.
+    /// Returns the document's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names of all sites; [`SiteId`] is the position.
+    /// Returns the names of all sites; [`SiteId`] is the position.
     pub fn sites(&self) -> &[String] {
         &self.sites
     }
 
-    /// One site's name.
+    /// Returns one site's name.
     pub fn site_name(&self, site: SiteId) -> &str {
         &self.sites[site.index()]
     }
 
-    /// The site of that name.
+    /// Returns the site of that name.
     pub fn site_named(&self, name: &str) -> Option<SiteId> {
         self.by_name.get(name).copied()
     }
 
-    /// All sites, in order.
+    /// Returns all sites, in order.
     pub fn site_ids(&self) -> impl Iterator<Item = SiteId> + use<> {
         (0..self.sites.len() as u32).map(SiteId)
     }
 
-    /// All links.
+    /// Returns all links.
     pub fn links(&self) -> &[SiteLink] {
         &self.links
     }
 
-    /// All jobs, at least one.
+    /// Returns all jobs, at least one.
     pub fn jobs(&self) -> &[SiteJob] {
         &self.jobs
     }
 
-    /// The job of that name.
+    /// Returns the job of that name.
     pub fn job_named(&self, name: &str) -> Option<&SiteJob> {
         self.jobs.iter().find(|job| job.name == name)
     }
 
-    /// All directions of all links.
+    /// Returns all directions of all links.
     pub fn arcs(&self) -> impl Iterator<Item = ArcId> + use<> {
         (0..2 * self.links.len() as u32).map(ArcId)
     }
 
-    /// The site that a direction comes from, and the one it leads to.
+    /// Returns the source and the destination of a direction.
     pub fn ends(&self, arc: ArcId) -> (SiteId, SiteId) {
         let [a, b] = self.links[arc.index() / 2].ends;
         if arc.0 & 1 == 0 { (a, b) } else { (b, a) }
@@ -151,12 +151,12 @@ impl Overlay {
         self.links[arc.index() / 2].delay_seconds
     }
 
-    /// The direction from one site to a neighbour (two sites share at most one link).
+    /// Returns the direction from one site to a neighbor (two sites share at most one link).
     pub fn arc_between(&self, from: SiteId, to: SiteId) -> Option<ArcId> {
         self.arcs().find(|&arc| self.ends(arc) == (from, to))
     }
 
-    /// The rates that hold at a time, in seconds from the start.
+    /// Returns the rates that hold at a time, in seconds from the start.
     pub fn rates_at(&self, seconds: f64) -> Rates {
         let at = |arc: ArcId| {
             let (link, way) = (&self.links[arc.index() / 2], arc.index() % 2);
@@ -165,7 +165,7 @@ impl Overlay {
         Rates(self.arcs().map(at).collect())
     }
 
-    /// When rates change after a time, in seconds from the start; `None` if they never do again.
+    /// Returns the next time at which rates change, in seconds from the start; `None` if they never do again.
     pub fn next_change(&self, after_seconds: f64) -> Option<f64> {
         let traces = self.links.iter().flat_map(|link| link.traces.iter().flatten());
         traces.filter_map(|trace| trace.next_change(after_seconds)).min_by(f64::total_cmp)

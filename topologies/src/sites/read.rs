@@ -19,7 +19,7 @@ impl Hierarchy {
     /// Reads and validates the document of a network of sites: YAML or JSON.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place in the document.
+    /// Returns the first problem, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Hierarchy> {
         let document = Document::from_yaml(text)?;
         document.expect(Kind::Sites)?;
@@ -31,7 +31,7 @@ impl Overlay {
     /// Reads and validates the document of a network of sites without anything inside them: YAML or JSON.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place in the document.
+    /// Returns the first problem, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Overlay> {
         let Hierarchy { overlay, insides } = Hierarchy::from_yaml(text)?;
         match insides.first() {

@@ -3,10 +3,10 @@
 use super::network::{MOST_CHUNK_BYTES, Overlay, SiteJob};
 
 impl Overlay {
-    /// The network with one job, whose gradient is one tensor of `gradient_bytes`. Rates are multiplied by
-    /// `rate`; rounds then take `gradient / (job's gradient · rate)` of their time, and so traces are that
-    /// much faster, delays that much shorter, and chunks are shorter by the ratio of the gradients. Losses
-    /// stay. Returns that factor of time, too.
+    /// Returns the network with one job, whose gradient is one tensor of `gradient_bytes`, and the factor of
+    /// time. Rates are multiplied by `rate`; rounds then take `gradient / (job's gradient · rate)` of their
+    /// time, so traces are that much faster, delays that much shorter, and chunks are shorter by the ratio of
+    /// the gradients. Losses do not change.
     pub fn scaled(&self, job: &SiteJob, gradient_bytes: u64, rate: f64) -> (Overlay, f64) {
         let size = gradient_bytes as f64 / job.gradient_bytes() as f64;
         let time = size / rate;
@@ -27,7 +27,7 @@ impl Overlay {
         (scaled, time)
     }
 
-    /// From now on all chunks are whole multiples of so many bytes, but for a tensor's last one.
+    /// Makes all chunks whole multiples of `bytes` bytes, except for a tensor's last one.
     pub fn align_chunks(&mut self, unit_bytes: u64) {
         for job in &mut self.jobs {
             job.unit_bytes = unit_bytes;
@@ -35,7 +35,7 @@ impl Overlay {
         }
     }
 
-    /// The network with all rates multiplied by `factor`, and nothing else changed.
+    /// Returns the network with all rates multiplied by `factor`, and nothing else changed.
     pub fn with_rates_times(&self, factor: f64) -> Overlay {
         let mut scaled = self.clone();
         for link in &mut scaled.links {

@@ -11,7 +11,7 @@ use crate::switched::validate::build;
 use crate::switched::{Job, Topology};
 use crate::units::{counted, display_size};
 
-/// A data centre's inside: switches, workers, and the site itself as their parameter server.
+/// The network inside a data center: switches, workers, and the site itself as their parameter server.
 #[derive(Debug, Clone)]
 pub struct Inside {
     /// The site.
@@ -20,7 +20,7 @@ pub struct Inside {
     pub topology: Topology,
 }
 
-/// A network of sites, and of what is inside them.
+/// A network of sites, with the networks inside them.
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
     /// The sites and the links between them.
@@ -29,8 +29,8 @@ pub struct Hierarchy {
     pub insides: Vec<Inside>,
 }
 
-/// Chunks between sites are whole multiples of so many bytes, so that they are whole frames of every length
-/// that frames inside sites may have.
+/// Chunks between sites are whole multiples of this number of bytes, so that they are whole frames of every
+/// length that frames inside sites may have.
 pub const CHUNK_UNIT_BYTES: u64 = 8192;
 
 /// The site that each node is inside, by the node's name.
@@ -92,7 +92,7 @@ impl Hierarchy {
         self.document().to_yaml()
     }
 
-    /// The document that reads back to the same network.
+    /// Returns the document that reads back to the same network.
     pub(crate) fn document(&self) -> Document {
         let mut all = self.overlay.document();
         for Inside { site, topology } in &self.insides {
@@ -113,12 +113,12 @@ impl Hierarchy {
         all
     }
 
-    /// The inside of a site, if it has one.
+    /// Returns the inside of a site, if it has one.
     pub fn inside_of(&self, site: &str) -> Option<&Inside> {
         self.insides.iter().find(|inside| inside.site == site)
     }
 
-    /// All that have a gradient of their own: of each site of the job its workers, or the site itself
+    /// Returns all that have a gradient of their own: of each site of the job its workers, or the site itself
     /// where nothing is inside.
     pub fn contributors(&self, job: &SiteJob) -> Vec<Contributor> {
         let mut all = Vec::new();
@@ -136,7 +136,7 @@ impl Hierarchy {
         all
     }
 
-    /// The network for another gradient, as [`Overlay::scaled`] makes it, with the rates inside sites
+    /// Returns the network for another gradient, as [`Overlay::scaled`] makes it, with the rates inside sites
     /// multiplied by the same factor, and the factor of time. Delays inside sites stay.
     pub fn scaled(&self, job: &SiteJob, gradient_bytes: u64, rate: f64) -> (Hierarchy, f64) {
         let (overlay, time) = self.overlay.scaled(job, gradient_bytes, rate);
@@ -149,10 +149,10 @@ impl Hierarchy {
         (Hierarchy { overlay, insides: self.insides.iter().map(scaled).collect() }, time)
     }
 
-    /// Refuses an inside whose job has another gradient than this job between sites.
+    /// Rejects an inside whose job has another gradient than this job between sites.
     ///
     /// # Errors
-    /// The first such inside.
+    /// Returns the first such inside.
     pub fn fits(&self, job: &SiteJob) -> Result<()> {
         for Inside { site, topology } in &self.insides {
             let inner = &topology.jobs()[0];
@@ -177,7 +177,7 @@ fn list<E>(entries: Vec<At<E>>) -> Option<At<Vec<At<E>>>> {
     Some(At::new(entries))
 }
 
-/// The site of each node that is inside one.
+/// Returns the site of each node that is inside one.
 fn places(nodes: &[At<NodeEntry>]) -> Result<Places> {
     let mut all = Places::new();
     for node in nodes {
@@ -206,7 +206,7 @@ fn places(nodes: &[At<NodeEntry>]) -> Result<Places> {
     Ok(all)
 }
 
-/// The site that a link is inside.
+/// Returns the site that a link is inside.
 fn inside_of_link(link: &At<LinkEntry>, places: &Places) -> Result<Option<String>> {
     let ends = link.value.end_names();
     let Some(site) = ends.iter().find_map(|end| places.get(*end)) else { return Ok(None) };
@@ -218,7 +218,7 @@ fn inside_of_link(link: &At<LinkEntry>, places: &Places) -> Result<Option<String
     Ok(Some(site.clone()))
 }
 
-/// The site that all workers of a job are in, which is the job's server.
+/// Returns the site that all workers of a job are in, which is the job's server.
 fn inside_of_job(job: &At<JobEntry>, places: &Places) -> Result<Option<String>> {
     let Some(workers) = &job.value.workers else { return Ok(None) };
     let place = job.value.place();
@@ -254,7 +254,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// The inside of a site; `gateway` is the site's own node.
+    /// Returns the inside of a site; `gateway` is the site's own node.
     fn inside(
         self,
         site: &str,

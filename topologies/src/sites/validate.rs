@@ -183,7 +183,7 @@ fn is_site(node: &At<NodeEntry>) -> Result<()> {
     Err(NetworkError::new(at, place, problem, fix))
 }
 
-/// A size in whole parameters.
+/// Returns a size in whole parameters.
 fn whole(at: u64, place: &str, what: &str, size: Size) -> Result<u64> {
     let bytes = size.0.round();
     if !(PARAMETER_BYTES as f64..1e18).contains(&bytes) {

@@ -1,6 +1,6 @@
-//! What others use of the capacities of a network.
+//! Background traffic on the capacities of a network.
 
-/// What other traffic uses of every capacity, bit/s: b(e), c(v) and b(s).
+/// Background traffic on every capacity, bit/s: b(e), c(v) and b(s).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BackgroundRates {
     /// By position in [`Topology::links`](super::Topology::links): from the first end to the second, and

@@ -11,12 +11,12 @@ const PORT_BITS: u32 = 7;
 /// One above the greatest `dev_port` that any chip has: four pipes.
 pub const DEVICE_PORTS: u32 = 4 << PORT_BITS;
 
-/// The pipe that a `dev_port` is in: each has registers of its own.
+/// Returns the pipe that a `dev_port` is in: each has registers of its own.
 pub fn pipe(device_port: u32) -> u32 {
     device_port >> PORT_BITS
 }
 
-/// Whether a `dev_port` leads back into the chip: no link can be there.
+/// Returns whether a `dev_port` leads back into the chip: no link can be there.
 pub fn recirculates(device_port: u32) -> bool {
     const IN_PIPE: u32 = 68;
     device_port < DEVICE_PORTS && device_port % (1 << PORT_BITS) == IN_PIPE
@@ -45,7 +45,7 @@ impl Board {
     /// All that are known.
     pub const ALL: [Board; 3] = [Board::Wedge100Bf32X, Board::Wedge100Bf32Qs, Board::Wedge100Bf65X];
 
-    /// Its name in topologies.
+    /// Returns the name in topologies.
     pub fn name(self) -> &'static str {
         match self {
             Board::Wedge100Bf32X => "wedge100bf-32x",
@@ -54,30 +54,32 @@ impl Board {
         }
     }
 
-    /// The board of that name.
+    /// Returns the board of that name.
     pub fn named(name: &str) -> Option<Board> {
         Board::ALL.into_iter().find(|board| board.name() == name)
     }
 
-    /// How many front ports it has, where their `dev_port`s are known.
+    /// Returns how many front ports it has, where their `dev_port`s are known.
     pub fn front_ports(self) -> Option<u16> {
         self.map().and_then(|map| u16::try_from(map.len()).ok())
     }
 
-    /// The `dev_port` of a lane of a front port; `None` if it lacks that port, or the map is not known.
+    /// Returns the `dev_port` of a lane of a front port; `None` if it lacks that port, or the map is not
+    /// known.
     pub fn device_port(self, front: u16, lane: u8) -> Option<u32> {
         let first = self.map()?.get(usize::from(front).checked_sub(1)?)?;
         (lane < LANES).then(|| first + u32::from(lane))
     }
 
-    /// The front port and lane of a `dev_port`; `None` if it is none of them, or the map is not known.
+    /// Returns the front port and lane of a `dev_port`; `None` if it is not one of the map's, or the map is
+    /// not known.
     pub fn front_port(self, device_port: u32) -> Option<(u16, u8)> {
         let lane = device_port % u32::from(LANES);
         let at = self.map()?.iter().position(|first| *first == device_port - lane)?;
         Some((u16::try_from(at + 1).ok()?, u8::try_from(lane).ok()?))
     }
 
-    /// Whether it may have that `dev_port` at its front: it has none that is known to be elsewhere.
+    /// Returns whether it may have that `dev_port` at its front: it has none that is known to be elsewhere.
     pub fn has(self, device_port: u32) -> bool {
         match self.map() {
             Some(_) => self.front_port(device_port).is_some(),
@@ -121,7 +123,7 @@ mod tests {
             assert_eq!(board.device_port(front, lane), None, "{front}/{lane}");
         }
         assert!(!board.has(64) && !board.has(192) && !board.has(512) && board.has(191));
-        // What people print from their boards: docs/how-to/deploy-tofino.md.
+        // As tools print the ports of boards: docs/how-to/deploy-tofino.md.
         assert_eq!([1, 3, 9, 17].map(|front| board.device_port(front, 0)), [132, 148, 56, 4].map(Some));
     }
 }

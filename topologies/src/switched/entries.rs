@@ -6,17 +6,17 @@ use super::{DEFAULT_MTU, Job, Link, Node, NodeId, NodeKind, Topology};
 use crate::document::{At, BackgroundEntry, Document, JobEntry, LinkEntry, NodeEntry, Sum};
 use crate::units::{Rate, Seconds, Size};
 
-/// What a document says of values that it may leave out.
+/// Which optional values a document writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Those that differ from the defaults.
+    /// Values that differ from the defaults.
     WhatDiffers,
     /// All of them.
     Everything,
 }
 
 impl Topology {
-    /// The document that reads back to an equal topology.
+    /// Returns the document that reads back to an equal topology.
     pub(crate) fn document(&self, detail: Detail) -> Document {
         let all = detail == Detail::Everything;
         let common = if all { DEFAULT_MTU } else { self.common_mtu() };
@@ -35,7 +35,7 @@ impl Topology {
         }
     }
 
-    /// The MTU of all links, else the default.
+    /// Returns the MTU of all links, else the default.
     fn common_mtu(&self) -> u16 {
         let first = self.links.first().map_or(DEFAULT_MTU, |link| link.mtu);
         if self.links.iter().all(|link| link.mtu == first) { first } else { DEFAULT_MTU }

@@ -13,7 +13,7 @@ use crate::NetworkError;
 use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, section};
 use crate::units::{Rate, Seconds, Size, counted};
 
-/// What every generated network is equipped with. Rates in bit/s, sizes in bytes, delays in seconds.
+/// Equipment of every generated network. Rates in bit/s, sizes in bytes, delays in seconds.
 #[derive(Debug, Clone)]
 pub struct Equipment {
     /// Parameter servers, named s0, s1, ...
@@ -44,8 +44,8 @@ fn bounded(place: &str, trunks: Option<usize>) -> Result<(), NetworkError> {
     }
 }
 
-/// A k-ary fat-tree: k pods of k/2 top-of-rack switches (T) and k/2 aggregation switches (A), (k/2)² cores
-/// (C).
+/// Returns a k-ary fat-tree: k pods of k/2 top-of-rack switches (T) and k/2 aggregation switches (A), (k/2)²
+/// cores (C).
 ///
 /// # Errors
 /// An odd k, more hosts than it holds, or rates that are none.
@@ -102,8 +102,8 @@ pub fn leaf_spine(
     net.finish()
 }
 
-/// A random connected network of `switches`, each linked to `degree` others; at most `hosts` hosts per
-/// switch.
+/// Returns a random connected network of `switches`, each linked to `degree` others; at most `hosts` hosts
+/// per switch.
 ///
 /// Wired as a ring with chords, then mixed by random swaps of links that keep it connected; every degree from
 /// 2 on works.
@@ -131,8 +131,8 @@ pub fn random_regular(
     net.finish()
 }
 
-/// The same network with `jobs` jobs in place of its one: each has `workers` workers and an equal number of
-/// servers of its own, dealt in the order of their names, so on a drawn network they lie scattered. Hosts
+/// Returns the network with `jobs` jobs in place of its one: each has `workers` workers and an equal number
+/// of servers of its own, dealt in the order of their names, so on a drawn network they lie scattered. Hosts
 /// left over belong to none.
 ///
 /// # Errors

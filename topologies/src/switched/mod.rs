@@ -24,7 +24,7 @@ pub use crate::switch_port::SwitchPort;
 /// MTU of links that state none, in bytes: Ethernet's.
 pub const DEFAULT_MTU: u16 = 1500;
 
-/// MTUs that links may have, in bytes: from what every IPv4 host takes to what switches call jumbo.
+/// MTUs of links, in bytes: from the minimum of every IPv4 host to the jumbo frames of switches.
 pub const MTUS: RangeInclusive<u16> = 576..=9216;
 
 /// Index of a node in [`Topology::nodes`].
@@ -36,20 +36,20 @@ pub struct NodeId(pub u32);
 pub struct LinkId(pub u32);
 
 impl NodeId {
-    /// The index as a position in [`Topology::nodes`].
+    /// Returns the index as a position in [`Topology::nodes`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl LinkId {
-    /// The index as a position in [`Topology::links`].
+    /// Returns the index as a position in [`Topology::links`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a node does.
+/// Role of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// Forwards, and sums gradients up to its aggregation capacity.
@@ -61,7 +61,7 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
-    /// Its name, as in topologies and plans.
+    /// Returns the name, as in topologies and plans.
     pub fn name(self) -> &'static str {
         match self {
             NodeKind::Switch => "switch",
@@ -86,18 +86,18 @@ pub struct Node {
     pub kind: NodeKind,
     /// C(v), bit/s: the sum of the incoming rates a switch can add up; 0 means it only forwards.
     pub aggregation_bps: f64,
-    /// B(s), bit/s: what a server can take in; `None` means as much as its links.
+    /// B(s), bit/s: a server's ingress capacity; `None` means the sum of its links.
     pub ingress_bps: Option<f64>,
-    /// c(v) or b(s), bit/s: what other traffic already uses of that capacity.
+    /// c(v) or b(s), bit/s: background traffic on that capacity.
     pub background_bps: f64,
-    /// What a switch is, if the document says so: which ports it has.
+    /// Model of a switch, if the document states it: determines its ports.
     pub board: Option<Board>,
 }
 
 /// A full-duplex link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// Its two nodes, in the order in which the document names them.
+    /// Two nodes, in the order in which the document names them.
     pub ends: [NodeId; 2],
     /// B(e), bit/s, from the first end to the second, and from the second to the first.
     pub rates_bps: [f64; 2],
@@ -109,18 +109,18 @@ pub struct Link {
     pub mtu: u16,
     /// b(e), bit/s, from the first end to the second, and from the second to the first.
     pub background_bps: [f64; 2],
-    /// The ports of the ends that are switches, where the document says them: of all links of a switch, or of
+    /// Ports of the ends that are switches, if the document states them: of all links of a switch, or of
     /// none.
     pub ports: [Option<SwitchPort>; 2],
 }
 
 impl Link {
-    /// The rate of the slower direction, in bit/s.
+    /// Returns the rate of the slower direction, in bit/s.
     pub fn rate_bps(&self) -> f64 {
         self.rates_bps[0].min(self.rates_bps[1])
     }
 
-    /// The ends whose ports the document says, with these.
+    /// Returns the ends with stated ports, and the ports.
     pub fn named_ports(&self) -> impl Iterator<Item = (NodeId, SwitchPort)> + '_ {
         self.ends.iter().zip(self.ports).filter_map(|(end, port)| Some((*end, port?)))
     }
@@ -135,11 +135,11 @@ pub struct Job {
     pub workers: Vec<NodeId>,
     /// At least one; all of kind server.
     pub servers: Vec<NodeId>,
-    /// Size of one gradient, if the document says so.
+    /// Size of one gradient, if the document states it.
     pub gradient_bytes: Option<u64>,
     /// Whether all of its sums are those of the floats, rounded once, and not only those of short tensors.
     pub exact: bool,
-    /// Whether hosts may come and go while it runs.
+    /// Whether hosts may join and leave while it runs.
     pub elastic: bool,
 }
 
@@ -156,62 +156,62 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The document's name.
+    /// Returns the document's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// All nodes; [`NodeId`] is the position.
+    /// Returns all nodes; [`NodeId`] is the position.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// All links; [`LinkId`] is the position.
+    /// Returns all links; [`LinkId`] is the position.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
-    /// All jobs, at least one.
+    /// Returns all jobs, at least one.
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }
 
-    /// The ids of all nodes, in order.
+    /// Returns the ids of all nodes, in order.
     pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
-    /// The ids of all links, in order.
+    /// Returns the ids of all links, in order.
     pub fn link_ids(&self) -> impl Iterator<Item = LinkId> + use<> {
         (0..self.links.len() as u32).map(LinkId)
     }
 
-    /// One node.
+    /// Returns one node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// One link.
+    /// Returns one link.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id.index()]
     }
 
-    /// The node of that name.
+    /// Returns the node of that name.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
         self.by_name.get(name).copied()
     }
 
-    /// The job of that name.
+    /// Returns the job of that name.
     pub fn job_named(&self, name: &str) -> Option<&Job> {
         self.jobs.iter().find(|job| job.name == name)
     }
 
-    /// The link between two nodes, in either order (there is at most one).
+    /// Returns the link between two nodes, in either order (there is at most one).
     pub fn link_between(&self, a: NodeId, b: NodeId) -> Option<LinkId> {
         self.graph.find_edge(a.0.into(), b.0.into()).map(|edge| LinkId(edge.index() as u32))
     }
 
-    /// The neighbours of a node with the links that lead to them.
+    /// Returns the neighbors of a node with the links to them.
     pub fn neighbours(&self, id: NodeId) -> impl Iterator<Item = (NodeId, LinkId)> + '_ {
         use petgraph::visit::EdgeRef;
         self.graph.edges(id.0.into()).map(move |edge| {
@@ -220,12 +220,12 @@ impl Topology {
         })
     }
 
-    /// The same network with other jobs: at least one, with names of their own, on nodes of this network.
+    /// Returns the network with other jobs: at least one, with names of their own, on nodes of this network.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Topology {
         Topology { jobs, ..self.clone() }
     }
 
-    /// The same network with links of that MTU.
+    /// Returns the network with links of that MTU.
     ///
     /// # Panics
     /// If the MTU is not one of [`MTUS`].
@@ -236,8 +236,8 @@ impl Topology {
         topology
     }
 
-    /// The links that frames of the jobs may use: those between switches, and those of the jobs' hosts. Plans
-    /// choose among them, and may choose others the next time.
+    /// Returns the links that frames of the jobs may use: those between switches, and those of the jobs'
+    /// hosts. Plans choose among them, and may choose others the next time.
     pub fn job_links(&self) -> impl Iterator<Item = LinkId> + '_ {
         let hosts: HashSet<NodeId> =
             self.jobs.iter().flat_map(|job| job.workers.iter().chain(&job.servers)).copied().collect();
@@ -245,7 +245,7 @@ impl Topology {
         self.link_ids().filter(move |&id| self.link(id).ends.iter().all(|&end| used(end)))
     }
 
-    /// The same network with every rate, capacity and background multiplied by `factor` (delays and sizes
+    /// Returns the network with every rate, capacity and background multiplied by `factor` (delays and sizes
     /// stay).
     ///
     /// # Panics

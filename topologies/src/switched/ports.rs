@@ -1,4 +1,4 @@
-//! Which ports of switches the links are at, where the document says so.
+//! Switch ports of links, if the document states them.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::switch_port::SwitchPort;
 type Result<T> = std::result::Result<T, NetworkError>;
 
 impl Topology {
-    /// The `dev_port` of a switch that a link is at; `None` if the document does not say, or the link does
-    /// not end there.
+    /// Returns the `dev_port` of a switch that a link is connected to; `None` if the document does not state
+    /// it, or the link does not end there.
     pub fn device_port(&self, link: LinkId, switch: NodeId) -> Option<u32> {
         let link = self.link(link);
         let end = link.ends.iter().position(|end| *end == switch)?;
@@ -23,7 +23,7 @@ impl Topology {
         }
     }
 
-    /// The ports that a link's entry names, by end. `place` is the link in words.
+    /// Returns the ports that a link's entry names, by end. `place` is the link in words.
     pub(super) fn ports_of_link(
         &self,
         at: u64,
@@ -54,8 +54,8 @@ impl Topology {
         Ok(found)
     }
 
-    /// Refuses a port of a switch that two links are at, and a switch of which some links say their ports and
-    /// others do not. `lines` are those of the links.
+    /// Rejects a switch port with two links, and a switch with ports stated for some links only. `lines` are
+    /// those of the links.
     pub(super) fn check_ports(&self, lines: &[u64]) -> Result<()> {
         let stated = |link: LinkId, end: usize| self.link(link).ports[end].is_some();
         let ends = || self.link_ids().flat_map(|link| [(link, 0), (link, 1)]);
@@ -93,7 +93,7 @@ impl Topology {
     }
 }
 
-/// Whether a switch with that board has the port; else the problem and the fix.
+/// Returns whether a switch with that board has the port; else the problem and the fix.
 fn is_there(
     switch: &str,
     board: Option<Board>,

@@ -1,4 +1,4 @@
-//! Networks whose links and switches differ: rates drawn uniformly from ranges, by seed.
+//! Networks of unequal links and switches: rates drawn uniformly from ranges, by seed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -40,7 +40,8 @@ impl fmt::Display for RateRange {
 }
 
 impl RateRange {
-    /// A rate of the range, to four digits of its upper end: documents stay readable, and 0 is never drawn.
+    /// Returns a rate of the range, to four digits of its upper end: documents stay readable, and 0 is never
+    /// drawn.
     fn draw(self, rng: &mut ChaCha8Rng) -> f64 {
         let step = 10f64.powf(self.high_bps.log10().floor() - 3.0);
         let drawn = (rng.random_range(self.low_bps..=self.high_bps) / step).round() * step;
@@ -48,7 +49,7 @@ impl RateRange {
     }
 }
 
-/// Which rates to draw; `None` leaves them as they are.
+/// Rates to draw; `None` leaves them unchanged.
 ///
 /// The InArt paper's heterogeneous networks (§5.3) are 10..30 Mbps on the links between switches (reading H2)
 /// or on those and the hosts' own links (H1). Links bind with 2..6 Mbps between switches and 4..14 Mbps of
@@ -64,8 +65,8 @@ pub struct Ranges {
 }
 
 impl Topology {
-    /// The same network with the rates that `ranges` names drawn anew. Each kind of rate has a stream of its
-    /// own, so that drawing one more changes neither the others nor where the hosts are.
+    /// Returns the network with new random rates for those that `ranges` names. Each kind of rate has a
+    /// stream of its own, so drawing one more changes neither the others nor the places of the hosts.
     pub fn with_drawn_rates(&self, ranges: &Ranges, seed: u64) -> Topology {
         let mut drawn = self.clone();
         let stream = |number| {

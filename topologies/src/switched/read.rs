@@ -11,7 +11,7 @@ impl Topology {
     /// Reads and validates the document of a network of switches: YAML or JSON.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its place in the document.
+    /// Returns the first problem, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Topology> {
         let document = Document::from_yaml(text)?;
         document.expect(Kind::Switched)?;

@@ -1,4 +1,4 @@
-//! A network as it is now: what failed is out of it, what others use is background. Pure; nodes keep their
+//! Current state of a network: without failed parts, with measured background traffic. Pure; nodes keep their
 //! ids, names and jobs.
 
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use super::background_rates::BackgroundRates;
 use super::{LinkId, NodeId, NodeKind, Topology};
 
 impl Topology {
-    /// What the document says of background traffic.
+    /// Returns the document's background traffic.
     pub fn background(&self) -> BackgroundRates {
         BackgroundRates {
             links: self.links.iter().map(|link| link.background_bps).collect(),
@@ -17,7 +17,7 @@ impl Topology {
         }
     }
 
-    /// The same network with other background traffic in place of its own. Rates that are no positive number
+    /// Returns the network with other background traffic. Rates that are not a positive number
     /// count as none.
     ///
     /// # Panics
@@ -36,8 +36,8 @@ impl Topology {
         loaded
     }
 
-    /// The same network without these links, and without the links of these switches, which stay in the list
-    /// of nodes but are reached by nobody. Ids of nodes stay; those of links do not.
+    /// Returns the network without these links, and without the links of these switches. The switches stay in
+    /// the list of nodes, unreachable. Ids of nodes do not change; those of links do.
     pub fn without(&self, links: &[LinkId], switches: &[NodeId]) -> Topology {
         let links: HashSet<usize> = links.iter().map(|link| link.index()).collect();
         let gone = |end: &NodeId| switches.contains(end) && self.node(*end).kind == NodeKind::Switch;
@@ -54,7 +54,7 @@ impl Topology {
         Topology { links, graph, ..self.without_sums(switches) }
     }
 
-    /// The same network in which these switches forward and add up nothing.
+    /// Returns the network in which these switches forward and aggregate nothing.
     pub fn without_sums(&self, switches: &[NodeId]) -> Topology {
         let mut topology = self.clone();
         for id in switches {

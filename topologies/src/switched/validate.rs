@@ -254,7 +254,7 @@ impl Topology {
         Ok(())
     }
 
-    /// The named nodes, all of one kind; every node of that kind when none are named.
+    /// Returns the named nodes, all of one kind; every node of that kind when none are named.
     fn members(
         &self,
         at: u64,
@@ -294,7 +294,7 @@ impl Topology {
         Ok(ids)
     }
 
-    /// Every worker must reach every server over links and switches (hosts do not forward).
+    /// Checks that every worker can reach every server over links and switches (hosts do not forward).
     fn is_connected(&self, at: u64, place: &str, workers: &[NodeId], servers: &[NodeId]) -> Result<()> {
         let mut fabric = UnionFind::<u32>::new(self.nodes.len());
         for link in &self.links {
@@ -373,7 +373,7 @@ fn not_negative(at: u64, place: &str, what: &str, bps: f64, fix: &str) -> Result
     Err(NetworkError::new(at, place, problem, fix))
 }
 
-/// What a node of a network of switches is.
+/// Returns the kind of a node of a switched network.
 fn kind_of(place: &str, kind: &At<String>) -> Result<NodeKind> {
     let fix = match kind.value.as_str() {
         "switch" => return Ok(NodeKind::Switch),

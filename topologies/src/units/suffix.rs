@@ -1,17 +1,17 @@
 //! Suffixes of quantities: a prefix, and bits (`b`) or bytes (`B`), which differ by a factor of 8.
 
-/// What a suffix means.
+/// Meaning of a suffix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Suffix {
     /// A factor to the base unit.
     Factor(f64),
     /// A text that is not a unit.
     Unknown,
-    /// A unit of bits or of bytes, whose case does not show which; the two spellings that do.
+    /// Ambiguous unit, of bits or of bytes; the two unambiguous spellings.
     Unclear { bits: &'static str, bytes: &'static str },
 }
 
-/// What is counted.
+/// Counted unit.
 #[derive(Clone, Copy, PartialEq)]
 enum Counted {
     Bits,
@@ -20,12 +20,12 @@ enum Counted {
 
 const UPPER: [(&str, f64); 5] = [("", 1.0), ("K", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
 
-/// The factor of a decimal prefix, in either case.
+/// Returns the factor of a decimal prefix, in either case.
 fn decimal(prefix: &str) -> Option<f64> {
     UPPER.iter().find(|(known, _)| known.eq_ignore_ascii_case(prefix)).map(|(_, factor)| *factor)
 }
 
-/// The factor of a prefix of bytes: decimal, where only `k` may be small, or binary.
+/// Returns the factor of a prefix of bytes: decimal, where only `k` may be small, or binary.
 fn of_bytes(prefix: &str) -> Option<f64> {
     match prefix {
         "k" => Some(1e3),
@@ -37,7 +37,8 @@ fn of_bytes(prefix: &str) -> Option<f64> {
     }
 }
 
-/// The prefix of a suffix that ends with one of `ends`, compared without regard to case, and how it ends.
+/// Returns the prefix of a suffix that ends with one of `ends`, compared without regard to case, and how it
+/// ends.
 fn split<'t>(suffix: &'t str, ends: &[&str]) -> Option<(&'t str, &'t str)> {
     ends.iter().find_map(|end| {
         let at = suffix.len().checked_sub(end.len()).filter(|&at| suffix.is_char_boundary(at))?;
@@ -46,7 +47,7 @@ fn split<'t>(suffix: &'t str, ends: &[&str]) -> Option<(&'t str, &'t str)> {
     })
 }
 
-/// A rate's suffix: the factor to bit/s.
+/// Returns a rate's suffix: the factor to bit/s.
 pub fn rate(suffix: &str) -> Suffix {
     let spelled = [(&["bits/s", "bit/s"][..], Counted::Bits), (&["bytes/s", "byte/s"], Counted::Bytes)];
     for (ends, counted) in spelled {
@@ -69,7 +70,7 @@ pub fn rate(suffix: &str) -> Suffix {
     }
 }
 
-/// A rate's suffix as `tc`, Mininet and the Topology Zoo write it: `Gbit`, `G`; the factor to bit/s.
+/// Returns a rate's suffix as `tc`, Mininet and the Topology Zoo write it: `Gbit`, `G`; the factor to bit/s.
 pub fn rate_of_tools(suffix: &str) -> Suffix {
     let prefix = ["bit", "b", ""].into_iter().find_map(|end| suffix.strip_suffix(end));
     match prefix.filter(|prefix| prefix.len() == 1) {
@@ -78,7 +79,7 @@ pub fn rate_of_tools(suffix: &str) -> Suffix {
     }
 }
 
-/// A size's suffix: the factor to bytes.
+/// Returns a size's suffix: the factor to bytes.
 pub fn size(suffix: &str) -> Suffix {
     if let Some((prefix, _)) = split(suffix, &["bytes", "byte"]) {
         return of_bytes(prefix).map_or(Suffix::Unknown, Suffix::Factor);
@@ -101,7 +102,7 @@ pub fn size(suffix: &str) -> Suffix {
     }
 }
 
-/// A duration's suffix: the factor to seconds.
+/// Returns a duration's suffix: the factor to seconds.
 pub fn seconds(suffix: &str) -> Suffix {
     Suffix::Factor(match suffix {
         "h" => 3600.0,
@@ -114,7 +115,7 @@ pub fn seconds(suffix: &str) -> Suffix {
     })
 }
 
-/// The factor to bit/s of a prefix before bits or bytes.
+/// Returns the factor to bit/s of a prefix before bits or bytes.
 fn factor(prefix: &str, counted: Counted) -> Suffix {
     let factor = match counted {
         Counted::Bits => decimal(prefix),

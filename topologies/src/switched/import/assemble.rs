@@ -86,7 +86,7 @@ pub(super) fn assemble(mut graph: Graph, options: &ImportOptions) -> Result<Impo
     Ok(Imported { topology: document.read()?, notes })
 }
 
-/// What a node is: an option's word, else its attributes', else the format's, else a switch.
+/// Returns a node's role: from the options, else from its attributes, else from the format, else switch.
 fn role(node: &Node, name: &str, options: &ImportOptions) -> Role {
     let said = node.attributes.role().or(node.role).unwrap_or(Role::Switch);
     if said == Role::Switch && hosts::is_named(options, name) { Role::Host } else { said }

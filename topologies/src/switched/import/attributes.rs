@@ -4,7 +4,7 @@ use crate::NetworkError;
 use crate::switched::MTUS;
 use crate::units::{Rate, Seconds};
 
-/// What a node is, as far as a file says.
+/// Role of a node, as far as a file states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Switch,
@@ -32,7 +32,7 @@ impl Attributes {
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// The role by `inart-role`, `role`, `kind` or `type`; a value that is no role says nothing.
+    /// Returns the role by `inart-role`, `role`, `kind` or `type`; other values are ignored.
     pub fn role(&self) -> Option<Role> {
         ["inart-role", "inart_role", "role", "kind", "type"]
             .into_iter()
@@ -47,7 +47,8 @@ impl Attributes {
             })
     }
 
-    /// The link's rate in bit/s by `LinkSpeedRaw` (bit/s), `bandwidth`, `bw`, `rate`, `capacity`, `speed`, or
+    /// Returns the link's rate in bit/s by `LinkSpeedRaw` (bit/s), `bandwidth`, `bw`, `rate`, `capacity`,
+    /// `speed`, or
     /// `LinkSpeed` with `LinkSpeedUnits`; a bare number counts `unit_bps`. `Err` holds text that is no rate.
     pub fn rate(&self, unit_bps: f64, place: &str) -> Result<Option<Result<f64, String>>, NetworkError> {
         if let Some(raw) = self.get("LinkSpeedRaw") {
@@ -79,15 +80,15 @@ impl Attributes {
         self.get(name).map(|text| quantity(name, text, unit_bps, place)).transpose()
     }
 
-    /// The link's delay in seconds by `delay` or `latency`; text that is no delay is handed back.
+    /// Returns the link's delay in seconds by `delay` or `latency`; text that is no delay is handed back.
     pub fn delay(&self) -> Option<Result<f64, String>> {
         let text = self.get("delay").or_else(|| self.get("latency"))?;
         let delay = text.parse::<Seconds>().ok().map(|delay| delay.0).filter(|&delay| delay >= 0.0);
         Some(delay.ok_or_else(|| text.to_owned()))
     }
 
-    /// The link's MTU in bytes by `mtu`, or the largest that there is if it is larger; text that is none is
-    /// handed back.
+    /// Returns the link's MTU in bytes by `mtu`, or the largest valid one if it is larger; text that is
+    /// none is handed back.
     pub fn mtu(&self) -> Option<Result<u16, String>> {
         let text = self.get("mtu")?;
         let bytes = text.parse::<f64>().ok().filter(|bytes| bytes.fract() == 0.0);
@@ -96,7 +97,8 @@ impl Attributes {
     }
 }
 
-/// A rate as tools write it. A number that is no capacity is an error, text that is no rate is handed back.
+/// Returns a rate as tools write it. A number that is no capacity is an error, text that is no rate is handed
+/// back.
 fn quantity(name: &str, text: &str, unit_bps: f64, place: &str) -> Result<Result<f64, String>, NetworkError> {
     let wrong = || {
         NetworkError::new(None, place, format!("{name} is {text}"), "give a positive rate like \"20 Mbps\"")

@@ -68,7 +68,7 @@ impl Endpoint {
     }
 }
 
-/// A label's value, as text; lists and mappings say nothing to us.
+/// A label's value, as text; lists and mappings are ignored.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Scalar {
@@ -99,7 +99,7 @@ pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
         let kind = own.kind.as_ref().or(group.kind.as_ref()).or(lab.defaults.kind.as_ref());
         let of_kind = kind.and_then(|kind| lab.kinds.get(kind)?.as_ref()).unwrap_or(&nothing);
         let node = graph.declare(name)?;
-        // What is said closest to the node counts.
+        // The setting closest to the node counts.
         for level in [&lab.defaults, of_kind, group, own] {
             set(&mut node.attributes, &level.labels);
         }

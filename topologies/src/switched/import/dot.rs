@@ -1,8 +1,8 @@
-//! DOT, the whole grammar of <https://graphviz.org/doc/info/lang.html> in time linear in the text and the
-//! edges it means.
+//! DOT, the whole grammar of <https://graphviz.org/doc/info/lang.html> in time linear in the text and its
+//! edges.
 //!
-//! Our own, since no parser at hand is free to use beside our licence, reads groups such as `{rank=same; a;
-//! b}` and edges between groups, and bounds its work on hostile text.
+//! Our own, since no available parser with a license that fits ours reads groups such as `{rank=same; a; b}`
+//! and edges between groups, and bounds its work on hostile text.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -166,7 +166,7 @@ impl Parser {
         Ok(())
     }
 
-    /// A node, or the nodes of a group.
+    /// Returns a node, or the nodes of a group.
     fn operand(&mut self, scope: &Scope, depth: usize) -> Result<BTreeSet<usize>, NetworkError> {
         let named = self.keyword("subgraph");
         if named {
@@ -190,7 +190,7 @@ impl Parser {
         Ok(BTreeSet::from([node]))
     }
 
-    /// Any number of `[name=value, ...]`, set over `before`.
+    /// Returns any number of `[name=value, ...]`, set over `before`.
     fn attributes(&mut self, before: &Attributes) -> Result<Attributes, NetworkError> {
         let mut attributes = before.clone();
         while self.mark('[') {

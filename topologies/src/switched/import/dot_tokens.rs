@@ -1,6 +1,6 @@
 //! The words of a DOT text: <https://graphviz.org/doc/info/lang.html>.
 
-/// A word, and what it is.
+/// A token of DOT.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
     /// A name, number, quoted text or HTML; only an unquoted name can be a keyword.
@@ -11,7 +11,7 @@ pub(super) enum Token {
     Mark(char),
 }
 
-/// Cuts a text into words, each with its line. The error is a line and what is wrong there.
+/// Splits a text into tokens, each with its line. The error is a line and the problem there.
 pub(super) fn tokens(text: &str) -> Result<Vec<(Token, u64)>, (u64, String)> {
     let mut found: Vec<(Token, u64)> = Vec::new();
     let mut rest = text;
@@ -85,8 +85,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, u64)>, (u64, String)> {
     Ok(joined(found))
 }
 
-/// Quoted text and what follows it: `\"` is a quote, a backslash at a line's end joins lines, all else is
-/// kept.
+/// Returns quoted text and the text after it: `\"` is a quote, a backslash at a line's end joins lines, all
+/// other characters are kept.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = text.char_indices();
@@ -104,7 +104,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// Where the `>` of a `<` that may hold pairs of its own stands.
+/// Returns the position of the `>` of a `<` that may hold pairs of its own.
 fn html_end(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     text.char_indices().find_map(|(at, c)| {

@@ -2,7 +2,7 @@
 
 use crate::NetworkError;
 
-/// What an XML declaration or a DOT attribute is looked for in.
+/// Length in bytes of the text searched for an XML declaration or a DOT attribute.
 const HEAD: usize = 4096;
 
 /// Windows-1252 from 0x80 to 0x9f, where it differs from ISO 8859-1; 0 for codes without a meaning.
@@ -12,7 +12,7 @@ const WINDOWS: [u16; 32] = [
     0x0153, 0, 0x017e, 0x0178,
 ];
 
-/// The text of a file that another tool has written, without its byte order mark.
+/// Returns the text of a file that another tool has written, without its byte order mark.
 ///
 /// # Errors
 /// The bytes are not text in the encoding that the file declares, or the encoding is not known here.
@@ -33,15 +33,15 @@ pub fn decode(bytes: &[u8]) -> Result<String, NetworkError> {
         // Nothing else is written in it, or the text would not be ASCII.
         Some("us-ascii" | "ascii") => utf_8(bytes),
         Some(other) => {
-            let problem = format!("it is written in {other}, which is not read here");
+            let problem = format!("the encoding {other} is not supported");
             let fix = format!("convert it: iconv -f {other} -t UTF-8, and declare encoding=\"UTF-8\" in it");
             Err(NetworkError::new(1, "encoding", problem, fix))
         }
     }
 }
 
-/// The encoding by `<?xml ... encoding="NAME"`, or by DOT's `charset=NAME`, in small letters. GML is written
-/// in ISO 8859-1 where it is not UTF-8.
+/// Returns the encoding by `<?xml ... encoding="NAME"`, or by DOT's `charset=NAME`, in small letters. GML is
+/// written in ISO 8859-1 where it is not UTF-8.
 fn declared(head: &[u8]) -> Option<String> {
     let text: String = latin_1(head);
     let value = |rest: &str| {

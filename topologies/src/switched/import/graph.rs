@@ -1,4 +1,4 @@
-//! What every format is read into: nodes and edges with their attributes as written.
+//! Common form of all formats: nodes and edges with their attributes as written.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ const MAX_EDGES: usize = 1_000_000;
 
 pub(super) struct Node {
     pub id: String,
-    /// What the format itself says of the node; attributes may say more.
+    /// Role of the node by the format; attributes may replace it.
     pub role: Option<Role>,
     pub attributes: Attributes,
 }
@@ -29,13 +29,13 @@ pub(super) struct Graph {
     pub directed: bool,
     /// Whether a pair of nodes may have several edges, so that opposite ones may be two cables.
     pub multigraph: bool,
-    /// Whether a further edge of a pair only adds to what is said of the first.
+    /// Whether a further edge of a pair only adds attributes to the first.
     pub strict: bool,
     pub nodes: Vec<Node>,
     pub edges: Vec<Edge>,
     pub notes: Vec<String>,
     by_id: HashMap<String, usize>,
-    /// Of a strict graph.
+    /// Creates a strict graph.
     by_ends: HashMap<[usize; 2], usize>,
 }
 
@@ -54,7 +54,7 @@ impl Graph {
         }
     }
 
-    /// The node of that id, made if need be.
+    /// Returns the node of that id, made if need be.
     pub fn node(&mut self, id: &str) -> Result<usize, NetworkError> {
         if let Some(&node) = self.by_id.get(id) {
             return Ok(node);
@@ -67,7 +67,7 @@ impl Graph {
         Ok(self.nodes.len() - 1)
     }
 
-    /// A node that the text declares; twice is an error.
+    /// Returns a node that the text declares; twice is an error.
     pub fn declare(&mut self, id: &str) -> Result<&mut Node, NetworkError> {
         if self.by_id.contains_key(id) {
             let place = format!("{} node {id:?}", self.format);
@@ -77,7 +77,7 @@ impl Graph {
         Ok(&mut self.nodes[node])
     }
 
-    /// The node of that id, which an edge names as its end.
+    /// Returns the node of that id, which an edge names as its end.
     pub fn end(&self, id: &str) -> Result<usize, NetworkError> {
         self.by_id.get(id).copied().ok_or_else(|| {
             let place = format!("{} edge", self.format);

@@ -13,16 +13,15 @@ use crate::units::counted;
 /// Elements, texts and comments of one document.
 const MAX_XML_NODES: u32 = 20_000_000;
 
-/// What `<key>` declares: the attribute's name, and a default for nodes or edges that have no `<data>` for
-/// it.
+/// Declaration of `<key>`: the attribute's name, and a default for nodes or edges without `<data>` for it.
 struct Key<'a> {
     name: &'a str,
     of: &'a str,
     default: Option<&'a str>,
 }
 
-/// Whether a `<!DOCTYPE` has a part of its own that declares entities, by which a short text may mean a long
-/// one.
+/// Returns whether a `<!DOCTYPE` has a part of its own that declares entities, by which a short text may mean
+/// a long one.
 fn declares_entities(text: &str) -> bool {
     let Some((_, declaration)) = text.split_once("<!DOCTYPE") else { return false };
     match declaration.find(['[', '>']) {

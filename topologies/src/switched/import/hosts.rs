@@ -1,4 +1,4 @@
-//! Which nodes are switches, and who of the hosts is a server or a worker.
+//! Classification of nodes: switches, and among the hosts servers and workers.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -9,14 +9,14 @@ use super::options::{Hosts, ImportOptions};
 use crate::NetworkError;
 use crate::switched::NodeKind;
 
-/// A host that may take part: what the file says it is.
+/// A host that may take part, with its role in the file.
 pub(super) struct Candidate<'a> {
     /// The file's name for it; `None` for a host that we attach.
     pub name: Option<&'a str>,
     pub role: Role,
 }
 
-/// Whether an option names this node, which makes it a host.
+/// Returns whether an option names this node, which makes it a host.
 pub(super) fn is_named(options: &ImportOptions, name: &str) -> bool {
     [&options.servers, &options.workers]
         .into_iter()
@@ -38,7 +38,7 @@ pub(super) fn parts(
         Some(Hosts::Count(count)) => {
             // Those that the file marks as servers first.
             let kinds = [Role::Server, Role::Host, Role::Worker].into_iter().flat_map(marked);
-            // A node that is named as a worker is none of them.
+            // A node that is named as a worker is not one of them.
             let free = kinds.filter(|&at| !names_it(&options.workers, &candidates[at]));
             enough(free.take(*count).collect(), *count, "servers", candidates.len())?
         }
@@ -87,7 +87,7 @@ fn named(candidates: &[Candidate<'_>], names: &[String], option: &str) -> Result
                 [] => "the names are those of the nodes that an import without it prints".to_owned(),
                 _ => format!("hosts are {}", known.join(", ")),
             };
-            let problem = format!("there is no node \"{name}\" in what was read");
+            let problem = format!("the file has no node \"{name}\"");
             NetworkError::new(None, option, problem, fix)
         })
     };

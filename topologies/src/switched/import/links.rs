@@ -23,7 +23,8 @@ pub(super) struct Link {
     pub mtu: Option<u16>,
 }
 
-/// One link per pair of nodes: capacities of parallel edges add up, of a directed graph's in each direction.
+/// Returns one link per pair of nodes: capacities of parallel edges add up, of a directed graph's in each
+/// direction.
 pub(super) fn merged(
     graph: &Graph,
     names: &[String],
@@ -77,7 +78,7 @@ pub(super) fn merged(
         link.count += 1;
         link.delay = link.delay.max(delay);
         match edge.attributes.mtu() {
-            // What fits the smallest fits all of them.
+            // An MTU that fits the smallest link fits all of them.
             Some(Ok(mtu)) => link.mtu = Some(link.mtu.map_or(mtu, |other| other.min(mtu))),
             Some(Err(text)) => {
                 notes.push(format!("{place}: {text:?} is not an MTU; {} is used", options.mtu))
@@ -115,7 +116,7 @@ pub(super) fn merged(
     Ok(links)
 }
 
-/// The largest connected part: switches that reach each other, and the hosts at them.
+/// Returns the largest connected part: switches that reach each other, and the hosts at them.
 pub(super) fn connected(
     names: &[String],
     roles: &[Role],

@@ -1,5 +1,5 @@
-//! What Mininet prints: the console's `net`, `links` and `dump`, and the start-up lines `*** Adding ...`,
-//! which alone tell rates (`(10.00Mbit 5ms delay) (10.00Mbit 5ms delay) (h1, s1)`).
+//! Output of Mininet: the console's `net`, `links` and `dump`, and the start-up lines `*** Adding ...`, the
+//! only ones with rates (`(10.00Mbit 5ms delay) (10.00Mbit 5ms delay) (h1, s1)`).
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ struct Console<'t> {
     /// In the order in which they are met.
     names: Vec<&'t str>,
     roles: HashMap<&'t str, Role>,
-    /// Which node an interface is of.
+    /// Returns the node of an interface.
     owner: HashMap<&'t str, &'t str>,
     /// Pairs of interfaces, each once.
     cables: Vec<[&'t str; 2]>,
@@ -114,7 +114,8 @@ impl<'t> Console<'t> {
         true
     }
 
-    /// A line of a section: the start-up ones tell nodes and links, `net` ends with the names of controllers.
+    /// Reads a line of a section: start-up lines list nodes and links, `net` ends with the names of
+    /// controllers.
     fn added(&mut self, section: &str, line: &'t str) -> bool {
         match section {
             "Adding hosts" => line.split_whitespace().for_each(|name| self.met(name, Some(Role::Host))),
@@ -135,7 +136,7 @@ impl<'t> Console<'t> {
                 }
             }
             "net" if !line.contains(char::is_whitespace) => drop(self.controllers.insert(line)),
-            // What Mininet says while it starts, stops or pings.
+            // Output of Mininet while it starts, stops or pings.
             _ => return !["", "net"].contains(&section),
         }
         true
@@ -163,7 +164,7 @@ impl<'t> Console<'t> {
         edges.extend(uncabled.cloned());
         for name in self.names.iter().copied().chain(edges.iter().flat_map(|(ends, _)| *ends)) {
             let node = graph.node(name)?;
-            // Where only links are known, Mininet's own naming tells hosts.
+            // If only links are known, Mininet's own naming identifies hosts.
             let by_name = if name.starts_with('h') { Role::Host } else { Role::Switch };
             graph.nodes[node].role = Some(self.roles.get(name).copied().unwrap_or(by_name));
         }
@@ -172,7 +173,7 @@ impl<'t> Console<'t> {
             graph.edge(ends, &Rc::new(attributes))?;
         }
         if graph.edges.is_empty() {
-            let fix = "save what the console prints for `net`, or name its format";
+            let fix = "save the console's output of `net`, or name its format";
             return Err(graph.wrong("no link is found in it", fix));
         }
         let mut controllers: Vec<&str> = self.controllers.into_iter().collect();

@@ -1,8 +1,8 @@
 //! Networks that other tools have written: GraphML, GML, DOT, NetworkX's node-link JSON, containerlab,
 //! Mininet's console.
 //!
-//! Every format is read into one graph of attributes; what it lacks (hosts, rates, aggregation) comes from
-//! [`ImportOptions`], and whatever is merged, assumed or left out is said in [`Imported::notes`].
+//! Every format is read into one graph of attributes; missing parts (hosts, rates, aggregation) come from
+//! [`ImportOptions`], and [`Imported::notes`] lists all that is merged, assumed or left out.
 
 mod assemble;
 mod attributes;
@@ -43,7 +43,7 @@ pub enum Format {
     Networkx,
     /// A containerlab topology file.
     Containerlab,
-    /// What Mininet's `net`, `links` and `dump` print, in any order and mixture.
+    /// Output of Mininet's `net`, `links` and `dump`, in any order and mixture.
     Mininet,
 }
 
@@ -57,7 +57,8 @@ impl Format {
         ("mininet", Format::Mininet),
     ];
 
-    /// The format of a file, by its extension, else by how its text begins; `None` when neither tells.
+    /// Returns the format of a file, by its extension, else by the start of its text; `None` if neither shows
+    /// it.
     pub fn guess(file: &str, text: &str) -> Option<Format> {
         match file.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
             Some("graphml" | "xml") => return Some(Format::Graphml),
@@ -115,7 +116,8 @@ impl FromStr for Format {
 /// Reads a network written by another tool.
 ///
 /// # Errors
-/// One that names the place in the text, or what the network lacks and the option that mends it.
+/// Returns an error that names the place in the text; or the missing part of the network, and the option that
+/// supplies it.
 pub fn import(text: &str, format: Format, options: &ImportOptions) -> Result<Imported, NetworkError> {
     if text.len() > MAX_BYTES {
         let problem = format!("the text is longer than {} MiB", MAX_BYTES >> 20);

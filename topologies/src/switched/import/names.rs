@@ -8,7 +8,8 @@ use crate::document::MOST_NAME_BYTES;
 /// Bytes of the number that follows a name that is taken.
 const NUMBER_BYTES: usize = 8;
 
-/// Text as a name: what our documents and commands do not take becomes `_`, and a long one is cut.
+/// Converts text to a name: characters that our documents and commands reject become `_`, and long names are
+/// cut.
 pub(super) fn clean(text: &str) -> String {
     let usable = |c: char| if c.is_alphanumeric() || "_-.".contains(c) { c } else { ' ' };
     let text: String = text.chars().map(usable).collect();
@@ -48,7 +49,7 @@ pub(super) fn names(graph: &Graph, notes: &mut Vec<String>) -> Vec<String> {
     graph.nodes.iter().map(&mut name).collect()
 }
 
-/// The next free name of hosts that are attached.
+/// Returns the next free name of hosts that are attached.
 pub(super) fn next_name(
     prefix: &'static str,
     numbers: &mut BTreeMap<&str, usize>,

@@ -48,9 +48,8 @@ pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     Ok(graph)
 }
 
-/// JSON in place of what Python writes beyond it: `NaN` becomes `null`, and `Infinity` a text that is no
-/// rate.
-/// Also returns how many values were NaN.
+/// Converts Python's extensions to JSON: `NaN` becomes `null`, and `Infinity` a text that is not a rate. Also
+/// returns the number of NaN values.
 fn numbers_of_python(text: &str) -> (Cow<'_, str>, usize) {
     let words = [("NaN", "null"), ("-Infinity", "\"-inf\""), ("Infinity", "\"inf\"")];
     if !words.iter().any(|(word, _)| text.contains(word)) {
@@ -76,7 +75,7 @@ fn numbers_of_python(text: &str) -> (Cow<'_, str>, usize) {
     (Cow::Owned(out), unknown)
 }
 
-/// The bytes of a string with its quotes.
+/// Returns the bytes of a string with its quotes.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

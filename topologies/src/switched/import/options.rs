@@ -1,10 +1,10 @@
-//! What an import is told, and what it gives.
+//! Options and result of an import.
 
 use std::str::FromStr;
 
 use crate::switched::Topology;
 
-/// Which hosts play a part: so many, drawn by seed, or those named.
+/// Hosts in a role: a number of them, drawn by seed, or those named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hosts {
     /// This many.
@@ -28,7 +28,7 @@ impl FromStr for Hosts {
     }
 }
 
-/// What an import takes where the file says nothing. Rates in bit/s, delays in seconds, sizes in bytes.
+/// Values that an import uses where the file has none. Rates in bit/s, delays in seconds, sizes in bytes.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
     /// The topology's name.
@@ -41,7 +41,7 @@ pub struct ImportOptions {
     pub hosts_per_switch: Option<usize>,
     /// Rate of links that state none, and of the links of attached hosts.
     pub rate_bps: f64,
-    /// What a number without a unit in the file's rates counts.
+    /// Unit of a number without a unit in the file's rates.
     pub unit_bps: f64,
     /// C(v) of switches that state none.
     pub aggregation_bps: f64,
@@ -57,11 +57,11 @@ pub struct ImportOptions {
     pub seed: u64,
 }
 
-/// A network that was read, and what was done to it on the way.
+/// An imported network, with notes.
 #[derive(Debug, Clone)]
 pub struct Imported {
     /// The network with one job.
     pub topology: Topology,
-    /// One line for each thing that was merged, assumed or left out.
+    /// One line for each part that was merged, assumed or left out.
     pub notes: Vec<String>,
 }
