@@ -1,4 +1,4 @@
-//! What a frame does where it arrives.
+//! Effect of a frame on its receiver.
 
 use std::sync::atomic::Ordering;
 
@@ -19,15 +19,15 @@ use crate::system::System;
 use crate::tofino;
 use crate::worker::Worker;
 
-/// What a frame does where it arrives.
+/// Effect of a frame on its receiver.
 #[derive(Debug, Default)]
 pub struct Arrival {
     change: Option<Change>,
     counts: bool,
-    /// What is sent because of it.
+    /// Frames sent in response.
     pub outgoing: Outgoing,
-    /// Chunks whose sums go on, and those.
-    pub gone_on: Vec<(u8, Sum)>,
+    /// Chunks whose sums are sent to the larger job, with those sums.
+    pub sent_onward: Vec<(u8, Sum)>,
     broken: Broken,
 }
 
@@ -50,12 +50,12 @@ enum Change {
 }
 
 impl Arrival {
-    /// Whether it changes anybody in a way that the model keeps.
+    /// Returns whether the effect changes a part of the state that the model keeps.
     pub fn changes(&self) -> bool {
         self.counts
     }
 
-    /// Lets it happen; what is sent because of it remains to be sent.
+    /// Applies the effect to the state; the caller sends the outgoing frames.
     pub fn apply(&self, state: &mut State) {
         match &self.change {
             &Some(Change::Slot(switch, place, slot, completed)) => {
@@ -66,7 +66,7 @@ impl Arrival {
             &Some(Change::Worker(rank, worker)) => state.workers[usize::from(rank)] = worker,
             None => {}
         }
-        for &(sequence, sum) in &self.gone_on {
+        for &(sequence, sum) in &self.sent_onward {
             state.onward[usize::from(sequence)] = Onward::Out(sum);
         }
         state.broken.add(self.broken);
@@ -74,7 +74,7 @@ impl Arrival {
 }
 
 impl System {
-    /// What a frame would do where it arrives.
+    /// Returns the effect that a frame would have on its receiver.
     pub fn arrival(&self, state: &State, node: Node, frame: &Frame) -> Arrival {
         match (node, frame) {
             (Node::Switch(switch), Frame::Contribution(frame)) if self.config.halves => {
@@ -111,9 +111,9 @@ impl System {
         self.of_switch(state, &step, out, sent)
     }
 
-    /// A frame completes a slot of a switch of Tofino, and is lost between its ingress and its egress.
+    /// Completes a slot of a Tofino switch with a frame that is lost between ingress and egress.
     pub(crate) fn lost_inside(&self, state: &State, node: Node, frame: &Frame) -> Option<Arrival> {
-        // Who has asked is the egress's only state.
+        // The repeats received are the egress's only state.
         if self.config.tofino.is_none() || !self.config.waves {
             return None;
         }
@@ -133,8 +133,8 @@ impl System {
         (outcome == Outcome::Completed).then(lost)
     }
 
-    /// A frame has changed a slot of a switch, or could have: `out` is what the rules are to make of it, and
-    /// `sent` what is under way because of it.
+    /// Completes the effect of a frame that has changed a slot of a switch, or could have: `out` is the input
+    /// of the rules, and `sent` the frames in flight because of the frame.
     pub(crate) fn of_switch(
         &self,
         state: &State,
@@ -152,22 +152,22 @@ impl System {
             change: Some(Change::Slot(switch, place, after, completed)),
             broken: step.broken(&self.config, state.ended(frame.run), switch, place),
             outgoing: sent.into_iter().collect(),
-            gone_on: Vec::new(),
+            sent_onward: Vec::new(),
         }
     }
 
     fn at_server(&self, state: &State, frame: &Contribution) -> Arrival {
         let mut server = state.server;
-        let Handled { verdict, outgoing, gone_on } = server.handle(&self.config, self.mutant, frame);
+        let Handled { verdict, outgoing, sent_onward } = server.handle(&self.config, self.mutant, frame);
         self.rules.verdicts[verdict as usize].fetch_add(1, Ordering::Relaxed);
         let chunk = |server: &Server| server.chunk(&self.config, frame.sequence);
         let mut broken =
             invariant::server_step(&self.config, chunk(&state.server), frame, verdict, chunk(&server));
         broken.add(self.check_results(&state.onward, &mut server, &outgoing));
-        for (sequence, sum) in &gone_on {
-            broken.add(invariant::goes_on(&self.config, &state.onward, frame.run, *sequence, *sum));
+        for (sequence, sum) in &sent_onward {
+            broken.add(invariant::is_sent_onward(&self.config, &state.onward, frame.run, *sequence, *sum));
         }
-        Arrival { broken, gone_on, ..self.of_server(state, server, outgoing) }
+        Arrival { broken, sent_onward, ..self.of_server(state, server, outgoing) }
     }
 
     fn of_server(&self, state: &State, server: Server, outgoing: Outgoing) -> Arrival {
@@ -181,7 +181,7 @@ impl System {
             counts: kept(server) != kept(state.server),
             change: Some(Change::Server(Box::new(server))),
             outgoing,
-            gone_on: Vec::new(),
+            sent_onward: Vec::new(),
             broken: Broken::default(),
         }
     }
@@ -203,23 +203,23 @@ impl System {
                         chunk,
                         worker.reads_by(config, mutant, chunk),
                     ));
-                    // What went on from a server's generation before is not known any more.
+                    // Sums that an earlier generation of the server sent to the larger job are unknown now.
                     if [state.server.run, Run::Moved].contains(&run) {
-                        arrival.broken.add(invariant::came_back(config, &state.onward, chunk, sum));
+                        arrival.broken.add(invariant::received_onward(config, &state.onward, chunk, sum));
                     }
                 }
             }
             Frame::Request { to, sequence } => {
-                if worker.is_spoken_to(mutant, to) && worker.awaits(config, mutant, ended, sequence) {
+                if worker.accepts(mutant, to) && worker.awaits(config, mutant, ended, sequence) {
                     arrival.outgoing = vec![self.gradient(&worker, sequence, config.waves, true)];
                 }
             }
             Frame::Abort { to, culprit } => {
-                if worker.is_spoken_to(mutant, to) {
+                if worker.accepts(mutant, to) {
                     worker.failed = Some(culprit);
                 }
             }
-            Frame::Answer { to, bound } => worker.bound |= worker.is_spoken_to(mutant, to) && bound,
+            Frame::Answer { to, bound } => worker.bound |= worker.accepts(mutant, to) && bound,
             Frame::Contribution(_) | Frame::Halfway(..) | Frame::KeepAlive { .. } => {}
         }
         if worker.run != before.run {

@@ -1,4 +1,4 @@
-//! What comes back of sums that went on.
+//! Results of the larger job for sums sent to it.
 
 use crate::config::Config;
 use crate::frame::{Frame, Peer};
@@ -13,10 +13,10 @@ use crate::sum::Sum;
 use crate::system::System;
 
 impl Server {
-    /// The sum of all for a chunk is back.
+    /// Returns the sum of all for a chunk is back.
     pub fn back(&mut self, config: &Config, mutant: Option<Mutant>, sequence: u8, sum: Sum) -> Outgoing {
         let is = |mistake| mutant == Some(mistake);
-        let waits = |chunk: &Chunk| !chunk.complete && config.goes_on(chunk.sequence, chunk.have);
+        let waits = |chunk: &Chunk| !chunk.complete && config.is_sent_onward(chunk.sequence, chunk.have);
         let waiting = self.chunks.into_iter().flatten().filter(waits);
         let oldest = waiting.map(|chunk| chunk.sequence).min();
         let taken_for = oldest.filter(|_| is(Mutant::BackInOrder)).unwrap_or(sequence);
@@ -31,7 +31,7 @@ impl Server {
 }
 
 impl System {
-    /// The chunks whose sums are with others, from where they may come back now.
+    /// Returns the chunks whose sums are at the larger job and whose results may arrive now.
     pub fn out<'a>(&self, state: &'a State) -> impl Iterator<Item = u8> + use<'a> {
         let may_come = [Peer::Server, Peer::Elsewhere].iter().all(|peer| state.is_live(*peer));
         let may_come = may_come && state.server.gave_up.is_none();
@@ -39,8 +39,8 @@ impl System {
         (0..).zip(&state.onward).filter(move |(_, onward)| may_come && is_out(onward)).map(|(chunk, _)| chunk)
     }
 
-    /// The sum of all for a chunk comes back; what the server sends.
-    pub fn come_back(&self, state: &mut State, sequence: u8) -> Outgoing {
+    /// Delivers the larger job's result for a chunk. Returns the frames that the server sends.
+    pub fn receive_onward(&self, state: &mut State, sequence: u8) -> Outgoing {
         let place = usize::from(sequence);
         let Some(&Onward::Out(own)) = state.onward.get(place) else { return Vec::new() };
         let sum = own + self.config.of_others(sequence);
@@ -53,20 +53,20 @@ impl System {
         outgoing
     }
 
-    /// Whether the server may hear now that the larger job has ended.
-    pub(crate) fn may_hear_of_end(&self, state: &State) -> bool {
+    /// Returns whether the server may learn now that the larger job has ended.
+    pub(crate) fn may_learn_of_end(&self, state: &State) -> bool {
         !state.is_live(Peer::Elsewhere) && state.server.gave_up.is_none()
     }
 
-    /// The server hears that the larger job has ended; what it sends.
-    pub(crate) fn hear_of_end(&self, server: &mut Server) -> Outgoing {
-        if self.mutant == Some(Mutant::EndElsewhereUntold) {
+    /// Informs the server that the larger job has ended. Returns the frames that the server sends.
+    pub(crate) fn learn_of_end(&self, server: &mut Server) -> Outgoing {
+        if self.mutant == Some(Mutant::EndElsewhereUnreported) {
             return Vec::new();
         }
         server.give_up(Peer::Elsewhere)
     }
 
-    /// What the results among those frames break, which the server sends.
+    /// Returns the invariants that the results among those frames of the server break.
     pub(crate) fn check_results(
         &self,
         onward: &[Onward],
@@ -78,7 +78,7 @@ impl System {
         for (_, frame) in outgoing {
             if let Frame::Result { run, sequence, sum, .. } = *frame {
                 broken.add(invariant::result(config, run, sequence, sequence, sum));
-                broken.add(invariant::came_back(config, onward, sequence, sum));
+                broken.add(invariant::received_onward(config, onward, sequence, sum));
                 if config.reborn && run == Run::First {
                     broken.add(invariant::one_generation(config, sequence, sum, &mut server.counted));
                 }

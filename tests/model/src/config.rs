@@ -1,4 +1,4 @@
-//! What is explored.
+//! Configuration of an exploration.
 
 use anyhow::{Result, ensure};
 
@@ -14,17 +14,16 @@ use crate::scale::{Exponent, NOT_FINITE, SIZES};
 use crate::size::{MAX_CHUNKS, MAX_SWITCHES, MAX_TENSORS, MAX_WINDOW, MAX_WORKERS};
 use crate::sum::{BEFORE, Sum};
 
-/// What completes a chunk, and who is in it, unless sums go on.
+/// Completion rule and contributors of a chunk, unless sums are sent to a larger job.
 const COMPLETION_RULE: Lockstep = Lockstep;
 
 /// Values of the workers, each larger than a worker's may be. The first two are more than
 /// [`crate::sum::LIMITS`] hold, and all are not.
 const SATURATING: [i8; MAX_WORKERS as usize] = [2, 2, -3];
 
-/// Who takes part, and what may go wrong beside loss, duplication, reordering and delay, which always may.
-///
-/// With one switch, all workers are attached to it. With two, the last worker is attached to the second,
-/// through which the first reaches the server:
+/// Participants, and faults in addition to loss, duplication, reordering and delay, which are always
+/// possible. With one switch, all workers are attached to it. With two, the last worker is attached to the
+/// second, through which the first reaches the server:
 ///
 /// ```text
 ///  workers 0.. ── switch 0 ── switch 1 ── server
@@ -44,20 +43,20 @@ pub struct Config {
     /// Chunks: up to 5.
     #[arg(long, default_value_t = 3)]
     pub chunks: u8,
-    /// The last worker's gradients go to the server unsummed, and the second switch only forwards: what a
-    /// plan that sums every gradient at most once looks like. Else each switch adds all that comes through
-    /// it, partials as well.
+    /// The last worker's gradients go to the server unsummed, and the second switch only forwards, as in a
+    /// plan that sums every gradient at most once. Otherwise each switch sums all gradients and partials that
+    /// arrive.
     #[arg(long)]
     pub alone: bool,
-    /// Switches restart, at any moment, any number of times: their registers are gone.
+    /// Switches restart, at any moment, any number of times, and lose their registers.
     #[arg(long)]
     pub restart: bool,
-    /// Gradients of a previous plan version are still under way, and both plan versions' tables lead to the
-    /// same slots.
+    /// Gradients of a previous plan version are still in flight, and the tables of both plan versions map to
+    /// the same slots.
     #[arg(long)]
     pub old_plan_version: bool,
-    /// Frames of a run before under the same plan version are still under way: the hosts of that run are
-    /// gone, and the switches are the same.
+    /// Frames of an earlier run under the same plan version are still in flight: the hosts of that run have
+    /// exited, and the switches are the same.
     #[arg(long)]
     pub rerun: bool,
     /// One host, at any moment, is restarted, and knows nothing of its generation before.
@@ -66,11 +65,11 @@ pub struct Config {
     /// The last worker's tensor has a chunk less than the others', and it goes on with its next.
     #[arg(long)]
     pub shorter: bool,
-    /// Tensors, 0 to 2, whose values are scaled by the maximum of the workers' sizes. Each has as many chunks
-    /// as another, of which the first is of sizes. With 0 there is one tensor, whose sums are exact.
+    /// Tensors, 0 to 2, whose values are scaled by the maximum of the workers' sizes. All have the same
+    /// number of chunks, the first of them with sizes. With 0 there is one tensor, whose sums are exact.
     #[arg(long, default_value_t = 0)]
     pub scaled: u8,
-    /// The tensor whose sums are exact goes as floats, past the slots.
+    /// The tensor with exact sums is sent as floats, which bypass the slots.
     #[arg(long)]
     pub floats: bool,
     /// Worker 0's size of the last tensor is not finite.
@@ -80,11 +79,12 @@ pub struct Config {
     /// of two of them is more than 32 bits hold.
     #[arg(long)]
     pub saturation: bool,
-    /// Who has asked again since a partial or result last left, which decides whether a repeat is answered or
-    /// another's answer does for it, is part of the state. Else nobody has, at every moment.
+    /// The state includes the workers that repeated since a partial or result last left, which decides
+    /// whether a repeat is answered or covered by the answer to another worker. Otherwise no repeat is
+    /// remembered.
     #[arg(long)]
     pub waves: bool,
-    /// One host, at any moment, is gone for good.
+    /// One host fails permanently, at any moment.
     #[arg(long)]
     pub crash: bool,
     /// Every host, at a moment of its own, moves to another plan version: with the bitmap indices in reverse,
@@ -97,15 +97,15 @@ pub struct Config {
     /// Hosts that have moved may move back, any number of times.
     #[arg(long)]
     pub undo: bool,
-    /// The switches are Tofino's, and which tags their first stage cannot tell apart.
+    /// The switches are Tofino switches; the value names the tags that their first stage cannot distinguish.
     #[arg(long)]
     pub tofino: Option<Marks>,
-    /// A pass of a switch of Tofino has room for half of the values: what its slots take passes it a second
-    /// time, and each pass has slots of its own.
+    /// A pass of a Tofino switch has room for half of the values: frames that use its slots pass the switch
+    /// twice, and each pass has slots of its own.
     #[arg(long)]
     pub halves: bool,
-    /// The sum over all workers goes on to others, and the result is what comes back: at any later moment, in
-    /// any order. With `crash` the larger job may end elsewhere instead.
+    /// The server sends the sum over all workers to a larger job, and the larger job's sum is the result: it
+    /// arrives at any later moment, in any order. With `crash` the larger job may end elsewhere instead.
     #[arg(long)]
     pub onward: bool,
 }
@@ -139,7 +139,7 @@ impl Default for Config {
     }
 }
 
-/// What a switch's `steer` entry does with a frame.
+/// Action of a switch's `steer` entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Sends it on.
@@ -222,7 +222,7 @@ impl Config {
         Ok(())
     }
 
-    /// Whether workers and server begin by learning of each other's incarnations; else they know.
+    /// Returns whether workers and server first learn each other's incarnations; else they know them.
     pub fn handshake(&self) -> bool {
         self.rerun || self.reborn
     }
@@ -237,29 +237,29 @@ impl Config {
         self.chunks / self.scaled.max(1)
     }
 
-    /// The tensor that a chunk is of.
+    /// Returns the tensor that a chunk is of.
     pub fn tensor(&self, sequence: u8) -> u8 {
         sequence / self.chunks_of_tensor()
     }
 
-    /// Whether a worker's chunk is the last of its tensor.
+    /// Returns whether a worker's chunk is the last of its tensor.
     pub fn is_last(&self, worker: u8, sequence: u8) -> bool {
         let ends = (sequence + 1).is_multiple_of(self.chunks_of_tensor());
         sequence + 1 == self.chunks_of(worker) || self.scaled > 0 && ends
     }
 
-    /// The chunk of sizes of the tensor that a chunk is of; none if its sums are exact.
+    /// Returns the chunk of sizes of the tensor that a chunk is of; none if its sums are exact.
     pub fn maxima(&self, sequence: u8) -> Option<u8> {
         (self.scaled > 0).then(|| self.tensor(sequence) * self.chunks_of_tensor())
     }
 
-    /// Whether a chunk is of sizes.
+    /// Returns whether a chunk is of sizes.
     pub fn is_of_maxima(&self, sequence: u8) -> bool {
         self.maxima(sequence) == Some(sequence)
     }
 
-    /// A worker's size of the tensor that a chunk is of. Those of a plan version or a run before are other
-    /// ones.
+    /// Returns a worker's size of the tensor that a chunk is of. Those of a plan version or a run before are
+    /// other ones.
     pub fn size(&self, run: Run, sequence: u8, worker: u8) -> u8 {
         let tensor = self.tensor(sequence);
         match run {
@@ -269,13 +269,13 @@ impl Config {
         }
     }
 
-    /// The greatest size of the tensor that a chunk is of; 0 if its sums are exact.
+    /// Returns the greatest size of the tensor that a chunk is of; 0 if its sums are exact.
     pub fn maximum(&self, sequence: u8) -> u8 {
         let sizes = (0..self.workers).map(|worker| self.size(Run::First, sequence, worker));
         if self.scaled > 0 { sizes.max().unwrap_or(0) } else { 0 }
     }
 
-    /// What the numbers of a chunk are.
+    /// Returns the number format of a chunk.
     pub fn exponent(&self, sequence: u8) -> Exponent {
         match self.maxima(sequence) {
             None if self.floats => Exponent::Floats,
@@ -285,18 +285,18 @@ impl Config {
         }
     }
 
-    /// All workers.
-    pub fn everybody(&self) -> Ranks {
+    /// Returns all workers.
+    pub fn all_workers(&self) -> Ranks {
         (1 << self.workers) - 1
     }
 
-    /// Those who have to be in each result that a worker gets.
+    /// Returns the contributors that each result for a worker must have.
     pub fn due(&self, receiver: u8) -> Ranks {
         let due = |rank: &u8| COMPLETION_RULE.requires(usize::from(*rank), usize::from(receiver));
         (0..self.workers).filter(due).map(one).sum()
     }
 
-    /// Whether the server completes a chunk that those are in.
+    /// Returns whether the server completes a chunk that those are in.
     pub fn is_complete(&self, sequence: u8, have: Ranks) -> bool {
         let (present, members) = (have.count_ones() as usize, self.workers.into());
         let of_maxima = self.is_of_maxima(sequence);
@@ -309,52 +309,53 @@ impl Config {
         }
     }
 
-    /// Whether the sum of those goes on to others. Maxima do not.
-    pub fn goes_on(&self, sequence: u8, have: Ranks) -> bool {
-        self.onward && have == self.everybody() && !self.is_of_maxima(sequence)
+    /// Returns whether the sum of those goes on to others. Maxima do not.
+    pub fn is_sent_onward(&self, sequence: u8, have: Ranks) -> bool {
+        self.onward && have == self.all_workers() && !self.is_of_maxima(sequence)
     }
 
-    /// What others add to a sum that goes on. No worker of such a network has ever sent that.
+    /// Returns the larger job's contribution to a sum sent to it. No worker of such a network has ever sent
+    /// this value.
     pub fn of_others(&self, sequence: u8) -> Sum {
-        let goes_on = self.goes_on(sequence, self.everybody());
-        if goes_on { Sum::term(BEFORE, sequence, MAX_WORKERS - 1) } else { Sum::default() }
+        let is_sent_onward = self.is_sent_onward(sequence, self.all_workers());
+        if is_sent_onward { Sum::term(BEFORE, sequence, MAX_WORKERS - 1) } else { Sum::default() }
     }
 
-    /// The switch that a worker is attached to.
+    /// Returns the switch that a worker is attached to.
     pub fn switch_of(&self, worker: u8) -> u8 {
         u8::from(self.switches == 2 && worker + 1 == self.workers)
     }
 
-    /// Where a switch sends gradients and partials.
+    /// Returns the node that a switch sends gradients and partials to.
     pub fn after(&self, switch: u8) -> Node {
         if switch + 1 == self.switches { Node::Server } else { Node::Switch(switch + 1) }
     }
 
-    /// The bitmap index of a worker in frames of that run, or the rank of a bitmap index.
+    /// Returns the bitmap index of a worker in frames of that run, or the rank of a bitmap index.
     pub fn bitmap_index_of(&self, run: Run, worker: u8) -> u8 {
         if run == Run::Moved { self.workers - 1 - worker } else { worker }
     }
 
-    /// The bitmap indices of workers in frames of that run, or the ranks of bitmap indices.
+    /// Returns the bitmap indices of workers in frames of that run, or the ranks of bitmap indices.
     pub fn bitmap_indices_of(&self, run: Run, bitmap: Ranks) -> Ranks {
         ranks(bitmap).map(|worker| one(self.bitmap_index_of(run, worker))).sum()
     }
 
-    /// The entry of a switch for frames of a run and a bitmap index, which its `members` never refuse: only
-    /// frames of the worker's own side carry its bitmap index. Under the plan version that hosts move to, the
-    /// last worker's gradients are summed if they were not, and the other way round.
+    /// Returns a switch's entry for frames of a run and a bitmap index. Its `members` never reject: only
+    /// frames of the worker's own side carry its bitmap index. Under the plan version that hosts migrate to,
+    /// the last worker's gradients are summed if they were not before, and the reverse.
     pub fn entry(&self, run: Run, switch: u8, bitmap_index: u8) -> Entry {
         let (last, alone) = (self.workers - 1, self.alone != (run == Run::Moved));
         if alone && (self.bitmap_index_of(run, bitmap_index) == last || switch == 1) {
             return Entry::Forward;
         }
         let all_pass = switch + 1 == self.switches && !alone;
-        let expected = if all_pass { self.everybody() } else { self.everybody() & !one(last) };
+        let expected = if all_pass { self.all_workers() } else { self.all_workers() & !one(last) };
         Entry::Add { expected: self.bitmap_indices_of(run, expected) }
     }
 
-    /// The bitmap indices that come into a switch by the same way as that one: all that the switch before it
-    /// sums, or the worker's own.
+    /// Returns the bitmap indices that arrive at a switch by the same entry as `bitmap_index`: all that the
+    /// switch before it sums, or the worker's own.
     pub fn unit(&self, run: Run, switch: u8, bitmap_index: u8) -> Ranks {
         let is_below = |worker: &u8| self.switch_of(*worker) < switch;
         if !is_below(&self.bitmap_index_of(run, bitmap_index)) {
@@ -363,7 +364,7 @@ impl Config {
         self.bitmap_indices_of(run, (0..self.workers).filter(is_below).map(one).sum())
     }
 
-    /// What a worker sends for a chunk of values.
+    /// Returns the contribution of a worker to a chunk of values.
     pub fn term(&self, generation: u8, sequence: u8, worker: u8) -> Sum {
         let is_first = sequence == u8::from(self.scaled > 0);
         let value = if self.saturation && is_first { SATURATING[usize::from(worker)] } else { 0 };

@@ -5,37 +5,38 @@ use std::collections::VecDeque;
 use crate::frame::{Frame, Peer};
 use crate::mutant::Mutant;
 use crate::node::Node;
-use crate::run::Place;
+use crate::run::MigrationPhase;
 use crate::server::Outgoing;
 use crate::state::State;
 use crate::system::System;
 
-/// How long a run goes on without having come to an end: far more than any network of this model needs.
+/// Limit of timeouts in a run that does not end: far more than any network of this model needs.
 const MOST_TIMEOUTS: usize = 100;
 
 /// Timeouts without effect after which a worker sets flag bypass, and after as many more the peer timeout is
 /// over.
 const TIMEOUTS_IN_VAIN: u32 = 10;
 
-/// What comes next when timeouts change nothing any more.
+/// Next step when further timeouts change nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Chunks are retransmitted.
     Repeat,
-    /// They are sent with flag bypass.
+    /// Chunks are retransmitted with flag bypass.
     Bypass,
     /// The peer timeout is over.
     PeerTimeout,
 }
 
 impl System {
-    /// Whether every live worker comes to its results, or to an error that names who is gone, when all that
-    /// is under way is lost, nothing is from then on, and timeouts come.
+    /// Returns whether every live worker gets its results, or an error that names the failed host, if all
+    /// frames in flight are lost, no later frame is lost, and timeouts expire.
     pub(crate) fn ends(&self, state: &State) -> bool {
         let mut state = State { network: Vec::new(), ..state.clone() };
-        // Whoever tells workers to move tells the server, too. Workers that were not told may stay as they
-        // are.
-        if state.server.place == Place::Before && state.workers.iter().any(|worker| worker.place.knows()) {
+        // The server migrates whenever workers do. Workers without the notice may stay in their plan version.
+        if state.server.place == MigrationPhase::Before
+            && state.workers.iter().any(|worker| worker.place.knows())
+        {
             state.server.move_on(self.mutant);
         }
         let (mut stage, mut wasted_updates) = (Stage::Repeat, 0);
@@ -51,7 +52,7 @@ impl System {
                 self.time_out(&mut state, rank, stage != Stage::Repeat);
             }
             for sequence in self.out(&state).collect::<Vec<_>>() {
-                let results = self.come_back(&mut state, sequence);
+                let results = self.receive_onward(&mut state, sequence);
                 self.carry(&mut state, results);
             }
             wasted_updates = if state.workers == before.workers { wasted_updates + 1 } else { 0 };
@@ -71,7 +72,7 @@ impl System {
         false
     }
 
-    /// The live workers that have neither all results nor an error.
+    /// Returns the live workers that have neither all results nor an error.
     pub(crate) fn waiting_workers(&self, state: &State) -> impl Iterator<Item = u8> {
         let waits = |rank: u8| {
             let worker = &state.workers[usize::from(rank)];
@@ -80,7 +81,7 @@ impl System {
         (0..self.config.workers).filter(move |rank| waits(*rank))
     }
 
-    /// Lets a worker send its oldest outstanding chunk again.
+    /// Lets a worker repeat its oldest outstanding chunk.
     fn time_out(&self, state: &mut State, rank: u8, bypass: bool) {
         if !state.is_live(Peer::Worker(rank)) {
             return;
@@ -94,8 +95,8 @@ impl System {
         }
     }
 
-    /// Whether that host was gone or restarted, or gave up, or has a gradient of another length or values
-    /// that no worker may send.
+    /// Returns whether that host failed, restarted or aborted the job, or has a gradient of another length or
+    /// with values that no worker may send.
     fn is_to_blame(&self, state: &State, whom: Peer) -> bool {
         let own_fault = match whom {
             Peer::Worker(rank) => {
@@ -117,18 +118,18 @@ impl System {
             for rank in self.waiting_workers(&state.clone()) {
                 state.workers[usize::from(rank)].failed = Some(Peer::Server);
             }
-        } else if self.may_hear_of_end(state) {
-            let told = self.hear_of_end(&mut state.server);
-            self.carry(state, told);
+        } else if self.may_learn_of_end(state) {
+            let frames = self.learn_of_end(&mut state.server);
+            self.carry(state, frames);
         } else if let Some(rank) = self.blames(&state.clone()).next() {
-            let told = state.server.give_up(Peer::Worker(rank));
-            self.carry(state, told);
+            let frames = state.server.give_up(Peer::Worker(rank));
+            self.carry(state, frames);
         }
     }
 
-    /// The workers because of whom the server would abort the job when its peer timeout has come to its end:
-    /// those it waits for who are gone or have given up, and the one whose gradient has another length, if
-    /// frames have shown that.
+    /// Returns the workers because of which the server would abort the job when its peer timeout expires:
+    /// awaited workers that failed or aborted, and the one whose gradient has another length, if frames have
+    /// shown the difference.
     pub(crate) fn blames(&self, state: &State) -> impl Iterator<Item = u8> {
         let server = &state.server;
         let waits = state.is_live(Peer::Server) && server.gave_up.is_none();
@@ -141,7 +142,7 @@ impl System {
             .filter(move |rank| waits && (silent(*rank) || server.differs && self.is_shorter(*rank)))
     }
 
-    /// Lets frames arrive, and all that is sent because of them, in order.
+    /// Delivers frames, and all frames sent in response, in order.
     fn carry(&self, state: &mut State, frames: Outgoing) {
         let mut frames: VecDeque<(Node, Frame)> = frames.into();
         while let Some((to, frame)) = frames.pop_front() {

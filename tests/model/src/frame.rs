@@ -1,4 +1,4 @@
-//! What is on its way.
+//! Frames in flight.
 
 use crate::config::Config;
 use crate::node::{Node, Ranks, one};
@@ -17,9 +17,9 @@ pub struct Contribution {
     pub sequence: u8,
     /// Bitmap index of the sender, or of the worker whose frame completed the partial.
     pub worker: u8,
-    /// Who is in it, by bitmap indices.
+    /// Contributors, by bitmap index.
     pub contributors: Ranks,
-    /// What the numbers are.
+    /// Number format of the values.
     pub exponent: Exponent,
     /// Sent before; of a partial: made to leave by such a frame.
     pub resend: bool,
@@ -33,7 +33,7 @@ pub struct Contribution {
     pub sum: Sum,
 }
 
-/// What the first of two passes found: the first half of the values is in its registers.
+/// Result of the first of two passes: the first half of the values is in its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FirstPass {
     /// Whether the slot was complete there.
@@ -51,12 +51,12 @@ pub enum Peer {
     Worker(u8),
     /// The parameter server.
     Server,
-    /// Whoever ended the larger job that sums go on to.
+    /// A host of the larger job, which ended that job.
     Elsewhere,
 }
 
 impl Peer {
-    /// Where it is; the server hears for those elsewhere.
+    /// Returns the host's node; the server stands for hosts elsewhere.
     pub(crate) fn node(self) -> Node {
         match self {
             Self::Worker(rank) => Node::Worker(rank),
@@ -80,53 +80,53 @@ pub enum Frame {
         sequence: u8,
         /// The values.
         sum: Sum,
-        /// Whether it says that the other plan version is that of what comes after.
+        /// Whether the frame says that later chunks belong to the other plan version.
         other: bool,
     },
     /// Request-bypass: server to worker.
     Request {
-        /// Which worker's generation is spoken to, and in which run.
+        /// Addressed generation of the worker, and the run.
         to: Talk,
         /// The chunk.
         sequence: u8,
     },
     /// Abort: server to worker.
     Abort {
-        /// Which worker's generation is spoken to, and in which run.
+        /// Addressed generation of the worker, and the run.
         to: Talk,
-        /// Whose fault it is.
+        /// Host at fault.
         culprit: Peer,
     },
     /// Keep-alive: worker to server.
     KeepAlive {
         /// The worker's rank.
         worker: u8,
-        /// Which generation of it speaks.
+        /// Generation of the sending worker.
         generation: Generation,
         /// The run it knows of, if any.
         run: Option<Run>,
     },
     /// The answer to a keep-alive: server to worker.
     Answer {
-        /// Which worker's generation is spoken to, and in which run.
+        /// Addressed generation of the worker, and the run.
         to: Talk,
         /// Whether that generation is the one that takes part in the run.
         bound: bool,
     },
 }
 
-/// What every message of the server says beside what it is about.
+/// Fields that every message of the server has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Talk {
-    /// The generation of the worker that is spoken to.
+    /// Addressed generation of the worker.
     pub generation: Generation,
-    /// The run: the generation of the server that speaks.
+    /// Run: the generation of the sending server.
     pub run: Run,
 }
 
 impl Frame {
-    /// The same, but for whose frame completed a partial: its lowest rank's.
-    pub(crate) fn of_anybody(self) -> Self {
+    /// Returns the contribution with the lowest rank as the worker whose frame completed a partial.
+    pub(crate) fn without_completer(self) -> Self {
         match self {
             Self::Contribution(partial) if partial.partial => {
                 let worker = partial.contributors.trailing_zeros() as u8;
@@ -138,7 +138,7 @@ impl Frame {
 }
 
 impl Contribution {
-    /// A gradient of a plan version or a run before.
+    /// Creates a gradient of a plan version or a run before.
     pub fn before(run: Run, config: &Config, worker: u8, sequence: u8) -> Self {
         let of_maxima = config.is_of_maxima(sequence);
         let size = config.size(run, sequence, worker);

@@ -1,8 +1,8 @@
-//! A switch of Tofino that frames pass twice, since one pass has room for half of their values.
+//! A Tofino switch that frames pass twice, since one pass has room for half of their values.
 //!
-//! Each pass has slots of its own, and decides by them what it does with the frame: frames may overtake each
-//! other in between. A frame leaves as a partial if its slot is complete in both passes. What only one of
-//! them has, or what the second refuses, is dropped: who sent it repeats it.
+//! Each pass has slots of its own, and decides by them about the frame: frames may overtake each other in
+//! between. A frame leaves as a partial if its slot is complete in both passes. The switch drops a frame that
+//! is complete in only one of them or rejected by the second; its sender repeats the frame.
 
 use inart_p4::Outcome;
 
@@ -12,19 +12,19 @@ use crate::mutant::Mutant;
 use crate::slot::Slot;
 use crate::tofino;
 
-/// What a pass makes of a frame.
+/// Result of a pass.
 pub(crate) enum Passed {
-    /// It goes on as it came: no slot has taken it.
+    /// Frame forwarded unchanged: no slot has taken it.
     On,
-    /// A slot has taken it: it passes the switch again.
+    /// First pass by a slot: the frame passes the switch again.
     Again(FirstPass),
-    /// It leaves as that, after the second pass.
+    /// Frame that leaves after the second pass.
     Out(Contribution),
-    /// It ends here.
+    /// End of the frame.
     Dropped,
 }
 
-/// The first pass.
+/// Returns the first pass.
 pub(crate) fn first(
     config: &Config,
     mutant: Option<Mutant>,
@@ -41,8 +41,8 @@ pub(crate) fn first(
     (outcome, Passed::Again(FirstPass { complete, sum: slot.sum, at_limit: slot.sum.is_at_limit() }))
 }
 
-/// The second pass up to its egress, which is not reached by what is lost between them: the outcome, and what
-/// is complete or sent on.
+/// Runs the second pass up to its egress, which frames lost in between do not reach. Returns the outcome, and
+/// the complete or forwarded frame.
 pub(crate) fn second(
     config: &Config,
     mutant: Option<Mutant>,

@@ -27,7 +27,7 @@ pub enum Invariant {
     RepeatsHeal,
     /// 6.
     Ends,
-    /// Where sums go on.
+    /// Invariant of sums sent to a larger job.
     Onward,
 }
 
@@ -43,7 +43,7 @@ impl Invariant {
         Self::Onward,
     ];
 
-    /// Its words.
+    /// Returns the words.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Once => {
@@ -79,12 +79,12 @@ impl Invariant {
     }
 }
 
-/// Which of them have been broken on the way to a state; of *Ends*, every state tells by itself.
+/// Invariants broken on the way to a state; *Ends* is decided for every state separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Broken(u8);
 
 impl Broken {
-    /// Whether that one is.
+    /// Returns whether that one is.
     pub fn contains(self, invariant: Invariant) -> bool {
         self.0 >> invariant as u8 & 1 == 1
     }
@@ -98,7 +98,7 @@ impl Broken {
     }
 }
 
-/// The sum of what `contributors` send for a chunk in a run, each of them in the generation that is in
+/// Returns the sum of the contributions of `contributors` to a chunk in a run, each in its generation in
 /// `like`; or the greatest of their sizes.
 fn right_sum(config: &Config, run: Run, sequence: u8, contributors: Ranks, like: Sum) -> Sum {
     if config.exponent(sequence) == Exponent::Maxima {
@@ -121,7 +121,7 @@ fn right_sum(config: &Config, run: Run, sequence: u8, contributors: Ranks, like:
     ranks(contributors).fold(Sum::default(), |sum, worker| sum + term(worker))
 }
 
-/// A result of `sequence` in `run` was sent, or is taken for that of `chunk`.
+/// Returns a result of `sequence` in `run` was sent, or is taken for that of `chunk`.
 pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, sum: Sum) -> Broken {
     // From the last chunk of the shortest gradient on, there is nothing to be summed.
     let differ = config.shorter && sequence + 2 >= config.chunks;
@@ -135,27 +135,34 @@ pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, sum: Sum) -> B
     Broken::unless(now && chunk == sequence && right && !differ, Invariant::Once)
 }
 
-/// A worker reads the result of a chunk as one that is scaled by that maximum.
+/// Returns a worker reads the result of a chunk as one that is scaled by that maximum.
 pub fn read(config: &Config, sequence: u8, scale: u8) -> Broken {
     let is_scaled = matches!(config.exponent(sequence), Exponent::Scaled(_));
     Broken::unless(!is_scaled || scale == config.maximum(sequence), Invariant::Once)
 }
 
-/// The sum of a chunk goes on because of a frame of that run.
-pub fn goes_on(config: &Config, onward: &[onward::Onward], run: Run, sequence: u8, sum: Sum) -> Broken {
+/// Returns the sum of a chunk goes on because of a frame of that run.
+pub fn is_sent_onward(
+    config: &Config,
+    onward: &[onward::Onward],
+    run: Run,
+    sequence: u8,
+    sum: Sum,
+) -> Broken {
     let is_first = onward.get(usize::from(sequence)) == Some(&onward::Onward::Here);
-    let right = right_sum(config, run, sequence, config.everybody(), sum);
+    let right = right_sum(config, run, sequence, config.all_workers(), sum);
     Broken::unless(is_first && sum == right, Invariant::Onward)
 }
 
-/// A result of a chunk was sent, or is taken for it; nothing to check of maxima, and where no sums go on.
-pub fn came_back(config: &Config, onward: &[onward::Onward], sequence: u8, sum: Sum) -> Broken {
+/// Returns a result of a chunk was sent, or is taken for it; nothing to check of maxima, and where no sums go
+/// on.
+pub fn received_onward(config: &Config, onward: &[onward::Onward], sequence: u8, sum: Sum) -> Broken {
     let back = onward.get(usize::from(sequence)).filter(|_| !config.is_of_maxima(sequence));
     Broken::unless(back.is_none_or(|back| *back == onward::Onward::Back(sum)), Invariant::Onward)
 }
 
-/// A result was sent in the run of the server's first generation: a worker that was restarted is another than
-/// was counted before.
+/// Returns a result was sent in the run of the server's first generation: a worker that was restarted is
+/// another than was counted before.
 pub fn one_generation(config: &Config, sequence: u8, sum: Sum, counted: &mut [Option<Generation>]) -> Broken {
     let generation = |worker| match sum.digit(digit(SECOND_GENERATION, sequence, worker)) {
         0 => Generation::First,
@@ -167,7 +174,7 @@ pub fn one_generation(config: &Config, sequence: u8, sum: Sum, counted: &mut [Op
     Broken::unless(same, Invariant::Once)
 }
 
-/// A frame was at the server, and changed its chunk.
+/// Checks a frame that changed its chunk at the server.
 pub fn server_step(
     config: &Config,
     before: Option<Chunk>,
@@ -192,14 +199,14 @@ pub fn server_step(
     Broken::unless(holds, Invariant::Disjoint)
 }
 
-/// Which pass of a switch a frame was in.
+/// Pass of a switch that a frame was in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// There is only one.
+    /// Only pass.
     Only,
-    /// The first of two: what is complete in its slots leaves it so.
+    /// First of two: complete slots do not send a partial here.
     First,
-    /// The second of two: what was not complete in the first does not leave it, and what it refuses neither.
+    /// Second of two: a frame leaves only if it was complete in the first and is not rejected here.
     Second {
         /// Whether it was complete in the first.
         complete: bool,
@@ -216,14 +223,14 @@ pub struct SwitchStep<'a> {
     pub frame: &'a Contribution,
     /// The slot after.
     pub after: &'a Slot,
-    /// What left.
+    /// Frame that left.
     pub out: Option<&'a Contribution>,
     /// In which pass.
     pub pass: Pass,
 }
 
 impl SwitchStep<'_> {
-    /// What has left the slot by now.
+    /// Returns the chunk that has left the slot by now.
     pub fn completed_after(&self) -> Option<(Run, u8)> {
         let chunk = (self.frame.run, self.frame.sequence);
         let taken_over =
@@ -235,13 +242,14 @@ impl SwitchStep<'_> {
         }
     }
 
-    /// Whether that is the slot of the chunk in it.
+    /// Returns whether that is the slot of the chunk in it.
     fn is_place(&self, config: &Config, place: usize) -> bool {
         let first = slot_of(config, self.after.run, self.after.sequence);
         place == if matches!(self.pass, Pass::Second { .. }) { second_pass(first) } else { first }
     }
 
-    /// What it broke, in that slot of that switch, when those chunks have `ended` in the frame's run.
+    /// Returns the invariants that the step broke, in that slot of that switch, when those chunks have
+    /// `ended` in the frame's run.
     pub fn broken(&self, config: &Config, ended: u8, switch: u8, place: usize) -> Broken {
         let Self { before, frame, after, out, pass, .. } = *self;
         let Entry::Add { expected } = config.entry(frame.run, switch, frame.worker) else {
@@ -254,13 +262,13 @@ impl SwitchStep<'_> {
         let own = after.seen == 0 || self.is_place(config, place) && holds_sum(after, right);
         broken.add(Broken::unless(own, Invariant::OwnSlot));
 
-        // To its second pass a frame, a repeat as well, brings the flags of its first slot.
+        // A frame, a repeat as well, carries the flags of its first slot into its second pass.
         let brought = frame.overflow && matches!(pass, Pass::Second { .. });
         let marked = Slot { overflow: before.overflow || brought, ..*before };
         let same = marked.without_askers() == after.without_askers();
-        let goes_on = out == Some(frame) || out.is_none() && matches!(pass, Pass::Second { .. });
-        let untouched = before == after && goes_on;
-        // On Tofino a part of what comes in by an entry goes to the PS as if it had the flag.
+        let is_sent_onward = out == Some(frame) || out.is_none() && matches!(pass, Pass::Second { .. });
+        let untouched = before == after && is_sent_onward;
+        // On Tofino a part of an entry's bitmap indices goes to the PS as if the frame had the flag.
         let unit = config.tofino.map(|_| config.unit(frame.run, switch, frame.worker));
         if frame.bypass || unit.is_some_and(|unit| unit != frame.contributors) {
             broken.add(Broken::unless(untouched, Invariant::RepeatsHeal));
@@ -272,7 +280,7 @@ impl SwitchStep<'_> {
         let half = pass == Pass::Second { complete: false };
         if !half && (has_left || is_complete) {
             let again = out.is_some_and(|out| out.partial && out.contributors == expected);
-            // One answer for a wave of repeats: another's, since this one asked last.
+            // One answer per wave of repeats: to another worker, since this one asked last.
             let answered = match config.tofino {
                 None => before.asked & !frame.contributors == before.asked && before.asked != 0,
                 Some(_) => before.tofino.owed & one(frame.worker) == 0,
@@ -297,20 +305,21 @@ impl SwitchStep<'_> {
     }
 }
 
-/// Whether the frame brings nothing that the slot lacks.
+/// Returns whether the slot already has all contributors of the frame.
 fn is_repeat(slot: &Slot, frame: &Contribution) -> bool {
     (slot.run, slot.sequence) == (frame.run, frame.sequence)
         && (slot.exponent, slot.last) == (frame.exponent, frame.last)
         && frame.contributors & !slot.seen == 0
 }
 
-/// Whether a slot holds that sum, or says that it was cut off: by the flag, or by a value that is at a limit.
+/// Returns whether a slot holds that sum, or marks the sum as saturated: by the flag, or by a value at a
+/// limit.
 fn holds_sum(slot: &Slot, right: Sum) -> bool {
     let cut = slot.overflow || slot.sum.is_at_limit();
     slot.sum == right || cut && slot.sum.with_value(0) == right.with_value(0)
 }
 
-/// A slot that holds a frame alone, with what `after` says of who has asked, and of what was cut off.
+/// Returns a slot that holds a frame alone, with the repeats and the saturation flags of `after`.
 fn took_over(frame: &Contribution, after: &Slot) -> Slot {
     Slot {
         run: frame.run,

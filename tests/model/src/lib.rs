@@ -2,23 +2,23 @@
 //! invariants of docs/protocol/reliability.md are shown for every loss, duplication, reordering, delay and
 //! restart at once, in small networks.
 //!
-//! **The network.** A frame once sent is under way for ever: it may arrive at any later moment, any number of
-//! times, or never. This is loss, duplication, reordering and delay without bounds. Restarts of switches are
-//! unbounded, too ([`Config`] lists what may go wrong).
+//! **The network.** A frame once sent is in flight forever: it may arrive at any later moment, any number of
+//! times, or never. This covers loss, duplication, reordering and delay without bounds. Restarts of switches
+//! are unbounded, too ([`Config`] lists the faults).
 //!
-//! **What makes it small.** More frames under way never make less possible, so whatever adds frames and
-//! changes nobody is done at once: a worker's gradients are under way with and without flag bypass as soon as
-//! the window lets it send the chunk (a timeout may come at any moment, so the number of timeouts before
-//! bypass does not matter), and a frame that passes a switch without touching a slot goes on at once. What
-//! the server has seen and can make nothing of ever again (another plan version's or run's, a complete
-//! chunk's) is no longer under way. A state of this model stands for all states of the full one with the same
-//! hosts and switches and fewer frames: an invariant that breaks in one of those breaks here. Two things are
-//! left out because no decision of this round reads them: the flag congestion, and in a partial under way,
-//! whose frame completed it (it is given its lowest rank). Who has asked again since a partial or result last
-//! left only ever keeps frames from being sent, so it is part of the state only with [`Config::waves`], for
-//! *Ends*.
+//! **Reductions.** More frames in flight never make less possible, so every step that adds frames and changes
+//! no node is taken immediately: a worker's gradients are in flight with and without flag bypass as soon as
+//! the window lets the worker send the chunk (a timeout may happen at any moment, so the number of timeouts
+//! before bypass does not matter), and a frame that passes a switch without touching a slot is forwarded
+//! immediately. Frames that the server has received and can never use again (of another plan version or run,
+//! or of a complete chunk) are no longer in flight. A state of this model stands for all states of the full
+//! one with the same hosts and switches and fewer frames: an invariant that breaks in one of those breaks
+//! here. Two facts are left out because no decision of this round reads them: the flag congestion, and the
+//! worker whose frame completed a partial in flight (the model uses the lowest rank). The repeats since a
+//! partial or result last left only ever keep frames from being sent, so they are part of the state only with
+//! [`Config::waves`], for *Ends*.
 //!
-//! **Scales.** With [`Config::scaled`] a tensor begins with a chunk of maxima. A worker's frame of this chunk
+//! **Scales.** With [`Config::scaled`] a tensor starts with a chunk of maxima. A worker's frame of this chunk
 //! has the worker's own size of the tensor; switches and the server take the greatest size. A worker sends
 //! values only with that result, scaled by the maximum, and reads their sums by the maximum. The exponent of
 //! a frame of values follows from the maximum, so frames of two maxima have two shapes. Each sum shows which
@@ -29,43 +29,43 @@
 //! slots, between [`LIMITS`], in every order. The server discards partials that saturated or are too large,
 //! asks for their gradients by bypass, and aborts the job over the first gradient that is too large.
 //!
-//! **Lives.** With [`Config::rerun`] and [`Config::reborn`], hosts begin by learning of each other's
-//! incarnations, message by message; else they know. A worker's second generation has other values than its
-//! first, so a sum tells which of them is in it. A worker that gives up tells nobody here: a server of
-//! another run would not listen, and any other has given up before. With [`Config::shorter`], what tells
-//! lengths apart is the frames alone, though workers tell them as well.
+//! **Incarnations.** With [`Config::rerun`] and [`Config::reborn`], hosts first learn each other's
+//! incarnations, message by message; otherwise they know them. A worker's second generation has other values
+//! than its first, so a sum shows which generation it contains. A worker that aborts does not notify the
+//! server here: a server of another run would discard the message, and any other has aborted before. With
+//! [`Config::shorter`], only frames reveal different lengths, although real workers also report their
+//! lengths.
 //!
-//! **Moves.** With [`Config::moves`] every host moves to another plan version at a moment of its own; with
-//! [`Config::undo`], back and forth. Frames of both are of one run, so [`Run::Moved`] stands for the second
-//! plan version of the first. Bitmap indices are there what ranks are everywhere else, in reverse. That the
-//! server sends results again that a worker may lack when it moves is left out: it only saves time. So is
-//! that a worker which follows the server goes on in the first plan version with chunks that belong there:
-//! such a frame is one that was sent before, and comes late.
+//! **Migrations.** With [`Config::moves`] every host migrates to another plan version at a moment of its own;
+//! with [`Config::undo`], back and forth. Frames of both are of one run, so [`Run::Moved`] stands for the
+//! second plan version of the first run. There, bitmap indices are the ranks in reverse; elsewhere they equal
+//! the ranks. Two facts are left out. The server repeats results that a worker may lack when it migrates:
+//! this only saves time. A worker that watches the server continues in the first plan version with chunks of
+//! that version: such a frame is equal to one that was sent before and arrives late.
 //!
-//! **Other tensors of one length** are in [`pairing`], a model of its own, since no frame shows them.
+//! **Different tensors of one length** are in [`pairing`], a model of its own, since no frame shows them.
 //!
-//! **Tofino.** With [`Config::tofino`] switches follow the rules that the program for Tofino has
-//! (docs/protocol/tofino.md). Runs may have the same mark, which is that of an unused slot, too, if
-//! wanted. What leaves a switch may be lost inside, before its egress has noticed. A partial tells whose
-//! frame made it leave, where that decides who has asked. A value at a limit stays there. With
-//! [`Config::halves`] what a slot takes passes the switch twice; in between it is under way as frames are on
-//! links, so frames overtake each other there, come late, twice or never. A frame whose halves are of two
-//! sums has digits that no sum has. Frames that the switch would drop, and frames that are too long, are none
-//! of this model's.
+//! **Tofino.** With [`Config::tofino`] switches follow the rules of the program for Tofino
+//! (docs/protocol/tofino.md). Runs may have the same mark, optionally also equal to that of an unused slot. A
+//! frame that leaves a switch may be lost inside, before its egress has processed it. A partial names the
+//! worker whose frame made it leave, where this decides which repeats were received. A value at a limit stays
+//! there. With [`Config::halves`] frames that use slots pass the switch twice; in between they are in flight
+//! like frames on links, so they overtake each other, arrive late, twice or never. A frame whose halves are
+//! of two sums has digits that no sum has. The model leaves out frames that the switch would drop, and frames
+//! that are too long.
 //!
-//! **Sums that go on.** With [`Config::onward`] the server gives the sums over all workers to others, in the
-//! order of chunks, and the others give the sums of all back at any later moment, in any order: it is the
-//! same process that does, so nothing of this is lost or doubled. Maxima do not go on. A server that is
-//! restarted has other ones. What others add shows in a sum as what a worker sent before would
-//! ([`Config::of_others`]).
+//! **Sums sent to a larger job.** With [`Config::onward`] the server sends the sums over all workers to a
+//! larger job, in the order of chunks. The larger job returns its sums at any later moment, in any order:
+//! both run in one process, so no sum is lost or duplicated on this way. Maxima are not sent. A restarted
+//! server has other maxima. The larger job's contribution shows in a sum as the contribution of an earlier
+//! worker would ([`Config::of_others`]).
 //!
-//! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
-//! lost, from then on nothing is, timeouts come, what is with others comes back unless the larger job has
-//! ended, and every live worker must reach its results or a named error. This is "under fair loss" for a
-//! finite system: the run without loss has some number of frames at most, so with independent loss of less
-//! than 1 it happens from every state with at least some fixed probability, and a round that does not end has
-//! probability 0. That the peer timeout is longer than the timeouts take is assumed; how long things take is
-//! for the simulation to show.
+//! **Ends**, which is about time, is decided for each reachable state separately: all frames in flight are
+//! lost, no later frame is, timeouts expire, the larger job returns its sums unless it has ended, and every
+//! live worker must reach its results or a named error. This is "under fair loss" for a finite system: the
+//! run without loss has a bounded number of frames, so with independent loss below 1 it happens from every
+//! state with at least some fixed probability, and a round that does not end has probability 0. The model
+//! assumes that the peer timeout is longer than the timeouts take; durations are for the simulation to show.
 //!
 //! **What ties it to the code**: tests run the real switch program, `core::ServerShard` and
 //! `core::WorkerFlow` in step with random walks of this model and compare what each of them sends. [`Mutant`]
@@ -107,7 +107,7 @@ pub use mutant::Mutant;
 pub use node::{Node, Ranks, one, ranks};
 pub use onward::Onward;
 pub use report::{Report, explore, search};
-pub use run::{Generation, Place, Run};
+pub use run::{Generation, MigrationPhase, Run};
 pub use scale::{Exponent, NOT_FINITE};
 pub use server::{Chunk, Handled, Outgoing, Server, Verdict};
 pub use size::{MAX_CHUNKS, MAX_TENSORS, MAX_WINDOW, MAX_WORKERS};

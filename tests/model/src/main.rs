@@ -1,5 +1,5 @@
-//! `cargo run --release -p inart-model -- --workers 3 --switches 2`: explores the model and prints what
-//! holds.
+//! `cargo run --release -p inart-model -- --workers 3 --switches 2`: explores the model and prints the
+//! invariants that hold.
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};

@@ -2,14 +2,14 @@
 
 use crate::run::Run;
 
-/// Which runs have the same mark: the hash of a tag that says in the first stage whether a slot is another's.
+/// Runs with the same mark: the hash of a tag by which the first stage detects a slot of another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Marks {
     /// None.
     Apart,
     /// All.
     Alike,
-    /// All, and it is that of a slot that nobody used.
+    /// All runs, with the mark of an unused slot.
     Zero,
 }
 

@@ -4,16 +4,16 @@ use crate::Invariant::{self, *};
 use crate::config::Config;
 use crate::marks::Marks;
 
-/// A mistake somebody could make.
+/// A possible mistake in an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// The switch adds whatever comes into the slot: it does not compare sequences.
+    /// The switch adds every frame for the slot: it does not compare sequences.
     NoSequenceCheck,
-    /// The switch adds whatever comes for the chunk: it forgets who is in the slot.
+    /// The switch adds every frame for the chunk: it forgets the slot's contributors.
     NoBitmap,
-    /// The switch adds what belongs to another plan version.
+    /// The switch adds frames of another plan version.
     NoTagCheck,
-    /// The switch adds what belongs to another run of the plan version.
+    /// The switch adds frames of another run of the plan version.
     NoRunInTag,
     /// The switch adds the last chunk of a tensor to one that is not the last.
     LastNotInShape,
@@ -21,11 +21,11 @@ pub enum Mutant {
     IncompleteRepeatAdds,
     /// A repeat for a complete slot is absorbed.
     CompleteRepeatAbsorbed,
-    /// A switch that was asked for a complete partial does not send it again, whoever asks.
+    /// A switch answers only the first repeat of a complete partial, whichever worker repeats.
     WaveWithoutEnd,
     /// A slot is free again as soon as its partial has left.
     SlotFreedEarly,
-    /// A frame that takes a slot over is added to what is there.
+    /// A frame that takes a slot over is added to the old contents.
     TakeoverAdds,
     /// An older frame takes the slot over, too.
     OlderTakesOver,
@@ -55,25 +55,25 @@ pub enum Mutant {
     FloatsInSlots,
     /// A switch adds sizes up.
     MaximaAddedUp,
-    /// A switch forgets sizes: its slot has the one that came last.
+    /// A switch forgets sizes: its slot has the size that arrived last.
     SlotMaximumForgets,
     /// A worker takes any result for the chunk that it waits for.
     AnyResult,
     /// A worker takes results of any run of the plan version.
     AnyRunsResult,
-    /// A worker sends gradients as soon as it knows the run, before the server says that it takes part.
+    /// A worker sends gradients as soon as it knows the run, before the server has admitted it.
     UnboundSends,
-    /// A worker takes what the server says to another generation of it.
+    /// A worker accepts messages of the server to another generation of the worker.
     AnyHost,
-    /// A worker passes over what a server of another run says to it.
+    /// A worker ignores messages of a server of another run.
     OtherServerUnnoticed,
-    /// The server adds a frame whose contributors are all there.
+    /// The server adds a frame whose contributors are all in the sum already.
     SubsetAdded,
-    /// The server adds a frame some of whose contributors are there.
+    /// The server adds a frame some of whose contributors are in the sum already.
     OverlapAdded,
     /// The server does not answer a repeat for a complete chunk.
     NoResend,
-    /// A server that was asked for a result does not send it again, whoever asks.
+    /// A server answers only the first repeat for a result, whichever worker repeats.
     AskedOnce,
     /// The server forgets a chunk as soon as its result is sent.
     ResultForgotten,
@@ -81,7 +81,7 @@ pub enum Mutant {
     AnyPlanVersion,
     /// The server adds frames of another run of the plan version.
     AnyRun,
-    /// The server lets the generation of a worker that spoke last take part in the run.
+    /// The server admits the generation of a worker that sent the latest message.
     BindsLatest,
     /// The server compares the lengths of frames, but not which of them is the last of its tensor.
     LengthsOnly,
@@ -91,63 +91,64 @@ pub enum Mutant {
     SaturatedAdded,
     /// The server adds a gradient with larger values than a worker may send.
     OtherNumbersAdded,
-    /// The server's maximum forgets workers: it is the size that came last.
+    /// The server's maximum forgets workers: it is the size that arrived last.
     MaximumForgets,
-    /// The server begins with the maximum of the tensor before.
+    /// The server starts with the maximum of the tensor before.
     MaximumKept,
-    /// The server says only once that the job is aborted.
+    /// The server reports only once that the job is aborted.
     AbortSaidOnce,
-    /// The server does not notice that a worker is gone.
+    /// The server does not notice that a worker has failed.
     NoPeerTimeout,
-    /// Slots of two plan versions are the same, and the switch adds what belongs to either.
+    /// Slots of two plan versions are the same, and the switch adds frames of either.
     NoPlanVersionInTag,
     /// The server takes the bitmap indices of one plan version for those of another.
     BitmapIndicesNotTranslated,
     /// The server that has moved sends results in its plan version only, though a worker may know the other
     /// only.
     ResultsInNewOnly,
-    /// The server that moves forgets what it has of the chunks.
+    /// The migrating server forgets its sums of the chunks.
     SumsForgotten,
-    /// The server closes the plan version that it comes from before all workers have moved.
+    /// The server closes the previous plan version before all workers have migrated.
     ClosedEarly,
-    /// A switch of Tofino adds a part of what comes in by an entry.
+    /// A Tofino switch adds a frame with only a part of an entry's bitmap indices.
     PartsAdded,
     /// Such a part is not added, but changes the mark of the slot.
     PartsMark,
-    /// A switch of Tofino takes what has the mark of the slot for the slot's.
+    /// A Tofino switch takes frames with the slot's mark for frames of the slot.
     MarkTrusted,
-    /// A switch of Tofino lets a frame take the slot over only if its mark is another.
+    /// A Tofino switch lets a frame take the slot over only if its mark differs.
     TakenByMark,
-    /// A sum that has come to a limit of its register leaves it again.
+    /// A sum that has reached a limit of its register leaves the limit again.
     LimitLeft,
-    /// The bit of a worker whose repeat is absorbed stays as it was.
+    /// The bit of a worker whose repeat is ignored does not change.
     AskForgotten,
     /// A repeat that is absorbed clears all bits.
     ClearedByAbsorbed,
     /// A partial that is sent again does not turn the parity.
     ParityStays,
-    /// The second pass does not look whose slot it is: what does not take it over is added, or reads it.
+    /// The second pass does not check the slot's owner: a frame that does not take it over is added, or reads
+    /// it.
     HalvesMixed,
-    /// What is complete in the second pass leaves as a partial, whatever the first pass found.
+    /// A frame that is complete in the second pass leaves as a partial, whatever the first pass found.
     OneHalfComplete,
-    /// A server whose sums go on answers a repeat with its own sum until the sum of all is back.
+    /// A server with a larger job answers a repeat with its own sum until the larger job's sum arrives.
     OwnSumAnswered,
-    /// It lets its sum go on again when a worker that is in it repeats.
+    /// The server sends its sum to the larger job again when a contributing worker repeats.
     SumGoesOnAgain,
-    /// It lets a sum go on that lacks workers.
+    /// The server sends a sum that lacks workers to the larger job.
     SumGoesOnEarly,
-    /// It takes what comes back for the oldest chunk that waits.
+    /// The server assigns a sum of the larger job to the oldest chunk that waits.
     BackInOrder,
-    /// It adds what comes back to its own sum.
+    /// The server adds the larger job's sum to its own sum.
     BackAdded,
-    /// It does not tell its workers that the larger job has ended.
-    EndElsewhereUntold,
-    /// What the second pass refuses is sent on, with the half of its values that the first pass has put in.
+    /// The server does not notify its workers that the larger job has ended.
+    EndElsewhereUnreported,
+    /// A frame that the second pass rejects is forwarded, with the half of its values from the first pass.
     RefusedForwarded,
 }
 
 impl Mutant {
-    /// Every one, with the invariant that it breaks and the least of networks in which it does.
+    /// Returns every one, with the invariant that it breaks and the least of networks in which it does.
     pub fn all() -> Vec<(Self, Invariant, Config)> {
         let mut all = Self::of_hosts_and_switches();
         all.extend(Self::of_tofino());
@@ -252,7 +253,7 @@ impl Mutant {
             (Self::BackInOrder, Once, Config { window: 2, ..plain }),
             (Self::BackAdded, Once, plain),
             (Self::NoResend, Ends, plain),
-            (Self::EndElsewhereUntold, Ends, Config { crash: true, ..plain }),
+            (Self::EndElsewhereUnreported, Ends, Config { crash: true, ..plain }),
         ]
     }
 }

@@ -1,24 +1,24 @@
-//! Who takes part: workers by rank, switches and the server.
+//! Participants: workers by rank, switches and the server.
 
 /// Ranks as a bitmap.
 pub type Ranks = u8;
 
-/// That worker alone.
+/// Returns that worker alone.
 pub fn one(worker: u8) -> Ranks {
     1 << worker
 }
 
-/// The ranks in a bitmap, ascending.
+/// Returns the ranks in a bitmap, ascending.
 pub fn ranks(bitmap: Ranks) -> impl Iterator<Item = u8> {
     (0..8).filter(move |worker| bitmap >> worker & 1 == 1)
 }
 
-/// Where a frame arrives next.
+/// Next node of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Node {
     /// The switch of that number.
     Switch(u8),
-    /// The same switch of Tofino once more, for the other half of the values.
+    /// Tofino switch for the second time, for the other half of the values.
     Again(u8),
     /// The parameter server.
     Server,

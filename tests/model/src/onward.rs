@@ -2,14 +2,14 @@
 
 use crate::sum::Sum;
 
-/// Where the sum of a chunk over all workers is.
+/// State of the sum of a chunk over all workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Onward {
-    /// It has not gone on.
+    /// Sum not sent.
     #[default]
     Here,
     /// With others: this sum went on.
     Out(Sum),
-    /// This sum of all has come back.
+    /// Received sum of the larger job.
     Back(Sum),
 }

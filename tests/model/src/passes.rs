@@ -1,4 +1,4 @@
-//! What a frame does in each of two passes of a switch of Tofino.
+//! Effect of a frame in each of two passes of a Tofino switch.
 
 use std::sync::atomic::Ordering;
 
@@ -22,14 +22,14 @@ impl System {
         let (outcome, passed) = halves::first(&self.config, self.mutant, switch, &mut after, frame);
         let (out, sent) = match passed {
             Passed::Again(first) => {
-                // What is complete is counted when it leaves.
+                // A complete frame is counted when it leaves.
                 if !first.complete {
                     self.count(outcome);
                 }
-                // Of its slot, a pass that is complete is what a partial is.
+                // A complete pass stands for a partial of its slot.
                 let partial = Contribution { partial: true, contributors: after.seen, ..*frame };
-                // It takes the flags of the slot along: the half that is here may be of other frames than the
-                // second, and only they said that it was cut off on the way.
+                // The frame carries the slot's flags: the half in this pass may be of other frames than the
+                // second, and only they recorded that it saturated on the way.
                 let marked = Contribution { overflow: frame.overflow || after.overflow, ..*frame };
                 let again = (Node::Again(switch), Frame::Halfway(marked, first));
                 (first.complete.then_some(partial), Some(again))
@@ -68,7 +68,7 @@ impl System {
         self.of_switch(state, &StepOf { switch, place, slots: (slot, after), frame, pass }, out, sent)
     }
 
-    /// What is complete in both passes is lost between the ingress and the egress of the second.
+    /// Loses a frame that is complete in both passes between the ingress and the egress of the second.
     pub(crate) fn lost_in_second_pass(
         &self,
         state: &State,

@@ -1,4 +1,4 @@
-//! What an exploration found.
+//! Result of an exploration.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -12,18 +12,18 @@ use crate::mutant::Mutant;
 use crate::server::Verdict;
 use crate::system::{Action, System};
 
-/// What an exploration found.
+/// Result of an exploration.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Different states reached.
     pub states: usize,
     /// Steps taken between them.
     pub steps: usize,
-    /// Most steps from the beginning to a state, on the way first found.
+    /// Most steps from the initial state to a state, on the path found first.
     pub depth: usize,
-    /// How often each outcome of the switches' rules came about.
+    /// Number of occurrences of each outcome of the switches' rules.
     pub outcomes: Vec<(Outcome, u64)>,
-    /// How often each verdict of the server came about.
+    /// Number of occurrences of each verdict of the server.
     pub verdicts: Vec<(Verdict, u64)>,
     /// The invariants that do not hold, each with the steps to a state where it is broken.
     pub broken: BTreeMap<Invariant, Vec<Action>>,
@@ -34,7 +34,7 @@ pub fn explore(config: Config, threads: usize) -> Report {
     run(System::new(config, None), threads, HasDiscoveries::All)
 }
 
-/// Looks for a state where a mistake breaks an invariant; explores everything if there is none.
+/// Looks for a state where a mistake breaks an invariant; explores everything otherwise.
 pub fn search(config: Config, mutant: Mutant, invariant: Invariant) -> Report {
     run(System::new(config, Some(mutant)), 1, HasDiscoveries::AllOf([invariant.words()].into()))
 }

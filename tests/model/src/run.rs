@@ -1,4 +1,4 @@
-//! Which generation of a host, run and plan version something belongs to.
+//! Generation of a host, run and plan version.
 
 /// The generation of a host, which its incarnation names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,49 +12,49 @@ pub enum Generation {
     Second,
 }
 
-/// Whose frames they are. Slots are tagged with it.
+/// Run that frames belong to. Slots are tagged with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Run {
-    /// A plan version's before, whose tables are still there.
+    /// A previous plan version, whose tables are still installed.
     OldPlanVersion,
-    /// Of this plan version, before all hosts were started anew.
+    /// An earlier run under this plan version, before all hosts restarted.
     Former,
-    /// Of the server's first generation.
+    /// Run of the server's first generation.
     #[default]
     First,
-    /// Of the server after a restart.
+    /// Run of the server after a restart.
     Second,
-    /// Of the server's first generation, under the plan version that hosts move to.
+    /// Run of the server's first generation, under the plan version that hosts migrate to.
     Moved,
 }
 
-/// Where a host is on its move to another plan version.
+/// Progress of a host's migration to another plan version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// In the first plan version; it knows no other.
+pub enum MigrationPhase {
+    /// First plan version; the host knows no other.
     #[default]
     Before,
-    /// In the other; it knows both.
+    /// Other plan version; the host knows both.
     After,
-    /// In the first again; it knows both.
+    /// First plan version again; the host knows both.
     Back,
-    /// In the first, until the server sends results in the other; it knows both. Workers only.
+    /// First plan version, until the server sends results in the other; the host knows both. Workers only.
     Ready,
 }
 
-impl Place {
-    /// Whether it knows both plan versions.
+impl MigrationPhase {
+    /// Returns whether the host knows both plan versions.
     pub fn knows(self) -> bool {
         self != Self::Before
     }
 
-    /// Where the next move leads.
+    /// Returns the progress after the next migration.
     #[must_use]
     pub fn next(self) -> Self {
         if self == Self::After { Self::Back } else { Self::After }
     }
 
-    /// What it sends belongs to this, in a run.
+    /// Returns the run or plan version of the frames that this sender sends in a run.
     pub fn of(self, run: Run) -> Run {
         if self == Self::After { Run::Moved } else { run }
     }

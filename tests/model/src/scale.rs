@@ -1,9 +1,9 @@
-//! What values are: exact, or scaled by the maximum of their tensor's sizes.
+//! Values: exact, or scaled by the maximum of their tensor's sizes.
 
 use crate::size::{MAX_TENSORS, MAX_WORKERS};
 use crate::sum::Sum;
 
-/// What the numbers of a chunk are, as the header's exponent says.
+/// Number format of a chunk, as the header's exponent encodes it.
 ///
 /// Here a tensor is one block, a size is 0 to 2 or [`NOT_FINITE`], and the exponent that follows from a
 /// maximum is that maximum. So exponents differ where maxima do.

@@ -1,10 +1,10 @@
-//! The parameter server: what it decides about each frame.
+//! The parameter server: its decision about each frame.
 
 use crate::config::Config;
 use crate::frame::{Contribution, Frame, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::{Node, Ranks, one, ranks};
-use crate::run::{Generation, Place, Run};
+use crate::run::{Generation, MigrationPhase, Run};
 use crate::scale::Exponent;
 use crate::size::{MAX_CHUNKS, MAX_WORKERS};
 use crate::sum::{LIMITS, Sum};
@@ -13,30 +13,30 @@ use crate::switch::ask;
 /// A chunk that is being summed, or was and is kept to answer repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Chunk {
-    /// Its number.
+    /// Number.
     pub sequence: u8,
-    /// What the numbers are, as its first frame said.
+    /// Number format, from the first frame.
     pub exponent: Exponent,
-    /// Whether it is the last chunk of the tensor, as its first frame said.
+    /// Whether it is the last chunk of the tensor, from the first frame.
     pub last: bool,
-    /// Who is in the sum.
+    /// Contributors of the sum.
     pub have: Ranks,
     /// The sum, or the greatest size.
     pub sum: Sum,
     /// Whether the result has been sent.
     pub complete: bool,
-    /// Who sent a repeat since then, as in a slot.
+    /// Workers that repeated since then, as in a slot.
     pub asked: Ranks,
-    /// Where hosts move: the run of its first frame.
+    /// In a migration: the run of the chunk's first frame.
     pub opened: Run,
-    /// Where hosts move: the run of what comes after it in its slot, once it is complete.
+    /// In a migration: the run of the next chunk in the slot, once this chunk is complete.
     pub next: Run,
 }
 
-/// What the server knows.
+/// State of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Server {
-    /// Its incarnation, which names the run.
+    /// Incarnation, which names the run.
     pub run: Run,
     /// By rank: which generation of the worker takes part in the run.
     pub hosts: [Option<Generation>; MAX_WORKERS as usize],
@@ -44,47 +44,47 @@ pub struct Server {
     pub ended: u8,
     /// A ring over four times the window, or all chunks.
     pub chunks: [Option<Chunk>; MAX_CHUNKS as usize],
-    /// Where sums go on: the next chunk that does, in their order.
+    /// With a larger job: the next chunk to send, in their order.
     pub next_onward: u8,
     /// Whether frames have shown that gradients differ in length.
     pub differs: bool,
-    /// Because of whom the job was aborted, if it was.
+    /// Host because of which the job was aborted, if it was.
     pub gave_up: Option<Peer>,
-    /// In which plan version it is.
-    pub place: Place,
-    /// Who was heard in it since it moved there.
+    /// Progress of the server's migration.
+    pub place: MigrationPhase,
+    /// Workers heard in this plan version since the migration.
     pub heard: Ranks,
     /// Whether the first plan version is closed.
     pub closed: bool,
-    /// Whether workers follow it from the first plan version, until that is closed.
+    /// Whether workers watch the server from the first plan version, until that is closed.
     pub leads: bool,
     /// By rank: which generation of the worker was counted in a result. No rule reads it.
     pub counted: [Option<Generation>; MAX_WORKERS as usize],
 }
 
-/// What becomes of a frame.
+/// Decision about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Of a plan version that is not known yet, or any more.
+    /// Frame of a plan version that is not known yet, or no longer.
     Foreign,
-    /// Of another run: another generation of the server.
+    /// Frame of another run: another generation of the server.
     OtherRun,
-    /// The job was aborted; its sender is told.
+    /// Job aborted; the server notifies the sender.
     GaveUp,
-    /// Of a chunk that is kept no more, or that no worker may send yet.
+    /// Frame of a chunk that is no longer kept, or that no worker may send yet.
     OutOfWindow,
-    /// Of a complete chunk: the result is sent again.
+    /// Frame of a complete chunk: the result is sent again.
     Resend,
-    /// Of a complete chunk whose result has just been sent again because of somebody else.
+    /// Repeat for a complete chunk whose result has just been sent again because of another worker.
     Answered,
-    /// It is the last chunk of its sender's tensor and not of others', or the other way round, or its numbers
-    /// are others: discarded.
+    /// Last chunk of its sender's tensor but not of others' (or the reverse), or other number format:
+    /// discarded.
     Mismatch,
-    /// Nobody in it was there: added.
+    /// New contributors only: added.
     Added,
-    /// Everybody in it was there: nothing changes.
+    /// Known contributors only: ignored.
     Repeat,
-    /// Some were there: refused and counted.
+    /// Some known contributors: rejected and counted.
     Overlap,
     /// A partial that saturated, or has larger values than the workers in it may send: discarded.
     Overflow,
@@ -113,25 +113,25 @@ impl Verdict {
 /// Frames to be sent.
 pub type Outgoing = Vec<(Node, Frame)>;
 
-/// What the server made of a gradient or partial.
+/// Decision about a gradient or partial, with its effects.
 #[derive(Clone, Debug)]
 pub struct Handled {
-    /// What became of it.
+    /// Decision.
     pub verdict: Verdict,
-    /// What is sent.
+    /// Frames sent.
     pub outgoing: Outgoing,
-    /// Chunks whose sums go on now, and those.
-    pub gone_on: Vec<(u8, Sum)>,
+    /// Chunks whose sums are sent to the larger job now, with those sums.
+    pub sent_onward: Vec<(u8, Sum)>,
 }
 
 impl From<(Verdict, Outgoing)> for Handled {
     fn from((verdict, outgoing): (Verdict, Outgoing)) -> Self {
-        Self { verdict, outgoing, gone_on: Vec::new() }
+        Self { verdict, outgoing, sent_onward: Vec::new() }
     }
 }
 
 impl Server {
-    /// A server that has heard of nobody, unless all know each other from the beginning.
+    /// Creates a server without known workers, unless all hosts know each other from the start.
     pub fn new(config: &Config, run: Run) -> Self {
         let known = !config.handshake();
         Self {
@@ -147,29 +147,29 @@ impl Server {
         usize::from(sequence % (4 * config.window).min(MAX_CHUNKS))
     }
 
-    /// A chunk that is open, or complete and kept.
+    /// Returns a chunk that is open, or complete and kept.
     pub fn chunk(&self, config: &Config, sequence: u8) -> Option<Chunk> {
         self.chunks[Self::place(config, sequence)].filter(|chunk| chunk.sequence == sequence)
     }
 
-    /// Forgets who has asked for what again.
+    /// Forgets which workers repeated.
     pub fn forget_askers(&mut self) {
         self.chunks.iter_mut().flatten().for_each(|chunk| chunk.asked = 0);
     }
 
-    /// Whether that chunk has its result.
+    /// Returns whether that chunk has its result.
     pub fn has_ended(&self, sequence: u8) -> bool {
         self.ended >> sequence & 1 == 1
     }
 
-    /// Whether a worker may send that chunk now, of which nothing is known: the one before it in its slot has
-    /// its result.
+    /// Returns whether a worker may send that chunk now, of which nothing is known: the one before it in its
+    /// slot has its result.
     fn may_open(&self, config: &Config, sequence: u8) -> bool {
         let before = sequence.checked_sub(config.window);
         !self.has_ended(sequence) && before.is_none_or(|before| self.has_ended(before))
     }
 
-    /// A gradient or partial comes in.
+    /// Handles a gradient or partial.
     pub fn handle(&mut self, config: &Config, mutant: Option<Mutant>, frame: &Contribution) -> Handled {
         let is = |mistake| mutant == Some(mistake);
         match frame.run {
@@ -215,7 +215,7 @@ impl Server {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
             Verdict::Resend => (Verdict::Resend, self.results(config, mutant, &chunk, true)),
             Verdict::Added => (Verdict::Added, self.add(config, mutant, &mut chunk, frame, contributors)),
-            Verdict::Repeat if is(Mutant::OwnSumAnswered) && config.goes_on(sequence, chunk.have) => {
+            Verdict::Repeat if is(Mutant::OwnSumAnswered) && config.is_sent_onward(sequence, chunk.have) => {
                 (Verdict::Repeat, self.results(config, mutant, &chunk, true))
             }
             Verdict::OtherNumbers => {
@@ -231,30 +231,31 @@ impl Server {
         let forgotten = is(Mutant::ResultForgotten) && chunk.complete;
         self.chunks[Self::place(config, sequence)] = (!forgotten).then_some(chunk);
         self.ended |= u8::from(chunk.complete) << sequence;
-        let gone_on = match verdict {
+        let sent_onward = match verdict {
             Verdict::Added if config.onward && is(Mutant::SumGoesOnEarly) => vec![(sequence, chunk.sum)],
-            Verdict::Added if config.onward => self.go_on(config),
-            Verdict::Repeat if config.goes_on(sequence, chunk.have) && is(Mutant::SumGoesOnAgain) => {
+            Verdict::Added if config.onward => self.send_onward(config),
+            Verdict::Repeat if config.is_sent_onward(sequence, chunk.have) && is(Mutant::SumGoesOnAgain) => {
                 vec![(sequence, chunk.sum)]
             }
             _ => Vec::new(),
         };
-        Handled { verdict, outgoing, gone_on }
+        Handled { verdict, outgoing, sent_onward }
     }
 
-    /// The sums that go on now: those of all workers, in the order of chunks, past maxima.
-    fn go_on(&mut self, config: &Config) -> Vec<(u8, Sum)> {
-        let mut gone_on = Vec::new();
+    /// Returns the sums that go on now: those of all workers, in the order of chunks, past maxima.
+    fn send_onward(&mut self, config: &Config) -> Vec<(u8, Sum)> {
+        let mut sent_onward = Vec::new();
         while let Some(next) = self.chunk(config, self.next_onward)
-            && next.have == config.everybody()
+            && next.have == config.all_workers()
         {
-            gone_on.extend(config.goes_on(next.sequence, next.have).then_some((next.sequence, next.sum)));
+            sent_onward
+                .extend(config.is_sent_onward(next.sequence, next.have).then_some((next.sequence, next.sum)));
             self.next_onward += 1;
         }
-        gone_on
+        sent_onward
     }
 
-    /// The maximum of the tensor before the one whose maxima that chunk is of, as this one's.
+    /// Returns the maximum of the tensor before the one whose maxima that chunk has, as this server has it.
     fn maximum_before(&self, config: &Config, sequence: u8) -> Sum {
         let before =
             sequence.checked_sub(config.chunks_of_tensor()).filter(|_| config.is_of_maxima(sequence));
@@ -262,7 +263,7 @@ impl Server {
         chunk.map_or(Sum::default(), |chunk| Sum::of_size(sequence, chunk.sum.size(chunk.sequence)))
     }
 
-    /// Adds a frame of which no contributor was there; what is sent if that completes the chunk.
+    /// Adds a frame of new contributors only. Returns the frames to send if the chunk is complete then.
     fn add(
         &self,
         config: &Config,
@@ -275,14 +276,14 @@ impl Server {
         let forgets = mutant == Some(Mutant::MaximumForgets) && frame.exponent == Exponent::Maxima;
         chunk.sum = if forgets { frame.sum } else { frame.exponent.combined(chunk.sum, frame.sum) };
         chunk.complete = config.is_complete(chunk.sequence, chunk.have);
-        // Nobody else is added before the result is sent.
-        let is_last = chunk.complete || config.goes_on(chunk.sequence, chunk.have);
+        // No other worker is added before the result is sent.
+        let is_last = chunk.complete || config.is_sent_onward(chunk.sequence, chunk.have);
         chunk.asked = if is_last && frame.resend { contributors } else { 0 };
         chunk.next = if chunk.complete && config.moves { self.place.of(self.run) } else { chunk.next };
         if chunk.complete { self.results(config, mutant, chunk, false) } else { Vec::new() }
     }
 
-    /// What is to become of a contribution to a chunk.
+    /// Decides about a contribution to a chunk.
     fn judge(
         mutant: Option<Mutant>,
         chunk: &mut Chunk,
@@ -315,13 +316,13 @@ impl Server {
         }
     }
 
-    /// Whether it waits for that worker: it lacks it in a chunk that is open.
+    /// Returns whether it waits for that worker: it lacks it in a chunk that is open.
     pub fn waits_for(&self, worker: u8) -> bool {
         let mut known = self.chunks.iter().flatten();
         self.gave_up.is_none() && known.any(|chunk| !chunk.complete && chunk.have & one(worker) == 0)
     }
 
-    /// A worker's generation says that it is there, and which run it knows of.
+    /// Handles a keep-alive: a worker's generation, and the run that it knows.
     pub fn keepalive(
         &mut self,
         mutant: Option<Mutant>,
@@ -331,7 +332,7 @@ impl Server {
     ) -> Outgoing {
         let to = Talk { generation, run: self.run };
         let to_sender = |frame| vec![(Node::Worker(worker), frame)];
-        let mut told = Vec::new();
+        let mut replies = Vec::new();
         if let Some(run) = run {
             if run != self.run {
                 return to_sender(Frame::Abort { to, culprit: Peer::Server });
@@ -341,15 +342,15 @@ impl Server {
                 *host = generation;
             }
             if *host != generation && self.gave_up.is_none() {
-                told = self.give_up(Peer::Worker(worker));
+                replies = self.give_up(Peer::Worker(worker));
             }
         }
         let bound = self.hosts[usize::from(worker)] == Some(generation);
-        told.extend(to_sender(match self.gave_up {
+        replies.extend(to_sender(match self.gave_up {
             Some(culprit) => Frame::Abort { to, culprit },
             None => Frame::Answer { to, bound },
         }));
-        told
+        replies
     }
 
     /// Aborts the job because of that host.
@@ -358,7 +359,7 @@ impl Server {
         self.bound_workers(0..MAX_WORKERS, |to| Frame::Abort { to, culprit })
     }
 
-    /// A message to those of the workers that take part in the run.
+    /// Returns a message to those of the workers that take part in the run.
     fn bound_workers(
         &self,
         workers: impl IntoIterator<Item = u8>,
@@ -371,19 +372,19 @@ impl Server {
         workers.into_iter().filter_map(frame).collect()
     }
 
-    /// The plan version that it speaks to a worker in: one that the worker knows, as far as was heard.
+    /// Returns the plan version for messages to a worker: one that the worker is known to have.
     fn known_to(&self, worker: u8) -> Run {
         let heard = self.closed || self.heard & one(worker) != 0;
         match self.place {
-            Place::Before => self.run,
-            Place::After if heard => Run::Moved,
-            Place::Back if !heard => Run::Moved,
-            Place::After | Place::Back | Place::Ready => self.run,
+            MigrationPhase::Before => self.run,
+            MigrationPhase::After if heard => Run::Moved,
+            MigrationPhase::Back if !heard => Run::Moved,
+            MigrationPhase::After | MigrationPhase::Back | MigrationPhase::Ready => self.run,
         }
     }
 
-    /// A chunk's result, in every plan version in which it goes to all: both, until all were heard in the
-    /// present one.
+    /// Returns a chunk's result, in every plan version in which it goes to all: both, until all workers were
+    /// heard in the current one.
     pub(crate) fn results(
         &self,
         config: &Config,
@@ -395,14 +396,16 @@ impl Server {
         let other = |run| config.moves && !self.closed && chunk.next != run && self.place.knows();
         let result = |run| Frame::Result { run, sequence, sum, other: other(run) };
         let only_present =
-            self.closed || self.heard == config.everybody() || mutant == Some(Mutant::ResultsInNewOnly);
+            self.closed || self.heard == config.all_workers() || mutant == Some(Mutant::ResultsInNewOnly);
         let runs = match self.place {
-            Place::Before => vec![self.run],
-            // What comes in the first plan version is answered there.
+            MigrationPhase::Before => vec![self.run],
+            // Repeats in the first plan version are answered there.
             _ if self.leads && chunk.opened == self.run && again => vec![self.run, Run::Moved],
             _ if self.leads && chunk.opened == self.run => vec![self.run],
             place if only_present => vec![place.of(self.run)],
-            Place::After | Place::Back | Place::Ready => vec![self.run, Run::Moved],
+            MigrationPhase::After | MigrationPhase::Back | MigrationPhase::Ready => {
+                vec![self.run, Run::Moved]
+            }
         };
         runs.into_iter().map(|run| (Node::Workers, result(run))).collect()
     }
@@ -420,8 +423,8 @@ impl Server {
 
     /// Moves when all workers know the other plan version, and follow.
     pub fn lead(&mut self, config: &Config) {
-        self.place = Place::After;
-        self.heard = config.everybody();
+        self.place = MigrationPhase::After;
+        self.heard = config.all_workers();
         self.leads = true;
     }
 
@@ -432,8 +435,8 @@ impl Server {
     }
 }
 
-/// Whether values are so small that no sum of all workers' is more than a frame holds. In terms of the
-/// model's values, a worker's is 1 at most.
+/// Returns whether values are so small that no sum of all workers' is more than a frame holds. In terms of
+/// the model's values, a worker's is 1 at most.
 fn may_be_added(frame: &Contribution) -> bool {
     let value = frame.sum.value();
     value < LIMITS.1 && u32::from(value.unsigned_abs()) <= frame.contributors.count_ones()

@@ -1,4 +1,4 @@
-//! How large the networks are at most.
+//! Limits of the networks' sizes.
 
 /// Most workers.
 pub const MAX_WORKERS: u8 = 3;

@@ -9,22 +9,22 @@ use crate::scale::Exponent;
 use crate::size::MAX_WINDOW;
 use crate::sum::Sum;
 
-/// A slot: all its registers. Zeros where nobody used it.
+/// A slot: all its registers. An unused slot has zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// Its tag; runs and plan versions before share the slots, all else in a tag is the same here.
+    /// Tag; runs and plan versions before share the slots, all else in a tag is the same here.
     pub run: Run,
-    /// Its chunk.
+    /// Chunk.
     pub sequence: u8,
-    /// Its shape, with the next; all frames of a chunk have the same length here.
+    /// Shape, with the next; all frames of a chunk have the same length here.
     pub exponent: Exponent,
     /// Whether it is the last chunk of the tensor.
     pub last: bool,
-    /// Who is in it; nobody: never used.
+    /// Contributors; empty: never used.
     pub seen: Ranks,
-    /// Who repeated since the complete partial last left; nobody while it is incomplete.
+    /// Workers that repeated since the complete partial last left; empty while it is incomplete.
     pub asked: Ranks,
-    /// Whether a sum saturated, or an input said so.
+    /// Whether a sum saturated, or an input had the flag.
     pub overflow: bool,
     /// The values.
     pub sum: Sum,
@@ -33,7 +33,8 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// What is in it with a frame: of sizes the greater, of floats nothing that means anything, else the sum.
+    /// Returns the contents of the slot with a frame: the greater size, an undefined value for floats,
+    /// otherwise the sum.
     #[must_use]
     pub(crate) fn plus(&self, mutant: Option<Mutant>, frame: &Contribution, stays_at_limit: bool) -> Sum {
         if self.exponent == Exponent::Maxima && mutant != Some(Mutant::MaximaAddedUp) {
@@ -47,7 +48,7 @@ impl Slot {
         self.sum.plus_within_limits(frame.sum, stays_at_limit)
     }
 
-    /// The same, if nobody had asked for anything again.
+    /// Returns the slot without repeats.
     #[must_use]
     pub fn without_askers(self) -> Self {
         Self { asked: 0, tofino: Registers { parity: false, owed: 0, ..self.tofino }, ..self }
@@ -57,28 +58,28 @@ impl Slot {
 /// The slots of the job's range.
 pub type Slots = [Slot; MAX_WINDOW as usize];
 
-/// The slot of a chunk, counted from the first range's base. The range of the plan version that hosts move to
-/// follows.
+/// Returns the slot of a chunk, counted from the first range's base. The range of the plan version that hosts
+/// move to follows.
 pub fn slot_of(config: &Config, run: Run, sequence: u8) -> usize {
     let base = if run == Run::Moved { config.window } else { 0 };
     usize::from(base + (sequence & (config.window - 1)))
 }
 
-/// The slot that the second pass of a switch has beside one of the first.
+/// Returns the slot of a switch's second pass that belongs to one of the first.
 pub fn second_pass(slot: usize) -> usize {
     slot + usize::from(MAX_WINDOW) / 2
 }
 
-/// Registers of a slot that the program for Tofino has beside those of the others.
+/// Registers of a slot that only the program for Tofino has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Registers {
-    /// The mark of who took the slot.
+    /// Mark of the slot's owner.
     pub mark: u8,
     /// The chunk that took it. The slot's own `sequence` is a copy for the exact check.
     pub marked: u8,
-    /// Whether a partial was sent an odd number of times since it was complete: who asks again is answered if
-    /// the worker's bit of `asked`, which each of its repeats turns, is the same.
+    /// Whether a partial was sent an odd number of times since it was complete: a repeat is answered if the
+    /// worker's bit of `asked`, which each of its repeats flips, is equal.
     pub parity: bool,
-    /// No register: who asked and was not answered since the partial last left.
+    /// Not a register: workers with an unanswered repeat since the partial last left.
     pub owed: Ranks,
 }

@@ -1,4 +1,4 @@
-//! The state of everybody, and what is under way.
+//! The state of all nodes, and the frames in flight.
 
 use crate::config::Config;
 use crate::frame::{Frame, Peer};
@@ -6,7 +6,7 @@ use crate::invariant::Broken;
 use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::onward::Onward;
-use crate::run::{Generation, Place, Run};
+use crate::run::{Generation, MigrationPhase, Run};
 use crate::server::Server;
 use crate::size::{MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
 use crate::slot::Slots;
@@ -19,27 +19,27 @@ pub struct State {
     pub workers: [Worker; MAX_WORKERS as usize],
     /// By number.
     pub switches: [Slots; MAX_SWITCHES as usize],
-    /// By switch and slot: run and chunk of the partial that last left it, until another chunk takes the slot
-    /// over. No rule reads it: it is what the fifth invariant calls a complete slot.
+    /// Run and chunk of the partial that last left, by switch and slot, until another chunk takes the slot
+    /// over. No rule reads it: it defines a complete slot for the fifth invariant.
     pub completed: [[Option<(Run, u8)>; MAX_WINDOW as usize]; MAX_SWITCHES as usize],
     /// The parameter server.
     pub server: Server,
     /// The chunks that had their results when the server was restarted.
     pub ended_before: u8,
-    /// Who is gone for good.
+    /// Host that failed permanently.
     pub gone: Option<Peer>,
-    /// Who was restarted.
+    /// Host that was restarted.
     pub reborn: Option<Peer>,
     /// By chunk: where its sum is, where sums go on; else empty.
     pub onward: Vec<Onward>,
-    /// What is under way and where it arrives next, ascending.
+    /// Frames in flight and their next nodes, ascending.
     pub network: Vec<(Node, Frame)>,
-    /// What has been broken on the way here.
+    /// Invariants broken on the way to this state.
     pub broken: Broken,
 }
 
 impl State {
-    /// Nobody has sent anything.
+    /// Creates a state in which no host has sent a frame.
     pub fn new(config: &Config) -> Self {
         Self {
             workers: std::array::from_fn(|rank| Worker::new(config, rank as u8, Generation::First)),
@@ -55,46 +55,46 @@ impl State {
         }
     }
 
-    /// Forgets who has asked for what again.
+    /// Forgets which workers repeated.
     pub fn forget_askers(&mut self) {
         self.switches.iter_mut().flatten().for_each(|slot| *slot = slot.without_askers());
         self.server.forget_askers();
     }
 
-    /// Which chunks have their results in that run.
+    /// Returns the chunks that have their results in that run.
     pub fn ended(&self, run: Run) -> u8 {
         match run {
             run if run == self.server.run => self.server.ended,
             Run::Moved => self.server.ended,
             Run::First => self.ended_before,
-            // Nothing is known of what was before.
+            // The state before is unknown.
             _ => 0,
         }
     }
 
-    /// The chunks that a worker sends, again and again.
+    /// Returns the chunks that a worker sends, again and again.
     pub fn outstanding(&self, config: &Config, mutant: Option<Mutant>, rank: u8) -> impl Iterator<Item = u8> {
         let worker = &self.workers[usize::from(rank)];
         worker.outstanding(config, mutant, self.ended(worker.run.unwrap_or_default()))
     }
 
     /// In which plan version a host is.
-    pub fn place(&self, peer: Peer) -> Place {
+    pub fn place(&self, peer: Peer) -> MigrationPhase {
         match peer {
             Peer::Worker(rank) => self.workers[usize::from(rank)].place,
             Peer::Server | Peer::Elsewhere => self.server.place,
         }
     }
 
-    /// Whether that host still runs.
+    /// Returns whether that host still runs.
     pub fn is_live(&self, peer: Peer) -> bool {
         self.gone != Some(peer)
     }
 
-    /// Puts a frame under way for ever; whether it is new there, and can do anything.
+    /// Puts a frame in flight forever. Returns whether it is new there and can have an effect.
     pub(crate) fn put(&mut self, node: Node, frame: Frame) -> bool {
         if let Frame::Request { .. } = frame {
-            // Asks for what is under way anyway.
+            // Repeats a frame that is in flight anyway.
             return false;
         }
         let sent_to_all = matches!(node, Node::Worker(_)) && self.network.contains(&(Node::Workers, frame));

@@ -1,22 +1,20 @@
-//! Values that show who is in a sum, and how often.
+//! Values that show the contributors of a sum, and how often each was counted.
 
 use crate::size::{MAX_CHUNKS, MAX_WORKERS};
 
-/// The values of one frame: a digit of two bits for everything that a worker can put into a sum, so that who
-/// was counted, for which chunk, scaled by what and how often can be read off any sum. Three stands for
-/// three times or more.
+/// Values of one frame: a digit of two bits for every possible contribution of a worker to a sum. Any sum
+/// shows the contributors, the chunk, the scale and the count. Three stands for three times or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sum(u128);
 
-/// The generation of what does not belong to the run of the server's first or second generation. That of what
-/// does is 0, or what the values are scaled by, or one of the next; no network has two meanings of one
-/// generation.
+/// Generation of contributions outside the runs of the server's first and second generations. Contributions
+/// inside have 0, their scale, or a later generation; no network has two meanings of one generation.
 pub const BEFORE: u8 = 3;
-/// That of a restarted worker's values: another process's are others.
+/// Generation of a restarted worker's values, which differ from another process's.
 pub const SECOND_GENERATION: u8 = 1;
-/// That of values in the run of a restarted server.
+/// Generation of values in the run of a restarted server.
 pub const SECOND_RUN: u8 = 2;
-/// That of values of the next tensor.
+/// Generation of values of the next tensor.
 pub const NEXT_TENSOR: u8 = 1;
 
 /// Digits of a [`Sum`].
@@ -24,7 +22,7 @@ pub const DIGITS: u32 = (BEFORE as u32 + 1) * MAX_CHUNKS as u32 * MAX_WORKERS as
 
 const LOW_BITS: u128 = (u128::MAX / 3) & ((1 << VALUE_AT) - 1);
 
-/// Where the value is, in six bits.
+/// Place of the value, in six bits.
 const VALUE_AT: u32 = 2 * DIGITS;
 const VALUE_BITS: u128 = 63 << VALUE_AT;
 const _: () = assert!(VALUE_AT + 6 <= 128);
@@ -33,50 +31,50 @@ const _: () = assert!(VALUE_AT + 6 <= 128);
 pub const LIMITS: (i8, i8) = (-4, 3);
 
 impl Sum {
-    /// What `worker` sends for the chunk `sequence`, if that is its `generation`.
+    /// Returns the contribution of `worker` to the chunk `sequence` in its `generation`.
     pub fn term(generation: u8, sequence: u8, worker: u8) -> Self {
         Self::of_digit(digit(generation, sequence, worker), 1)
     }
 
-    /// A size for the chunk `sequence` of maxima, and nothing else: so the greater of two such sums has the
-    /// greater size.
+    /// Creates a size for the chunk `sequence` of maxima, and nothing else: so the greater of two such sums
+    /// has the greater size.
     pub fn of_size(sequence: u8, size: u8) -> Self {
         Self::of_digit(digit(0, sequence, 0), size)
     }
 
-    /// The size for the chunk `sequence` of maxima.
+    /// Returns the size for the chunk `sequence` of maxima.
     pub fn size(self, sequence: u8) -> u8 {
         self.digit(digit(0, sequence, 0))
     }
 
-    /// A sum with `count` (at most 3) in one digit.
+    /// Creates a sum with `count` (at most 3) in one digit.
     pub fn of_digit(digit: u32, count: u8) -> Self {
         Self(u128::from(count) << (2 * digit))
     }
 
-    /// The digit of that number.
+    /// Returns the digit of that number.
     pub fn digit(self, digit: u32) -> u8 {
         (self.0 >> (2 * digit) & 3) as u8
     }
 
-    /// The same with that value (−32 to 31), which is added up as a number.
+    /// Returns the sum with that value (−32 to 31), which is added as a number.
     #[must_use]
     pub fn with_value(self, value: i8) -> Self {
         Self(self.0 & !VALUE_BITS | u128::from(value as u8 & 63) << VALUE_AT)
     }
 
-    /// The value, 0 if none was given.
+    /// Returns the value, 0 if none was given.
     pub fn value(self) -> i8 {
         (((self.0 & VALUE_BITS) >> VALUE_AT) as i8) << 2 >> 2
     }
 
-    /// The same in a frame: a value beyond the limits is cut off there.
+    /// Returns the sum in a frame: a value beyond the limits saturates there.
     #[must_use]
     pub fn within_limits(self) -> Self {
         self.with_value(self.value().clamp(LIMITS.0, LIMITS.1))
     }
 
-    /// Whether the value is one that a register may have been cut off at.
+    /// Returns whether the value is one that a register may have been cut off at.
     pub fn is_at_limit(self) -> bool {
         [LIMITS.0, LIMITS.1].contains(&self.value())
     }
@@ -88,8 +86,8 @@ impl Sum {
         if stays && self.is_at_limit() { sum.with_value(self.value()) } else { sum }
     }
 
-    /// A frame whose first half of values is of this sum, and whose second half is of another. If they
-    /// differ, it is nobody's: a digit that differs is 3.
+    /// Returns a frame whose first half of values is of this sum, and whose second half is of another. If
+    /// they differ, no contribution matches it: a digit that differs is 3.
     #[must_use]
     pub fn with_other_half(self, other: Self) -> Self {
         let differ = (0..DIGITS).filter(|digit| self.digit(*digit) != other.digit(*digit));
@@ -97,7 +95,7 @@ impl Sum {
     }
 }
 
-/// The number of the digit that `worker` sends for the chunk `sequence`.
+/// Returns the number of the digit that `worker` sends for the chunk `sequence`.
 pub(crate) fn digit(generation: u8, sequence: u8, worker: u8) -> u32 {
     (u32::from(generation) * u32::from(MAX_CHUNKS) + u32::from(sequence)) * u32::from(MAX_WORKERS)
         + u32::from(worker)
@@ -110,7 +108,7 @@ impl std::ops::Add for Sum {
         let (low, low_other) = (self.0 & LOW_BITS, other.0 & LOW_BITS);
         let (high, high_other) = (self.0 >> 1 & LOW_BITS, other.0 >> 1 & LOW_BITS);
         let carry = low & low_other;
-        // Full adders side by side; what goes beyond 3 stays at 3.
+        // Full adders side by side; values beyond 3 stay at 3.
         let beyond = high & high_other | high & carry | high_other & carry;
         let digits = (low ^ low_other) | (high ^ high_other ^ carry) << 1;
         let value = ((self.0 & VALUE_BITS) + (other.0 & VALUE_BITS)) & VALUE_BITS;
@@ -125,8 +123,8 @@ mod tests {
     #[test]
     fn digits_add_up_to_three_each() {
         for (first, second) in (0..4).flat_map(|first| (0..4).map(move |second| (first, second))) {
-            let neighbours = Sum::of_digit(4, 1) + Sum::of_digit(6, 3);
-            let sum = Sum::of_digit(5, first) + neighbours + Sum::of_digit(5, second);
+            let neighbors = Sum::of_digit(4, 1) + Sum::of_digit(6, 3);
+            let sum = Sum::of_digit(5, first) + neighbors + Sum::of_digit(5, second);
             assert_eq!([4, 5, 6].map(|digit| sum.digit(digit)), [1, (first + second).min(3), 3]);
         }
         let bounds = Sum::of_digit(0, 3).with_value(-4) + Sum::of_digit(DIGITS - 1, 3).with_value(3);

@@ -13,8 +13,7 @@ use crate::slot::{Registers, Slot, Slots, slot_of};
 use crate::sum::Sum;
 use crate::tofino;
 
-/// What becomes of a gradient or partial at the switch: the outcome it is counted as and the frame that
-/// leaves.
+/// Handles a gradient or partial at the switch. Returns the counted outcome and the frame that leaves.
 pub fn step(
     config: &Config,
     mutant: Option<Mutant>,
@@ -72,7 +71,7 @@ pub fn step(
     if slot.seen != expected {
         return (outcome, None);
     }
-    // Completed by a repeat: the others' repeats of that wave are on their way.
+    // Completed by a repeat: the others' repeats of that wave are in flight.
     slot.asked = if frame.resend { frame.contributors } else { 0 };
     let complete = partial(frame, slot);
     if is(Mutant::SlotFreedEarly) {
@@ -81,7 +80,7 @@ pub fn step(
     (Outcome::Completed, Some(complete))
 }
 
-/// What the frame is to the slot.
+/// Returns the outcome of the frame for the slot.
 fn outcome(is: impl Fn(Mutant) -> bool, slot: &mut Slot, frame: &Contribution, expected: Ranks) -> Outcome {
     let is_old = |run| run == Run::OldPlanVersion;
     let ours = slot.run == frame.run
@@ -111,15 +110,15 @@ fn outcome(is: impl Fn(Mutant) -> bool, slot: &mut Slot, frame: &Contribution, e
     }
 }
 
-/// Takes in a repeat of what is complete; whether it is answered: once per wave of repeats, to the first and
-/// to whoever asks again, unless waves have no end.
+/// Handles a repeat for a complete chunk. Returns whether it is answered: once per wave of repeats, to the
+/// first worker and to any that repeats again, unless waves do not end.
 pub(crate) fn ask(asked: &mut Ranks, contributors: Ranks, without_end: bool) -> bool {
     let answer = *asked == 0 || *asked & contributors != 0 && !without_end;
     *asked = if answer { contributors } else { *asked | contributors };
     answer
 }
 
-/// The slot as the frame that completed it, or asked for it again, takes it along.
+/// Returns the slot's sum in the frame that completed it, or asked for it again.
 fn partial(frame: &Contribution, slot: &Slot) -> Contribution {
     Contribution {
         partial: true,

@@ -1,4 +1,4 @@
-//! What may happen next: the model that stateright explores.
+//! Possible steps: the model that stateright explores.
 
 use std::sync::atomic::AtomicU64;
 
@@ -10,7 +10,7 @@ use crate::invariant::Invariant;
 use crate::mutant::Mutant;
 use crate::node::Node;
 use crate::onward::Onward;
-use crate::run::{Generation, Place, Run};
+use crate::run::{Generation, MigrationPhase, Run};
 use crate::server::{Outgoing, Server, Verdict};
 use crate::slot::Slots;
 use crate::state::State;
@@ -21,20 +21,19 @@ use inart_p4::Outcome;
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A frame that is under way arrives, and changes who gets it.
+    /// Arrival of a frame in flight, which changes the receiver.
     Deliver(Node, Frame),
-    /// The same, but what it completes at the switch is lost between ingress and egress.
+    /// Arrival of a frame whose completed partial is lost inside the switch, between ingress and egress.
     LoseInside(Node, Frame),
     /// A switch loses its registers.
     Restart(u8),
-    /// A host is gone for good.
+    /// Permanent failure of a host.
     Crash(Peer),
     /// A host is restarted.
     Reborn(Peer),
-    /// The server aborts the job because of that worker: it is gone, or has given up, or its gradient has
-    /// another length.
+    /// Abort by the server because of that worker: it failed or aborted, or its gradient has another length.
     ServerPatience(u8),
-    /// That worker has waited long enough for the server, which is gone.
+    /// Peer timeout of that worker for the server, which failed.
     WorkerPatience(u8),
     /// A host moves to the other plan version, or back.
     Move(Peer),
@@ -44,13 +43,13 @@ pub enum Action {
     Lead,
     /// All hosts have moved: the first plan version is closed.
     Close,
-    /// The sum of all for a chunk whose own sum went on is back.
+    /// Arrival of the larger job's sum for a chunk.
     Back(u8),
-    /// The server hears that the larger job has ended.
+    /// Notice to the server that the larger job has ended.
     Elsewhere,
 }
 
-/// How often each rule was followed: the switches' outcomes, the server's verdicts.
+/// Number of uses of each rule: the switches' outcomes, the server's verdicts.
 #[derive(Debug, Default)]
 pub struct Rules {
     /// By the outcome's number.
@@ -62,21 +61,21 @@ pub struct Rules {
 /// A network, right or with a mistake.
 #[derive(Debug)]
 pub struct System {
-    /// Who takes part and what may go wrong.
+    /// Participants and possible faults.
     pub config: Config,
     /// The mistake.
     pub mutant: Option<Mutant>,
-    /// What was done so far.
+    /// Rules applied so far.
     pub rules: Rules,
 }
 
 impl System {
-    /// The protocol as it is, or with a mistake.
+    /// Returns the protocol as it is, or with a mistake.
     pub fn new(config: Config, mutant: Option<Mutant>) -> Self {
         Self { config, mutant, rules: Rules::default() }
     }
 
-    /// A worker's frame of an outstanding chunk, on its way to the worker's switch.
+    /// Returns a worker's frame of an outstanding chunk, on its way to the worker's switch.
     pub(crate) fn gradient(
         &self,
         worker: &Worker,
@@ -89,14 +88,14 @@ impl System {
         (Node::Switch(self.config.switch_of(worker.rank)), Frame::Contribution(gradient))
     }
 
-    /// A worker's keep-alive.
+    /// Returns a worker's keep-alive.
     pub fn keepalive(&self, worker: &Worker) -> Option<(Node, Frame)> {
         let Worker { rank, generation, run, .. } = *worker;
         let speaks = self.config.handshake() && worker.failed.is_none();
         speaks.then_some((Node::Server, Frame::KeepAlive { worker: rank, generation, run }))
     }
 
-    /// Lets a host begin anew, with all that it knew forgotten.
+    /// Restarts a host, which loses its state.
     pub fn restart_host(&self, state: &mut State, peer: Peer) {
         state.reborn = Some(peer);
         match peer {
@@ -112,33 +111,33 @@ impl System {
         }
     }
 
-    /// Which hosts may move now.
+    /// Returns the hosts that may migrate now.
     pub fn movable(&self, state: &State) -> impl Iterator<Item = Peer> {
         let hosts = (0..self.config.workers).map(Peer::Worker).chain([Peer::Server]);
         let (moves, undo, closed) = (self.config.moves, self.config.undo, state.server.closed);
-        hosts.filter(move |host| moves && !closed && (undo || state.place(*host) == Place::Before))
+        hosts.filter(move |host| moves && !closed && (undo || state.place(*host) == MigrationPhase::Before))
     }
 
-    /// Whether the first plan version may be closed.
+    /// Returns whether the first plan version may be closed.
     pub fn may_close(&self, state: &State) -> bool {
         let mut hosts = (0..self.config.workers).map(Peer::Worker).chain([Peer::Server]);
-        !state.server.closed && hosts.all(|host| state.place(host) == Place::After)
+        !state.server.closed && hosts.all(|host| state.place(host) == MigrationPhase::After)
     }
 
-    /// Which workers may be told of the other plan version, to follow the server.
+    /// Returns the workers that may be notified of the other plan version, to watch the server.
     pub fn preparable(&self, state: &State) -> impl Iterator<Item = u8> {
-        let before = |rank: &u8| state.workers[usize::from(*rank)].place == Place::Before;
+        let before = |rank: &u8| state.workers[usize::from(*rank)].place == MigrationPhase::Before;
         (0..self.config.workers).filter(move |rank| self.config.moves && self.config.led && before(rank))
     }
 
-    /// Whether the server may move and be followed.
+    /// Returns whether the server may move and be followed.
     pub fn may_lead(&self, state: &State) -> bool {
         let workers = &state.workers[..self.config.workers.into()];
         let all_know = workers.iter().all(|worker| worker.place.knows());
-        self.config.led && state.server.place == Place::Before && all_know
+        self.config.led && state.server.place == MigrationPhase::Before && all_know
     }
 
-    /// Lets a host move.
+    /// Lets a host migrate.
     pub fn move_host(&self, state: &mut State, peer: Peer) {
         match peer {
             Peer::Worker(rank) => {
@@ -149,7 +148,7 @@ impl System {
         }
     }
 
-    /// What is still under way of a plan version or a run before.
+    /// Returns the frames of a previous plan version or run that are still in flight.
     pub fn before(&self) -> Outgoing {
         let config = &self.config;
         let run = match (config.old_plan_version, config.rerun) {
@@ -180,11 +179,11 @@ impl System {
         frames
     }
 
-    /// All that a worker sends, sooner or later, until its window goes on.
+    /// Returns all that a worker sends, sooner or later, until its window goes on.
     fn sends(&self, state: &State, rank: u8) -> Outgoing {
         let worker = &state.workers[usize::from(rank)];
         let outstanding = state.outstanding(&self.config, self.mutant, rank);
-        // Flag resend decides only who counts as having asked.
+        // Flag resend only decides which workers count as having repeated.
         let waves = self.config.waves;
         let ways = [(false, false), (waves, false), (waves, true)];
         let all = |sequence| ways.map(|(resend, bypass)| self.gradient(worker, sequence, resend, bypass));
@@ -194,7 +193,7 @@ impl System {
         }
     }
 
-    /// The nodes that a frame arrives at.
+    /// Returns the nodes that a frame arrives at.
     pub fn nodes(&self, node: Node) -> impl Iterator<Item = Node> {
         let (one, all) = match node {
             Node::Workers => (None, 0..self.config.workers),
@@ -203,10 +202,10 @@ impl System {
         one.into_iter().chain(all.map(Node::Worker))
     }
 
-    /// Puts frames under way, with all that they and those that were under way to `touched`, whose state has
-    /// changed, lead to without changing anybody.
+    /// Puts frames in flight, with all further frames that they and the frames to `touched`, whose state has
+    /// changed, cause without changing a node.
     fn settle(&self, state: &mut State, touched: Option<Node>, frames: Outgoing) {
-        // What has ended at the server is known to the workers.
+        // Workers know which chunks have ended at the server.
         let knows = |node: Node| matches!((touched, node), (Some(Node::Server), Node::Worker(_)));
         let once = |node| if let Node::Again(switch) = node { Node::Switch(switch) } else { node };
         let is_touched = |to: &Node| self.nodes(*to).any(|node| touched == Some(once(node)) || knows(node));
@@ -232,14 +231,14 @@ impl System {
         }
     }
 
-    /// Puts a frame under way; whether it is new there. Only a switch of Tofino reads whose frame completed a
-    /// partial: it decides who has asked again.
+    /// Puts a frame in flight. Returns whether it is new there. Only a Tofino switch reads whose frame
+    /// completed a partial: this decides which repeats were received.
     fn put(&self, state: &mut State, node: Node, frame: Frame) -> bool {
-        let anybody = !self.config.waves || self.config.tofino.is_none();
-        state.put(node, if anybody { frame.of_anybody() } else { frame })
+        let forgets_completer = !self.config.waves || self.config.tofino.is_none();
+        state.put(node, if forgets_completer { frame.without_completer() } else { frame })
     }
 
-    /// Whether the server, which has seen the frame, can make nothing of it ever again.
+    /// Returns whether the server, which has seen the frame, can make nothing of it ever again.
     fn is_spent(&self, server: &Server, frame: &Frame) -> bool {
         let Frame::Contribution(frame) = frame else { return false };
         if self.config.moves {
@@ -282,7 +281,7 @@ impl Model for System {
                 actions.extend(self.config.onward.then_some(Action::Crash(Peer::Elsewhere)));
             }
             Some(Peer::Elsewhere) => {
-                actions.extend(self.may_hear_of_end(state).then_some(Action::Elsewhere));
+                actions.extend(self.may_learn_of_end(state).then_some(Action::Elsewhere));
             }
             Some(Peer::Server) => actions.extend(self.waiting_workers(state).map(Action::WorkerPatience)),
             _ => {}
@@ -328,7 +327,7 @@ impl Model for System {
                 (Some(peer.node()), Vec::new())
             }
             Action::Prepare(rank) => {
-                next.workers[usize::from(rank)].place = Place::Ready;
+                next.workers[usize::from(rank)].place = MigrationPhase::Ready;
                 (Some(Node::Worker(rank)), Vec::new())
             }
             Action::Lead => {
@@ -340,8 +339,8 @@ impl Model for System {
                 (Some(Node::Server), Vec::new())
             }
             Action::ServerPatience(rank) => (Some(Node::Server), next.server.give_up(Peer::Worker(rank))),
-            Action::Back(sequence) => (Some(Node::Server), self.come_back(&mut next, sequence)),
-            Action::Elsewhere => (Some(Node::Server), self.hear_of_end(&mut next.server)),
+            Action::Back(sequence) => (Some(Node::Server), self.receive_onward(&mut next, sequence)),
+            Action::Elsewhere => (Some(Node::Server), self.learn_of_end(&mut next.server)),
             Action::WorkerPatience(rank) => {
                 next.workers[usize::from(rank)].failed = Some(Peer::Server);
                 (None, Vec::new())

@@ -1,8 +1,8 @@
-//! A switch of Tofino: the slot rules as `p4/tofino/` has them, register after register in the order of its
+//! A Tofino switch: the slot rules of `p4/tofino/`, register after register in the order of its
 //! stages.
 //!
-//! What a frame does between ingress and egress is apart, since the traffic manager in between may lose it:
-//! [`ingress`] has the slot, [`egress`] who has asked again.
+//! Ingress and egress are separate steps, since the traffic manager in between may lose a frame: [`ingress`]
+//! has the slot, [`egress`] the repeats.
 
 use inart_p4::Outcome;
 
@@ -12,7 +12,7 @@ use crate::mutant::Mutant;
 use crate::node::{Ranks, one};
 use crate::slot::Slot;
 
-/// What the ingress makes of a frame for a slot: the outcome, and what goes to the egress.
+/// Runs the ingress for a frame and its slot. Returns the outcome, and the frame for the egress.
 pub(crate) fn ingress(
     config: &Config,
     mutant: Option<Mutant>,
@@ -27,7 +27,7 @@ pub(crate) fn ingress(
     if frame.bypass {
         return (Outcome::Bypassed, Some(*frame));
     }
-    // All that comes in by an entry, or nothing of it: contributors are equal or disjoint.
+    // All bitmap indices of an entry, or none of them: contributors are equal or disjoint.
     let is_part = frame.contributors != config.unit(frame.run, switch, frame.worker);
     if is_part && !is(Mutant::PartsAdded) && !is(Mutant::PartsMark) {
         return (Outcome::PartialOverlap, Some(*frame));
@@ -58,7 +58,7 @@ pub(crate) fn ingress(
     (outcome, complete.then_some(partial))
 }
 
-/// The first stage: whether the frame takes the slot over, as far as mark and sequence tell.
+/// Runs the first stage. Returns whether the frame takes the slot over, as far as mark and sequence show.
 fn takes(config: &Config, mutant: Option<Mutant>, slot: &mut Slot, frame: &Contribution) -> bool {
     let mark = config.tofino.map_or(0, |marks| marks.of(frame.run));
     let registers = &mut slot.tofino;
@@ -70,9 +70,9 @@ fn takes(config: &Config, mutant: Option<Mutant>, slot: &mut Slot, frame: &Contr
     takes
 }
 
-/// The exact check of what does not take the slot over: it may have another's mark.
+/// Checks exactly a frame that does not take the slot over: it may have another's mark.
 fn refused(is: impl Fn(Mutant) -> bool, slot: &Slot, frame: &Contribution) -> Option<Outcome> {
-    // A slot that nobody used has an owner that no frame has.
+    // An unused slot has an owner that no frame has.
     let owned = slot.seen != 0 && slot.run == frame.run || is(Mutant::MarkTrusted);
     if is(Mutant::HalvesMixed) {
         None
@@ -85,7 +85,8 @@ fn refused(is: impl Fn(Mutant) -> bool, slot: &Slot, frame: &Contribution) -> Op
     }
 }
 
-/// What is stored, added, or there already, and whether the slot is complete then.
+/// Stores or adds the frame, or finds it a repeat. Returns the outcome, and whether the slot is complete
+/// then.
 fn add(
     mutant: Option<Mutant>,
     slot: &mut Slot,
@@ -108,8 +109,8 @@ fn add(
     (Outcome::Added, missing == frame.contributors)
 }
 
-/// What the egress makes of a complete partial: one for a wave of repeats, and of two repeats of one worker
-/// with no partial in between the second is answered.
+/// Runs the egress for a complete partial: it answers once per wave of repeats, and of two repeats of one
+/// worker with no partial in between the second.
 pub(crate) fn egress(
     mutant: Option<Mutant>,
     slot: &mut Slot,
@@ -119,7 +120,7 @@ pub(crate) fn egress(
     let is = |mistake| mutant == Some(mistake);
     let own = one(partial.worker);
     if outcome == Outcome::Completed {
-        // Completed by a repeat: the others' repeats of that wave are on their way.
+        // Completed by a repeat: the others' repeats of that wave are in flight.
         slot.asked = if partial.resend { own } else { 0 };
         slot.tofino.parity = partial.resend;
     } else {
@@ -152,7 +153,7 @@ mod tests {
         Contribution { resend, worker, ..Contribution::before(Run::First, &Config::default(), worker, 0) }
     }
 
-    /// How many partials a wave of repeats causes, one from each of three workers, in that order.
+    /// Returns how many partials a wave of repeats causes, one from each of three workers, in that order.
     fn wave(mutant: Option<Mutant>, slot: &mut Slot, order: [u8; 3]) -> usize {
         let asks = order.map(|worker| egress(mutant, slot, Outcome::Repeated, partial(worker, true)));
         asks.iter().filter(|(outcome, out)| *outcome == Outcome::Repeated && out.is_some()).count()
@@ -172,7 +173,8 @@ mod tests {
             counts.collect()
         };
         assert!(waves(None).iter().all(|counts| *counts == [1; 3]));
-        // A mistake that breaks no invariant: who asks twice is answered, and who asks once as often.
+        // A mistake that breaks no invariant: a worker that repeats twice is answered, and one that repeats
+        // once as often.
         assert!(waves(Some(Mutant::ParityStays)).iter().all(|counts| *counts == [3, 0, 3]));
     }
 
@@ -183,7 +185,10 @@ mod tests {
         for worker in [0, 2] {
             assert_eq!(egress(None, &mut slot, Outcome::Repeated, partial(worker, true)).1, None);
         }
-        assert!(egress(None, &mut slot, Outcome::Repeated, partial(1, true)).1.is_some(), "it asks again");
+        assert!(
+            egress(None, &mut slot, Outcome::Repeated, partial(1, true)).1.is_some(),
+            "the second repeat is answered"
+        );
     }
 
     /// Whatever the registers hold: those of an earlier chunk, if the partial that clears them was lost.

@@ -1,67 +1,68 @@
-//! A worker: which chunks it sends, and what it makes of what it hears.
+//! A worker: the chunks it sends, and its reaction to received frames.
 
 use crate::config::Config;
 use crate::frame::{Contribution, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::one;
-use crate::run::{Generation, Place, Run};
+use crate::run::{Generation, MigrationPhase, Run};
 use crate::scale::{Exponent, NOT_FINITE};
 use crate::size::MAX_TENSORS;
 use crate::sum::{NEXT_TENSOR, SECOND_GENERATION, SECOND_RUN, Sum};
 
-/// What a worker has and knows.
+/// State of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Worker {
-    /// Its rank.
+    /// Rank.
     pub rank: u8,
-    /// Its incarnation.
+    /// Incarnation.
     pub generation: Generation,
     /// The run it takes part in, as far as it knows.
     pub run: Option<Run>,
-    /// Whether the server says so.
+    /// Whether the server has admitted this worker.
     pub bound: bool,
-    /// The chunks whose results it has: a bitmap.
+    /// Bitmap of the chunks with a received result.
     pub held: u8,
-    /// By tensor: the maximum, once it holds the result that tells it.
+    /// Maximum by tensor, once the result that shows it is held.
     pub maxima: [u8; MAX_TENSORS as usize],
     /// In which plan version it is.
-    pub place: Place,
-    /// Because of whom it aborted the job, if it did.
+    pub place: MigrationPhase,
+    /// Host because of which the worker aborted the job, if it did.
     pub failed: Option<Peer>,
 }
 
 impl Worker {
-    /// A worker that has just started the round.
+    /// Creates a worker that has just started the round.
     pub fn new(config: &Config, rank: u8, generation: Generation) -> Self {
         let known = !config.handshake();
         Self { rank, generation, run: known.then_some(Run::First), bound: known, ..Self::default() }
     }
 
-    /// Whether frames of that run are for it.
+    /// Returns whether frames of that run are for it.
     fn hears(&self, run: Run) -> bool {
         self.run == Some(run) || run == Run::Moved && self.place.knows()
     }
 
-    /// A result says in which plan version it goes on: a worker that is ready moves there.
+    /// Migrates if a result names the other plan version and the worker is ready.
     fn follow(&mut self, run: Run, other: bool) {
-        if self.place == Place::Ready && (run == Run::Moved) != other {
-            self.place = Place::After;
+        if self.place == MigrationPhase::Ready && (run == Run::Moved) != other {
+            self.place = MigrationPhase::After;
         }
     }
 
-    /// Whether it has that chunk's result.
+    /// Returns whether it has that chunk's result.
     pub fn holds(&self, sequence: u8) -> bool {
         self.held >> sequence & 1 == 1
     }
 
-    /// Whether it has all results.
+    /// Returns whether it has all results.
     pub fn is_done(&self, config: &Config) -> bool {
         self.held.count_ones() == u32::from(config.chunks)
     }
 
-    /// Whether it may send that chunk: the one before it in its slot has ended, and it has the result of the
-    /// one before that. It knows which chunks have `ended` at once: to hear of it later is to have the frame
-    /// under way meanwhile. Windows span tensors. Values wait for the maximum that they are scaled by.
+    /// Returns whether the worker may send that chunk: the one before it in its slot has ended, and the
+    /// worker has the result of the one before that. It knows immediately which chunks have `ended`: a later
+    /// notice is the same as a frame in flight meanwhile. Windows span tensors. Values wait for their scale,
+    /// the maximum.
     fn may_send(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
         let window = match mutant {
             Some(Mutant::WindowTooLong) => config.window + 1,
@@ -75,7 +76,7 @@ impl Worker {
             return false;
         }
         match mutant {
-            // One chunk that has ended, whichever, lets the window go on by one.
+            // Any single chunk that has ended advances the window by one.
             Some(Mutant::WindowAdvancesEarly) => sequence < window + ended.count_ones() as u8,
             _ => {
                 sequence.checked_sub(window).is_none_or(has_ended)
@@ -84,14 +85,14 @@ impl Worker {
         }
     }
 
-    /// Whether that chunk was sent and has no result yet.
+    /// Returns whether that chunk was sent and has no result yet.
     pub(crate) fn awaits(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
         let may_begin = self.bound || self.run.is_some() && mutant == Some(Mutant::UnboundSends);
         let sent = sequence < config.chunks && self.may_send(config, mutant, ended, sequence);
         self.failed.is_none() && may_begin && sent && !self.holds(sequence)
     }
 
-    /// The chunks that it sends, again and again, when those have `ended` in its run.
+    /// Returns the chunks that it sends, again and again, when those have `ended` in its run.
     pub fn outstanding(
         &self,
         config: &Config,
@@ -101,12 +102,12 @@ impl Worker {
         (0..config.chunks).filter(move |sequence| self.awaits(config, mutant, ended, *sequence))
     }
 
-    /// Its own size of the tensor that a chunk is of.
+    /// Returns the own size of the tensor that a chunk is of.
     fn size(&self, config: &Config, sequence: u8) -> u8 {
         config.size(self.run.unwrap_or_default(), sequence, self.rank)
     }
 
-    /// The maximum that it scales a chunk of values by.
+    /// Returns the maximum that it scales a chunk of values by.
     fn scale(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> u8 {
         let tensor = config.tensor(sequence);
         let maximum = |tensor: u8| self.maxima[usize::from(tensor)];
@@ -118,14 +119,14 @@ impl Worker {
         }
     }
 
-    /// The maximum by which it reads a chunk's sums.
+    /// Returns the maximum by which it reads a chunk's sums.
     pub(crate) fn reads_by(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> u8 {
         let (scale, own) = (self.scale(config, mutant, sequence), self.size(config, sequence));
         let reads_own = mutant == Some(Mutant::OthersNotFinite) && scale == NOT_FINITE && own != NOT_FINITE;
         if reads_own { own } else { scale }
     }
 
-    /// What it sends for a chunk.
+    /// Returns the numbers that the worker sends for a chunk.
     fn numbers(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> (Exponent, Sum) {
         let scale = self.scale(config, mutant, sequence);
         let generation = match (self.run.unwrap_or_default(), self.generation) {
@@ -141,8 +142,8 @@ impl Worker {
         }
     }
 
-    /// The frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is set for
-    /// the chunk, or if it holds floats.
+    /// Returns the frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is
+    /// set for the chunk, or if it holds floats.
     pub fn gradient(
         &self,
         config: &Config,
@@ -164,14 +165,14 @@ impl Worker {
             exponent,
             resend,
             bypass: bypass || exponent == Exponent::Floats && mutant != Some(Mutant::FloatsInSlots),
-            // The tensor after a shorter one is longer than what of it is sent here.
+            // The tensor after a shorter one is longer than the part of it that is sent here.
             last: config.is_last(self.rank, sequence),
             overflow: false,
             sum,
         }
     }
 
-    /// A result comes in; whether it ends a chunk, and which.
+    /// Handles a result. Returns the chunk that it ends, if any.
     pub fn result(
         &mut self,
         config: &Config,
@@ -201,9 +202,9 @@ impl Worker {
         awaited.then_some(chunk)
     }
 
-    /// The server speaks to some generation of this worker, in some run; whether it is to be listened to. A
-    /// server of another run than is known was restarted.
-    pub fn is_spoken_to(&mut self, mutant: Option<Mutant>, to: Talk) -> bool {
+    /// Returns whether the worker accepts a message of the server to some generation, in some run. A server
+    /// of another run than the known one was restarted.
+    pub fn accepts(&mut self, mutant: Option<Mutant>, to: Talk) -> bool {
         if self.generation != to.generation && mutant != Some(Mutant::AnyHost) {
             return false;
         }

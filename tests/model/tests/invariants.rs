@@ -52,20 +52,20 @@ fn networks() -> Vec<(&'static str, Config)> {
             "scaled values, three workers, two tensors, two slots",
             Config { scaled: 2, chunks: 4, window: 2, ..three },
         ),
-        ("scaled values, who asked again", Config { scaled: 1, waves: true, chunks: 2, ..two }),
+        ("scaled values, repeats", Config { scaled: 1, waves: true, chunks: 2, ..two }),
         ("values that are not finite", Config { scaled: 2, chunks: 4, not_finite: true, ..two }),
         (
             "values that are not finite, three workers, two slots",
             Config { scaled: 1, window: 2, not_finite: true, ..three },
         ),
         ("scaled values, a previous plan version", Config { scaled: 1, old_plan_version: true, ..two }),
-        ("who asked again", Config { waves: true, chunks: 2, ..two }),
-        ("who asked again, two switches", Config { waves: true, switches: 2, chunks: 1, ..two }),
-        ("who asked again, three workers", Config { waves: true, chunks: 1, ..three }),
-        ("a host is gone", Config { crash: true, ..two }),
-        ("a host is gone, three workers, two chunks", Config { crash: true, chunks: 2, ..three }),
-        ("a host is gone, two slots", Config { crash: true, window: 2, ..two }),
-        ("a host is gone, scaled values", Config { crash: true, scaled: 1, window: 2, ..two }),
+        ("repeats", Config { waves: true, chunks: 2, ..two }),
+        ("repeats, two switches", Config { waves: true, switches: 2, chunks: 1, ..two }),
+        ("repeats, three workers", Config { waves: true, chunks: 1, ..three }),
+        ("a host fails", Config { crash: true, ..two }),
+        ("a host fails, three workers, two chunks", Config { crash: true, chunks: 2, ..three }),
+        ("a host fails, two slots", Config { crash: true, window: 2, ..two }),
+        ("a host fails, scaled values", Config { crash: true, scaled: 1, window: 2, ..two }),
         ("hosts move, switches restart", Config { moves: true, chunks: 1, ..two }),
         ("hosts move, three workers", Config { moves: true, chunks: 1, restart: false, ..three }),
         ("hosts move, two switches", Config { moves: true, chunks: 1, ..row }),
@@ -73,7 +73,7 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("hosts move, led by the server, one chunk", Config { moves: true, led: true, chunks: 1, ..two }),
         ("hosts move back and forth", Config { moves: true, undo: true, chunks: 1, ..two }),
         (
-            "hosts move, and one is gone",
+            "hosts migrate, and one fails",
             Config { moves: true, crash: true, chunks: 1, restart: false, ..two },
         ),
         ("hosts move, scaled values", Config { moves: true, scaled: 1, chunks: 2, restart: false, ..two }),
@@ -93,7 +93,7 @@ fn large() -> Vec<(&'static str, Config)> {
         ("two workers, two chunks more than slots", Config { window: 2, chunks: 4, ..two }),
         ("three workers, two slots", Config { window: 2, chunks: 3, restart: false, ..three }),
         ("two switches", Config { restart: true, ..row }),
-        ("a host is gone, three workers", Config { crash: true, ..three }),
+        ("a host fails, three workers", Config { crash: true, ..three }),
         ("hosts move", Config { moves: true, chunks: 2, restart: false, ..two }),
         ("hosts move, two slots", Config { moves: true, window: 2, chunks: 2, restart: false, ..two }),
         (
@@ -103,7 +103,7 @@ fn large() -> Vec<(&'static str, Config)> {
     ]
 }
 
-/// Those in which sums go on.
+/// Returns those in which sums go on.
 fn of_onward() -> Vec<(&'static str, Config)> {
     let two = Config { restart: true, ..Config::default() };
     let three = Config { workers: 3, ..two };
@@ -128,9 +128,9 @@ fn of_onward() -> Vec<(&'static str, Config)> {
             "sums go on, values that are not finite",
             Config { onward: true, scaled: 1, window: 2, not_finite: true, ..two },
         ),
-        ("sums go on, who asked again", Config { onward: true, waves: true, chunks: 1, ..two }),
+        ("larger job, repeats", Config { onward: true, waves: true, chunks: 1, ..two }),
         (
-            "sums go on, somebody is gone here or elsewhere",
+            "larger job, a host fails here or elsewhere",
             Config { onward: true, crash: true, chunks: 2, window: 2, ..two },
         ),
         ("sums go on, hosts move", Config { onward: true, moves: true, chunks: 1, ..two }),

@@ -1,6 +1,6 @@
-//! The states that the model leaves out are those it says it does: random walks that take every step by
-//! itself, with frames that are sent one by one, lost and doubled, never bring the hosts and switches where
-//! the exploration has not been.
+//! The states that the model leaves out are those it documents: random walks that take every step separately,
+//! with frames sent one by one, lost and duplicated, never bring the hosts and switches into a state that the
+//! exploration has not reached.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test prints what it found, and may panic")]
 
@@ -11,15 +11,15 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use stateright::Model;
 
-type Everybody = ([Worker; 3], [Slots; 2], Server, Vec<Onward>);
+type AllNodes = ([Worker; 3], [Slots; 2], Server, Vec<Onward>);
 
-fn everybody(state: &State) -> Everybody {
+fn all_workers(state: &State) -> AllNodes {
     let mut state = state.clone();
     state.forget_askers();
     (state.workers, state.switches, state.server, state.onward)
 }
 
-fn explored(system: &System) -> HashSet<Everybody> {
+fn explored(system: &System) -> HashSet<AllNodes> {
     let mut pending = system.init_states();
     let mut states: HashSet<State> = pending.iter().cloned().collect();
     while let Some(state) = pending.pop() {
@@ -29,7 +29,7 @@ fn explored(system: &System) -> HashSet<Everybody> {
             }
         }
     }
-    states.iter().map(everybody).collect()
+    states.iter().map(all_workers).collect()
 }
 
 /// Frames, each at every node it arrives at.
@@ -37,12 +37,12 @@ fn all_nodes(system: &System, frames: &[(Node, Frame)]) -> Vec<(Node, Frame)> {
     frames.iter().flat_map(|(to, frame)| system.nodes(*to).map(|node| (node, *frame))).collect()
 }
 
-/// A walk of so many steps; the different states of hosts and switches that it comes to.
-fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Everybody> {
+/// Walks `steps` steps. Returns the different states of hosts and switches on the walk.
+fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<AllNodes> {
     let config = system.config;
     let mut state = State::new(&config);
     let mut under_way: Vec<(Node, Frame)> = Vec::new();
-    let mut seen = HashSet::from([everybody(&state)]);
+    let mut seen = HashSet::from([all_workers(&state)]);
     under_way.extend(all_nodes(system, &system.before()));
     for _ in 0..steps {
         if config.reborn && state.reborn.is_none() && random.random_ratio(1, 100) {
@@ -59,7 +59,7 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
             }
         } else if config.onward && random.random_ratio(1, 10) {
             let Some(sequence) = system.out(&state).choose(random) else { continue };
-            let results = system.come_back(&mut state, sequence);
+            let results = system.receive_onward(&mut state, sequence);
             under_way.extend(all_nodes(system, &results));
         } else if random.random_ratio(1, 3) || under_way.is_empty() {
             let rank = random.random_range(0..config.workers);
@@ -83,7 +83,7 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
             arrival.apply(&mut state);
             under_way.extend(all_nodes(system, &arrival.outgoing));
         }
-        seen.insert(everybody(&state));
+        seen.insert(all_workers(&state));
     }
     seen
 }
@@ -100,7 +100,7 @@ fn four_hundred_walks_stay_where_the_exploration_has_been() {
     stay_where_the_exploration_has_been(networks().into_iter().map(|(_, config)| config), 400);
 }
 
-/// Whether a network has more than a hundred thousand states; by default those are left out.
+/// Returns whether a network has more than a hundred thousand states; by default those are left out.
 fn networks() -> Vec<(bool, Config)> {
     let two = Config { chunks: 2, restart: true, ..Config::default() };
     let three = Config { workers: 3, ..two };

@@ -7,7 +7,7 @@ use inart_model::rendezvous::{Config, Invariant, Mutant, explore};
 const TWO: Config = Config { workers: 2, tensors: 3, margin: 1, death: false };
 
 #[test]
-fn runs_end_at_a_boundary_and_nobody_waits_for_ever() {
+fn views_end_at_a_stop_point_and_no_worker_waits_forever() {
     for config in [
         TWO,
         Config { death: true, ..TWO },

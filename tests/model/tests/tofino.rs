@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use inart_model::{Config, Marks, explore};
 use inart_p4::Outcome;
 
-/// With marks that differ, that are all the same, and that are also those of a slot that nobody used.
+/// Networks with marks that differ, that are all equal, and that equal that of an unused slot.
 fn networks() -> Vec<(&'static str, Config)> {
     let apart = Config { tofino: Some(Marks::Apart), restart: true, ..Config::default() };
     let alike = Config { tofino: Some(Marks::Alike), ..apart };
@@ -33,18 +33,18 @@ fn networks() -> Vec<(&'static str, Config)> {
             Config { old_plan_version: true, chunks: 1, ..row(alike) },
         ),
         ("a run before", Config { rerun: true, chunks: 2, ..apart }),
-        ("a run before of the same mark", Config { rerun: true, chunks: 2, ..alike }),
+        ("an earlier run of the same mark", Config { rerun: true, chunks: 2, ..alike }),
         ("a host is restarted", Config { reborn: true, chunks: 1, ..alike }),
         ("a shorter gradient, two switches", Config { shorter: true, ..row(alike) }),
         ("saturation", Config { saturation: true, chunks: 2, ..three(apart) }),
         ("saturation, two switches", Config { saturation: true, ..row(apart) }),
         ("scaled values", Config { scaled: 1, ..three(alike) }),
-        ("who asked again", Config { waves: true, chunks: 1, ..apart }),
-        ("who asked again, two switches", Config { waves: true, chunks: 1, switches: 2, ..apart }),
-        ("who asked again, three workers", Config { waves: true, chunks: 1, restart: false, ..three(alike) }),
-        ("a host is gone", Config { crash: true, ..alike }),
-        ("hosts move", Config { moves: true, chunks: 1, ..alike }),
-        ("sums go on", Config { onward: true, chunks: 2, ..alike }),
+        ("repeats", Config { waves: true, chunks: 1, ..apart }),
+        ("repeats, two switches", Config { waves: true, chunks: 1, switches: 2, ..apart }),
+        ("repeats, three workers", Config { waves: true, chunks: 1, restart: false, ..three(alike) }),
+        ("a host fails", Config { crash: true, ..alike }),
+        ("hosts migrate", Config { moves: true, chunks: 1, ..alike }),
+        ("larger job", Config { onward: true, chunks: 2, ..alike }),
         ("halves", halves(apart)),
         (
             "halves, a previous plan version of the same mark",
@@ -52,7 +52,7 @@ fn networks() -> Vec<(&'static str, Config)> {
         ),
         ("halves, restarts", Config { restart: true, ..halves(apart) }),
         ("halves, two switches, saturation", Config { saturation: true, chunks: 1, ..halves(row(alike)) }),
-        ("halves, who asked again", Config { halves: true, waves: true, chunks: 1, ..apart }),
+        ("halves, repeats", Config { halves: true, waves: true, chunks: 1, ..apart }),
         ("all", Config { old_plan_version: true, scaled: 1, saturation: true, crash: true, ..alike }),
     ]
 }

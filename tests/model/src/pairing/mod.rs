@@ -1,17 +1,17 @@
 //! Pairing of tensors as a model: a parameter server compares the transcripts of workers whose programs may
 //! skip tensors of one length (docs/protocol.md, "Other tensors").
 //!
-//! **What is in it.** Programs start tensors step by step, and may skip steps. A tensor is complete at a
-//! worker once all workers have started as many. A keep-alive with the transcript of any earlier moment
-//! arrives at any later moment, any number of times, or never. The server compares the marks of two
-//! transcripts, collects the marks of the number that differs, and ends the job. Workers
-//! hear the end at any later moment.
+//! **Contents.** Programs start tensors step by step, and may skip steps. A tensor is complete at a
+//! worker once all workers have started the same number. A keep-alive with the transcript of any earlier
+//! moment arrives at any later moment, any number of times, or never. The server compares the marks of two
+//! transcripts, collects the marks of the number that differs, and ends the job. Workers learn of the end at
+//! any later moment.
 //!
-//! **What is not.** Hashes: marks are equal only if the tensors are. Numbers of marks are smaller: the last
-//! [`LAST`] tensors, and the last one whose number is a multiple of [`POWER`]. Time: a peer timeout comes
+//! **Omissions.** Hashes: marks are equal only if the tensors are. Numbers of marks are smaller: the last
+//! [`LAST`] tensors, and the last one whose number is a multiple of [`POWER`]. Time: a peer timeout expires
 //! when nothing else can happen.
 //!
-//! **Found** is decided for each reachable state by itself: no program skips from then on, and the newest
+//! **Found** is decided for each reachable state separately: no program skips from then on, and the newest
 //! keep-alives arrive.
 
 mod invariant;
@@ -53,7 +53,7 @@ impl Model for System {
     }
 }
 
-/// Explores all reachable states; returns their number, and each broken invariant with the way there.
+/// Explores all reachable states. Returns their number, and each broken invariant with the steps to it.
 pub fn explore(config: Config, mutant: Option<Mutant>) -> (usize, Vec<(Invariant, Vec<Action>)>) {
     let checker = System { config, mutant }.checker().finish_when(HasDiscoveries::All).spawn_bfs().join();
     let mut found = checker.discoveries();

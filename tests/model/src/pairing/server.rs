@@ -7,11 +7,11 @@ use super::state::{State, System};
 
 /// Last tensors that each have a mark: at least as many as workers can be apart while one of them waits.
 pub const LAST: usize = 3;
-/// One more mark is of the last tensor whose number is a multiple.
+/// Interval of an additional mark: the last tensor whose number is a multiple has one.
 pub const POWER: usize = 4;
 
 impl System {
-    /// The numbers of the tensors that have marks, after so many tensors.
+    /// Returns the numbers of the tensors that have marks, after `started` tensors.
     fn numbers(&self, started: usize) -> Vec<usize> {
         let last = if self.has(Mutant::NewestOnly) { 1 } else { LAST };
         let powers = (!self.has(Mutant::NewestOnly)).then_some(started / POWER * POWER);
@@ -21,14 +21,15 @@ impl System {
         numbers
     }
 
-    /// The mark of a worker's tensor: equal for equal steps up to it.
+    /// Returns the mark of a worker's tensor: equal for equal steps up to it.
     fn mark(&self, state: &State, worker: usize, number: usize) -> u64 {
         let from = if self.has(Mutant::ForgetsHistory) { number - 1 } else { 0 };
         let steps = &state.workers[worker].history[from..number];
         steps.iter().fold(0, |mark, step| mark * 16 + u64::from(*step) + 1)
     }
 
-    /// The numbers of which the server has a mark from both workers, with whether the marks are equal.
+    /// Returns the numbers of which the server has a mark from both workers, with whether the marks are
+    /// equal.
     fn compared(&self, state: &State, one: usize, other: usize) -> Vec<(usize, bool)> {
         let [started, others_started] = [one, other].map(|worker| state.received[worker]);
         let mark = |worker, number| self.mark(state, worker, number);
@@ -40,7 +41,7 @@ impl System {
         both.map(|number| (number, mark(one, number) == mark(other, number))).collect()
     }
 
-    /// Takes in a transcript of a worker after so many tensors.
+    /// Handles a transcript of a worker after `started` tensors.
     pub(super) fn receive(&self, state: &mut State, worker: usize, started: usize) {
         state.received[worker] = started;
         if state.ended.is_some() || self.has(Mutant::NeverCompares) {

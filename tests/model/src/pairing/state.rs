@@ -1,4 +1,4 @@
-//! States, what may happen, and what must hold.
+//! States, possible steps, and invariants.
 
 use super::mutant::Mutant;
 
@@ -15,12 +15,12 @@ pub struct Config {
     pub skips: usize,
 }
 
-/// A job whose server compares transcripts, maybe with a mistake.
+/// A job whose server compares transcripts, optionally with a mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct System {
-    /// What to explore.
+    /// Limits of the exploration.
     pub config: Config,
-    /// What is wrong with it.
+    /// Mistake to make.
     pub mutant: Option<Mutant>,
 }
 
@@ -44,7 +44,7 @@ pub struct State {
     pub workers: Vec<Worker>,
     /// By rank: how many tensors the transcript had that the server received last; 0 before the first.
     pub received: Vec<usize>,
-    /// The first number whose marks differed.
+    /// First number whose marks differed.
     pub difference: Option<usize>,
     /// By rank: the mark of that number, as far as the server knows.
     pub marks: Vec<Option<u64>>,
@@ -61,9 +61,9 @@ pub enum Action {
     Skip(usize),
     /// The worker's oldest tensor is complete.
     Complete(usize),
-    /// A keep-alive that the worker sent after so many tensors arrives.
+    /// Arrival of a keep-alive that the worker sent after this number of tensors.
     Arrive(usize, usize),
-    /// The worker hears that the job has ended.
+    /// End of the job received by the worker.
     Hear(usize),
 }
 
@@ -78,7 +78,7 @@ impl State {
         }
     }
 
-    /// Whether two workers started different tensors in the same place.
+    /// Returns whether two workers started different tensors in the same place.
     fn is_mixed(&self) -> bool {
         let differs = |one: &Worker, other: &Worker| {
             one.history.iter().zip(&other.history).any(|(own, other)| own != other)
@@ -147,7 +147,7 @@ impl System {
         }
     }
 
-    /// Whether the end names the only worker that skipped, in a job of three or more.
+    /// Returns whether the end names the only worker that skipped, in a job of three or more.
     pub(super) fn is_named(&self, state: &State) -> bool {
         let skipped = |rank: &usize| State::skipped(&state.workers[*rank]) > 0;
         let skipping: Vec<_> = (0..state.workers.len()).filter(skipped).collect();
@@ -157,7 +157,7 @@ impl System {
         }
     }
 
-    /// Whether the job ends from that state on if two workers started different tensors in one place.
+    /// Returns whether the job ends from that state on if two workers started different tensors in one place.
     pub(super) fn is_found(&self, state: &State) -> bool {
         if !state.is_mixed() || state.ended.is_some() {
             return true;

@@ -1,15 +1,15 @@
-//! Whether every living host comes to be in the next view, from any state on.
+//! Liveness: from any state, every living host reaches the next view.
 
-use super::state::{Phase, State, Where};
+use super::state::{Phase, State, WorkerPhase};
 use super::steps::{Action, System};
 
 /// More steps than any view to the end takes.
 const MOST_STEPS: usize = 2000;
 
-/// Whether, from that state on, with nobody who dies and everything heard, all come to be in the next view.
-/// If there is no reason for another view, that is so.
+/// Returns whether all hosts reach the next view from that state if no host fails and all messages arrive.
+/// Also true if no further view is needed.
 pub(super) fn ends(system: &System, from: &State) -> bool {
-    if !from.joiner.0 && !from.has_died {
+    if !from.joiner.0 && !from.has_failed {
         return true;
     }
     let mut state = from.clone();
@@ -18,8 +18,8 @@ pub(super) fn ends(system: &System, from: &State) -> bool {
             return true;
         }
         let actions = system.possible(&state, false);
-        // In turns: none that stays possible is left out for ever. Those who hold are let go on only where
-        // nothing else is possible, as after a time.
+        // In turns, so that no step that stays possible is left out forever. Workers that hold are released
+        // only where no other step is possible, as after a timeout.
         let (last, sooner): (Vec<_>, Vec<_>) =
             actions.into_iter().partition(|action| matches!(action, Action::Relent));
         let choices = if sooner.is_empty() { last } else { sooner };
@@ -30,8 +30,8 @@ pub(super) fn ends(system: &System, from: &State) -> bool {
 }
 
 fn is_over(state: &State) -> bool {
-    let all_next = state.members().all(|worker| worker.at == Where::Next);
+    let all_next = state.members().all(|worker| worker.at == WorkerPhase::Next);
     state.phase == Phase::Formed && all_next && state.joiner.0 == state.joiner.1
-        // Nobody of the view is left, and nobody else has asked.
+        // No member of the view remains, and no other host has asked.
         || state.members().next().is_none() && !state.joiner.0
 }

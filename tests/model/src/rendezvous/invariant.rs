@@ -1,15 +1,15 @@
-//! What is to hold.
+//! Invariants.
 
-/// What always holds.
+/// An invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
-    /// All who leave at a stop point leave before the same tensor, and nobody has started it.
+    /// All workers that leave at a stop point leave before the same tensor, and none has started it.
     StopPoint,
-    /// A view begins when nobody who lives is in the one before.
+    /// A view starts when no living worker is in the previous view.
     Apart,
-    /// If nobody has died, all workers that were in the view before have completed the same tensors.
+    /// If no worker has failed, all workers of the previous view have completed the same tensors.
     Nothing,
-    /// Every living host comes to be in the next view.
+    /// Every living host reaches the next view.
     Ends,
 }
 
@@ -20,10 +20,10 @@ impl Invariant {
     /// In words.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::StopPoint => "Boundary: all leave before the same tensor, which nobody has started",
-            Self::Apart => "Apart: a view begins when nobody who lives is in the one before",
-            Self::Nothing => "Nothing lost: without a death, all have completed the same tensors",
-            Self::Ends => "Ends: every living host comes to be in the next view",
+            Self::StopPoint => "Stop point: all leave before the same tensor, which no worker has started",
+            Self::Apart => "Apart: a view starts when no living worker is in the one before",
+            Self::Nothing => "Nothing lost: without a failure, all have completed the same tensors",
+            Self::Ends => "Ends: every living host reaches the next view",
         }
     }
 }

@@ -1,18 +1,17 @@
-//! The rendezvous of an elastic job as a model: how a view's workers agree on the stop point before which it
-//! ends, how they come back, and when the next view begins (docs/protocol/elastic.md).
+//! The rendezvous of an elastic job as a model: how a view's workers agree on its stop point, how they
+//! rejoin, and when the next view starts (docs/protocol/elastic.md).
 //!
-//! **What is in it.** The workers of a view start tensors one after the other; a tensor is complete at a
-//! worker once all members have started it. Somebody joins at any moment, and one worker may die at any
-//! moment. What the controller tells is heard at any later moment, and only the newest of it (as a stream
-//! that is watched); answers may be late, too. A worker in the middle of a tensor that cannot be completed
-//! notices that at any later moment, as by the peer timeout.
+//! **Contents.** The workers of a view start tensors one after the other; a tensor is complete at a worker
+//! once all members have started it. Another host joins at any moment, and one worker may fail at any moment.
+//! Messages of the controller arrive at any later moment, and only the newest of them (as a stream that is
+//! watched); answers may be late, too. A worker in a tensor that cannot be completed notices this at any
+//! later moment, as by the peer timeout.
 //!
-//! **What is not.** Servers, which are told to end when all workers are back. Hosts that hang: the real
-//! rendezvous gives them up by a clock. Frames: that a tensor is summed right is what the rest of this crate
-//! is about.
+//! **Omissions.** Servers, which the controller stops when all workers have rejoined. Hosts that hang: the
+//! real rendezvous times them out. Frames: the rest of this crate is about correct sums.
 //!
-//! **Ends** is decided for each reachable state by itself, as there: nobody dies from then on, everything
-//! that was said is heard, and every living host must come to be in the next view.
+//! **Ends** is decided for each reachable state separately, as there: no worker fails from then on, all sent
+//! messages arrive, and every living host must reach the next view.
 
 mod end;
 mod invariant;
@@ -22,21 +21,21 @@ mod steps;
 
 pub use invariant::Invariant;
 pub use mutant::Mutant;
-pub use state::{Ending, Limit, Phase, State, Where, Worker};
+pub use state::{Ending, Limit, Phase, State, Worker, WorkerPhase};
 pub use steps::{Action, Config, System};
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
-/// Whether an invariant holds there.
+/// Returns whether an invariant holds there.
 fn holds(invariant: Invariant, system: &System, state: &State) -> bool {
     match invariant {
-        Invariant::StopPoint => state.boundary_holds(),
+        Invariant::StopPoint => state.stop_point_holds(),
         Invariant::Apart => state.phase != Phase::Formed || !state.members().any(Worker::is_in_view),
         Invariant::Nothing => {
             let mut completed = state.members().map(|worker| worker.completed);
             let first = completed.next();
             state.phase != Phase::Formed
-                || state.has_died
+                || state.has_failed
                 || completed.all(|completed| Some(completed) == first)
         }
         Invariant::Ends => end::ends(system, state),
@@ -77,7 +76,7 @@ impl Model for System {
     }
 }
 
-/// What an exploration found: different states, and the invariants that are broken, with the way there.
+/// Result of an exploration: different states, and the broken invariants with the steps to them.
 pub fn explore(config: Config, mutant: Option<Mutant>) -> (usize, Vec<(Invariant, Vec<Action>)>) {
     let checker = System { config, mutant }.checker().finish_when(HasDiscoveries::All).spawn_bfs().join();
     let mut found = checker.discoveries();

@@ -2,26 +2,26 @@
 
 use super::invariant::Invariant;
 
-/// A mistake somebody could make.
+/// A possible mistake in an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// A worker says that it holds, and starts the tensor.
+    /// A worker answers that it holds, and starts the tensor.
     IgnoresStopPoint,
     /// A worker leaves where it holds, before all have agreed.
     LeavesEarly,
-    /// A worker that holds does not hear what it is told then, but for the end.
+    /// A worker that holds ignores later messages, except for the end.
     StaysHeld,
-    /// A worker that has started the tensor says that it holds.
+    /// A worker that has started the tensor answers that it holds.
     NeverRefuses,
     /// The controller asks for the same tensor again after a refusal.
     NoLaterTensor,
     /// The controller takes the first answer for all.
     AgreesWithOne,
-    /// The controller lets nobody go on who holds while somebody does not answer.
+    /// The controller does not release workers that hold while another worker does not answer.
     NoRelenting,
     /// The controller forms a view as soon as one worker is back.
     FormsEarly,
-    /// The controller waits for dead workers, too.
+    /// The controller also waits for failed workers.
     WaitsForTheDead,
 }
 

@@ -1,88 +1,88 @@
 //! The states of workers and controller.
 
-/// What the members of the view are told about its end.
+/// Message to the members of the view about its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ending {
-    /// Nothing.
+    /// No message.
     None,
-    /// To say how many tensors they have started.
+    /// Request for the number of started tensors.
     Prepare,
-    /// To hold before that tensor.
+    /// Request to hold before that tensor.
     Before(u8),
-    /// To leave there, as all do.
+    /// Request to leave there, as all do.
     Agreed(u8),
-    /// To leave at once.
+    /// Request to leave immediately.
     Now,
 }
 
-/// Which tensors a worker may start.
+/// Tensors that a worker may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Limit {
     /// All.
     None,
-    /// Those before that one.
+    /// Tensors before that one.
     Hold(u8),
-    /// The same, and it leaves there.
+    /// Tensors before that one, where the worker leaves.
     Leave(u8),
-    /// None: the view is over.
+    /// No tensor: the view has ended.
     Over,
 }
 
-/// Where a worker is.
+/// Phase of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Where {
+pub enum WorkerPhase {
     /// In the view.
     View,
-    /// It has left the view before that tensor, and waits for the next.
+    /// Outside the view, after leaving before that tensor, waiting for the next view.
     LeftBefore(u8),
-    /// It has left the view otherwise, and waits for the next.
+    /// Outside the view, after leaving elsewhere, waiting for the next view.
     Left,
     /// In the next view.
     Next,
-    /// Dead.
+    /// Failed.
     Dead,
 }
 
 /// A worker of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Worker {
-    /// Where it is.
-    pub at: Where,
+    /// Phase.
+    pub at: WorkerPhase,
     /// Tensors that it has started.
     pub started: u8,
-    /// Tensors whose sums it has.
+    /// Tensors with a received sum.
     pub completed: u8,
-    /// Which it may start.
+    /// Tensors that it may start.
     pub limit: Limit,
-    /// What it was told last.
-    pub heard: Ending,
-    /// What it has answered that the controller has not heard: to what, how many it has started, whether it
-    /// does so.
-    pub said: Option<(Ending, u8, bool)>,
+    /// Newest message received.
+    pub received: Ending,
+    /// Answer that the controller has not received: the message, the number of started tensors, and whether
+    /// the worker complies.
+    pub answer: Option<(Ending, u8, bool)>,
 }
 
 impl Worker {
-    /// Whether it lives and is in the view.
+    /// Returns whether the worker is alive and in the view.
     pub fn is_in_view(&self) -> bool {
-        self.at == Where::View
+        self.at == WorkerPhase::View
     }
 
-    /// Whether it is in the middle of a tensor.
+    /// Returns whether it is in the middle of a tensor.
     pub fn is_busy(&self) -> bool {
         self.started > self.completed
     }
 }
 
-/// What the controller is at.
+/// Phase of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     /// The view goes on.
     Running,
-    /// Its workers agree where it ends.
+    /// Ending view, whose workers agree on the stop point.
     Bounded,
-    /// It has ended, and its members come back.
+    /// Ended view, with members rejoining.
     Leaving,
-    /// The next view has begun.
+    /// Active next view.
     Formed,
 }
 
@@ -91,56 +91,57 @@ pub enum Phase {
 pub struct State {
     /// The members of the view.
     pub workers: Vec<Worker>,
-    /// Whether somebody else has asked for a view, and whether it has one.
+    /// Whether another host has asked for a view, and whether it has one.
     pub joiner: (bool, bool),
-    /// What the controller is at.
+    /// Phase of the controller.
     pub phase: Phase,
-    /// What it tells.
-    pub told: Ending,
-    /// By worker: what it has answered to that.
+    /// Newest message of the controller.
+    pub ending: Ending,
+    /// Answers to that message, by worker.
     pub answers: Vec<Option<(u8, bool)>>,
-    /// By worker: whether the controller knows that it is dead.
+    /// Whether the controller knows that a worker has failed, by worker.
     pub known_dead: Vec<bool>,
-    /// Whether somebody has died.
-    pub has_died: bool,
+    /// Whether a worker has failed.
+    pub has_failed: bool,
 }
 
 impl State {
-    /// A view that has just begun.
+    /// Creates a view that has just started.
     pub fn new(workers: usize) -> Self {
         let worker = Worker {
-            at: Where::View,
+            at: WorkerPhase::View,
             started: 0,
             completed: 0,
             limit: Limit::None,
-            heard: Ending::None,
-            said: None,
+            received: Ending::None,
+            answer: None,
         };
         Self {
             workers: vec![worker; workers],
             joiner: (false, false),
             phase: Phase::Running,
-            told: Ending::None,
+            ending: Ending::None,
             answers: vec![None; workers],
             known_dead: vec![false; workers],
-            has_died: false,
+            has_failed: false,
         }
     }
 
-    /// The members that live.
+    /// Returns the living members.
     pub fn members(&self) -> impl Iterator<Item = &Worker> {
-        self.workers.iter().filter(|worker| worker.at != Where::Dead)
+        self.workers.iter().filter(|worker| worker.at != WorkerPhase::Dead)
     }
 
-    /// How many tensors all members have started, dead ones too: those can be completed.
+    /// Returns the number of tensors that all members have started, failed ones too: those can be completed.
     pub fn started_by_all(&self) -> u8 {
         self.workers.iter().map(|worker| worker.started).min().unwrap_or(0)
     }
 
-    /// Whether all who have left at a stop point did so before the same tensor, and nobody has started it.
-    pub fn boundary_holds(&self) -> bool {
+    /// Returns whether all workers that left at a stop point did so before the same tensor, and none has
+    /// started it.
+    pub fn stop_point_holds(&self) -> bool {
         let mut left = self.workers.iter().filter_map(|worker| match worker.at {
-            Where::LeftBefore(tensor) => Some(tensor),
+            WorkerPhase::LeftBefore(tensor) => Some(tensor),
             _ => None,
         });
         let Some(tensor) = left.next() else { return true };

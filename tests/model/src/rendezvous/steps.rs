@@ -1,16 +1,16 @@
-//! What may happen, and what comes of it.
+//! Possible steps and their effects.
 
 use super::mutant::Mutant;
-use super::state::{Ending, Limit, Phase, State, Where, Worker};
+use super::state::{Ending, Limit, Phase, State, Worker, WorkerPhase};
 
 /// A view to explore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Its workers.
+    /// Workers.
     pub workers: usize,
     /// Tensors that a worker starts at most, unless a stop point is further off.
     pub tensors: u8,
-    /// How far off stop points are.
+    /// Distance of stop points.
     pub margin: u8,
     /// Whether a worker may die.
     pub death: bool,
@@ -19,26 +19,26 @@ pub struct Config {
 /// The rendezvous of one view, maybe with a mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct System {
-    /// What to explore.
+    /// Limits of the exploration.
     pub config: Config,
-    /// What is wrong with it.
+    /// Mistake to make.
     pub mutant: Option<Mutant>,
 }
 
 /// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Somebody else asks for a view.
+    /// Request of another host for a view.
     Join,
     /// A worker starts its next tensor.
     Start(usize),
     /// A worker's tensor is complete.
     Complete(usize),
-    /// A worker hears what is told, and answers.
+    /// Message received and answered by a worker.
     Hear(usize),
-    /// The controller hears its answer.
+    /// Worker's answer received by the controller.
     Answer(usize),
-    /// A worker leaves where it was told to.
+    /// Departure of a worker at its stop point.
     Leave(usize),
     /// A worker notices that its tensor will not be complete.
     Abort(usize),
@@ -46,9 +46,9 @@ pub enum Action {
     Die(usize),
     /// The controller notices that.
     Notice(usize),
-    /// The controller lets those who hold go on, since somebody does not answer.
+    /// Release of the workers that hold, since another does not answer.
     Relent,
-    /// The next view begins.
+    /// Start of the next view.
     Form,
 }
 
@@ -60,21 +60,21 @@ impl System {
         self.mutant == Some(mutant)
     }
 
-    /// What may happen; if not `freely`, nobody dies any more, and tensors are started whatever the limit of
-    /// the exploration.
+    /// Returns the possible steps; if not `freely`, no worker fails, and tensors are started beyond the limit
+    /// of the exploration.
     pub(super) fn possible(&self, state: &State, freely: bool) -> Vec<Action> {
         let mut actions = Vec::new();
-        // Who comes later is in the rendezvous of the next view.
+        // A later host is in the rendezvous of the next view.
         if !state.joiner.0 && freely && state.phase != Phase::Formed {
             actions.push(Action::Join);
         }
         for index in 0..state.workers.len() {
             self.of_worker(state, index, freely, &mut actions);
         }
-        let somebody_is_gone = state.known_dead.iter().any(|dead| *dead);
+        let has_failed_worker = state.known_dead.iter().any(|dead| *dead);
         if state.phase == Phase::Bounded
-            && matches!(state.told, Ending::Before(_))
-            && somebody_is_gone
+            && matches!(state.ending, Ending::Before(_))
+            && has_failed_worker
             && !self.has(Mutant::NoRelenting)
         {
             actions.push(Action::Relent);
@@ -87,10 +87,10 @@ impl System {
 
     fn of_worker(&self, state: &State, index: usize, freely: bool, actions: &mut Vec<Action>) {
         let worker = &state.workers[index];
-        if worker.at == Where::Dead && !state.known_dead[index] {
+        if worker.at == WorkerPhase::Dead && !state.known_dead[index] {
             actions.push(Action::Notice(index));
         }
-        if worker.said.is_some() {
+        if worker.answer.is_some() {
             actions.push(Action::Answer(index));
         }
         if !worker.is_in_view() {
@@ -112,7 +112,7 @@ impl System {
         if worker.is_busy() && state.started_by_all() > worker.completed {
             actions.push(Action::Complete(index));
         }
-        if worker.heard != state.told {
+        if worker.received != state.ending {
             actions.push(Action::Hear(index));
         }
         let leaves = match worker.limit {
@@ -130,17 +130,17 @@ impl System {
         if worker.is_busy() && state.workers.iter().any(is_stuck) {
             actions.push(Action::Abort(index));
         }
-        if freely && self.config.death && !state.has_died {
+        if freely && self.config.death && !state.has_failed {
             actions.push(Action::Die(index));
         }
     }
 
-    /// Whether all members of the view are back, or known to be dead.
+    /// Returns whether all members of the view have rejoined, or are known to have failed.
     fn is_gathered(&self, state: &State) -> bool {
         let is_back = |(index, worker): (usize, &Worker)| match worker.at {
-            Where::LeftBefore(_) | Where::Left => true,
-            Where::Dead => state.known_dead[index] && !self.has(Mutant::WaitsForTheDead),
-            Where::View | Where::Next => false,
+            WorkerPhase::LeftBefore(_) | WorkerPhase::Left => true,
+            WorkerPhase::Dead => state.known_dead[index] && !self.has(Mutant::WaitsForTheDead),
+            WorkerPhase::View | WorkerPhase::Next => false,
         };
         let mut back = state.workers.iter().enumerate().map(is_back);
         match self.has(Mutant::FormsEarly) {
@@ -156,54 +156,54 @@ impl System {
                 state.joiner.0 = true;
                 if state.phase == Phase::Running {
                     state.phase = Phase::Bounded;
-                    tell(state, Ending::Prepare);
+                    send(state, Ending::Prepare);
                 }
             }
             Action::Start(index) => state.workers[index].started += 1,
             Action::Complete(index) => state.workers[index].completed += 1,
-            Action::Hear(index) => self.hear(state, index),
+            Action::Hear(index) => self.receive(state, index),
             Action::Answer(index) => self.answered(state, index),
             Action::Leave(index) => {
                 let at = match state.workers[index].limit {
-                    Limit::Leave(tensor) | Limit::Hold(tensor) => Where::LeftBefore(tensor),
-                    Limit::None | Limit::Over => Where::Left,
+                    Limit::Leave(tensor) | Limit::Hold(tensor) => WorkerPhase::LeftBefore(tensor),
+                    Limit::None | Limit::Over => WorkerPhase::Left,
                 };
                 leave(state, index, at);
             }
-            Action::Abort(index) => leave(state, index, Where::Left),
+            Action::Abort(index) => leave(state, index, WorkerPhase::Left),
             Action::Die(index) => {
-                (state.workers[index].at, state.workers[index].said) = (Where::Dead, None);
-                state.has_died = true;
+                (state.workers[index].at, state.workers[index].answer) = (WorkerPhase::Dead, None);
+                state.has_failed = true;
             }
             Action::Notice(index) => {
                 state.known_dead[index] = true;
-                if state.workers.iter().all(|worker| worker.at == Where::Dead) {
+                if state.workers.iter().all(|worker| worker.at == WorkerPhase::Dead) {
                     state.phase = Phase::Leaving;
                 }
             }
-            Action::Relent => tell(state, Ending::Prepare),
+            Action::Relent => send(state, Ending::Prepare),
             Action::Form => {
                 state.phase = Phase::Formed;
                 for worker in state
                     .workers
                     .iter_mut()
-                    .filter(|worker| matches!(worker.at, Where::Left | Where::LeftBefore(_)))
+                    .filter(|worker| matches!(worker.at, WorkerPhase::Left | WorkerPhase::LeftBefore(_)))
                 {
-                    worker.at = Where::Next;
+                    worker.at = WorkerPhase::Next;
                 }
                 state.joiner.1 = state.joiner.0;
             }
         }
     }
 
-    /// As `ViewEnd::tell` of the hosts.
-    fn hear(&self, state: &mut State, index: usize) {
-        let told = state.told;
+    /// Delivers a message to a worker, as the hosts' `ViewEnd` does.
+    fn receive(&self, state: &mut State, index: usize) {
+        let ending = state.ending;
         let worker = &mut state.workers[index];
-        worker.heard = told;
+        worker.received = ending;
         let mut holds = true;
         let refuses = |tensor: u8| worker.started > tensor && !self.has(Mutant::NeverRefuses);
-        worker.limit = match (told, worker.limit) {
+        worker.limit = match (ending, worker.limit) {
             (_, Limit::Over) | (Ending::Now, _) => Limit::Over,
             (_, Limit::Leave(tensor)) => Limit::Leave(tensor),
             (_, Limit::Hold(tensor)) if self.has(Mutant::StaysHeld) => Limit::Hold(tensor),
@@ -215,13 +215,13 @@ impl System {
             (Ending::Before(tensor), _) => Limit::Hold(tensor),
             (Ending::Agreed(tensor), _) => Limit::Leave(tensor),
         };
-        worker.said = Some((told, worker.started, holds));
+        worker.answer = Some((ending, worker.started, holds));
     }
 
-    /// As `Membership::heard` of the controller.
+    /// Delivers a worker's answer, as the controller's `Membership` does.
     fn answered(&self, state: &mut State, index: usize) {
-        let Some((ending, started, holds)) = state.workers[index].said.take() else { return };
-        if state.phase != Phase::Bounded || ending != state.told {
+        let Some((ending, started, holds)) = state.workers[index].answer.take() else { return };
+        if state.phase != Phase::Bounded || ending != state.ending {
             return;
         }
         state.answers[index] = Some((started, holds));
@@ -229,32 +229,32 @@ impl System {
         let largest = answers.clone().map(|(started, _)| *started).max().unwrap_or(0);
         let is_refused = answers.any(|(_, holds)| !holds);
         let are_all = state.answers.iter().all(Option::is_some) || self.has(Mutant::AgreesWithOne);
-        match state.told {
-            Ending::Prepare if are_all => tell(state, Ending::Before(largest + self.config.margin)),
+        match state.ending {
+            Ending::Prepare if are_all => send(state, Ending::Before(largest + self.config.margin)),
             Ending::Before(_) if is_refused && self.has(Mutant::NoLaterTensor) => {}
             Ending::Before(tensor) if is_refused => {
-                tell(state, Ending::Before(largest.max(tensor) + self.config.margin));
+                send(state, Ending::Before(largest.max(tensor) + self.config.margin));
             }
-            Ending::Before(tensor) if are_all => tell(state, Ending::Agreed(tensor)),
+            Ending::Before(tensor) if are_all => send(state, Ending::Agreed(tensor)),
             _ => {}
         }
     }
 }
 
-/// All members are told that from now on.
-fn tell(state: &mut State, ending: Ending) {
-    state.told = ending;
+/// Sends all members that message from now on.
+fn send(state: &mut State, ending: Ending) {
+    state.ending = ending;
     state.answers.fill(None);
 }
 
 /// A worker leaves the view and joins again, as `Membership::join` of the controller.
-fn leave(state: &mut State, index: usize, at: Where) {
-    (state.workers[index].at, state.workers[index].said) = (at, None);
+fn leave(state: &mut State, index: usize, at: WorkerPhase) {
+    (state.workers[index].at, state.workers[index].answer) = (at, None);
     if state.phase == Phase::Formed {
         return;
     }
     state.phase = Phase::Leaving;
-    if at == Where::Left {
-        tell(state, Ending::Now);
+    if at == WorkerPhase::Left {
+        send(state, Ending::Now);
     }
 }

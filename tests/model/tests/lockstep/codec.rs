@@ -14,22 +14,22 @@ pub const OLD_PLAN_VERSION: u16 = 1;
 /// The one that hosts move to.
 pub const NEW_PLAN_VERSION: u16 = 3;
 pub const JOB: u16 = 7;
-/// The server's incarnation in a run.
+/// Returns the server's incarnation in a run.
 pub fn server_of(config: &Config, run: Run) -> Incarnation {
     Incarnation::new(match run {
         Run::Former => 99,
         Run::OldPlanVersion if config.tofino == Some(Marks::Alike) => {
             with_the_mark_of(PLAN_VERSION, 100, OLD_PLAN_VERSION)
         }
-        // That of a previous plan version may be any; let its plan version be all that tells it from now.
+        // Any previous plan version will do; here only the plan version distinguishes it from now.
         Run::OldPlanVersion | Run::First | Run::Moved => 100,
         Run::Second => 101,
     })
 }
 
-/// The incarnation under one plan version whose tag has the same mark (CRC-32) as that of another incarnation
-/// under another plan version. A CRC adds what comes last, the incarnation, to what it has of the bytes
-/// before.
+/// Returns the incarnation under one plan version whose tag has the same mark (CRC-32) as that of another
+/// incarnation under another plan version. A CRC combines the last bytes, the incarnation, with its state
+/// after the bytes before.
 fn with_the_mark_of(plan_version: u16, incarnation: u32, under: u16) -> u32 {
     let before = |plan_version: u16| {
         let tag = [plan_version, JOB, 0].map(u16::to_be_bytes);
@@ -51,7 +51,7 @@ fn run_of(config: &Config, plan_version: u16, incarnation: Incarnation) -> Run {
     }
 }
 
-/// The plan version of a run's frames.
+/// Returns the plan version of a run's frames.
 pub fn plan_version_of(run: Run) -> u16 {
     match run {
         Run::OldPlanVersion => OLD_PLAN_VERSION,
@@ -60,7 +60,7 @@ pub fn plan_version_of(run: Run) -> u16 {
     }
 }
 
-/// A worker's incarnation.
+/// Returns a worker's incarnation.
 pub fn host(worker: u8, generation: Generation) -> Incarnation {
     let first = match generation {
         Generation::Former => 50,
@@ -78,7 +78,7 @@ fn generation_of(worker: u8, incarnation: Incarnation) -> Generation {
         .expect("it is one of the worker's generations")
 }
 
-/// What is compared of a frame.
+/// Compared fields of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Seen {
     Contribution {
@@ -92,7 +92,7 @@ pub enum Seen {
         bypass: bool,
         last: bool,
         overflow: bool,
-        /// Those of a half of the frame, if two passes sum it: both halves are alike.
+        /// Numbers of a half of the frame, if two passes sum it: both halves are equal.
         numbers: Vec<i32>,
     },
     Result {
@@ -119,16 +119,15 @@ pub enum Seen {
         to: Talk,
         bound: bool,
     },
-    /// A worker has given up and says so, which changes nothing at a server that has said it, or is in
-    /// another run.
+    /// Abort message of a worker, which changes nothing at a server that has aborted, or is in another run.
     GivesUp,
 }
 
-/// A job, with what its frames look like.
+/// A job, with the encoding of its frames.
 pub struct Codec {
     pub config: Config,
     pub assignment: Assignment,
-    /// What hosts that move are told.
+    /// Assignment for hosts that migrate.
     pub moved: Assignment,
 }
 
@@ -187,7 +186,7 @@ impl Codec {
         bytes
     }
 
-    /// The bytes of a gradient or partial. `also` are flags that no rule reads.
+    /// Returns the bytes of a gradient or partial. `also` are flags that no rule reads.
     pub fn contribution(&self, frame: &Contribution, also: Flags) -> Vec<u8> {
         let header = HeaderRepr {
             kind: if frame.partial { Kind::Partial } else { Kind::Gradient },
@@ -214,7 +213,7 @@ impl Codec {
         Flags::NONE.with_if(Flags::LAST, self.config.is_last(0, sequence))
     }
 
-    /// The bytes of a frame from the server to a worker.
+    /// Returns the bytes of a frame from the server to a worker.
     pub fn to_worker(&self, worker: u8, frame: &Frame) -> Vec<u8> {
         let source = self.assignment.shards[0].mac;
         match *frame {
@@ -251,7 +250,7 @@ impl Codec {
         }
     }
 
-    /// The bytes of a message of the server to a worker.
+    /// Returns the bytes of a message of the server to a worker.
     fn say(&self, worker: u8, to: Talk, header: HeaderRepr, message: ControlMessage) -> Vec<u8> {
         let words = message.words(host(worker, to.generation));
         let header = HeaderRepr {
@@ -265,8 +264,8 @@ impl Codec {
         self.write(destination, self.assignment.shards[0].mac, header, &words)
     }
 
-    /// The bytes of a worker's keep-alive. It does not tell how long the gradient is, since that would end
-    /// the runs where one is shorter.
+    /// Returns the bytes of a worker's keep-alive. It omits the gradient's length, which would end the runs
+    /// with a shorter one.
     pub fn keepalive(&self, worker: u8, generation: Generation, run: Option<Run>) -> Vec<u8> {
         let message = ControlMessage::KeepAlive {
             oldest: 0.into(),
@@ -284,8 +283,9 @@ impl Codec {
         self.write(self.assignment.shards[0].mac, source, header, &words)
     }
 
-    /// The bytes of a result that no worker waits for, which tells that `ended` has ended in that run.
-    pub fn tells_ended(&self, run: Run, ended: u8) -> Vec<u8> {
+    /// Returns the bytes of a result that no worker waits for, which reports that `ended` has ended in that
+    /// run.
+    pub fn reporting_ended(&self, run: Run, ended: u8) -> Vec<u8> {
         let sequence = self.config.chunks;
         let feedback = Feedback { ended: Some(u32::from(ended).into()), lacking: None };
         let contributors =
@@ -296,11 +296,10 @@ impl Codec {
         self.write(MacAddr::results_of(JOB.into()), source, header, &vec![0; header.length.into()])
     }
 
-    /// A real frame, and where it goes if it is the server's.
+    /// Returns a real frame, and where it goes if it is the server's.
     pub fn read(&self, bytes: &[u8]) -> (Node, Seen) {
-        let frame = inart_wire::Frame::new_checked(bytes).expect("what is sent is a frame");
-        let FrameRepr { destination, header, .. } =
-            FrameRepr::parse(&frame).expect("what is sent makes sense");
+        let frame = inart_wire::Frame::new_checked(bytes).expect("a sent frame parses");
+        let FrameRepr { destination, header, .. } = FrameRepr::parse(&frame).expect("a sent frame is valid");
         assert_eq!((header.job, header.shard), (JOB.into(), 0.into()));
         let (sequence, worker) = (header.sequence.get() as u8, header.worker.get() as u8);
         let words: Vec<i32> = frame.values().collect();
@@ -362,13 +361,13 @@ impl Codec {
                 AbortReason::WorkerRestarted | AbortReason::OtherNumbers => {
                     Seen::Abort { to: to(), culprit: Peer::Worker(culprit.get() as u8) }
                 }
-                _ => panic!("nobody gives up because of {reason:?} in these runs"),
+                _ => panic!("no host aborts because of {reason:?} in these runs"),
             },
             ControlMessage::Unknown(code) => panic!("a message of code {code}"),
         }
     }
 
-    /// A frame of the model, to compare with one that was read.
+    /// Returns a frame of the model, to compare with one that was read.
     pub fn seen(&self, frame: &Frame) -> Seen {
         match *frame {
             Frame::Contribution(frame) => Seen::Contribution {
@@ -401,7 +400,7 @@ pub fn rank(worker: u8) -> Rank {
     Rank::try_from(u16::from(worker)).unwrap()
 }
 
-/// Its bitmap index.
+/// Returns the bitmap index.
 fn bitmap_index(worker: u8) -> BitmapIndex {
     rank(worker).bitmap_index()
 }

@@ -20,7 +20,7 @@ fn of_two_passes() -> impl Iterator<Item = Config> {
 /// A frame that has passed once, in the model and in the switch.
 type Halfway = (Frame, Vec<u8>);
 
-/// Something happens at both switches; what it was.
+/// Applies an event at both switches. Returns its name.
 fn step(
     codec: &Codec,
     (system, state): (&System, &mut State),

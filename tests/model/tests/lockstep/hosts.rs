@@ -11,7 +11,7 @@ use inart_wire::ValuesPerFrame;
 
 use super::codec::{Codec, Seen, host, rank, server_of};
 
-/// Nobody gives up.
+/// No host times out.
 const PEER_TIMEOUT: Duration = Duration::from_secs(1 << 30);
 /// Longer than any timeout.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -24,13 +24,13 @@ pub struct Host<M> {
     tensors: Vec<TensorId>,
 }
 
-/// A server, whose sums go on or do not.
+/// A server, with or without a larger job.
 pub enum RealServer {
     Lockstep(Host<ServerShard>),
     Onward(Host<ServerShard<Onward>>),
 }
 
-/// The same for both.
+/// Applies an expression to both kinds.
 macro_rules! of_both {
     ($server:expr, $host:ident => $what:expr) => {
         match $server {
@@ -41,7 +41,7 @@ macro_rules! of_both {
 }
 
 impl RealServer {
-    /// The server in the run that its generation names.
+    /// Returns the server in the run that its generation names.
     pub fn new(codec: &Codec, run: Run) -> Self {
         match codec.config.onward {
             true => Self::Onward(server(codec, run, Onward::new(codec.config.workers.into()))),
@@ -57,19 +57,20 @@ impl RealServer {
         of_both!(self, host => host.send(codec))
     }
 
-    pub fn reroute(&mut self, told: &Assignment) {
-        of_both!(self, host => host.state_machine.reroute(told.clone())).expect("it may move there");
+    pub fn reroute(&mut self, assignment: &Assignment) {
+        of_both!(self, host => host.state_machine.reroute(assignment.clone()))
+            .expect("the server may migrate");
     }
 
-    pub fn lead(&mut self, told: &Assignment) {
-        of_both!(self, host => host.state_machine.lead(told.clone())).expect("it may move there");
+    pub fn lead(&mut self, assignment: &Assignment) {
+        of_both!(self, host => host.state_machine.lead(assignment.clone())).expect("the server may migrate");
     }
 
     pub fn close_old_plan_version(&mut self) {
         of_both!(self, host => host.state_machine.close_old_plan_version());
     }
 
-    /// The next sum that goes on.
+    /// Returns the next sum that goes on.
     pub fn next_sum(&mut self) -> Option<OwnSum> {
         match self {
             Self::Lockstep(_) => None,
@@ -77,7 +78,7 @@ impl RealServer {
         }
     }
 
-    /// The sum of all is back; whether it is a result now.
+    /// Returns the sum of all is back; whether it is a result now.
     pub fn sum_is_back(&mut self, answer: Answer) -> bool {
         match self {
             Self::Lockstep(_) => false,
@@ -86,8 +87,8 @@ impl RealServer {
     }
 }
 
-/// The server in the run that its generation names; it knows all workers, unless they are to learn of each
-/// other.
+/// Returns the server in the run that its generation names; it knows all workers, unless they are to learn of
+/// each other.
 fn server<P: CompletionRule>(codec: &Codec, run: Run, completion_rule: P) -> Host<ServerShard<P>> {
     let (assignment, generation) = (codec.assignment.clone(), server_of(&codec.config, run));
     let state_machine =
@@ -103,8 +104,8 @@ fn server<P: CompletionRule>(codec: &Codec, run: Run, completion_rule: P) -> Hos
     host
 }
 
-/// A generation of a worker, which has started its tensors; it knows the server, unless they are to learn of
-/// each other.
+/// Returns a generation of a worker, which has started its tensors; it knows the server, unless they are to
+/// learn of each other.
 pub fn worker(codec: &Codec, number: u8, generation: Generation) -> Host<WorkerFlow> {
     let (assignment, incarnation) = (codec.assignment.clone(), host(number, generation));
     let worker = WorkerFlow::new(assignment, rank(number), incarnation, PEER_TIMEOUT).unwrap();
@@ -123,12 +124,12 @@ pub fn worker(codec: &Codec, number: u8, generation: Generation) -> Host<WorkerF
 }
 
 impl Host<WorkerFlow> {
-    /// It is told to move.
-    pub fn reroute(&mut self, told: &Assignment) {
-        self.state_machine.reroute(self.now, told.clone()).expect("it may move there");
+    /// Starts the worker's migration.
+    pub fn reroute(&mut self, assignment: &Assignment) {
+        self.state_machine.reroute(self.now, assignment.clone()).expect("the worker may migrate");
     }
 
-    /// The sums of its tensors, which have ended, or why there are none.
+    /// Returns the sums of its tensors, which have ended, or why there are none.
     pub fn finish(&mut self) -> Result<Vec<Vec<f32>>, Failure> {
         let finish = |tensor: &TensorId| {
             let reduced = self.state_machine.finish(*tensor)?;
@@ -141,30 +142,30 @@ impl Host<WorkerFlow> {
 }
 
 impl<M: StateMachine> Host<M> {
-    /// A frame comes in.
+    /// Delivers a frame.
     pub fn receive(&mut self, frame: &[u8]) {
         self.state_machine.handle_frame(self.now, frame);
     }
 
-    /// All that it sends now.
+    /// Returns all that it sends now.
     pub fn send(&mut self, codec: &Codec) -> Vec<(Node, Seen)> {
         let mut buffer = [0; ValuesPerFrame::LONGEST_FRAME_BYTES];
         let mut sent = Vec::new();
         while let Some(length) = self.state_machine.poll_transmit(self.now, &mut buffer) {
             sent.push(codec.read(&buffer[..length]));
-            // Where all know each other, keep-alives change nothing.
+            // If all know each other, keep-alives change nothing.
             let handshake = codec.config.handshake();
             sent.pop_if(|(_, seen)| {
                 !handshake && matches!(seen, Seen::KeepAlive { .. } | Seen::Answer { .. })
             });
             assert!(sent.len() < 1000, "it sends without end");
-            // The pacer lets the next frame go a moment later.
+            // The pacer releases the next frame a moment later.
             self.now = self.now + Duration::from_micros(1);
         }
         sent
     }
 
-    /// Time goes by until it has sent again what it can, at the pacer's pace.
+    /// Advances time until the worker has repeated all frames that it can, at the pacer's pace.
     pub fn wait(&mut self, codec: &Codec) -> Vec<(Node, Seen)> {
         self.now = self.now + TIMEOUT;
         self.send(codec)

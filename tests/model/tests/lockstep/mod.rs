@@ -1,5 +1,5 @@
-//! The model and the real code in step: what one of them sends, the other sends, at every step of random
-//! walks. So neither can change without the other.
+//! The model and the real code in step: both send the same frames, at every step of random walks. So neither
+//! can change without the other.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it did")]
 
@@ -14,8 +14,8 @@ mod switch;
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_model::{
-    Action, BEFORE, Config, Contribution, Exponent, Frame, Generation, Marks, Node, Onward, Peer, Place, Run,
-    Slots, State, Sum, System, Worker, one, ranks, step,
+    Action, BEFORE, Config, Contribution, Exponent, Frame, Generation, Marks, MigrationPhase, Node, Onward,
+    Peer, Run, Slots, State, Sum, System, Worker, one, ranks, step,
 };
 use inart_p4::Outcome;
 use inart_protocol_aggregation::WorkerFlow;
@@ -75,20 +75,20 @@ fn networks() -> Vec<Config> {
         Config { onward: true, reborn: true, ..two },
         Config { onward: true, moves: true, undo: true, window: 2, chunks: 5, ..two },
     ];
-    // Different tags of these networks have different marks, but for those of two plan versions if they are
-    // alike.
+    // Different tags of these networks have different marks, except for those of two plan versions if marks
+    // are equal.
     let tofino = v1model.map(|config| Config { tofino: Some(Marks::Apart), ..config });
     let old_plan_version = tofino.into_iter().filter(|config| config.old_plan_version);
     let alike = old_plan_version.map(|config| Config { tofino: Some(Marks::Alike), ..config });
     v1model.into_iter().chain(tofino).chain(alike).collect()
 }
 
-/// Those that real workers take part in.
+/// Returns those that real workers take part in.
 fn of_real_workers() -> impl Iterator<Item = Config> {
     networks().into_iter().filter(|config| config.scaled == 0 || has_scaled_workers(config))
 }
 
-/// Any gradient or partial that a switch may see, most often one that fits the others.
+/// Returns any gradient or partial that a switch may see, most often one that fits the others.
 fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Contribution {
     let first = (0..config.workers).filter(|worker| config.switch_of(*worker) <= switch);
     let worker = first.choose(random).unwrap();
@@ -126,7 +126,7 @@ fn any_contribution(config: &Config, switch: u8, random: &mut ChaCha8Rng) -> Con
         resend: random.random(),
         bypass: exponent == Exponent::Floats || random.random_ratio(1, 10),
         last: config.is_last(0, sequence) != random.random_ratio(1, 10),
-        // A partial says so if a value of it was cut off.
+        // A partial has the flag if one of its values saturated.
         overflow: sum.is_at_limit() || random.random_ratio(1, 20),
         sum,
     }
@@ -137,7 +137,7 @@ fn any_flags(random: &mut ChaCha8Rng) -> Flags {
     Flags::NONE.with_if(Flags::CONGESTION, random.random())
 }
 
-/// What is compared of a frame that leaves a switch.
+/// Returns the compared part of a frame that leaves a switch.
 ///
 /// The greatest value of a real register is 4 steps of the model's less 1, and the model's is 3 steps. So
 /// where a value at that limit was added to one below 0, the sums differ. Such a partial has flag overflow,
@@ -149,7 +149,7 @@ fn compared(mut seen: Seen) -> Seen {
     seen
 }
 
-/// Lets the frame into both switches and compares; what left.
+/// Delivers the frame to both switches and compares. Returns the frame that left.
 fn at_switch(
     codec: &Codec,
     real: &mut RealSwitch,
@@ -207,26 +207,28 @@ fn the_switch_program_follows(frames: u32) {
 struct Real {
     switches: Vec<RealSwitch>,
     server: RealServer,
-    /// By chunk: what has gone on and is not back.
+    /// Sums at the larger job whose result is missing, by chunk.
     sums: BTreeMap<u8, OwnSum>,
     workers: Vec<Host<WorkerFlow>>,
 }
 
 impl Real {
-    /// Lets a host move as the model's does, or closes the plan version that all have left.
+    /// Lets a host migrate as the model's does, or closes the plan version that all have left.
     fn follow(&mut self, codec: &Codec, state: &State, action: &Action) {
-        let told = |peer| match state.place(peer).next() {
-            Place::After => &codec.moved,
+        let assignment_of = |peer| match state.place(peer).next() {
+            MigrationPhase::After => &codec.moved,
             _ => &codec.assignment,
         };
         match *action {
-            Action::Move(peer @ Peer::Worker(rank)) => self.workers[usize::from(rank)].reroute(told(peer)),
+            Action::Move(peer @ Peer::Worker(rank)) => {
+                self.workers[usize::from(rank)].reroute(assignment_of(peer))
+            }
             Action::Move(Peer::Server) => {
-                self.server.reroute(told(Peer::Server));
+                self.server.reroute(assignment_of(Peer::Server));
             }
             Action::Prepare(rank) => {
                 let worker = &mut self.workers[usize::from(rank)].state_machine;
-                worker.prepare(codec.moved.clone()).expect("it may move there");
+                worker.prepare(codec.moved.clone()).expect("the worker may migrate");
             }
             Action::Lead => {
                 self.server.lead(&codec.moved);
@@ -247,13 +249,14 @@ fn check_sends(codec: &Codec, system: &System, state: &State, rank: u8, sent: &[
                     outstanding.any(|chunk| chunk == sequence),
                     "worker {rank} sends chunk {sequence} as {worker:?}"
                 );
-                // One that follows the server goes on in the previous plan version with what belongs there.
-                let old = worker.place == Place::After && codec.config.led;
+                // A worker that watches the server continues in the previous plan version with that version's
+                // chunks.
+                let old = worker.place == MigrationPhase::After && codec.config.led;
                 let old = old && matches!(*seen, Seen::Contribution { run: Run::First, .. });
-                let before = if old { Place::Before } else { worker.place };
+                let before = if old { MigrationPhase::Before } else { worker.place };
                 let worker = Worker { place: before, ..*worker };
                 let gradient = worker.gradient(&codec.config, None, sequence, resend, bypass);
-                // Values that no worker may send come about on the way.
+                // Values that no worker may send arise on the way.
                 Frame::Contribution(Contribution { sum: gradient.sum.with_value(0), ..gradient })
             }
             Seen::GivesUp => {
@@ -299,12 +302,12 @@ fn deliver(
             sent.sort();
             expected.sort();
             assert_eq!(sent, expected, "the server on {frame:?} as {:?}", state.server);
-            let gone_on: Vec<_> = std::iter::from_fn(|| real.server.next_sum()).collect();
+            let sent_onward: Vec<_> = std::iter::from_fn(|| real.server.next_sum()).collect();
             let expected: Vec<_> =
-                arrival.gone_on.iter().map(|(chunk, sum)| codec.own_sum(*chunk, *sum)).collect();
-            let seen: Vec<_> = gone_on.iter().map(|own| codec.read_own_sum(own)).collect();
-            assert_eq!(seen, expected, "what goes on after {frame:?}");
-            real.sums.extend(gone_on.into_iter().map(|own| (own.sequence.get() as u8, own)));
+                arrival.sent_onward.iter().map(|(chunk, sum)| codec.own_sum(*chunk, *sum)).collect();
+            let seen: Vec<_> = sent_onward.iter().map(|own| codec.read_own_sum(own)).collect();
+            assert_eq!(seen, expected, "sums for the larger job after {frame:?}");
+            real.sums.extend(sent_onward.into_iter().map(|own| (own.sequence.get() as u8, own)));
         }
         (Node::Worker(rank), frame) => {
             real.workers[usize::from(rank)].receive(&codec.to_worker(rank, frame));
@@ -318,8 +321,8 @@ fn remember(system: &System, bag: &mut BTreeSet<(Node, Frame)>, frames: &[(Node,
     bag.extend(frames.iter().flat_map(|(to, frame)| system.nodes(*to).map(|node| (node, *frame))));
 }
 
-/// The sum of all for a chunk comes back, at the real server, too.
-fn come_back(
+/// Delivers the larger job's sum for a chunk, at the real server, too.
+fn receive_onward(
     codec: &Codec,
     system: &System,
     state: &State,
@@ -328,26 +331,26 @@ fn come_back(
     chunk: u8,
 ) -> State {
     let mut next = state.clone();
-    let results = system.come_back(&mut next, chunk);
-    let Onward::Back(sum) = next.onward[usize::from(chunk)] else { panic!("chunk {chunk} is back") };
-    let answer = codec.back(&real.sums.remove(&chunk).expect("it has gone on"), sum);
+    let results = system.receive_onward(&mut next, chunk);
+    let Onward::Back(sum) = next.onward[usize::from(chunk)] else { panic!("chunk {chunk} has returned") };
+    let answer = codec.back(&real.sums.remove(&chunk).expect("the sum was sent to the larger job"), sum);
     assert!(real.server.sum_is_back(answer.clone()));
     assert!(!real.server.sum_is_back(answer), "it has its result");
     let mut sent = real.server.send(codec);
     let mut expected: Vec<_> = results.iter().map(|(to, frame)| (*to, codec.seen(frame))).collect();
     sent.sort();
     expected.sort();
-    assert_eq!(sent, expected, "the server when chunk {chunk} is back");
+    assert_eq!(sent, expected, "the server when chunk {chunk} has returned");
     remember(system, bag, &results);
-    tell_ended(codec, real, state.server.ended, &next);
+    report_ended(codec, real, state.server.ended, &next);
     system.next_state(state, Action::Back(chunk)).unwrap()
 }
 
 /// The model's workers know at once which chunks have ended.
-fn tell_ended(codec: &Codec, real: &mut Real, before: u8, state: &State) {
+fn report_ended(codec: &Codec, real: &mut Real, before: u8, state: &State) {
     for chunk in ranks(state.server.ended & !before) {
-        let told = codec.tells_ended(state.server.run, chunk);
-        real.workers.iter_mut().for_each(|worker| worker.receive(&told));
+        let frame = codec.reporting_ended(state.server.run, chunk);
+        real.workers.iter_mut().for_each(|worker| worker.receive(&frame));
     }
 }
 
@@ -359,8 +362,7 @@ fn check_ends(codec: &Codec, state: &State, real: &mut Real) {
             worker.finish().expect_err("the real worker has given up, too");
         } else if model.is_done(&config) {
             let sums = worker.finish().expect("the real worker has all results, too");
-            // Of a generation that began later, whose values are others, there is no sum if an earlier one
-            // was in it.
+            // A later generation, whose values differ, has no sum if an earlier one was in it.
             let right = codec.sums();
             assert!(config.reborn || sums.iter().map(|sum| bits(sum)).eq(right.iter().map(|sum| bits(sum))));
         }
@@ -382,11 +384,11 @@ fn walk(config: Config, seed: u64) -> usize {
     let mut steps = 0;
     let done =
         |state: &State| state.workers[..config.workers.into()].iter().all(|worker| worker.is_done(&config));
-    // Where somebody gives up, the peer timeout would end the others' wait; here it is endless.
+    // If a host aborts, the peer timeout would end the others' wait; here it is endless.
     let ends = !config.reborn && !config.shorter && !config.saturation;
     while if ends { !done(&state) || steps < 200 } else { steps < 600 } {
         steps += 1;
-        assert!(steps < 100_000, "the walk does not come to its end");
+        assert!(steps < 100_000, "the walk does not end");
         remember(&system, &mut bag, &state.network);
         if config.restart && random.random_ratio(1, 60) {
             let switch = random.random_range(0..config.switches);
@@ -396,7 +398,7 @@ fn walk(config: Config, seed: u64) -> usize {
         }
         if config.reborn && state.reborn.is_none() && random.random_ratio(1, 60) {
             let peers = (0..config.workers).map(Peer::Worker).chain([Peer::Server]);
-            let peer = peers.choose(&mut random).expect("there are hosts");
+            let peer = peers.choose(&mut random).expect("the network has hosts");
             match peer {
                 Peer::Worker(rank) => {
                     real.workers[usize::from(rank)] = hosts::worker(&codec, rank, Generation::Second);
@@ -423,17 +425,17 @@ fn walk(config: Config, seed: u64) -> usize {
             && random.random_ratio(1, 20)
             && let Some(chunk) = system.out(&state).choose(&mut random)
         {
-            state = come_back(&codec, &system, &state, &mut real, &mut bag, chunk);
+            state = receive_onward(&codec, &system, &state, &mut real, &mut bag, chunk);
             continue;
         }
-        let (node, frame) = *bag.iter().choose(&mut random).expect("workers send at once");
+        let (node, frame) = *bag.iter().choose(&mut random).expect("workers send immediately");
         let flags = any_flags(&mut random);
         deliver(&codec, &system, &state, &mut real, node, &frame, flags);
         let sent = system.arrival(&state, node, &frame).outgoing;
         remember(&system, &mut bag, &sent);
         let ended = state.server.ended;
         state = system.next_state(&state, Action::Deliver(node, frame)).unwrap();
-        tell_ended(&codec, &mut real, ended, &state);
+        report_ended(&codec, &mut real, ended, &state);
         for (rank, worker) in (0..).zip(&mut real.workers) {
             check_sends(&codec, &system, &state, rank, &worker.send(&codec));
             if random.random_ratio(1, 10) {

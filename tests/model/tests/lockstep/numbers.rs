@@ -17,8 +17,8 @@ const NUMBERS: usize = 32;
 /// Scaled floats are multiples of this, and this of every step that they are scaled by.
 const UNIT: f32 = 1.0 / (1 << 18) as f32;
 
-/// The values of a frame. Where real workers scale a tensor, of more values than are summed exactly, all of
-/// it has to be in a few chunks.
+/// Returns the values of a frame. If real workers scale a tensor, of more values than are summed exactly,
+/// all of it has to be in a few chunks.
 pub fn values_per_frame(config: &Config) -> ValuesPerFrame {
     match () {
         () if config.halves => ValuesPerFrame::N64,
@@ -27,7 +27,7 @@ pub fn values_per_frame(config: &Config) -> ValuesPerFrame {
     }
 }
 
-/// Where the numbers of a frame are, twice: in a frame of 64 each pass of a switch of Tofino sums a half of
+/// Places of the numbers of a frame, twice: in a frame of 64 each pass of a switch of Tofino sums a half of
 /// them, the first those from 0 to 3 and from 8 to 35.
 pub fn halves(config: &Config) -> [Vec<usize>; 2] {
     match config.halves {
@@ -36,13 +36,13 @@ pub fn halves(config: &Config) -> [Vec<usize>; 2] {
     }
 }
 
-/// Whether real workers take part that scale tensors. The programs for Tofino have no frames as long as that
-/// takes.
+/// Returns whether real workers take part that scale tensors. The programs for Tofino have no frames as long
+/// as that takes.
 pub fn has_scaled_workers(config: &Config) -> bool {
     config.scaled > 0 && config.tofino.is_none()
 }
 
-/// The float of that size.
+/// Returns the float of that size.
 fn float_of(size: u8) -> f32 {
     if size == NOT_FINITE { f32::NAN } else { 16f32.powi(size.into()) }
 }
@@ -52,7 +52,7 @@ fn float_bits(floats: &[f32]) -> Vec<i32> {
     floats.iter().map(|float| float.to_bits() as i32).collect()
 }
 
-/// What a digit of a sum says: the generation, the chunk, the worker, and how often.
+/// Decodes the digits of a sum: the generation, the chunk, the worker, and the count.
 fn digits(sum: Sum) -> impl Iterator<Item = (u8, u8, u8, u8)> {
     let (chunks, workers) = (u32::from(MAX_CHUNKS), u32::from(MAX_WORKERS));
     let digits = (0..DIGITS).filter(move |digit| sum.digit(*digit) > 0);
@@ -68,7 +68,7 @@ impl Codec {
         self.config.workers.into()
     }
 
-    /// The exponent in a header.
+    /// Returns the exponent in a header.
     pub fn exponent(&self, exponent: Exponent) -> WireExponent {
         match exponent {
             Exponent::Digits => WireExponent::DIGITS,
@@ -107,13 +107,13 @@ impl Codec {
         }
     }
 
-    /// Whether values of that generation are of a tensor that is not finite.
+    /// Returns whether values of that generation are of a tensor that is not finite.
     fn is_not_finite(&self, generation: u8, sequence: u8) -> bool {
         generation == NOT_FINITE && self.config.maximum(sequence) == NOT_FINITE
     }
 
-    /// What a worker sends for a chunk, or another would have: one value says who, in which life or run, the
-    /// next for which chunk. Where tensors are scaled each block begins with a value of the worker's size.
+    /// Returns the contribution of a worker to a chunk: one value encodes the worker and its incarnation or
+    /// run, the next the chunk. If tensors are scaled each block starts with a value of the worker's size.
     fn term(&self, generation: u8, sequence: u8, worker: u8) -> Vec<f32> {
         let is_scaled = self.config.scaled > 0;
         let kind = match generation {
@@ -144,7 +144,7 @@ impl Codec {
         numbers
     }
 
-    /// The numbers that such values are in a frame. Of a tensor that is not finite all are zeros.
+    /// Returns the numbers that such values are in a frame. Of a tensor that is not finite all are zeros.
     fn numbers_of(&self, generation: u8, sequence: u8, values: &[f32]) -> Vec<i32> {
         match self.config.scaled {
             0 => self.digits(values),
@@ -160,7 +160,7 @@ impl Codec {
         }
     }
 
-    /// The numbers of a frame, or of each of its halves.
+    /// Returns the numbers of a frame, or of each of its halves.
     pub fn numbers(&self, sequence: u8, exponent: Exponent, sum: Sum) -> Vec<i32> {
         let mut numbers = vec![0; halves(&self.config)[0].len()];
         if exponent == Exponent::Maxima {
@@ -176,7 +176,7 @@ impl Codec {
             let counted = term.iter().map(|number| number * i32::from(count));
             numbers.iter_mut().zip(counted).for_each(|(number, term)| *number += term);
         }
-        // The greatest value of the model's register comes about as a limit only.
+        // The greatest value of the model's register occurs as a limit only.
         let last = numbers.len() - 1;
         numbers[last] = match sum.value() {
             value if value == LIMITS.1 => i32::MAX,
@@ -185,7 +185,7 @@ impl Codec {
         numbers
     }
 
-    /// A frame of numbers; halves are alike.
+    /// Returns a frame of numbers with equal halves.
     pub fn spread(&self, numbers: &[i32]) -> Vec<i32> {
         let mut frame = vec![0; values_per_frame(&self.config).get()];
         for half in halves(&self.config) {
@@ -194,8 +194,8 @@ impl Codec {
         frame
     }
 
-    /// A result: what its numbers are, and those. Sums that went on come back as floats, those of scaled
-    /// values as their bits.
+    /// Returns a result: its number format, and its numbers. Sums of the larger job arrive as floats, those
+    /// of scaled values as their bits.
     pub fn result(&self, sequence: u8, sum: Sum) -> (WireExponent, Vec<i32>) {
         let exponent = self.config.exponent(sequence);
         let floats = || self.floats(sequence, sum);
@@ -209,7 +209,7 @@ impl Codec {
         (header, numbers)
     }
 
-    /// The floats that a sum of values stands for.
+    /// Returns the floats that a sum of values stands for.
     pub fn floats(&self, sequence: u8, sum: Sum) -> Vec<f32> {
         let mut floats = vec![0.0; self.values(sequence)];
         for (generation, chunk, worker, count) in digits(sum) {
@@ -231,7 +231,7 @@ impl Codec {
         tensors
     }
 
-    /// What a worker wants to be summed.
+    /// Returns the tensor that a worker sums.
     pub fn gradients(&self, rank: u8, generation: Generation) -> Vec<Vec<f32>> {
         let generation = if generation == Generation::Second { SECOND_GENERATION } else { 0 };
         self.tensors(self.config.chunks_of(rank), |chunk| {
@@ -241,14 +241,14 @@ impl Codec {
         })
     }
 
-    /// What it wants to be summed after a shorter tensor.
+    /// Returns the tensor that a worker sums after a shorter one.
     pub fn next_tensor(&self, rank: u8) -> Vec<f32> {
         let first = self.config.chunks_of(rank);
         let chunk = |sequence: u8| self.term(NEXT_TENSOR, sequence.min(MAX_CHUNKS - 1), rank);
         (first..2 * first + 1).flat_map(chunk).collect()
     }
 
-    /// The sums that every worker should end with.
+    /// Returns the sums that every worker should end with.
     pub fn sums(&self) -> Vec<Vec<f32>> {
         self.tensors(self.config.chunks, |chunk| {
             let generation = self.config.maximum(chunk);
@@ -258,7 +258,7 @@ impl Codec {
     }
 }
 
-/// The bits of floats: any NaN is equal to another.
+/// Returns the bits of floats: any NaN is equal to another.
 pub fn bits(floats: &[f32]) -> Vec<u32> {
     floats.iter().map(|float| if float.is_nan() { f32::NAN } else { *float }.to_bits()).collect()
 }

@@ -1,4 +1,4 @@
-//! Sums that go on, and what comes back, as the real server has them.
+//! Sums for the larger job, and its results, as the real server has them.
 
 use inart_model::Sum;
 use inart_protocol_aggregation::completion_rule::{Answer, OwnSum};
@@ -7,17 +7,17 @@ use super::codec::Codec;
 use super::numbers::bits;
 
 impl Codec {
-    /// A sum that goes on: its chunk, the bits of its floats, and whether the tensor ends with it.
+    /// Returns a sum that goes on: its chunk, the bits of its floats, and whether the tensor ends with it.
     pub fn own_sum(&self, sequence: u8, sum: Sum) -> (u8, Vec<u32>, bool) {
         (sequence, bits(&self.floats(sequence, sum)), self.config.is_last(0, sequence))
     }
 
-    /// The same of a real one.
+    /// Returns the contents of a real sum.
     pub fn read_own_sum(&self, own: &OwnSum) -> (u8, Vec<u32>, bool) {
         (own.sequence.get() as u8, bits(&own.values), own.last)
     }
 
-    /// What comes back for a real sum that went on.
+    /// Returns the larger job's answer to a real sum.
     pub fn back(&self, own: &OwnSum, sum: Sum) -> Answer {
         let floats = self.floats(own.sequence.get() as u8, sum);
         let (answer, read) = own.answer(&floats);

@@ -18,13 +18,13 @@ impl Cell<'_> {
         bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 
-    /// Two words that lie in one register: the first above the second.
+    /// Returns two words that lie in one register: the first above the second.
     fn read_pair(&mut self, register: &str, [first, second]: [&str; 2]) -> u64 {
         self.read(&format!("{register}.{first}")) << 32 | self.read(&format!("{register}.{second}"))
     }
 }
 
-/// Where the cells of a second pass begin, in the model and in the program.
+/// Start of the cells of a second pass, in the model and in the program.
 const SECOND_PASS: [usize; 2] = [MAX_WINDOW as usize / 2, 0x1000];
 
 /// Compares the registers of every slot.
@@ -62,7 +62,7 @@ fn check_slot(
     assert_eq!(slot_of(config, slot.run, slot.sequence), place);
     let differs = if config.tofino.is_some() {
         let mut differs = tofino(config, &mut cell, slot);
-        // Who has asked is known of the second pass.
+        // The second pass has the repeats.
         if !config.halves || cell.cell != of_egress {
             cell.cell = of_egress;
             differs.extend(tofino_egress(&mut cell, slot));
@@ -86,8 +86,8 @@ fn v1model(config: &Config, cell: &mut Cell<'_>, slot: &Slot) -> Vec<&'static st
     ])
 }
 
-/// The same of the program for Tofino: who asked again is in its egress. Words that lie in one register are
-/// one number, the first above the second.
+/// Reads the slot of the program for Tofino: the repeats are in its egress. Words that lie in one register
+/// are one number, the first above the second.
 fn tofino(config: &Config, cell: &mut Cell<'_>, slot: &Slot) -> Vec<&'static str> {
     let low = u64::from(u32::MAX);
     let words = ["first", "second"];
@@ -105,7 +105,7 @@ fn tofino(config: &Config, cell: &mut Cell<'_>, slot: &Slot) -> Vec<&'static str
     ])
 }
 
-/// Those of who has asked.
+/// Reads the egress registers of the repeats.
 fn tofino_egress(cell: &mut Cell<'_>, slot: &Slot) -> Vec<&'static str> {
     let mut read = |name: &str| cell.read(&format!("InArtEgress.waves.{name}"));
     differing(&[

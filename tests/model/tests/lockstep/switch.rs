@@ -22,7 +22,7 @@ pub fn base(config: &Config) -> u32 {
 /// theirs.
 const UP: u32 = 9;
 
-/// Where a frame goes to its second pass.
+/// Port of a frame's second pass.
 const AROUND: u32 = 68;
 
 fn port(number: u32) -> PortNo {
@@ -35,7 +35,7 @@ pub struct RealSwitch {
     switch: Switch,
 }
 
-/// The compiled program of the model's switches.
+/// Returns the compiled program of the model's switches.
 fn program(config: &Config) -> Arc<Program> {
     static V1MODEL: LazyLock<Arc<Program>> = LazyLock::new(|| v1model(ValuesPerFrame::N32));
     static LONG_FRAMES: LazyLock<Arc<Program>> = LazyLock::new(|| v1model(ValuesPerFrame::N1024));
@@ -66,12 +66,12 @@ impl Sink for Frames {
     }
 }
 
-/// What a pass of a switch of two passes makes of a frame.
+/// Result of a pass of a switch of two passes.
 #[derive(Debug)]
 pub enum Passed {
-    /// It leaves towards the server as that.
+    /// Output to the server.
     Up(Vec<u8>),
-    /// It is under way to the second pass.
+    /// Frame in flight to the second pass.
     Around(Vec<u8>),
     Nowhere,
 }
@@ -83,11 +83,11 @@ impl RealSwitch {
         real
     }
 
-    /// Loses the registers; the controller brings the entries back.
+    /// Loses the registers; the controller installs the entries again.
     pub fn restart(&mut self) {
         self.switch = Switch::new(0);
         self.switch.load(program(&self.config)).expect("the program loads");
-        // Frames between two passes are under way for as long as a test likes.
+        // Frames between two passes are in flight for as long as a test likes.
         self.switch.set_loopback([]);
         let first = (0..self.config.workers).filter(|worker| self.config.switch_of(*worker) <= self.number);
         let runs = [Run::First, if self.config.moves { Run::Moved } else { Run::OldPlanVersion }];
@@ -117,20 +117,20 @@ impl RealSwitch {
         }
     }
 
-    /// Where frames with that rank come in.
+    /// Returns the port where frames with that rank arrive.
     fn port(&self, worker: u8) -> u32 {
         let below = self.config.switch_of(worker) < self.number;
         1 + u32::from(if below { self.config.workers } else { worker })
     }
 
-    /// Everybody who comes in with that worker, by rank.
+    /// Returns the workers that arrive by the same entry as that worker, by rank.
     fn members(&self, worker: u8) -> Ranks {
         let from_below = (0..self.config.workers).filter(|other| self.port(*other) == self.port(worker));
         from_below.map(one).sum()
     }
 
-    /// A gradient or partial with the bitmap index of that worker comes in: how it was counted, and what
-    /// left.
+    /// Delivers a gradient or partial with the bitmap index of that worker. Returns the counted outcome, and
+    /// the frame that left.
     pub fn step(&mut self, worker: u8, frame: &[u8]) -> (Outcome, Vec<Vec<u8>>) {
         // The program for Tofino counts some of them in egress.
         let counts = |switch: &Switch, name| -> Vec<u64> {
@@ -161,12 +161,12 @@ impl RealSwitch {
         frames.0
     }
 
-    /// The first pass of a gradient or partial with the bitmap index of that worker.
+    /// Returns the first pass of a gradient or partial with the bitmap index of that worker.
     pub fn first_pass(&mut self, worker: u8, frame: &[u8]) -> Passed {
         self.pass(self.port(worker), frame)
     }
 
-    /// The second pass of what is under way to it.
+    /// Runs the second pass of a frame in flight to it.
     pub fn second_pass(&mut self, frame: &[u8]) -> Passed {
         self.pass(AROUND, frame)
     }
