@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::edit::edited;
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../programs/tiny.json")).expect("what p4c printed is JSON")
+    serde_json::from_str(include_str!("../programs/tiny.json")).expect("p4c's output is JSON")
 });
 
 const WORDS: [&str; 40] = [

@@ -36,7 +36,8 @@ pub(crate) fn edited(document: &Value, words: &[&str], bytes: &[u8]) -> String {
     edited_with(document, Values { words, numbers: &NUMBERS }, bytes)
 }
 
-/// The document as text, with as many edits as the input asks for; or, one time in eight, the input itself.
+/// Returns the document as text, with as many edits as the input requests; or, one time in eight, the input
+/// itself.
 pub(crate) fn edited_with(document: &Value, values: Values, bytes: &[u8]) -> String {
     match bytes.split_first() {
         Some((0..32, text)) => String::from_utf8_lossy(text).into_owned(),
@@ -54,7 +55,7 @@ pub(crate) fn edited_with(document: &Value, values: Values, bytes: &[u8]) -> Str
     }
 }
 
-/// One edit: a value is replaced, doubled or taken away.
+/// Makes one edit: a value is replaced, duplicated or removed.
 fn edit(document: &mut Value, values: Values, input: &mut Unstructured) -> Result<()> {
     let other = match input.int_in_range(0..=3)? {
         0 => place(document, input)?.clone(),
@@ -90,7 +91,7 @@ fn edit(document: &mut Value, values: Values, input: &mut Unstructured) -> Resul
     Ok(())
 }
 
-/// Some value in the document: down from the top, until the input says to stop.
+/// Returns a value in the document: down from the top, until the input stops.
 fn place<'a>(document: &'a mut Value, input: &mut Unstructured) -> Result<&'a mut Value> {
     let mut place = document;
     loop {

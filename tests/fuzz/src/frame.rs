@@ -20,7 +20,7 @@ fn read(bytes: &[u8]) {
     let _ = repr.to_string();
     let values: Vec<i32> = frame.values().take(repr.header.length.into()).collect();
     let mut again = vec![0xa5; repr.buffer_len()];
-    let length = repr.emit(&values, &mut again).expect("what was read can be written");
-    let same = FrameRepr::parse(&Frame::new_checked(&again[..length]).expect("what was written is a frame"));
+    let length = repr.emit(&values, &mut again).expect("a parsed frame can be written");
+    let same = FrameRepr::parse(&Frame::new_checked(&again[..length]).expect("a written frame parses"));
     assert_eq!(same, Ok(repr));
 }

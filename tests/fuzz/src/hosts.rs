@@ -1,6 +1,6 @@
 //! Operation sequences on the hosts' state machines: workers and a server whose frames are delivered, lost,
-//! doubled, held back, summed on the way and damaged while time goes by and hosts begin anew. Every round
-//! that ends, ends in the right sum or an error: no sum mixes two incarnations of a worker.
+//! duplicated, delayed, summed on the way and damaged while time passes and hosts restart. Every round that
+//! ends, ends in the right sum or an error: no sum mixes two incarnations of a worker.
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ use inart_wire::{
 const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 const FRAME_BYTES: usize = VALUES.frame_bytes();
 const PEER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Most frames under way: more are lost.
+/// Most frames in flight: more are lost.
 const MOST_FRAMES: usize = 64;
 
 type FrameBytes = [u8; FRAME_BYTES];
 
-/// The hosts of a job and what is under way.
+/// Hosts of a job and frames in flight.
 struct Job {
     now: Instant,
     workers: Vec<WorkerFlow>,
     server: ServerShard,
-    /// How often each worker has begun anew: once at most.
+    /// Restarts of each worker: one at most.
     generations: Vec<u32>,
     server_generations: u32,
     assignment: Assignment,
@@ -38,8 +38,8 @@ struct Job {
     damaged: bool,
 }
 
-/// A value of the gradient of one incarnation of a worker: small whole numbers, so that sums are exact as
-/// floats.
+/// Returns a value of the gradient of one incarnation of a worker: small whole numbers, so that sums are
+/// exact as floats.
 fn value(rank: usize, generation: u32, index: usize) -> f32 {
     ((rank + 1) * (index % 13 + 1 + 100 * generation as usize)) as f32
 }
@@ -106,7 +106,7 @@ impl Job {
         let _ = self.workers[rank].start_round(self.now, &gradient);
     }
 
-    /// Lets every host send what it has to.
+    /// Lets every host send its pending frames.
     fn poll(&mut self) {
         let mut sent = 0;
         let mut take = |state_machine: &mut dyn StateMachine| {
@@ -134,7 +134,7 @@ impl Job {
         }
     }
 
-    /// One operation.
+    /// Performs one operation.
     fn step(&mut self, input: &mut Unstructured) -> Result<()> {
         let operation: u8 = input.arbitrary()?;
         match operation >> 5 {
@@ -182,7 +182,7 @@ impl Job {
         Ok(())
     }
 
-    /// The worker begins anew, the first time that it is asked to.
+    /// Restarts the worker, on the first request.
     fn restart(&mut self, rank: usize) {
         if self.generations[rank] == 0 {
             self.generations[rank] = 1;
@@ -230,7 +230,7 @@ impl Job {
         }
     }
 
-    /// Checks the workers that have ended their rounds, and lets them go on.
+    /// Checks the workers that have ended their rounds, and starts their next ones.
     fn end_rounds(&mut self) {
         for rank in 0..self.workers.len() {
             if !self.workers[rank].is_idle() {

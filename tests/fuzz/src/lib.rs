@@ -1,7 +1,7 @@
-//! Fuzz targets: each takes any bytes, and panics if the code under it does, or breaks its promise.
+//! Fuzz targets: each takes any bytes, and panics if the code under it does, or violates its guarantees.
 //!
-//! `cargo test -p inart-fuzz` runs them over the files of `seeds/` and `regressions/`; `make fuzz` lets
-//! libFuzzer run them.
+//! `cargo test -p inart-fuzz` runs them over the files of `seeds/` and `regressions/`; `make fuzz` runs them
+//! with libFuzzer.
 
 pub mod bmv2;
 mod edit;

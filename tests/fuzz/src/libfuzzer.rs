@@ -1,4 +1,4 @@
-//! What libFuzzer calls.
+//! Entry point of libFuzzer.
 
 /// Makes a target the one that libFuzzer runs in this program, which has no `main` of its own.
 #[macro_export]

@@ -63,7 +63,7 @@ static OVERLAY: LazyLock<Overlay> =
     LazyLock::new(|| Overlay::from_yaml(SITES).expect("the network is right"));
 static MESH: LazyLock<Mesh> = LazyLock::new(|| Mesh::from_yaml(PEERS).expect("the network is right"));
 
-/// Choices of each system, and whole plans: what an input edits.
+/// Choices of each system, and whole plans: the documents that an input edits.
 static DOCUMENTS: LazyLock<[Value; 5]> = LazyLock::new(|| {
     let trees = json!({"trees": [
         {"root": "n2", "share": 0.5, "parents": {"n1": "n2", "n3": "n2", "n4": "n3"}},
@@ -119,7 +119,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok()
 }
 
-/// Completes what a user chooses of a plan of sites.
+/// Completes a user's choices of a plan of sites.
 fn sites(text: &str) -> Option<inart_planner_sites::Plan> {
     let (overlay, job) = (&*OVERLAY, &OVERLAY.jobs()[0]);
     let own = read::<inart_planner_sites::OwnPlan>(text)?;
@@ -132,7 +132,7 @@ fn sites(text: &str) -> Option<inart_planner_sites::Plan> {
     Some(plan)
 }
 
-/// Completes what a user chooses of a plan of peers.
+/// Completes a user's choices of a plan of peers.
 fn peers(text: &str) -> Option<inart_planner_peers::Plan> {
     let (mesh, job) = (&*MESH, &MESH.jobs()[0]);
     let own = read::<inart_planner_peers::OwnPlan>(text)?;
@@ -141,7 +141,8 @@ fn peers(text: &str) -> Option<inart_planner_peers::Plan> {
     Some(plan)
 }
 
-/// Runs the target: a byte for the kind of plan, then as `edited` says. From 128 on, numbers are extremes.
+/// Runs the target: a byte for the kind of plan, then edits as in `edited`. From 128 on, numbers are
+/// extremes.
 pub fn run(data: &[u8]) {
     let (kind, bytes) = data.split_first().map_or((0, data), |(kind, bytes)| (*kind, bytes));
     let (document, values) =

@@ -10,7 +10,7 @@ use crate::edit::edited;
 /// A program with the externs of TNA, which the embedded switch's tests run, too.
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../switch/tests/tna/externs.json"))
-        .expect("what p4c printed is JSON")
+        .expect("p4c's output is JSON")
 });
 
 const WORDS: [&str; 40] = [

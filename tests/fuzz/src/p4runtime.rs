@@ -1,5 +1,5 @@
-//! P4Runtime messages: any bytes are refused, or updates and reads of a pipeline, which keeps its promises:
-//! what was inserted is read back, and what is read can be deleted until nothing is left.
+//! P4Runtime messages: any bytes are rejected, or updates and reads of a pipeline, which keeps its
+//! guarantees: inserted entries are read back, and entries that were read can be deleted until none is left.
 
 use std::cell::RefCell;
 
@@ -133,14 +133,14 @@ impl Loaded {
         let Some(Kind::TableEntry(entry)) = &entity.entity else { return };
         let _ = self.schema.decode(entry);
         if done.is_ok() && update.r#type == update::Type::Insert as i32 {
-            let found = self.pipeline.read(entity).expect("what was inserted can be read");
+            let found = self.pipeline.read(entity).expect("an inserted entity can be read");
             // Without any match it is also the filter that selects every entry of its priority.
             assert!(found.len() == 1 || entry.r#match.is_empty(), "an entry is there once: {found:?}");
             let Some(Entity { entity: Some(Kind::TableEntry(found)) }) = found.first() else {
                 panic!("an entry that was inserted is not there: {entry:?}");
             };
-            let decoded = self.schema.decode(found).expect("what the switch took can be decoded");
-            let again = self.schema.encode(&decoded).expect("what was decoded can be encoded");
+            let decoded = self.schema.decode(found).expect("an accepted entry can be decoded");
+            let again = self.schema.encode(&decoded).expect("a decoded entry can be encoded");
             assert_eq!(self.schema.decode(&again).as_ref(), Ok(&decoded));
         }
     }
@@ -159,7 +159,7 @@ impl Loaded {
             };
             self.pipeline
                 .write(&undo)
-                .unwrap_or_else(|status| panic!("what is read can be deleted: {status}"));
+                .unwrap_or_else(|status| panic!("a read entity can be deleted: {status}"));
         }
         let left = self.read_all();
         assert!(left.is_empty(), "deleted, and still there: {left:?}");

@@ -1,6 +1,6 @@
-//! What other peers, a coordinator, and to a coordinator its peers may send: any bytes, in any order. Nothing
-//! panics; an update that is taken for whole is one value per parameter, averages are finite, and each
-//! receiver ends in one way.
+//! Messages of other peers, of a coordinator, and of peers to a coordinator: any bytes, in any order. Nothing
+//! panics; an update that is accepted as complete is one value per parameter, averages are finite, and each
+//! receiver has one result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,8 +83,8 @@ fn coordinator(is_bsp: bool) -> Coordinator<Schemes> {
     Coordinator::new(setup, Schemes::new(Scheme::Optimized, Reading::default(), 1, "fuzz"))
 }
 
-/// Runs the target: a byte for the kind of training, then messages, each with a byte that says what it is
-/// and two that say how long.
+/// Runs the target: a byte for the kind of training, then messages, each with a byte for its kind and two for
+/// its length.
 pub fn run(data: &[u8]) {
     let Some((kind, mut data)) = data.split_first() else { return };
     let (by_switch, is_bsp) = (kind & 1 == 0, kind & 2 == 0);
@@ -110,7 +110,7 @@ pub fn run(data: &[u8]) {
         carry_out(&mut peer, by_switch, what % 2 == 0, now);
         coordinator.tick(now);
         while let Some(output) = coordinator.next_output() {
-            // What it says to peer 1 is another term's.
+            // Its messages to peer 1 are of another term.
             if let CoordinatorOutput::Send { to, body } = output
                 && to == rank(1)
             {
@@ -121,7 +121,7 @@ pub fn run(data: &[u8]) {
 }
 
 fn carry_out(peer: &mut Peer, by_switch: bool, is_delivered: bool, now: Duration) {
-    // Rounds follow each other as long as others give way.
+    // Rounds follow each other as long as others yield.
     for _ in 0..1000 {
         if let Some(output) = peer.next_output() {
             take(peer, output, now);
@@ -146,7 +146,7 @@ fn take(peer: &mut Peer, output: Output, now: Duration) {
                 assert!(average.values.iter().all(|value| value.is_finite()), "{average:?}");
             }
             let update = vec![start.round as f32; VALUES];
-            peer.computed(update, now).expect("it was asked for, and is as long as the job says");
+            peer.computed(update, now).expect("it was requested, and has the job's length");
         }
         Output::Received(update) => assert_eq!(update.words.len(), VALUES),
         Output::Ended { outcome, .. } => {

@@ -74,7 +74,7 @@ pub fn run(bytes: &[u8]) {
                     assert_eq!(violation.to_string().lines().count(), 1, "one line: {violation}");
                 }
             }
-            // What is asked of a plan on a network that has changed.
+            // Operations on a plan on a network that has changed.
             if let Ok(sustained) = sustainable_rate(topology, &plan) {
                 assert_eq!(sustained.limit.lines().count().max(1), 1, "one line: {sustained:?}");
             }

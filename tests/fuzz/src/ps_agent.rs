@@ -1,5 +1,5 @@
-//! What workers may send to a parameter server, and what a server may send to a worker: any bytes, in any
-//! order. Nothing panics; an update that is taken is one value per parameter, and the model stays finite.
+//! Messages of workers to a parameter server, and of a server to a worker: any bytes, in any order. Nothing
+//! panics; an accepted update is one value per parameter, and the model stays finite.
 
 use std::time::Duration;
 
@@ -38,8 +38,8 @@ fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<SyncModel>> {
 }
 
 /// Runs the target: a byte for the kind of training, or for [`crate::frame_link`]; then packets, each with a
-/// byte that says whose it is and one that says how long, or `LONG` before two that do. A packet of no
-/// bytes is the next one that the real machine on the other side has sent.
+/// byte for its side and one for its length, or `LONG` before two for the length. A packet of no bytes is the
+/// next one that the real machine on the other side has sent.
 pub fn run(data: &[u8]) {
     let Some((kind, mut data)) = data.split_first() else { return };
     if kind & 4 != 0 {
@@ -60,7 +60,7 @@ pub fn run(data: &[u8]) {
         server.up(PeerNo(number), now);
     }
     worker.up(SERVER, now);
-    // What is on its way between worker 0 and the server.
+    // Packets in flight between worker 0 and the server.
     let (mut to_server, mut to_worker) = (Vec::<Bytes>::new(), Vec::<Bytes>::new());
     while let [what, length, rest @ ..] = data {
         let (length, rest) = match (*length, rest) {
@@ -102,7 +102,7 @@ fn of_server(
     is_taken: bool,
     now: Duration,
 ) {
-    // What fails is sent again later.
+    // Failed packets are sent again later.
     for _ in 0..1000 {
         let Some(output) = server.next(now) else { return };
         match output {

@@ -1,7 +1,7 @@
-//! What a site's neighbours and scheduler may send: any bytes, in any order. Nothing panics; a sum that comes
-//! is one value per parameter; messages go to neighbours and the scheduler alone; and the site has nothing
-//! more to do at some time, however its host fares with what it sends. The same messages reach a scheduler
-//! from sites: nothing panics, and its log has one line for each mistake.
+//! Messages of a site's neighbors and scheduler: any bytes, in any order. Nothing panics; a received sum is
+//! one value per parameter; messages go to neighbors and the scheduler alone; and the site becomes idle at
+//! some time, whatever happens to its messages. The same messages reach a scheduler from sites: nothing
+//! panics, and its log has one line for each mistake.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn scheduler() -> SchedulerProcess {
     SchedulerProcess::new(scheduler, (0..4).map(SiteNo)).expect("its terms are short")
 }
 
-/// A message of a site reaches the scheduler, which does what it wants.
+/// Delivers a message of a site to the scheduler, and applies its output.
 fn schedule(scheduler: &mut SchedulerProcess, from: PeerNo, message: &[u8], now: Duration) {
     scheduler.received(from, &message.to_vec().into(), None, now);
     for _ in 0..MOST_TURNS {
@@ -67,7 +67,7 @@ fn schedule(scheduler: &mut SchedulerProcess, from: PeerNo, message: &[u8], now:
     panic!("one message keeps the scheduler busy for ever");
 }
 
-/// Runs the target: messages, each with a byte that says from whom and two that say how long it is.
+/// Runs the target: messages, each with a byte for the sender and two for its length.
 pub fn run(mut data: &[u8]) {
     let setup = setup();
     let (mut driver, mut scheduler) = (Driver::new(setup.clone()), scheduler());
@@ -106,14 +106,16 @@ pub fn run(mut data: &[u8]) {
             match output {
                 Output::Ready { .. } => {
                     let gradient = vec![0.5; setup.values()];
-                    // A site that was left behind may not begin yet.
+                    // A site that was left behind may not start yet.
                     let _ = driver.all_reduce(gradient, now);
                 }
                 Output::Summed { chunk, values, .. } => {
                     assert_eq!(values.len(), setup.chunk_values[chunk]);
                 }
                 Output::Reduced { sum, .. } => assert_eq!(sum.len(), setup.values()),
-                Output::Send { to: Peer::Site(SiteNo(1 | 3..)), .. } => panic!("a message to no neighbour"),
+                Output::Send { to: Peer::Site(SiteNo(1 | 3..)), .. } => {
+                    panic!("a message to a site that is not a neighbor")
+                }
                 Output::Send { id, .. } if who % 2 == 0 => driver.delivered(id, now),
                 Output::Send { id, .. } => driver.failed(id, now),
                 Output::StateWanted { round } => {

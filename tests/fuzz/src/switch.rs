@@ -1,6 +1,6 @@
-//! The compiled P4 program in the embedded switch, on any sequence of frames: what leaves as a sum of some
-//! workers is the sum of those workers' values for that chunk, plan version and run; and what has a VLAN tag
-//! before it does not leave.
+//! The compiled P4 program in the embedded switch, on any sequence of frames: an output sum of some workers
+//! is the sum of those workers' values for that chunk, plan version and run; and frames with a VLAN tag do
+//! not leave.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -40,11 +40,11 @@ pub(crate) struct Rig {
     pub switch: Switch,
     /// First slots of the two shards' ranges.
     pub bases: [u32; 2],
-    /// The register that says whether a slot was ever used: 0 if not.
+    /// Register that marks a used slot: 0 if unused.
     pub owner: &'static str,
 }
 
-/// A switch that runs the program, with entries for three workers, two shards and two plan versions.
+/// Returns a switch that runs the program, with entries for three workers, two shards and two plan versions.
 pub(crate) fn loaded(program: Arc<Program>, bases: [u32; 2]) -> Switch {
     let mut switch = Switch::new(0);
     switch.load(program).expect("the program loads");
@@ -65,7 +65,7 @@ pub(crate) fn loaded(program: Arc<Program>, bases: [u32; 2]) -> Switch {
         let (members, expected) = (ranks(members), ranks(EXPECTED));
         put(&mut switch, Steer::row(&key, &SteerAction::Add { port: port(UP), slots, members, expected }));
     }
-    // What is not INART's leaves, where it is looked at like everything that leaves.
+    // Frames that are not INART's leave, where they are checked like all output.
     put(&mut switch, Mac::default_row(&MacAction::Send { port: port(UP) }));
     switch
 }
@@ -79,13 +79,13 @@ fn port(number: u32) -> PortNo {
     PortNo::try_from(u64::from(number)).expect("ports count from 1")
 }
 
-/// A worker's port.
+/// Returns a worker's port.
 fn of_worker(worker: u16) -> u32 {
     1 + u32::from(worker)
 }
 
-/// A worker's value: differs in every lane, for every chunk, plan version and run, and for a last chunk; no
-/// sum of three saturates.
+/// Returns a worker's value: differs in every lane, for every chunk, plan version and run, and for a last
+/// chunk; no sum of three saturates.
 fn value(header: &HeaderRepr, worker: u16, lane: usize) -> i32 {
     let chunk = header.sequence.get().wrapping_mul(0x9e37_79b9) ^ u32::from(header.plan_version.get()) << 7;
     let last = u32::from(header.flags.contains(Flags::LAST));
@@ -100,15 +100,15 @@ fn sums(header: &HeaderRepr) -> [i32; 32] {
     })
 }
 
-/// What left, each checked.
+/// Number of output frames, each checked.
 struct Checked(usize);
 
 impl Sink for Checked {
     fn packet(&mut self, port: Port, bytes: &[u8]) {
         assert_eq!(port.0, UP, "gradients and partials go up");
-        let frame = Frame::new_checked(bytes).expect("what leaves is a frame");
-        let header = HeaderRepr::parse(&frame).expect("what leaves makes sense");
-        assert!(frame.values().eq(sums(&header)), "not the sum of what it says: {header}");
+        let frame = Frame::new_checked(bytes).expect("an output frame parses");
+        let header = HeaderRepr::parse(&frame).expect("an output frame is valid");
+        assert!(frame.values().eq(sums(&header)), "not the sum of its contributors: {header}");
         self.0 += 1;
     }
 }
@@ -118,7 +118,7 @@ pub fn run(bytes: &[u8]) {
     RIG.with_borrow_mut(|rig| run_on(rig, bytes));
 }
 
-/// The target on a switch, all of whose slots are free at first.
+/// Runs the target on a switch whose slots are all free at first.
 pub(crate) fn run_on(Rig { switch, bases, owner }: &mut Rig, bytes: &[u8]) {
     for (base, place) in bases.iter().flat_map(|base| (0..WINDOW).map(move |place| (base, place))) {
         let cell = ((base + place) % inart_p4::SLOTS) as usize;
@@ -187,7 +187,7 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
     Ok(())
 }
 
-/// The frame behind one to eight tags.
+/// Returns the frame behind one to eight tags.
 fn in_vlans(frame: &[u8], tags: u8) -> Vec<u8> {
     let kinds: [u16; 3] = [0x8100, 0x88a8, 0x9100];
     let tag = |place| {

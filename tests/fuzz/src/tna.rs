@@ -1,5 +1,5 @@
-//! The compiled program for Tofino in the embedded switch: as target `switch`, and on any frames. What leaves
-//! is a frame of ours that makes sense, or another's as it came in; and no pass touches a register twice.
+//! The compiled program for Tofino in the embedded switch: as target `switch`, and on any frames. An output
+//! frame is a valid frame of ours, or another's unchanged; and no pass touches a register twice.
 
 use std::cell::RefCell;
 
@@ -23,15 +23,15 @@ fn rig() -> Rig {
     Rig { switch: switch::loaded(program, BASES), bases: BASES, owner: "InArtIngress.slots.marks.mark" }
 }
 
-/// What leaves, beside what came in.
+/// Checks output frames against the input frame.
 struct Checked<'f>(&'f [u8]);
 
 impl Sink for Checked<'_> {
     fn packet(&mut self, port: Port, bytes: &[u8]) {
         assert_eq!(port.0, UP, "nothing leads elsewhere");
         if bytes.get(12..14) == Some(&ETHER_TYPE.to_be_bytes()) {
-            let frame = Frame::new_checked(bytes).expect("what leaves is a frame");
-            HeaderRepr::parse(&frame).expect("what leaves makes sense");
+            let frame = Frame::new_checked(bytes).expect("an output frame parses");
+            HeaderRepr::parse(&frame).expect("an output frame is valid");
         } else {
             assert_eq!(bytes, self.0, "another's frame is changed");
         }

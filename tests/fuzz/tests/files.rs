@@ -1,4 +1,4 @@
-//! Every target over its seeds and over what once made it fail.
+//! Every target on its seeds and on inputs of former failures.
 
 use std::path::Path;
 

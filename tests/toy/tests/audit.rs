@@ -1,4 +1,4 @@
-//! What programs passed in, and what came out. The audit reads sums by their bytes; it adds nothing.
+//! Inputs and results of programs. The audit reads sums by their bytes; it adds nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use crate::ring::News;
 /// Values and sums of 8 processes at most: each has a byte of its own in every sum.
 #[derive(Debug)]
 pub struct Audit {
-    /// How often each process has started.
+    /// Number of starts of each process.
     incarnations: Vec<u8>,
     /// By round and process: the bytes that its program passed in, one per life at most.
     given: BTreeMap<(u64, usize), BTreeSet<u8>>,
     sums: BTreeMap<u64, u64>,
-    /// By process, the rounds whose sums it has had since it started.
+    /// Rounds with a received sum since the start, by process.
     heard: Vec<Vec<u64>>,
 }
 
@@ -39,7 +39,8 @@ impl Audit {
         }
     }
 
-    /// A sum has one value of each process that its program passed in, and is the same everywhere.
+    /// Checks that a sum has one value of each process that its program passed in, and is the same
+    /// everywhere.
     fn sum(&mut self, who: usize, round: u64, sum: u64) -> Result<(), String> {
         for (process, byte) in sum.to_le_bytes().into_iter().enumerate() {
             let given = self.given.get(&(round, process)).is_some_and(|given| given.contains(&byte));
@@ -54,7 +55,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Each round has a sum, and a process that has started once has had each of them once, in order.
+    /// Returns each round has a sum, and a process that has started once has had each of them once, in order.
     pub fn end(&self, rounds: u64) -> Result<(), String> {
         let mut steady =
             self.heard.iter().zip(&self.incarnations).filter(|(_, incarnations)| **incarnations == 1);

@@ -13,7 +13,8 @@ const COUNT: u32 = 5;
 const ROUNDS: u64 = 12;
 const MS: Duration = Duration::from_millis(1);
 
-/// Links that lose messages, and answers to them: whose answer is lost does not know that it was taken.
+/// Links that lose messages and acknowledgements: the sender of a lost acknowledgement does not know that the
+/// message arrived.
 struct Lossy {
     draws: SplitMix64,
     loss: f64,
@@ -50,7 +51,7 @@ impl Links for Lossy {
         Some(event)
     }
 
-    // The world drops what arrives on a connection that has ended.
+    // The world drops messages that arrive on an ended connection.
     fn clear(&mut self, _: u64, _: Duration) {}
 
     fn is_cut(&self, _: PeerNo, _: PeerNo) -> bool {

@@ -17,7 +17,7 @@ use crate::ring::{Mistake, News, Ring};
 const COUNT: u32 = 4;
 const ROUNDS: u64 = 8;
 
-/// A process beside its machine. Its program answers at once.
+/// A process with its machine. Its program answers immediately.
 struct Side<'a> {
     who: usize,
     audit: &'a Mutex<Audit>,

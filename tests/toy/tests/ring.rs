@@ -1,8 +1,8 @@
 //! The rules of the ring: a machine without I/O and without a clock.
 //!
-//! - *T1.* The first process begins a round with its own value. Each process adds its value once, and passes
-//!   the sum on. The sum that returns to the first process goes around once more, as the result.
-//! - *T2.* A process drops a message whose step is not above that of the last message that it took.
+//! - *T1.* The first process starts a round with its own value. Each process adds its value once, and
+//!   forwards the sum. The sum that returns to the first process goes around once more, as the result.
+//! - *T2.* A process drops a message whose step is not above that of the last message that it accepted.
 //! - *T3.* A process sends its last message again on each new connection to its successor. A first process
 //!   that starts continues where the first message of its predecessor is.
 
@@ -32,7 +32,7 @@ pub enum Mistake {
     None,
     /// Against T2: a message that arrives twice counts twice.
     TakesAgain,
-    /// Against T3: a new connection begins with silence.
+    /// Against T3: a new connection starts with silence.
     SendsOnce,
 }
 
@@ -70,7 +70,7 @@ impl Ring {
         Ring { me: me.0, count, rounds, mistake, ..Ring::default() }
     }
 
-    /// Whether the last result has been passed on, or has returned.
+    /// Returns whether the last result has been passed on, or has returned.
     pub fn is_done(&self) -> bool {
         self.is_last && (self.me == 0 || self.lane.is_empty())
     }
@@ -123,7 +123,7 @@ impl Machine for Ring {
     }
 
     fn received(&mut self, from: PeerNo, data: &Bytes, _: Option<Seen>, _: Duration) {
-        // Identity is the connection's. A real system counts what it drops.
+        // Identity is the connection's. A real system counts dropped messages.
         let is_predecessor = (from.0 + 1) % self.count == self.me;
         let Some(message) = decode(data).filter(|_| is_predecessor) else { return };
         if self.mistake == Mistake::TakesAgain || self.taken.is_none_or(|step| step < message.0) {
@@ -137,7 +137,7 @@ impl Machine for Ring {
     }
 
     fn command(&mut self, (round, value): (u64, u64), _: Duration) {
-        // A value for an earlier incarnation of the process comes too late.
+        // A value for an earlier incarnation of the process is too late.
         if let Some((step, sum)) = self.open.take_if(|(step, _)| *step == 1 + 2 * round) {
             self.pass((step, sum.wrapping_add(value)));
         }

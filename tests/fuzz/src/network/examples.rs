@@ -141,7 +141,7 @@ pub static ALL: LazyLock<[Example; 5]> = LazyLock::new(|| {
     ]
 });
 
-/// Of switches.
+/// Returns a network of switches.
 fn switched() -> Value {
     json!({
         "name": "t",
@@ -161,7 +161,7 @@ fn switched() -> Value {
     })
 }
 
-/// Of sites.
+/// Returns a network of sites.
 fn sites() -> Value {
     json!({
         "name": "t",
@@ -180,7 +180,7 @@ fn sites() -> Value {
     })
 }
 
-/// Of peers.
+/// Returns a network of peers.
 fn peers() -> Value {
     json!({
         "name": "t",
@@ -208,7 +208,7 @@ fn peers() -> Value {
     })
 }
 
-/// Of switches, with jobs that train by way of a server.
+/// Returns a network of switches, with jobs that train with a parameter server.
 fn training() -> Value {
     json!({
         "name": "t",
@@ -237,7 +237,7 @@ fn training() -> Value {
     })
 }
 
-/// Of sites, with nodes inside one.
+/// Returns a network of sites, with nodes inside one.
 fn levels() -> Value {
     json!({
         "name": "t",

@@ -11,7 +11,7 @@ use inart_topologies::Network;
 
 use crate::edit::{EXTREMES, Values, edited, edited_with};
 
-/// Quantities at the ends of what is read.
+/// Quantities at the limits of valid ones.
 const QUANTITIES: [&str; 16] = [
     "1 bps",
     "0.001 bps",

@@ -4,7 +4,7 @@ use inart_planner_peers::{Multicast, Options, Reading, Scheme, Sharing, check, p
 use inart_simulator_peers::ideal::{Draw, SspOptions, run_rounds, run_ssp};
 use inart_topologies::peers::{Mesh, PeerJob};
 
-/// Trainings are played for so many mean times to compute, and no longer than so many updates take.
+/// Duration of a training, in mean compute times, and in durations of updates at most.
 const ROUNDS: f64 = 4.0;
 
 pub fn run(mesh: &Mesh, text: &str, bytes: &[u8]) {
@@ -19,7 +19,7 @@ pub fn run(mesh: &Mesh, text: &str, bytes: &[u8]) {
     assert!(wrong.is_empty(), "{wrong:?}\n{text}");
     let run = run_rounds(mesh, job, &options, Draw::Random, Sharing::Fair, 1);
     assert!(run.is_ok_and(|run| run.seconds.is_finite()), "{text}");
-    // As long as a few rounds, so that neither updates nor computing are repeated without end.
+    // As long as a few rounds, so that neither updates nor computations are repeated without end.
     let Some(shortest) = job.computes.iter().map(|compute| compute.mean_seconds).min_by(f64::total_cmp)
     else {
         return;
@@ -38,7 +38,7 @@ pub fn run(mesh: &Mesh, text: &str, bytes: &[u8]) {
     assert!(run.max_gap <= 3 && run.longest_wait <= 4.max(longest(job)), "{run:?}\n{text}");
 }
 
-/// The longest wait that the document begins with.
+/// Returns the longest initial wait of the document.
 fn longest(job: &PeerJob) -> u32 {
     job.waited.iter().map(|(.., rounds)| rounds.saturating_add(1)).max().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Jobs that train by way of parameter servers: their numbers make sense, and small ones end in virtual time.
+//! Jobs that train with parameter servers: their numbers are consistent, and small ones end in virtual time.
 
 use inart_protocol_ps::SyncModel;
 use inart_simulator_ps::{WorkerOptions, run_workers};
