@@ -1,4 +1,4 @@
-"""LP-InArt, Eq. (5) of the paper, written in Pyomo as it stands and solved by HiGHS.
+"""LP-InArt, Eq. (5) of the InArt paper, written in Pyomo literally and solved by HiGHS.
 
 The other side of the comparison in tests/benches/src/planner: nothing is merged, nothing is certified. Path form over all
 shortest paths; hosts never forward. Every y, z and q is multiplied by F_s, which makes the program linear with F_s (and so
@@ -22,7 +22,7 @@ def bps(rate):
 
 
 class Network:
-    """What is left of every capacity, and the shortest paths."""
+    """Returns the residual capacities, and the shortest paths."""
 
     def __init__(self, document):
         self.kind = {node["name"]: node["kind"] for node in document["nodes"]}
@@ -176,8 +176,9 @@ def main():
     solver = pyo.SolverFactory("appsi_highs")
     solver.highs_options = {"threads": 1, "parallel": "off", "solver": arguments.method}
     if arguments.method == "ipm":
-        # The fastest for this program: only the objective is asked for, so a vertex would be time lost, and presolve costs
-        # more than it saves (and without crossover HiGHS does not trust what it brings back).
+        # The fastest options for this program: only the objective is needed, so computing a vertex would waste time,
+        # and presolve
+        # costs more than it saves (and without crossover HiGHS does not trust its restored solution).
         solver.highs_options.update(run_crossover="off", presolve="off")
     result = solver.solve(model)
     solved = time.process_time()

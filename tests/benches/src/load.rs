@@ -27,18 +27,17 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Bytes of the Ethernet and INART headers, and where the sequence stands.
 const HEADERS: usize = 44;
 const SEQUENCE: std::ops::Range<usize> = 24..28;
-/// Chunks repeat after so many, so that their values are made before the clock runs, and neighbours in a slot
-/// differ.
+/// Period of the chunks' values: they are made before the clock runs, and neighbors in a slot differ.
 const DIFFERENT: usize = 61;
 
-/// What came of a turn.
+/// Result of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Outcome {
     /// Partials received, each compared bit for bit.
     pub sums: u64,
     /// Times that unanswered chunks were retransmitted.
     pub repeats: u64,
-    /// How long the turn took.
+    /// Duration of the turn.
     pub elapsed: Duration,
 }
 
@@ -56,7 +55,7 @@ pub struct Load {
     window: u32,
     /// By chunk modulo [`DIFFERENT`], then worker.
     gradients: Vec<Vec<Vec<u8>>>,
-    /// The values that must come out, big endian.
+    /// Expected values, big endian.
     sums: Vec<Vec<u8>>,
     queue: Queue,
 }
@@ -91,7 +90,7 @@ impl Load {
         })
     }
 
-    /// Sends and checks for so long.
+    /// Sends and checks for `duration`.
     pub fn run(mut self, duration: Duration) -> Result<Outcome> {
         let mut receiver = Receiver::allocate();
         let start = Instant::now();
@@ -111,10 +110,7 @@ impl Load {
                 let frame = receiver.frame(n).context("the switch sent a frame that is too long")?;
                 let chunk = self.check(frame)?;
                 let ahead = chunk.wrapping_sub(answered);
-                ensure!(
-                    ahead < self.window || chunk < answered,
-                    "chunk {chunk} came back before it was sent"
-                );
+                ensure!(ahead < self.window || chunk < answered, "chunk {chunk} returned before it was sent");
                 if ahead < self.window
                     && !std::mem::replace(&mut arrived[(chunk % self.window) as usize], true)
                 {
@@ -133,11 +129,11 @@ impl Load {
                     }
                 }
                 last = Instant::now();
-                ensure!(repeats < 1000, "{answered} chunks came back and then no more");
+                ensure!(repeats < 1000, "{answered} chunks returned and then no more");
             }
         }
         if sums == 0 {
-            bail!("not one sum came back");
+            bail!("no sum returned");
         }
         Ok(Outcome { sums, repeats, elapsed: start.elapsed() })
     }
@@ -159,11 +155,11 @@ impl Load {
         Ok(receiver.receive(&self.server)?)
     }
 
-    /// The chunk of a partial that is right.
+    /// Returns the chunk of a partial that is right.
     fn check(&self, bytes: &[u8]) -> Result<u32> {
         let frame = Frame::new_checked(bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
         let chunk = frame.sequence().get();
-        ensure!(frame.kind() == Kind::Partial, "a {} came out where a partial should", frame.kind());
+        ensure!(frame.kind() == Kind::Partial, "received a {} instead of a partial", frame.kind());
         ensure!(
             frame.contributors() == Contributors::all_of(Group(0), usize::from(WORKERS)),
             "chunk {chunk}: contributors are {}",

@@ -1,19 +1,18 @@
 //! Gradients per second through the embedded switch and through `simple_switch_grpc`, side by side: the same
-//! veth pairs, the same bmv2 JSON, the same entries, the same frames; every sum that comes out is compared
-//! bit for bit.
+//! veth pairs, bmv2 JSON, entries and frames; every output sum is compared bit for bit.
 //!
 //! ```text
 //!                 ┌────────┐
 //!  8 workers ── 1 │ switch │ 2 ── server
 //!                 └────────┘
 //! ```
-//! The workers send chunk by chunk, at most `--window` chunks ahead of the partials, so that nobody's queue
-//! overflows; a chunk that does not come back is retransmitted, as real workers would. The two switches take
+//! The workers send chunk by chunk, at most `--window` chunks ahead of the partials, so that no queue
+//! overflows; a chunk that does not return is retransmitted, as real workers would. The two switches take
 //! turns, `--turns` times each.
 
 mod load;
 mod network;
-mod rival;
+mod reference;
 
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ use clap::Parser;
 use inart_wire::ValuesPerFrame;
 
 use load::{Load, Outcome};
-use rival::Rival;
+use reference::ReferenceSwitch;
 
 /// Compares the embedded switch with bmv2's simple_switch_grpc.
 #[derive(Parser)]
@@ -56,11 +55,11 @@ fn main() -> Result<()> {
     );
     ensure!(arguments.seconds.is_finite() && arguments.seconds > 0.0, "--seconds must be positive");
     ensure!(arguments.turns > 0, "--turns must be at least 1");
-    // Before any thread starts: the whole process and its children live in a network of their own.
+    // Before any thread starts: the whole process and its children get a network of their own.
     network::enter_new().context("cannot make a network namespace; run as root")?;
     network::build()?;
 
-    let bmv2 = rival::on_path("simple_switch_grpc");
+    let bmv2 = reference::on_path("simple_switch_grpc");
     if !bmv2 {
         eprintln!("simple_switch_grpc is not on the PATH: only the embedded switch is measured");
     }
@@ -73,10 +72,10 @@ fn main() -> Result<()> {
         }
         for _ in 0..arguments.turns {
             for (name, program, outcomes) in &mut contestants {
-                let rival = Rival::start(name, program, values, arguments.window)?;
+                let reference = ReferenceSwitch::start(name, program, values, arguments.window)?;
                 let load = Load::new(values, arguments.window)?;
                 let outcome = load.run(Duration::from_secs_f64(arguments.seconds));
-                drop(rival);
+                drop(reference);
                 outcomes.push(outcome.with_context(|| format!("{name}, {values} values per frame"))?);
             }
         }
@@ -92,7 +91,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The median turn by rate, and all turns' repeats.
+/// Returns the median turn by rate, and all turns' repeats.
 fn summary(outcomes: &[Outcome]) -> Outcome {
     let mut sorted = outcomes.to_vec();
     sorted.sort_by(|a, b| a.frames_per_second().total_cmp(&b.frames_per_second()));

@@ -1,4 +1,4 @@
-//! What adding gradients up a second time gains: `cargo run -p inart-benches --bin levels -- TOPOLOGY…`
+//! Gain of summing gradients at a second level: `cargo run -p inart-benches --bin levels -- TOPOLOGY…`
 //! prints a row of the table in `docs/evidence/aggregation-depth.md` for every topology document.
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -32,7 +32,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The plan of the first job, checked.
+/// Returns the plan of the first job, checked.
 fn made(topology: &Topology, levels: Levels) -> anyhow::Result<Plan> {
     let plan = plan(topology, &topology.jobs()[0], &Options { levels, ..Options::new(schemes::OPTIMIZED) })?;
     if let Err(violations) = check(topology, &plan) {

@@ -1,4 +1,4 @@
-//! How long it takes to choose receivers: rounds of a thousand peers, and of other numbers, by each scheme.
+//! Time to choose receivers: rounds of a thousand peers, and of other numbers, by each scheme.
 //!
 //! Rates lie uniformly from 0.75 to 1.25 of their mean; updates are equal, or lie uniformly from 0.5 to 1.5
 //! of theirs, with three required receivers per peer.

@@ -1,13 +1,13 @@
-//! All-reduce by InArt beside all-reduce by Gloo (PyTorch's `torch.distributed`, a ring), on the same
+//! All-reduce by InArt compared with all-reduce by Gloo (PyTorch's `torch.distributed`, a ring), on the same
 //! machine, the same links and tensors of the same lengths.
 //!
 //! ```text
 //!   workers ── switch ── parameter server      every link: HTB at the same rate in each direction
 //! ```
 //! Or on the network of a topology file, whose links HTB shapes as well. Both run under `inart emulate`,
-//! InArt by its own workers (`--gradient`), every sum compared bit for bit, Gloo as a Python program, every
-//! value compared with the sum that it has to be. A time is that of the worker that began last, from the call
-//! to its return; the median of the repeats counts.
+//! InArt with its own workers (`--gradient`), every sum compared bit for bit, Gloo as a Python program, every
+//! value compared with the expected sum. A time is that of the worker that started last, from the call to its
+//! return; the median of the repeats counts.
 
 mod chart;
 mod measure;
@@ -26,7 +26,7 @@ use network::Network;
 /// Compares InArt's all-reduce with Gloo's.
 #[derive(Parser)]
 struct Arguments {
-    /// How many workers.
+    /// Number of workers.
     #[arg(long, value_delimiter = ',', default_values_t = [2, 6])]
     workers: Vec<usize>,
     /// Sizes of tensors, such as 1KB or 25MB.
@@ -41,7 +41,7 @@ struct Arguments {
     /// The factor on the rates of those networks.
     #[arg(long, default_value = "1/100", requires = "topology")]
     scale: String,
-    /// How often each tensor is summed.
+    /// Repeats of each sum.
     #[arg(long, default_value_t = 5)]
     repeats: u32,
     /// Values per frame.
@@ -118,7 +118,7 @@ fn print_json(pairs: &[Pair]) {
 
 #[expect(clippy::print_stdout, reason = "a command's result")]
 fn print_table(pairs: &[Pair]) {
-    println!("time of an all-reduce (median), every sum checked; limit: what the links set");
+    println!("time of an all-reduce (median), every sum checked; limit: set by the links");
     println!(
         "{:<28} {:>10} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9} {:>9}",
         "network", "bytes", "InArt", "limit", "Gloo", "limit", "Gloo/", "2(n-1)/n", "InArt/"

@@ -1,4 +1,4 @@
-//! Runs both on a network and reads what they measured.
+//! Runs both on a network and reads their measurements.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::network::Network;
 
-/// What Gloo's ranks run.
+/// Program of Gloo's ranks.
 const RING: &str = include_str!("ring.py");
 
 /// The programs that are run.
@@ -25,7 +25,7 @@ pub struct Commands {
 /// One tensor, summed by both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// Where.
+    /// Network.
     pub network: Network,
     /// Length of the tensor.
     pub values: usize,
@@ -68,7 +68,10 @@ impl Commands {
             let inart = self.inart(network, values).with_context(|| format!("InArt, {values} values"))?;
             let scheme = &inart["schemes"]["optimized"];
             let planned = number(scheme, "planned_rate_bps")? * number(&inart, "scale")?;
-            ensure!(inart["bit_exact"] == true && gloo["values"] == values, "other results than asked for");
+            ensure!(
+                inart["bit_exact"] == true && gloo["values"] == values,
+                "the results are not those requested"
+            );
             Ok(Pair {
                 network: network.clone(),
                 values,
@@ -109,7 +112,7 @@ impl Commands {
     }
 }
 
-/// The document that a command prints.
+/// Returns the document that a command prints.
 fn document(mut command: Command) -> Result<Value> {
     let output = command.output().context("starting inart")?;
     if !output.status.success() {

@@ -1,4 +1,4 @@
-//! The networks of the comparison, and what their links allow.
+//! Networks of the comparison, and the limits of their links.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const TCP_DATA_BYTES: f64 = 1448.0;
 /// A network to emulate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    /// Its name in tables and charts.
+    /// Name in tables and charts.
     pub name: String,
     /// As `inart` reads it.
     pub topology: String,
@@ -22,13 +22,13 @@ pub struct Network {
     pub workers: usize,
     /// The factor on its rates, as `inart emulate --scale` has it.
     pub scale: String,
-    /// Where all links are alike, their rate in bits of Ethernet frames per second.
+    /// Rate of all links in bits of Ethernet frames per second, if they are equal.
     pub link_bps: Option<f64>,
 }
 
 impl Network {
-    /// So many workers and a parameter server at one switch, which can sum for all; all links have the same
-    /// rate in each direction.
+    /// Returns `workers` workers and a parameter server at one switch, which can sum for all; all links have
+    /// the same rate in each direction.
     pub fn star(workers: usize, rate_bps: f64) -> Self {
         let capacity = rate_bps * workers as f64;
         let mut nodes = format!(
@@ -50,7 +50,7 @@ impl Network {
         }
     }
 
-    /// The network of a file, at that scale.
+    /// Returns the network of a file, at that scale.
     ///
     /// # Errors
     /// A file that cannot be read, or is no topology.
@@ -63,20 +63,20 @@ impl Network {
         Ok(Self { name, topology: text, workers, scale: scale.into(), link_bps: None })
     }
 
-    /// Least seconds in which all frames of a tensor of so many values leave a worker at a plan's rate.
+    /// Least seconds in which all frames of a tensor of `values` values leave a worker at a plan's rate.
     pub fn limit_seconds(&self, values: usize, per_frame: ValuesPerFrame, planned_bps: f64) -> f64 {
         let frames = values.div_ceil(per_frame.get());
         8.0 * (frames * per_frame.frame_bytes()) as f64 / planned_bps
     }
 
-    /// The same of a ring over TCP, in which each worker sends 2 (n - 1) / n of the tensor; only where all
-    /// links are alike.
+    /// Returns the limit of a ring over TCP, in which each worker sends 2 (n - 1) / n of the tensor; only if
+    /// all links are equal.
     pub fn ring_limit_seconds(&self, values: usize) -> Option<f64> {
         let sent = self.ring_share() * 4.0 * values as f64;
         Some(8.0 * sent * TCP_FRAME_BYTES / TCP_DATA_BYTES / self.link_bps?)
     }
 
-    /// How often a ring's worker sends the tensor: 2 (n - 1) / n times; a switch's sends it once.
+    /// Returns how often a ring's worker sends the tensor: 2 (n - 1) / n times; a switch's sends it once.
     pub fn ring_share(&self) -> f64 {
         let n = self.workers as f64;
         2.0 * (n - 1.0) / n
@@ -93,7 +93,7 @@ mod tests {
         // Two frames of 1068 bytes.
         assert!((star.limit_seconds(257, ValuesPerFrame::N256, 1e6) - 0.017_088).abs() < 1e-9);
         // One and a half times 4 x 362 bytes, in frames of 1448.
-        let ring = star.ring_limit_seconds(362).expect("all links are alike");
+        let ring = star.ring_limit_seconds(362).expect("all links are equal");
         assert!((ring - 1.5 * 8.0 * 1514.0 / 1e6).abs() < 1e-9);
     }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_topology_is_named() {
-        let error = Network::read(Path::new("/nowhere.yaml"), "1/10").expect_err("not there");
+        let error = Network::read(Path::new("/nowhere.yaml"), "1/10").expect_err("no such file");
         assert!(format!("{error:#}").contains("/nowhere.yaml"), "{error:#}");
     }
 }

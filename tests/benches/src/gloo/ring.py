@@ -26,7 +26,7 @@ def main():
             took = torch.tensor([time.perf_counter() - start], dtype=torch.float64)
             if not torch.equal(tensor, right):
                 raise SystemExit(f"error: rank {rank}, {length} values: a wrong sum")
-            # Of the worker that began last.
+            # Time of the worker that started last.
             dist.all_reduce(took, op=dist.ReduceOp.MIN)
             if repeat > 0:  # the first opens connections
                 seconds.append(took.item())

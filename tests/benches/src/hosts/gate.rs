@@ -1,4 +1,4 @@
-//! A transport whose frames may be held up: so a host finds many at once, as one that is busy does.
+//! A transport that can hold frames back, so that a host finds many at once, as a busy one does.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -17,15 +17,15 @@ use crate::network;
 
 /// A result that takes longer is lost.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Chunks repeat after so many, so that their values are made before the clock runs.
+/// Period of the chunks' values, which are made before the clock runs.
 const DIFFERENT: usize = 61;
-/// Where the sequence stands in a frame, and where the values begin.
+/// Place of the sequence in a frame, and start of the values.
 const SEQUENCE: std::ops::Range<usize> = 24..28;
 const VALUES: usize = 44;
 
 /// The workers.
 pub struct Generator<'a> {
-    /// What holds the server up while a window is sent.
+    /// Holds the server back while a window is sent.
     gate: &'a Gate,
     socket: PacketSocket,
     queue: Queue,
@@ -34,7 +34,7 @@ pub struct Generator<'a> {
     workers: u64,
     /// By chunk modulo [`DIFFERENT`], then worker.
     gradients: Vec<Vec<Vec<u8>>>,
-    /// The values that have to come back, big endian.
+    /// Expected values, big endian.
     sums: Vec<Vec<u8>>,
     /// All chunks below it have their results.
     answered: u32,
@@ -44,7 +44,7 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    /// Asks the server for its run, and makes the frames.
+    /// Asks the server for its run, and creates the frames.
     pub fn new(assignment: &Assignment, gate: &'a Gate) -> Result<Self> {
         let options = SocketOptions { ether_type: Some(inart_wire::ETHER_TYPE), ..SocketOptions::EVERYTHING };
         let socket = PacketSocket::open(interface_index(network::PEER)?, &options)?;
@@ -77,7 +77,7 @@ impl<'a> Generator<'a> {
         Ok(generator)
     }
 
-    /// The server's run, as its answer to a keep-alive tells.
+    /// Returns the server's run, from its answer to a keep-alive.
     fn meet(&mut self, assignment: &Assignment) -> Result<Incarnation> {
         let message = ControlMessage::KeepAlive {
             oldest: ChunkSeq::default(),
@@ -93,7 +93,7 @@ impl<'a> Generator<'a> {
         Ok(frame.map_err(|error| anyhow!("{error}"))?.incarnation())
     }
 
-    /// Sends a window of chunks and checks their results, again and again for so long; the number of
+    /// Sends a window of chunks and checks their results, repeatedly for `duration`. Returns the number of
     /// gradients summed.
     pub fn run(&mut self, duration: Duration) -> Result<u64> {
         let (start, first) = (Instant::now(), self.answered);
@@ -139,8 +139,8 @@ impl<'a> Generator<'a> {
         let bytes = self.receiver.frame(n).context("the server sent a frame that is too long")?;
         let frame = Frame::new_checked(bytes).map_err(|error| anyhow!("{error}"))?;
         let chunk = frame.sequence().get();
-        ensure!(frame.kind() == Kind::Result, "a {} came where a result should", frame.kind());
-        ensure!(chunk.wrapping_sub(self.answered) < self.window, "the result of chunk {chunk} came twice");
+        ensure!(frame.kind() == Kind::Result, "received a {} instead of a result", frame.kind());
+        ensure!(chunk.wrapping_sub(self.answered) < self.window, "the result of chunk {chunk} arrived twice");
         ensure!(frame.exponent() == Exponent::from(0), "chunk {chunk}: the exponent is {}", frame.exponent());
         ensure!(bytes[VALUES..] == self.sums[chunk as usize % DIFFERENT], "chunk {chunk}: the sum is wrong");
         self.arrived[(chunk % self.window) as usize] = true;

@@ -55,7 +55,7 @@ pub fn seconds(port: PortKind, arguments: &Arguments) -> Result<Vec<f64>> {
     Ok((1..=arguments.turns).map(|turn| times.iter().map(|times| times[turn]).fold(0.0, f64::max)).collect())
 }
 
-/// A worker's rounds; the sum of each is known.
+/// Runs a worker's rounds; the sum of each is known.
 fn work(rank: u16, assignment: Assignment, port: PortKind, arguments: &Arguments) -> Result<Vec<f64>> {
     let transport = port.open(&network::host_end(rank))?;
     let mut worker = Worker::with_options(assignment, Rank::try_from(rank)?, transport, options())?;
@@ -75,7 +75,7 @@ fn work(rank: u16, assignment: Assignment, port: PortKind, arguments: &Arguments
     Ok(times)
 }
 
-/// A switch that sums the gradients and multicasts the results.
+/// Returns a switch that sums the gradients and multicasts the results.
 fn switch(assignment: &Assignment) -> Result<Switch> {
     let port = |host: u16| PortNo::try_from(u64::from(host) + 1).expect("ports count from 1");
     let (plan_version, job, shard) = (assignment.plan_version, assignment.job, ShardId::from(0));

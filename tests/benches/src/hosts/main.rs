@@ -1,11 +1,10 @@
-//! What one core of a worker and of a parameter server carries over a veth pair, for each kind of port, side
-//! by side in one run: `cargo run --release -p inart-benches --bin hosts`. With `--features xdp` AF_XDP is
-//! one of them.
+//! Throughput of one core of a worker and of a parameter server over a veth pair, for each kind of port, side
+//! by side in one run: `cargo run --release -p inart-benches --bin hosts`. `--features xdp` adds AF_XDP.
 //!
 //! A worker sums a tensor with a parameter server behind the cable: a frame out and one in per chunk. A
 //! parameter server sums the gradients of some workers, which a load generator sends, a window of chunks at
-//! once: so many frames in and one out per chunk. What counts is the processor time of the host alone, system
-//! calls and the kernel's part of the cable included: so other work on the machine disturbs little. Every sum
+//! once: one frame in per worker, and one out per chunk. Only the processor time of the host counts, system
+//! calls and the kernel's part of the cable included, so other work on the machine disturbs little. Every sum
 //! is compared bit for bit.
 
 mod gate;
@@ -22,7 +21,7 @@ use inart_wire::ValuesPerFrame;
 
 use turn::{Outcome, Role};
 
-/// Measures what one core of a worker and of a parameter server carries.
+/// Measures the throughput of one core of a worker and of a parameter server.
 #[derive(Parser)]
 struct Arguments {
     /// Values per frame.
@@ -70,7 +69,7 @@ fn main() -> Result<()> {
     ensure!(arguments.bytes >= 4, "--bytes {}: give at least one value of 4 bytes", arguments.bytes);
     ensure!(arguments.turns > 0, "--turns 0: give at least 1");
     ensure!(arguments.seconds.is_finite() && arguments.seconds > 0.0, "--seconds must be positive");
-    // Before any thread starts: the whole process lives in a network of its own.
+    // Before any thread starts: the whole process gets a network of its own.
     network::lay(job::WORKERS + 1)?;
     if arguments.job {
         return measure_jobs(&arguments);
@@ -124,7 +123,7 @@ fn measure_jobs(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The median turn by rate.
+/// Returns the median turn by rate.
 fn median(mut outcomes: Vec<Outcome>) -> Outcome {
     outcomes.sort_by(|a, b| a.frames_per_second().total_cmp(&b.frames_per_second()));
     outcomes[outcomes.len() / 2]
@@ -134,7 +133,7 @@ fn goodput_bps(arguments: &Arguments, row: &Row) -> f64 {
     row.outcome.frames_per_second() * 32.0 * arguments.values.get() as f64
 }
 
-/// How many times as much as pnet's.
+/// Returns how many times as much as pnet's.
 fn ratio_to_pnet(rows: &[Row], row: &Row) -> f64 {
     let pnet = rows.iter().find(|other| other.role == row.role && other.port == PortKind::Pnet);
     pnet.map_or(f64::NAN, |pnet| row.outcome.frames_per_second() / pnet.outcome.frames_per_second())

@@ -1,4 +1,4 @@
-//! A network namespace with one veth pair, and what processors spend in it.
+//! A network namespace with one veth pair, and the processor time spent in it.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ pub const HOST: &str = "host0";
 /// The other end of its cable.
 pub const PEER: &str = "peer0";
 
-/// The interface of a host of a whole job, and the port of its switch at the other end of the cable.
+/// Returns the interface of a host of a whole job, and the port of its switch at the other end of the cable.
 pub fn host_end(host: u16) -> String {
     format!("h{host}")
 }
@@ -47,7 +47,7 @@ fn run(line: &str) -> Result<()> {
     Ok(())
 }
 
-/// The calling thread.
+/// Returns the calling thread.
 pub fn this_thread() -> Pid {
     gettid()
 }
@@ -55,7 +55,7 @@ pub fn this_thread() -> Pid {
 /// Seconds of processor time, the kernel's on their behalf included, that the threads of this process have
 /// used, but for one.
 pub fn processor_seconds_without(peer: Pid) -> Result<f64> {
-    // What a running thread uses is counted when it stops.
+    // The time of a running thread is counted when it stops.
     std::thread::sleep(std::time::Duration::from_millis(5));
     let mut nanos = 0u64;
     for task in std::fs::read_dir("/proc/self/task")? {

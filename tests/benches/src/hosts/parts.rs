@@ -1,4 +1,4 @@
-//! Where the time goes: the loops over values, beside a copy of as many bytes.
+//! Profile of the time: the loops over values, next to a copy of as many bytes.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use inart_wire::{
     MacAddr, ShardId, ValuesPerFrame,
 };
 
-/// How long each loop runs; the quickest of so many tries counts.
+/// Time of each loop; the quickest of the tries counts.
 const TIME: Duration = Duration::from_millis(20);
 const TRIES: usize = 5;
 
-/// Prints what one chunk takes in each loop.
+/// Prints the time of one chunk in each loop.
 #[expect(clippy::print_stdout, reason = "a command's result")]
 pub fn print(values_per_frame: ValuesPerFrame) {
     let values = values_per_frame.get();

@@ -13,10 +13,10 @@ use crate::gate::{Gate, Gated};
 use crate::generator::Generator;
 use crate::{Arguments, network};
 
-/// The longest time that anybody waits for a peer.
+/// Peer timeout of all hosts.
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a host is.
+/// Role of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Worker,
@@ -34,12 +34,12 @@ impl Role {
     }
 }
 
-/// What came of a turn.
+/// Result of a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// Frames of gradients that were sent or summed.
     pub frames: u64,
-    /// What the host's threads took for that.
+    /// Processor time of the host's threads.
     pub processor_seconds: f64,
 }
 
@@ -58,7 +58,7 @@ pub fn take(role: Role, port: PortKind, arguments: &Arguments) -> Result<Outcome
     outcome.with_context(|| format!("{} on {}", role.name(), port.name()))
 }
 
-/// A job whose rate limits nothing.
+/// Returns a job with a rate that is no limit.
 pub fn assignment(workers: u16, arguments: &Arguments) -> Assignment {
     let worker = |rank: u16| WorkerAddress { name: format!("w{rank}"), mac: mac(rank as u8) };
     Assignment {
@@ -87,8 +87,7 @@ pub fn options() -> Options {
     Options { peer_timeout: PEER_TIMEOUT, ..Options::default() }
 }
 
-/// A worker that sums a tensor again and again; the server behind the cable is the one whose time does not
-/// count.
+/// Measures a worker that sums a tensor repeatedly; the time of the server behind the cable does not count.
 fn work(port: PortKind, arguments: &Arguments) -> Result<Outcome> {
     let assignment = assignment(1, arguments);
     let peer = BatchedPort::open(network::PEER)?;
@@ -116,8 +115,7 @@ fn work(port: PortKind, arguments: &Arguments) -> Result<Outcome> {
 }
 
 fn sum_for(mut worker: Worker, peer: nix::unistd::Pid, arguments: &Arguments) -> Result<Outcome> {
-    // Multiples of 2^-8 below 2^7 in size: they are what is sent, so the sum of one is itself, again and
-    // again.
+    // Multiples of 2^-8 below 2^7 in size are sent exactly, so the sum of one is itself, in every repeat.
     let value = |index: usize| ((index.wrapping_mul(0x9e37_79b9) >> 7) & 0xffff) as f32 / 256.0 - 128.0;
     let right: Vec<f32> = (0..arguments.bytes / 4).map(value).collect();
     let mut tensor = right.clone();
@@ -136,7 +134,7 @@ fn sum_for(mut worker: Worker, peer: nix::unistd::Pid, arguments: &Arguments) ->
     Ok(Outcome { frames, processor_seconds })
 }
 
-/// A server that sums what the generator sends, whose time does not count.
+/// Measures a server that sums the generator's frames; the generator's time does not count.
 fn serve(port: PortKind, arguments: &Arguments) -> Result<Outcome> {
     let assignment = assignment(arguments.workers, arguments);
     let gate = Arc::new(Gate::default());

@@ -1,6 +1,6 @@
-//! The planner's figures: against Eq. (5) in Pyomo, how long plans take, how good they are. One run prints
-//! each figure with its ratio; `docs/evidence/benchmarks.md` has the commands and a record of what they
-//! printed.
+//! The planner's figures: comparison with Eq. (5) in Pyomo, time to a plan, and quality of plans. One run
+//! prints each figure with its ratio; `docs/evidence/benchmarks.md` has the commands and a record of their
+//! output.
 
 mod networks;
 mod pyomo;

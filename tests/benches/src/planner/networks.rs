@@ -15,7 +15,7 @@ use with_units::with_units;
 /// Parameter servers of the InArt paper's emulation.
 pub const SERVERS: usize = 4;
 
-/// A homogeneous fat-tree as in §5.3: links and servers of 20 Mbps, switches that add up 9 Mbps.
+/// Returns a homogeneous fat-tree as in §5.3: links and servers of 20 Mbps, switches that add up 9 Mbps.
 pub fn homogeneous(k: usize, servers: usize, workers: usize, seed: u64) -> anyhow::Result<Topology> {
     let equipment = Equipment {
         servers,
@@ -41,13 +41,13 @@ pub fn heterogeneous(k: usize, servers: usize, workers: usize, seed: u64) -> any
     Ok(homogeneous(k, servers, workers, seed)?.with_drawn_rates(&ranges, seed))
 }
 
-/// A fat-tree whose links bind: 2 to 6 Mbps between switches, switches that add up 4 to 14 Mbps.
+/// Returns a fat-tree whose links bind: 2 to 6 Mbps between switches, switches that aggregate 4 to 14 Mbps.
 pub fn tight(k: usize, servers: usize, workers: usize, seed: u64) -> anyhow::Result<Topology> {
     let ranges = Ranges { fabric: range("2Mbps..6Mbps"), access: None, aggregation: range("4Mbps..14Mbps") };
     Ok(homogeneous(k, servers, workers, seed)?.with_drawn_rates(&ranges, seed))
 }
 
-/// The reference instances beside the repository, by name; none where they are missing.
+/// Returns the reference instances outside the repository, by name; empty if they are missing.
 pub fn shared(prefix: &str) -> anyhow::Result<Vec<(String, Topology)>> {
     let folder = shared_folder();
     let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -69,7 +69,7 @@ pub fn shared(prefix: &str) -> anyhow::Result<Vec<(String, Topology)>> {
         .collect()
 }
 
-/// What is known of the reference instances.
+/// Returns the known results of the reference instances.
 pub fn expected() -> Option<serde_json::Value> {
     serde_json::from_str(&std::fs::read_to_string(shared_folder().join("expected.json")).ok()?).ok()
 }

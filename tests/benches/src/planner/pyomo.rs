@@ -1,6 +1,6 @@
-//! LP-InArt against the literal Eq. (5), written in Pyomo and solved by HiGHS: both on one thread, in turns,
-//! on the same networks; model building counted on both sides, reading the network on neither. Seconds are of
-//! processor time, so that other work on the machine favours neither.
+//! LP-InArt compared with the literal Eq. (5), written in Pyomo and solved by HiGHS: both on one thread, in
+//! turns, on the same networks; model building counted on both sides, reading the network on neither. Seconds
+//! are of processor time, so that other work on the machine favors neither.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -24,7 +24,7 @@ const PACKAGES: [&str; 2] = ["pyomo==6.10.1", "highspy==1.15.1"];
 const SAME: f64 = 5e-7;
 /// Turns of ours; the quickest counts, as noise only ever adds.
 const TURNS: usize = 3;
-/// Of the table's columns.
+/// Heading of the table's columns.
 const WIDTHS: [usize; 10] = [15, 6, 10, 12, 10, 10, 10, 10, 10, 10];
 
 /// Prints the table; a run of Pyomo is ended after `limit` seconds of processor time.
@@ -64,7 +64,7 @@ pub fn run(limit: u64) -> anyhow::Result<()> {
         }
     }
     say(
-        "choose: HiGHS as Pyomo calls it; ipm: told to use interior point without presolve and crossover, its fastest here.",
+        "choose: HiGHS as Pyomo calls it; ipm: set to interior point without presolve and crossover, its fastest here.",
     );
     say(
         "program: our LP in any case; planner: the closed form where even routing certifies it, else our LP.",
@@ -73,7 +73,7 @@ pub fn run(limit: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What our LP finds, in bit/s, and the seconds that it takes.
+/// Returns the result of our LP, in bit/s, and its seconds.
 fn ours(topology: &Topology, equal: bool, method: LpMethod) -> anyhow::Result<(f64, f64)> {
     let mut best = f64::INFINITY;
     let mut found = 0.0;
@@ -85,8 +85,8 @@ fn ours(topology: &Topology, equal: bool, method: LpMethod) -> anyhow::Result<(f
     Ok((found, best))
 }
 
-/// The cells of a line behind its name and shares: ours, the program and the planner, beside what Pyomo
-/// printed.
+/// Returns the cells of a line after its name and shares: ours, the program and the planner, next to Pyomo's
+/// output.
 fn compared(
     name: &str,
     shares: &str,
@@ -136,7 +136,7 @@ fn processor_s() -> anyhow::Result<f64> {
     Ok(seconds(used.user_time()) + seconds(used.system_time()))
 }
 
-/// One run of Pyomo; `None` if it took longer than `limit` seconds.
+/// Returns one run of Pyomo; `None` if it took longer than `limit` seconds.
 fn pyomo(
     python: &Path,
     topology: &Path,
@@ -152,18 +152,21 @@ fn pyomo(
         .arg(script)
         .arg(topology)
         .args(["--shares", shares, "--method", method])
-        // Linear algebra libraries below NumPy take all cores unless told not to.
+        // Linear algebra libraries below NumPy take all cores by default.
         .env("OMP_NUM_THREADS", "1")
         .output()
         .context("sh")?;
     match (output.status.code(), output.status.signal()) {
-        (Some(0), _) => Ok(Some(serde_json::from_slice(&output.stdout).context("what lp_inart.py printed")?)),
+        (Some(0), _) => {
+            Ok(Some(serde_json::from_slice(&output.stdout).context("the output of lp_inart.py")?))
+        }
         (_, Some(signal)) if signal == Signal::SIGXCPU as i32 => Ok(None),
         _ => bail!("lp_inart.py: {}", String::from_utf8_lossy(&output.stderr).trim()),
     }
 }
 
-/// The Python that has Pyomo and HiGHS, installed below `target/` once; an error says why there is none.
+/// Returns the Python that has Pyomo and HiGHS, installed below `target/` once; an error names the reason if
+/// it is missing.
 fn python() -> anyhow::Result<PathBuf> {
     let root = Path::new(env!("INART_ROOT"));
     let output = Command::new("sh")

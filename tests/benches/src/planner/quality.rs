@@ -1,5 +1,5 @@
-//! A hundred fat-trees of §5.3, k = 6 (and the reference instances, when at hand): how often the optimum is
-//! reached and proven, and what the other schemes reach. Every plan is checked.
+//! A hundred fat-trees of §5.3, k = 6 (and the reference instances, if available): how often the optimum is
+//! reached and proven, and the rates of the other schemes. Every plan is checked.
 
 use anyhow::ensure;
 use inart_planner_aggregation::{Options, Plan, Scheme, Violation, check, schemes};
@@ -14,7 +14,7 @@ const SIZES: [usize; 5] = [10, 20, 30, 40, 50];
 /// Roundings of R-InArt whose mean and best are given.
 const ROUNDINGS: u64 = 30;
 
-/// What one network showed.
+/// Results on one network.
 struct Row {
     name: String,
     free: Plan,
@@ -35,7 +35,7 @@ fn measure(name: String, topology: &Topology) -> anyhow::Result<Row> {
     let baselines: Vec<Plan> =
         BASELINES.iter().map(|&scheme| plan(scheme, false, 1)).collect::<anyhow::Result<_>>()?;
     for nocap in &baselines {
-        // What the plan says that it ignores is a violation if it does not say so.
+        // A constraint that the plan declares as ignored is a violation if it does not declare it.
         let silent = Plan { ignores: Vec::new(), ..nocap.clone() };
         let overloads = |found: Vec<Violation>| found.iter().any(|v| matches!(v, Violation::Overload { .. }));
         let breaks = check(topology, &silent).err().is_some_and(overloads);
@@ -51,7 +51,7 @@ fn measure(name: String, topology: &Topology) -> anyhow::Result<Row> {
     })
 }
 
-/// Whether a plan asks more of some switch than it can add up.
+/// Returns whether a plan exceeds the aggregation capacity of some switch.
 fn overloaded(plan: &Plan) -> bool {
     plan.load
         .iter()

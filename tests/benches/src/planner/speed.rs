@@ -1,4 +1,4 @@
-//! Seconds to a plan, one thread, each row in a process of its own so that its memory can be told.
+//! Seconds to a plan, one thread, each row in a process of its own so that its memory can be measured.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use crate::table::{line, made, mbps, say, seconds, timed};
 /// Seconds after which a row is aborted.
 const LIMIT: u64 = 300;
 
-/// Name of the row, what it measures, and the seconds to reach.
+/// Name of the row, its measurement, and the target in seconds.
 const ROWS: [(&str, &str, f64); 8] = [
     ("k6", "k = 6, 50 workers, 4 servers: plan", 0.05),
     ("k6-equal", "k = 6, equal shares: plan", 0.05),

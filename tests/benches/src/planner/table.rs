@@ -1,4 +1,4 @@
-//! Tables on the terminal, and plans that are checked before anything is said of them.
+//! Tables on the terminal, and plans that are checked before their results are printed.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ pub fn say(text: &str) {
     println!("{text}");
 }
 
-/// A plan of the network's first job that has passed the checker.
+/// Returns a plan of the network's first job that has passed the checker.
 pub fn made(topology: &Topology, options: &Options<'_>) -> anyhow::Result<Plan> {
     let plan = inart_planner_aggregation::plan(topology, &topology.jobs()[0], options)?;
     if let Err(found) = check(topology, &plan) {
@@ -32,7 +32,7 @@ pub fn made(topology: &Topology, options: &Options<'_>) -> anyhow::Result<Plan> 
     Ok(plan)
 }
 
-/// What `work` gives, and the seconds that its quickest of `turns` took.
+/// Returns the result of `work`, and the seconds of the quickest of `turns`.
 pub fn timed<T>(turns: usize, work: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<(T, f64)> {
     let mut best = f64::INFINITY;
     let mut last = None;

@@ -1,5 +1,4 @@
-//! Networks whose links bind, where nobody knows the optimum: the rate, how much of it is proven, and the
-//! seconds that took.
+//! Networks whose links bind, with an unknown optimum: the rate, how much of it is proven, and the seconds.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,7 @@ use inart_topologies::switched::Topology;
 use crate::networks;
 use crate::table::{line, made, mbps, say, seconds};
 
-/// Time for a plan in the column "1 s", less what reading and checking take.
+/// Time for a plan in the column "1 s", less the time to read and check.
 const BUDGET: Duration = Duration::from_secs(1);
 
 /// Prints the table.
@@ -64,9 +63,9 @@ pub fn run() -> anyhow::Result<()> {
     equal(&networks)
 }
 
-/// The same networks with equal shares, without a limit: there the bound counts whole units on every link.
+/// Prints the networks with equal shares, without a limit: there the bound counts whole units on every link.
 fn equal(networks: &[(String, Topology)]) -> anyhow::Result<()> {
-    say("The same with equal shares, without a limit");
+    say("With equal shares, without a limit");
     let widths = [22, 9, 9, 9, 9, 10];
     line(&widths, &["network", "f~", "rate", "bound", "proven", "took"].map(str::to_owned));
     let mut proven = Vec::new();

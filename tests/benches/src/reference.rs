@@ -12,15 +12,15 @@ use crate::load::{JOB, PLAN_VERSION, SHARD, WORKERS};
 use crate::network;
 
 /// A running switch; it is killed when dropped.
-pub struct Rival(Child);
+pub struct ReferenceSwitch(Child);
 
-/// Whether there is such a program.
+/// Returns whether there is such a program.
 pub fn on_path(program: &str) -> bool {
     let quiet = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok()
 }
 
-impl Rival {
+impl ReferenceSwitch {
     /// Starts `program` with simple_switch_grpc's command line on the ports and installs what the load needs.
     pub fn start(name: &str, program: &str, values: ValuesPerFrame, window: u32) -> Result<Self> {
         let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
@@ -39,14 +39,14 @@ impl Rival {
             .stderr(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot start {program}"))?;
-        let rival = Self(child);
+        let reference = Self(child);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(install(&address, values, window))?;
-        Ok(rival)
+        Ok(reference)
     }
 }
 
-impl Drop for Rival {
+impl Drop for ReferenceSwitch {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
