@@ -62,7 +62,7 @@ def worker() -> Union[Worker, ElasticWorker]:
     """The default worker.
 
     Raises:
-        Error: there is none.
+        Error: no default worker exists.
     """
     if _default is None:
         raise Error("no job was joined: call inart.init() first")

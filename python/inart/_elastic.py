@@ -1,4 +1,4 @@
-"""A worker of an elastic job: its workers may come and go while it runs."""
+"""An elastic worker: workers may join and leave while the job runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ElasticWorker(Member):
 
     @property
     def world_size(self) -> int:
-        """How many workers take part in that view: what a mean divides by."""
+        """Returns the number of workers in the current membership view: the divisor of a mean."""
         return len(self._inner.workers)
 
     @property
@@ -48,45 +48,44 @@ class ElasticWorker(Member):
         return self._inner.rounds
 
     def all_reduce(self, x: Any, label: Label = None) -> None:
-        """Replaces ``x`` by the sum of the arrays of all workers that are there; once in every round.
+        """Replaces ``x`` by the sum of the arrays of all workers in the view. Called once per round.
 
         Args:
-            x: a contiguous float32 array or CPU tensor of any shape; of one size at all workers. Nobody uses it
-                meanwhile.
-            label: what the sum is of, as for :meth:`Worker.start`. If workers have different labels, the job ends for
+            x: a contiguous float32 array or CPU tensor of any shape; all workers have the same size. No other thread
+                uses ``x`` during the call.
+            label: names the sum, as for :meth:`Worker.start`. If workers have different labels, the job ends for
                 them.
 
         Raises:
-            MembershipChanged: the workers are others, or one of them lacks a round; ``x`` is as it was. Call
-                :meth:`load_state`, and go on.
+            MembershipChanged: the set of workers changed, or a worker missed a round; ``x`` is unchanged. Call
+                :meth:`load_state`, then continue.
             TensorError: ``x`` cannot be summed. Nothing was sent.
-            ControllerError: all workers hold until the controller says where the view ends, and it has said nothing
-                for 30 s.
-            Error: this worker cannot take part any more.
+            ControllerError: all workers wait for the controller's stop point, and it has not sent one for 30 s.
+            Error: this worker can no longer take part.
 
-        Ctrl-C ends the call: ``x`` is not written any more, and this worker has left its view. The next call joins
+        Ctrl-C ends the call: ``x`` is no longer written, and this worker has left its view. The next call joins
         again, and may raise :class:`MembershipChanged`.
         """
         self._inner.all_reduce(*floats_of(x), label_of(x, label))
 
     def load_state(self, *arrays: Any) -> None:
-        """Replaces these arrays by those of the worker with the newest state, to the bit.
+        """Replaces these arrays by those of the worker with the newest state, bit for bit.
 
-        All workers call it with arrays of the same sizes: at the start, and after :class:`MembershipChanged`. If the
-        workers change meanwhile, it restarts by itself.
+        All workers call it with arrays of the same sizes: at the start, and after :class:`MembershipChanged`. The
+        call restarts on its own if the workers change meanwhile.
 
         Args:
-            arrays: the whole state, weights and what an optimiser keeps: contiguous float32 arrays or CPU tensors.
+            arrays: the whole state, weights and optimizer state: contiguous float32 arrays or CPU tensors.
 
         Raises:
-            TensorError: one of them is of another kind; or the newest state has other arrays. Nothing was loaded. In
-                the second case this worker has left its view, and the others go on.
-            Error: this worker cannot take part any more.
+            TensorError: an array has another type; or the newest state has other arrays. Nothing was loaded. In
+                the second case this worker has left its view, and the other workers continue.
+            Error: this worker can no longer take part.
         """
         self._load(arrays, None)
 
     def _load(self, arrays: Sequence[Any], layout: Any) -> None:
-        """As :meth:`load_state`, with what else must be the same at all workers."""
+        """Like :meth:`load_state`, with a layout that must also match at all workers."""
         floats = [floats_of(x) for x in arrays]
         described = repr((layout, [length for _, length, _ in floats]))
         digest = hashlib.blake2b(described.encode(), digest_size=8).digest()

@@ -1,4 +1,4 @@
-"""What can go wrong. Every message names the place and the fix."""
+"""Exceptions of this package. Every message names the place and the fix."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class AbortedError(Error):
 
 
 class MembershipChanged(Error):
-    """The workers of an elastic job are others, or one of them lacks a round: nothing was summed.
+    """The workers of an elastic job changed, or one of them missed a round: nothing was summed.
 
-    Call ``load_state``, as all other workers do, and go on.
+    Call ``load_state``, as all other workers do, then continue.
 
     Attributes:
-        world_size: how many workers there are now.
-        view: number of the membership view that has begun with them.
+        world_size: number of workers in the new view.
+        view: number of the membership view that started with them.
     """
 
     world_size: int = 0
@@ -60,4 +60,4 @@ class TensorInUseError(TensorError):
 
 
 class TimeoutError(Error, builtins.TimeoutError):
-    """A sum was not there in time. It is still under way: it may be waited for again."""
+    """The sum was not ready within the timeout. It is still in flight and can be waited for again."""

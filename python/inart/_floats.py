@@ -11,10 +11,10 @@ from ._errors import TensorError
 #: A program's label of a sum, the same at all workers.
 Label = Union[str, int, None]
 
-#: Address of the first float, how many there are, and whose memory it is.
+#: Address of the first float, number of floats, and owner of the memory.
 Floats = tuple[int, int, Any]
 
-#: What `memoryview` calls float32 in this machine's byte order.
+#: Names of float32 in this machine's byte order, as `memoryview` reports them.
 _FORMATS = ("f", "@f", "=f", "<f" if sys.byteorder == "little" else ">f")
 
 
@@ -35,8 +35,8 @@ def floats_of(x: Any) -> Floats:
 
 
 def label_of(x: Any, label: Label = None, *properties: str) -> str:
-    """Returns what workers compare of a sum: the program's label, the properties, and the shape of ``x`` if more than one
-    dimension has more than one value.
+    """Returns the label that workers compare for a sum: the program's label, the properties, and the shape of ``x`` if
+    more than one dimension has more than one value.
 
     Raises:
         TypeError: the label is neither a string nor a number.
@@ -70,8 +70,9 @@ class TensorMemory:
             raise TensorError(f"the tensor needs {needed} bytes of memory and has {there}: sum a tensor with data")
         if needed and self.address == 0:
             raise TensorError("the tensor has no memory, such as a fake one: sum a tensor with data")
-        #: Methods and what they return while the memory is there. All are C's: the extension module calls them before
-        #: it writes a sum, and no signal handler is to run then.
+        #: Methods with their expected results while the memory is valid. All are implemented in C: the extension
+        #: module calls
+        #: #: them before it writes a sum, and no signal handler must run then.
         self.checks: list[tuple[Callable[[], int], int]] = [
             (storage.data_ptr, storage.data_ptr()),
             (storage.nbytes, there),
@@ -123,6 +124,6 @@ def _of_buffer(x: Any) -> Floats:
         raise TensorError("the array is read-only, and its sum replaces it: sum a copy")
     if view.nbytes == 0:
         return 0, 0, view
-    # Holds the buffer, so that it is neither freed nor moved while it is summed.
+    # Holds the buffer, so that its memory is neither freed nor moved during the sum.
     memory = (ctypes.c_char * view.nbytes).from_buffer(view)
     return ctypes.addressof(memory), view.nbytes // 4, memory

@@ -3,7 +3,7 @@ from typing import Any, Optional, Union
 __version__: str
 
 class Handle:
-    """A sum that is under way. If it is dropped, the sum is lost to this worker, and to nobody else."""
+    """A sum in flight. Dropping the handle loses the sum for this worker only."""
 
     @property
     def seconds(self) -> Optional[float]:
@@ -17,16 +17,16 @@ class Handle:
     def wait(self, timeout: Optional[float] = None) -> None:
         """Waits until the sum is in the array.
 
-        Other threads run meanwhile, and Ctrl-C raises ``KeyboardInterrupt``. It may be waited for again. A wait of
-        more than 5 s for another host is reported on standard error, with the host's name.
+        Other threads run meanwhile, and Ctrl-C raises ``KeyboardInterrupt``. The handle can be waited for again. A
+        wait of more than 5 s for another host is reported on standard error, with the host's name.
 
         Args:
-            timeout: seconds to wait at most; ``None`` is for ever.
+            timeout: longest wait in seconds; ``None`` waits without limit.
 
         Raises:
-            TimeoutError: the sum is not there yet. It is still under way.
+            TimeoutError: the sum is not ready. It is still in flight.
             TensorError: the tensor's memory was freed or moved meanwhile, so the sum is not written.
-            AbortedError: the job is over.
+            AbortedError: the job has ended.
             Error: the worker was shut down.
         """
 

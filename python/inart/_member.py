@@ -1,4 +1,4 @@
-"""What all kinds of workers have in common."""
+"""Common base of all kinds of workers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ._errors import Error
 
 Self = TypeVar("Self", bound="Member")
 
-#: Workers that the end of the program shuts down: threads that wait for sums have to be gone by then.
+#: Workers that the end of the program shuts down: threads that wait for sums must have ended by then.
 _alive: weakref.WeakSet[Member] = weakref.WeakSet()
 
 
 class Member:
-    """A worker of a job: who it is, and when it leaves."""
+    """A worker of a job: its identity, and how it leaves the job."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -64,10 +64,10 @@ class Member:
         raise NotImplementedError
 
     def _leave(self) -> None:
-        """What was registered for the shutdown; the end of the program has nothing to do any more."""
+        """Drops the shutdown registration; the end of the program then does nothing for this worker."""
         _alive.discard(self)
         if self._is_forked():
-            # What is registered waits for threads that are missing in this process.
+            # The registered callable waits for threads that do not exist in this process.
             return
         while self._at_shutdown:
             self._at_shutdown.pop()()

@@ -1,4 +1,4 @@
-"""What a worker joins with: arguments, and the environment where there are none."""
+"""Settings of a worker: arguments first, then environment variables."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ def settings(
 ) -> dict[str, Any]:
     """The settings of ``inart.join`` as a dictionary for the extension module.
 
-    An assignment or a controller that is given as an argument takes the place of both in the environment.
-    ``INART_JOB`` is not heeded for an assignment that is given. ``WORLD_SIZE`` is what the job is compared with, where
-    the rank is the environment's too.
+    An assignment or a controller given as an argument replaces both in the environment. ``INART_JOB`` is ignored
+    if an assignment is given. ``WORLD_SIZE`` is compared with the job's size if the rank also comes from
+    the environment.
 
     Raises:
-        AssignmentError: there is no rank, or it is no number.
-        InterfaceError: there is no interface.
+        AssignmentError: the rank is missing, or is not a number.
+        InterfaceError: no interface is set.
     """
     environ = os.environ if environment is None else environment
 
-    def told(name: str) -> Optional[str]:
+    def variable(name: str) -> Optional[str]:
         return environ.get(name) or None
 
     if job is None and assignment is None:
-        job = told("INART_JOB")
+        job = variable("INART_JOB")
     if assignment is None and controller is None:
-        assignment, controller = told("INART_ASSIGNMENT"), told("INART_CONTROLLER")
+        assignment, controller = variable("INART_ASSIGNMENT"), variable("INART_CONTROLLER")
         if assignment is not None:
             controller = None
     world_size = None
     if rank is None:
-        rank, world_size = _number(told, "RANK"), _number(told, "WORLD_SIZE")
+        rank, world_size = _number(variable, "RANK"), _number(variable, "WORLD_SIZE")
     if rank is None:
         raise AssignmentError("no rank: start the program with torchrun, set RANK, or pass rank=")
     if peer_timeout is None:
-        peer_timeout = _number(told, "INART_PEER_TIMEOUT", float, "number of seconds")
-    interface = interface or told("INART_INTERFACE")
+        peer_timeout = _number(variable, "INART_PEER_TIMEOUT", float, "number of seconds")
+    interface = interface or variable("INART_INTERFACE")
     if interface is None:
         raise InterfaceError("no interface to send on: set INART_INTERFACE or pass interface=, such as eth0")
     return {
@@ -68,8 +68,8 @@ def settings(
         "interface": interface,
         "peer_timeout": peer_timeout,
         "non_finite": non_finite,
-        "report": told("INART_REPORT"),
-        "status": status or told("INART_STATUS"),
+        "report": variable("INART_REPORT"),
+        "status": status or variable("INART_STATUS"),
         "tls_ca": tls_ca,
         "tls_cert": tls_cert,
         "tls_key": tls_key,
@@ -78,8 +78,8 @@ def settings(
     }
 
 
-def _number(told: Any, name: str, kind: Any = int, what: str = "whole number") -> Any:
-    text = told(name)
+def _number(variable: Any, name: str, kind: Any = int, what: str = "whole number") -> Any:
+    text = variable(name)
     if text is None:
         return None
     try:

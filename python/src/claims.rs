@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::errors::Trouble;
 
-/// Memory that sums under way are to be written to: end by start, without overlaps.
+/// Memory that sums in flight will be written to: end by start, without overlaps.
 #[derive(Debug, Default)]
 pub(crate) struct Claims(Mutex<BTreeMap<usize, usize>>);
 
@@ -18,11 +18,11 @@ pub(crate) struct Claim {
 }
 
 impl Claims {
-    /// Claims so many bytes at that address. Two sums in one array would be written one over the other, and
-    /// the second would begin with values that differ from worker to worker.
+    /// Claims `bytes` bytes at the address `start`. Two sums in one array would overwrite each other, and the
+    /// second would start with values that differ from worker to worker.
     ///
     /// # Errors
-    /// A sum under way has a part of it.
+    /// Returns an error if a sum in flight has a part of it.
     pub(crate) fn claim(self: &Arc<Self>, start: usize, bytes: usize) -> Result<Claim, Trouble> {
         let end = start.saturating_add(bytes);
         let mut parts = self.lock();

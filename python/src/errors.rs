@@ -18,7 +18,7 @@ pub(crate) struct Trouble {
     changed: Option<MembershipChanged>,
 }
 
-/// In what an elastic job goes on.
+/// Membership view in which an elastic job continues.
 #[derive(Clone, Debug)]
 struct MembershipChanged {
     view: u16,
@@ -38,7 +38,7 @@ impl Trouble {
         Self { class, message: message.into(), culprit: None, changed: None }
     }
 
-    /// The exception.
+    /// Returns the exception.
     pub(crate) fn raise(&self, py: Python<'_>) -> PyErr {
         self.exception(py).unwrap_or_else(|error| error)
     }
@@ -59,7 +59,7 @@ impl Trouble {
     }
 }
 
-/// As the last resort where a class is missing: what is raised names it.
+/// Last resort if a class is missing: the exception names the class.
 impl From<Trouble> for PyErr {
     fn from(trouble: Trouble) -> Self {
         Python::try_attach(|py| trouble.raise(py)).unwrap_or_else(|| PyRuntimeError::new_err(trouble.message))

@@ -1,4 +1,4 @@
-//! The memory of somebody else's array.
+//! Memory of an array that Python code owns.
 
 use std::mem;
 
@@ -10,11 +10,11 @@ use crate::errors::Trouble;
 pub(crate) struct Floats {
     address: *mut f32,
     length: usize,
-    /// Whose memory it is.
+    /// Owner of the memory.
     owner: Py<PyAny>,
     /// Not used yet: the memory was there when this was made, a moment ago.
     is_new: bool,
-    /// Takes a sum whose memory has been freed or moved.
+    /// Receives a sum whose memory has been freed or moved.
     lost: Option<Vec<f32>>,
 }
 
@@ -22,18 +22,17 @@ pub(crate) struct Floats {
 unsafe impl Send for Floats {}
 
 impl Floats {
-    /// `length` floats at `address`.
+    /// Creates a view of `length` floats at `address`.
     ///
     /// # Safety
-    /// There are as many, aligned and writable, for as long as `owner` exists and its `checks`, if it has
-    /// any, hold; and nobody else uses them meanwhile. What Python code does to an array while it is being
-    /// summed cannot be seen here: the documentation of `Worker.start` forbids it, as those of MPI and Gloo
-    /// do.
+    /// The floats exist, aligned and writable, for as long as `owner` exists and its `checks`, if any, hold;
+    /// and no other code uses them. This module cannot see how Python code uses an array during a sum: the
+    /// documentation of `Worker.start` forbids such use, as those of MPI and Gloo do.
     pub(crate) unsafe fn new(address: usize, length: usize, owner: Py<PyAny>) -> Self {
         Self { address: address as *mut f32, length, owner, is_new: true, lost: None }
     }
 
-    /// Whether the memory is still the owner's. A buffer's is; PyTorch may free that of a tensor.
+    /// Returns whether the memory is still the owner's. A buffer's is; PyTorch may free that of a tensor.
     fn is_there(&self) -> bool {
         let asked = Python::try_attach(|py| -> PyResult<bool> {
             let Some(checks) = self.owner.bind(py).getattr_opt("checks")? else { return Ok(true) };
@@ -44,14 +43,14 @@ impl Floats {
             }
             Ok(true)
         });
-        // An interpreter that ends frees what it has.
+        // An interpreter that ends frees its own objects.
         asked.and_then(Result::ok).unwrap_or(false)
     }
 
     /// Checks that all sums were written.
     ///
     /// # Errors
-    /// That the memory was freed or moved before a sum was there.
+    /// Error of memory that was freed or moved before its sum was ready.
     pub(crate) fn check_written(&self) -> Result<(), Trouble> {
         match self.lost {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! A sum that is under way.
+//! A sum in flight.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +35,7 @@ impl Handle {
         Self { shared, state: Mutex::new(State::Pending(started, claim)) }
     }
 
-    /// Waits for so long at most; `None` if that was too short.
+    /// Waits up to `timeout`; returns `None` on a timeout.
     fn wait_for(&self, timeout: Duration) -> Option<Result<RoundStats, Trouble>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *state = match mem::replace(&mut *state, State::Waiting) {
@@ -107,21 +107,21 @@ impl Handle {
                 let seconds = timeout.unwrap_or_default();
                 let why =
                     py.detach(|| self.shared.waiting()).map_or_else(String::new, |why| format!(" ({why})"));
-                let message = format!("the sum is not there after {seconds} s{why}; wait again, or longer");
+                let message = format!("the sum is not ready after {seconds} s{why}; wait again, or longer");
                 Err(Trouble::new("TimeoutError", message).raise(py))
             }
         }
     }
 
-    /// The tensor that the worker waits for and the host that keeps it waiting, in words; `None` if that is
-    /// not known.
+    /// Returns the tensor that the worker waits for and the host that keeps it waiting, in words; `None` if
+    /// that is not known.
     #[getter]
     fn waiting(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.shared.check_process()?;
         Ok(py.detach(|| self.shared.waiting()))
     }
 
-    /// Whether waiting would return or raise at once.
+    /// Returns whether waiting would return or raise at once.
     fn done(&self, py: Python<'_>) -> PyResult<bool> {
         self.shared.check_process()?;
         Ok(py.detach(|| self.wait_for(Duration::ZERO)).is_some())
@@ -138,7 +138,7 @@ impl Handle {
     }
 }
 
-/// When so many seconds from now are over; `None` if that is too far to tell.
+/// Returns the time in `seconds` from now; `None` if it cannot be represented.
 fn deadline(seconds: f64) -> PyResult<Option<Instant>> {
     if seconds.is_nan() || seconds < 0.0 {
         return Err(PyValueError::new_err(format!("timeout {seconds}: give seconds, 0 or more, or None")));

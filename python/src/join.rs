@@ -1,4 +1,4 @@
-//! Joining a job as a worker: assignment, interface, claim, and whoever audits.
+//! Joining a job as a worker: assignment, interface, claim, and audit.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::worker::{Worker, named};
 /// The source of assignments that may have to be waited for.
 const CONTROLLER: &str = "the controller to install the plan";
 
-/// What a worker joins with; the names are those of the arguments of `inart.init`.
+/// Settings of a worker; the names are those of the arguments of `inart.init`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
@@ -60,7 +60,7 @@ pub(crate) fn join(py: Python<'_>, settings: Settings) -> PyResult<Py<PyAny>> {
                 Ok(Kind::Fixed(Worker::new(shared, &assignment, rank)))
             }
             (Err(error), Some(mut reporter)) => {
-                // The error is raised too; whoever the report was for may be gone.
+                // The error is raised too; the reader of the report may have disconnected.
                 let _ = reporter.send(&Report::Failed { error: error.to_string() });
                 Err(error)
             }
@@ -88,8 +88,8 @@ fn follow(
     worker: &Agent,
 ) -> Result<Option<Following>, Trouble> {
     let migrator = worker.migrator();
-    let follow = source.follow(assignment.job, who, incarnation, move |told| {
-        migrator.take(told.step, told.assignment.clone(), told.previous_plan_version).map_err(|error| {
+    let follow = source.follow(assignment.job, who, incarnation, move |update| {
+        migrator.take(update.step, update.assignment.clone(), update.previous_plan_version).map_err(|error| {
             match error {
                 MigrationError::Refused(why) => NotDone::Refused(why.to_string()),
                 MigrationError::Ended => NotDone::Ended,
@@ -160,7 +160,7 @@ impl Settings {
         let rank = self.rank_in(&assignment)?;
         let port = BatchedPort::open(&self.interface)
             .map_err(|error| Trouble::from(inart_host_agent::Error::from(error)))?;
-        // A second run of this rank must not be heard as the first.
+        // The other hosts must not take a second run of this rank for the first.
         let who = format!("worker-{rank}");
         let incarnation = options.incarnation;
         signals::wait_for(CONTROLLER, source.claim(&assignment, &who, incarnation))?;
@@ -229,7 +229,7 @@ impl Settings {
             })
         };
         let status = self.status.as_ref().map(listen).transpose()?;
-        // What a controller hears of the worker is taken from there.
+        // The controller reads the worker's status from this address.
         let status = status.or_else(|| self.controller.is_some().then(StatusSocket::quiet));
         let (peer_timeout, non_finite) = (peer_timeout(self.peer_timeout)?, non_finite(&self.non_finite)?);
         Ok(Options { peer_timeout, non_finite, status, ..Options::default() })
@@ -266,7 +266,7 @@ pub(crate) fn peer_timeout(seconds: Option<f64>) -> PyResult<Duration> {
     timeout.ok_or_else(|| PyValueError::new_err(format!("peer_timeout {seconds}: give seconds above 0")))
 }
 
-/// What becomes of a NaN or an infinity, by its name.
+/// Returns the handling of NaN and infinity with that name.
 ///
 /// # Errors
 /// `ValueError` for another name.

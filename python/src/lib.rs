@@ -1,7 +1,7 @@
 //! The extension module `inart._inart`: a worker of `inart-host-agent` for Python.
 //!
-//! What users see is the package around it (`python/inart`), which checks arrays and reads the environment.
-//! Nothing here holds the interpreter's lock while it waits.
+//! Users see the package around it (`python/inart`), which checks arrays and reads the environment. No
+//! function here holds the interpreter's lock while it waits.
 
 mod claims;
 mod elastic;
@@ -18,7 +18,7 @@ mod worker;
 
 use pyo3::prelude::*;
 
-/// The module.
+/// Returns the module.
 #[pymodule]
 fn _inart(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<elastic::Elastic>()?;

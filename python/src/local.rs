@@ -1,4 +1,4 @@
-//! A whole job within this process, to try things out: no network, no root.
+//! A whole job within this process, for trials: no network, no root.
 
 use inart_host_agent::{Error, InProcess, Options, Server, Worker as Agent};
 use inart_protocol_aggregation::{Assignment, NonFinite, ShardAssignment, WorkerAddress};
@@ -12,7 +12,7 @@ use crate::servers::Servers;
 use crate::shared::{Joined, Shared};
 use crate::worker::{Worker, named};
 
-/// Makes a job of so many workers, and parameter servers as threads, and returns the workers by rank.
+/// Creates a job of `workers` workers, with parameter servers as threads. Returns the workers by rank.
 #[pyfunction]
 pub(crate) fn local(
     py: Python<'_>,

@@ -1,16 +1,16 @@
-//! What the package says of its own accord, on Python's standard error: about waits that last, and warnings.
+//! Notices on Python's standard error: long waits, and warnings.
 
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 
-/// A wait is reported when it has lasted so long.
+/// Duration of a wait before it is reported.
 const SAY_AFTER: Duration = Duration::from_secs(5);
 /// And then this often.
 const SAY_EVERY: Duration = Duration::from_secs(10);
 
-/// When a wait is to be reported.
+/// Time of the next report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
     began: Instant,
@@ -18,13 +18,13 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    /// A wait that begins now.
+    /// Starts a wait.
     pub(crate) fn begin() -> Self {
         let began = Instant::now();
         Self { began, say_at: began + SAY_AFTER }
     }
 
-    /// Whether it is to be reported now, and how long it has lasted: in whole seconds.
+    /// Returns whether it is to be reported now, and how long it has lasted: in whole seconds.
     pub(crate) fn is_due(&mut self) -> Option<u64> {
         let now = Instant::now();
         if now < self.say_at {
@@ -37,7 +37,7 @@ impl Wait {
 
 /// Writes a line to Python's standard error, from a thread that does not hold the interpreter's lock. A
 /// program without one reads nothing.
-pub(crate) fn say(line: &str) {
+pub(crate) fn print(line: &str) {
     let write = |py: Python<'_>| -> PyResult<()> {
         let stream = py.import("sys")?.getattr("stderr")?;
         if !stream.is_none() {
@@ -58,7 +58,7 @@ pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     warnings.call_method1("warn", (message, py.get_type::<PyRuntimeWarning>())).map(drop)
 }
 
-/// What is said of a tensor with a NaN or an infinity.
+/// Returns the warning about a tensor with NaN or infinity.
 pub(crate) fn not_finite(who: &str, tensor: u32) -> String {
     format!(
         "{who}: tensor {tensor} of this rank has a NaN or an infinity, so at all ranks sums of its block of 256 values \

@@ -1,4 +1,4 @@
-//! What a worker and its handles share.
+//! State that a worker and its handles share.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::servers::Servers;
 pub(crate) struct Joined {
     /// Follows the job's controller to each new plan, if the job has one.
     pub _following: Option<Following>,
-    /// Tells that controller how the worker is.
+    /// Reports the worker's status to that controller.
     pub _reporting: Option<Reporting>,
     pub worker: Worker,
 }
@@ -26,26 +26,26 @@ pub(crate) struct Joined {
 /// A worker, until it is shut down.
 pub(crate) struct Shared {
     worker: RwLock<Option<Joined>>,
-    /// The memory of sums under way.
+    /// Memory of the sums in flight.
     claims: Arc<Claims>,
     /// The job and the worker, for people.
     who: String,
     /// The wait for sums that is reported, of several at the same time.
     wait: Mutex<Option<Wait>>,
-    /// Whether it was said that a tensor is not finite.
+    /// Whether the warning about a tensor with NaN or infinity was printed.
     has_warned: AtomicBool,
-    /// Who is told of every sum.
+    /// Receiver of a report per sum.
     reporter: Option<Mutex<Reporter>>,
-    /// What ended the job.
+    /// Error that ended the job.
     ended: OnceLock<Trouble>,
     /// The process that joined. In others, which were forked from it, the worker's thread is missing.
     process: u32,
-    /// Of a job within this process.
+    /// Creates the state of a worker of a job within this process.
     servers: Option<Servers>,
 }
 
 impl Shared {
-    /// `who` names the job and the worker, for people.
+    /// Creates the shared state. `who` names the job and the worker in notices.
     pub(crate) fn new(
         worker: Joined,
         who: String,
@@ -69,12 +69,12 @@ impl Shared {
     /// thread that is missing.
     ///
     /// # Errors
-    /// That this process is a fork of it.
+    /// Returns an error if this process is a fork of the worker's.
     pub(crate) fn check_process(&self) -> Result<(), Trouble> {
         if self.process == std::process::id() { Ok(()) } else { Err(Error::Forked.into()) }
     }
 
-    /// Returns what keeps the sum waiting that is waited for, in words, if that is known.
+    /// Returns what the awaited sum waits for, if known.
     pub(crate) fn waiting(&self) -> Option<String> {
         self.with(|worker| Ok(worker.waiting())).ok().flatten().map(|waiting| waiting.to_string())
     }
@@ -88,11 +88,11 @@ impl Shared {
         if let Some(seconds) = due
             && let Some(waiting) = self.waiting()
         {
-            notice::say(&format!("{}: waiting for {seconds} s: {waiting}", self.who));
+            notice::print(&format!("{}: waiting for {seconds} s: {waiting}", self.who));
         }
     }
 
-    /// A sum was there.
+    /// Records a finished sum.
     ///
     /// # Errors
     /// A warning, where the program has made errors of warnings.
@@ -109,7 +109,7 @@ impl Shared {
     /// Claims memory for a sum.
     ///
     /// # Errors
-    /// That a sum under way has a part of it; or that this process is a fork.
+    /// Returns an error if a sum in flight has a part of the memory, or if this process is a fork.
     pub(crate) fn claim(&self, start: usize, bytes: usize) -> Result<Claim, Trouble> {
         self.check_process()?;
         self.claims.claim(start, bytes)
@@ -118,7 +118,7 @@ impl Shared {
     /// Uses the worker.
     ///
     /// # Errors
-    /// What it says; or that there is none any more, or not in this process.
+    /// Returns the worker's error; or an error if the worker was shut down, or belongs to another process.
     pub(crate) fn with<T>(&self, body: impl FnOnce(&Worker) -> Result<T, Error>) -> Result<T, Trouble> {
         self.check_process()?;
         let worker = self.worker.read().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +128,7 @@ impl Shared {
         body(&worker.worker).map_err(|error| self.note(error))
     }
 
-    /// Remembers what ended the job: the host's agent tells it in full only once.
+    /// Records the error that ended the job: the host's agent reports it in full only once.
     fn note(&self, error: Error) -> Trouble {
         let (later, fatal) =
             (matches!(error, Error::Ended(_)), !matches!(error, Error::TooManyTensors { .. }));
@@ -142,7 +142,7 @@ impl Shared {
         trouble
     }
 
-    /// Whether somebody wants to know what went into every sum.
+    /// Returns whether every sum is audited.
     pub(crate) fn is_audited(&self) -> bool {
         self.reporter.is_some()
     }
@@ -150,7 +150,7 @@ impl Shared {
     /// Reports a sum.
     ///
     /// # Errors
-    /// If whoever it is for is gone: sums that nobody audits are not what was asked for.
+    /// Returns an error if the reader has disconnected: the sums would not be audited.
     pub(crate) fn report_round(&self, round: RoundReport) -> Result<(), Trouble> {
         let Some(mut reporter) = self.reporter() else { return Ok(()) };
         reporter.send(&Report::Round(round)).map_err(|error| {
@@ -161,7 +161,7 @@ impl Shared {
         })
     }
 
-    /// Reports how it ends; there is nobody to tell if that fails.
+    /// Reports how the worker ends; a failure to report is ignored.
     fn report(&self, report: impl FnOnce() -> Report) {
         if let Some(mut reporter) = self.reporter() {
             let _ = reporter.send(&report());
@@ -172,7 +172,7 @@ impl Shared {
         self.reporter.as_ref().map(|reporter| reporter.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Ends the worker. Sums that are under way are lost to it.
+    /// Ends the worker. Its sums in flight are lost.
     pub(crate) fn shut_down(&self) {
         if self.process != std::process::id() {
             return;

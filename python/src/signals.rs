@@ -16,15 +16,15 @@ pub(crate) const SLICE: Duration = Duration::from_millis(50);
 /// Runs Python's signal handlers, from a thread that does not hold the lock.
 ///
 /// # Errors
-/// What they raise.
+/// Returns the exception of a handler.
 pub(crate) fn check() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
 }
 
-/// Waits for a future, from a thread that does not hold the lock. A wait that lasts is reported: for `whom`.
+/// Waits for a future, from a thread that does not hold the lock. Reports a long wait for `whom`.
 ///
 /// # Errors
-/// What a signal handler raises, or the future's.
+/// Returns the exception of a signal handler, or the future's error.
 pub(crate) fn wait_for<T, E: Into<Trouble>>(
     whom: &str,
     future: impl Future<Output = Result<T, E>>,
@@ -39,7 +39,7 @@ pub(crate) fn wait_for<T, E: Into<Trouble>>(
                 Ok(done) => return Ok(done.map_err(Into::into)?),
                 Err(_) => {
                     if let Some(seconds) = wait.is_due() {
-                        notice::say(&format!("waiting for {whom} for {seconds} s"));
+                        notice::print(&format!("waiting for {whom} for {seconds} s"));
                     }
                     check()?;
                 }
@@ -48,15 +48,17 @@ pub(crate) fn wait_for<T, E: Into<Trouble>>(
     })
 }
 
-/// Waits until the reader of the reports lets this worker begin: when all of its job's workers have joined.
+/// Waits until the reader of the reports lets this worker start: when all of its job's workers have joined.
 ///
 /// # Errors
-/// The reader is gone; inside, what a signal handler raises.
+/// Returns an error if the reader has disconnected; the inner error is the exception of a signal handler.
 pub(crate) fn wait_for_start(reporter: &mut Reporter, who: &str) -> io::Result<PyResult<()>> {
     let mut wait = Wait::begin();
     while !reporter.wait_for_start_timeout(SLICE)? {
         if let Some(seconds) = wait.is_due() {
-            notice::say(&format!("{who}: waiting for {seconds} s until all workers of the job have joined"));
+            notice::print(&format!(
+                "{who}: waiting for {seconds} s until all workers of the job have joined"
+            ));
         }
         if let Err(raised) = check() {
             return Ok(Err(raised));

@@ -11,7 +11,7 @@ use crate::floats::Floats;
 use crate::handle::Handle;
 use crate::shared::Shared;
 
-/// A worker's job, rank and name, for people.
+/// Returns a worker's job, rank and name, for people.
 pub(crate) fn named(assignment: &Assignment, rank: Rank) -> String {
     let name = assignment.worker(rank).map_or("", |worker| &worker.name);
     format!("job {}, rank {rank} ({name})", assignment.name)
@@ -29,7 +29,7 @@ pub(crate) struct Worker {
     name: String,
     #[pyo3(get)]
     rank: u16,
-    /// How many workers the job has.
+    /// Returns the number of workers of the job.
     #[pyo3(get)]
     world_size: usize,
 }
@@ -48,9 +48,9 @@ impl Worker {
 
 #[pymethods]
 impl Worker {
-    /// Starts to sum `length` floats at `address`, which are `owner`'s. The caller has seen to it that they
-    /// are there and writable, and that nobody uses them until the handle was waited for. `target` is the
-    /// address and the bytes of other memory that the caller writes the sum to in the end. `label` is
+    /// Starts to sum `length` floats at `address`, which belong to `owner`. The caller ensures that they
+    /// exist, are writable, and that no other code uses them until the handle was waited for. `target` is the
+    /// address and the size in bytes of other memory that the caller writes the sum to in the end. `label` is
     /// compared with those of the other workers.
     #[pyo3(signature = (address, length, owner, target = None, label = ""))]
     fn start(

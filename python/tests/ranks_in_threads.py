@@ -9,7 +9,7 @@ import inart
 
 
 def run(workers: list[inart.Worker], body: Callable[[inart.Worker], Any]) -> list[Any]:
-    """What ``body`` returned for each worker, or the exception that it raised."""
+    """Returns the result of ``body`` for each worker, or its exception."""
     results: list[Any] = [None] * len(workers)
 
     def work(index: int) -> None:

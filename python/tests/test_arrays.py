@@ -191,13 +191,13 @@ class Sums(unittest.TestCase):
         part = whole[3:6]
         worker.all_reduce(part)
         numpy.testing.assert_array_equal(whole, numpy.arange(10))
-        handle = worker.start(numpy.ones(1000, numpy.float32))  # Nobody else holds the array.
+        handle = worker.start(numpy.ones(1000, numpy.float32))  # No other reference to the array exists.
         handle.wait()
         self.assertGreater(handle.seconds, 0.0)
 
 
 class Refused(unittest.TestCase):
-    """What cannot be summed is refused before anything is sent: the job goes on."""
+    """Tensors that cannot be summed are rejected before anything is sent: the job continues."""
 
     def test_arrays_that_cannot_be_summed(self):
         readonly = numpy.ones(3, numpy.float32)
@@ -248,7 +248,7 @@ class Refused(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, '"ignore".*"pass" or "abort"'):
             inart.local(2, non_finite="ignore")
 
-    def test_a_nan_ends_the_job_at_all_with_the_culprits_name_if_it_is_told_to(self):
+    def test_a_nan_ends_the_job_at_all_workers_with_the_culprits_name_if_requested(self):
         workers = inart.local(2, non_finite="abort")
 
         def work(worker):
@@ -264,7 +264,7 @@ class Refused(unittest.TestCase):
         self.assertRegex(str(other), r"worker 1 \(w1\) has a gradient with a NaN")
         self.assertEqual((other.culprit, other.rank, other.shard), ("w1", 1, None))
 
-    def test_a_size_that_differs_is_told_to_all(self):
+    def test_a_size_that_differs_is_reported_to_all(self):
         workers = inart.local(2)
 
         def work(worker):
@@ -274,7 +274,7 @@ class Refused(unittest.TestCase):
             self.assertIsInstance(error, inart.AbortedError)
             self.assertRegex(str(error), r"worker [01] \(w[01]\) has a gradient of [12]000 values")
 
-    def test_a_worker_that_is_gone_is_named(self):
+    def test_a_failed_worker_is_named(self):
         workers = inart.local(2, peer_timeout=0.3)
         for worker in workers:
             worker.start(numpy.ones(1, numpy.float32))
@@ -293,7 +293,7 @@ class Waiting(unittest.TestCase):
         workers = inart.local(2)
         x, other = numpy.ones(5, numpy.float32), numpy.ones(5, numpy.float32)
         handle = workers[0].start(x)
-        with self.assertRaisesRegex(inart.TimeoutError, "not there after 0.1 s"):
+        with self.assertRaisesRegex(inart.TimeoutError, "not ready after 0.1 s"):
             handle.wait(0.1)
         with self.assertRaises(TimeoutError, msg="Python's own"):
             handle.wait(0)
@@ -490,10 +490,10 @@ class Waits(unittest.TestCase):
         worker.all_reduce(numpy.ones(3, numpy.float32))
 
     def test_a_sum_of_one_value_after_each_step_finds_a_skipped_sum(self):
-        """What docs/explanation/skipped-sums.md says a program can do."""
+        """Capabilities that docs/explanation/skipped-sums.md documents."""
 
         def steps(worker, skip):
-            """The steps whose sums were all of one step."""
+            """Returns the steps whose sums were all of one step."""
             done = []
             for step in range(1, 4):
                 for tensor in range(2):

@@ -1,4 +1,4 @@
-"""Joining a job: arguments, environment, and what is wrong with them."""
+"""Joining a job: arguments, environment, and their errors."""
 
 import json
 import os

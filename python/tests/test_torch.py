@@ -1,4 +1,4 @@
-"""Tensors, and what sums for torch.distributed, by workers within this process."""
+"""Tensors, and sums for torch.distributed, by workers within this process."""
 
 import contextlib
 import gc
@@ -52,7 +52,7 @@ class Tensors(unittest.TestCase):
             with self.assertRaisesRegex(inart.TensorError, message):
                 worker.start(x)
         for x, message in cases:
-            # Through float32, what is narrower or not contiguous can be.
+            # Narrower or non-contiguous tensors are summed through float32.
             if message not in ("torch.bfloat16", "not contiguous.*contiguous()"):
                 with self.assertRaises(inart.TensorError):
                     completer_of(worker).start(x)

@@ -25,7 +25,7 @@ class Timeouts(unittest.TestCase):
         workers = inart.local(2)
         completer = completer_of(workers[0])
         pending = completer.start(torch.ones(700), timeout=1.0)
-        named = "not there 1 s after its start (tensor 0: worker 1 (w1) has not started it)"
+        named = "not ready 1 s after its start (tensor 0: worker 1 (w1) has not started it)"
         with self.assertRaisesRegex(RuntimeError, re.escape(named)):
             pending.future(None).wait()
         with self.assertRaises(inart.TimeoutError):
@@ -201,7 +201,7 @@ class Hooks(unittest.TestCase):
 
 
 class Gradients(unittest.TestCase):
-    """What ``all_reduce_gradients`` refuses before anything is sent."""
+    """Arguments that ``all_reduce_gradients`` rejects before anything is sent."""
 
     def test_parameters_that_cannot_be_summed_are_named(self):
         sparse = torch.nn.Embedding(4, 2, sparse=True)
@@ -219,7 +219,7 @@ class Gradients(unittest.TestCase):
 
 
 class States(unittest.TestCase):
-    """What ``inart.torch.load_state`` hands to the job: another job's words take their place here."""
+    """Arguments that ``inart.torch.load_state`` passes to the job: another job's words take their place here."""
 
     def load(self, own, newest):
         """Loads the state of ``newest`` into ``own``."""

@@ -28,7 +28,7 @@ class Options:
 
 
 class Work(dist.distributed_c10d.Work):
-    """An all-reduce that is under way."""
+    """An all-reduce in flight."""
 
     def __init__(self, pending: Sum, tensors: list[torch.Tensor], timeout: timedelta) -> None:
         super().__init__()
@@ -37,11 +37,11 @@ class Work(dist.distributed_c10d.Work):
         self._timeout = timeout
 
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
-        """Waits until the sum is in the tensor, for the group's timeout at most if none is given.
+        """Waits until the sum is in the tensor, for the group's timeout if none is given.
 
         Raises:
-            TimeoutError: the sum is not there yet. It is still under way.
-            AbortedError: the job is over.
+            TimeoutError: the sum is not ready. It is still in flight.
+            AbortedError: the job has ended.
         """
         self._sum.wait((timeout or self._timeout).total_seconds())
         return True
@@ -117,7 +117,7 @@ class ProcessGroupInArt(dist.ProcessGroup):
         return self._gloo.broadcast(same_bits, *(() if opts is None else (opts,)), **named)
 
     def _divisor(self, tensors: Any, opts: Any) -> Optional[int]:
-        """What to divide the sum by; ``None`` if the switches cannot do it."""
+        """Returns the divisor of the sum; ``None`` if the switches do not support the operation."""
         given = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
         if len(given) != 1:
             return None

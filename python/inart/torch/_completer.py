@@ -14,13 +14,13 @@ from .. import _errors, _member
 from .._floats import Label, TensorMemory, label_of
 from .._worker import Handle, Worker
 
-#: What is summed; the narrower two through float32.
+#: Types that can be summed; the narrower two through float32.
 SUMMED = (torch.float32, torch.float16, torch.bfloat16)
 
 #: Seconds that ``shutdown`` gives callbacks that are still running.
 CALLBACKS_S = 5.0
 
-#: Sums that a worker may have under way here; one more waits for room. A worker itself takes 1024.
+#: Sums in flight per worker here; one more waits for room. A worker itself takes 1024.
 MOST_SUMS = 512
 
 
@@ -64,13 +64,13 @@ class Sum:
         """Waits for ``timeout`` seconds at most, or for ever.
 
         Raises:
-            TimeoutError: the sum is not there yet.
+            TimeoutError: the sum is not ready.
             Error: why there will be none.
         """
         if not self._ended.wait(timeout):
             why = self._handle.waiting
             why = "" if why is None else f" ({why})"
-            raise _errors.TimeoutError(f"the sum is not there after {timeout} s{why}; wait again, or longer")
+            raise _errors.TimeoutError(f"the sum is not ready after {timeout} s{why}; wait again, or longer")
         if self.error is not None:
             raise self.error
 
@@ -102,7 +102,7 @@ class Sum:
         except _errors.TimeoutError:
             why = self._handle.waiting or "all workers have started it, and results are missing"
             raise _errors.TimeoutError(
-                f"the sum is not there {self._timeout:g} s after its start ({why}): find out what that rank does, or give "
+                f"the sum is not ready {self._timeout:g} s after its start ({why}): find out what that rank does, or give "
                 "HookState a longer timeout"
             ) from None
 
@@ -143,10 +143,10 @@ class Completer:
         All workers start tensors of the same sizes in the same order.
 
         Args:
-            tensor: on the CPU, of float32, float16 or bfloat16, of any shape. What is not float32 is summed
+            tensor: on the CPU, of float32, float16 or bfloat16, of any shape. Narrower types are summed
                 and divided as float32, and rounded once.
-            timeout: seconds from the start after which the sum fails with ``TimeoutError``, and all later ones
-                with it; ``None`` is for ever.
+            timeout: seconds from the start after which the sum fails with ``TimeoutError``, and all later sums
+                too; ``None`` waits without limit.
             label: as for ``Worker.start``. Workers also compare the tensor's type and shape, and whether the sum is
                 divided.
 
@@ -198,7 +198,7 @@ class Completer:
         timeout: Optional[float],
         label: str,
     ) -> Sum:
-        """Starts a sum of ``wide``, which has memory of its own if ``claim`` says where the sum is written to."""
+        """Starts a sum of ``wide``; a ``claim`` names the memory that receives the sum if ``wide`` is a copy."""
         with self._order:
             if self._is_starting:
                 raise _errors.Error(
@@ -251,7 +251,7 @@ class Completer:
 
 
 def described(tensor: torch.Tensor, divisor: int, label: Label) -> str:
-    """Returns what workers compare of a sum: label, type, shape, and whether the sum is divided."""
+    """Returns the label that workers compare: label, type, shape, and whether the sum is divided."""
     properties = [] if tensor.dtype == torch.float32 else [str(tensor.dtype).replace("torch.", "")]
     return label_of(tensor, label, *properties, *(["mean"] if divisor != 1 else []))
 
@@ -268,7 +268,7 @@ _making = threading.RLock()
 
 
 def completer_of(worker: Worker) -> Completer:
-    """The worker's completer: one for all who use the worker, so that their sums have one order.
+    """Returns the worker's completer: one per worker, so that all its sums have one order.
 
     Raises:
         Error: the worker was shut down.

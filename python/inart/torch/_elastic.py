@@ -17,19 +17,20 @@ State = Union[torch.nn.Module, torch.Tensor]
 def all_reduce_gradients(
     model: torch.nn.Module, worker: Optional[ElasticWorker] = None, label: Label = None
 ) -> None:
-    """Replaces the model's gradients by their means over all workers that are there: one sum per round.
+    """Replaces the model's gradients by their means over all workers of the view: one sum per round.
 
-    Call it between ``backward()`` and the optimiser's step. A parameter without a gradient counts as zeros.
+    Call it between ``backward()`` and the optimizer's step. A parameter without a gradient counts as zeros.
 
     Args:
         model: with float32 parameters on the CPU.
         worker: the worker, or the default one (``inart.init``).
-        label: what the round is, such as its number; as for ``Worker.start``.
+        label: names the round, for example by its number; as for ``Worker.start``.
 
     Raises:
-        MembershipChanged: the workers are others; the gradients are as they were. Call :func:`load_state`, and begin the
-            round again.
-        TensorError: a parameter is not float32, or not on the CPU; a gradient is sparse; or there is no parameter.
+        MembershipChanged: the set of workers changed; the gradients are unchanged. Call :func:`load_state`, then
+            restart the round.
+        TensorError: a parameter is not float32, or not on the CPU; a gradient is sparse; or the model has no
+            parameter.
     """
     job = _elastic(worker)
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -55,13 +56,13 @@ def all_reduce_gradients(
 
 
 def load_state(*state: State, worker: Optional[ElasticWorker] = None) -> None:
-    """Replaces models and tensors by those of the worker with the newest state, to the bit.
+    """Replaces models and tensors by those of the worker with the newest state, bit for bit.
 
-    All workers call it with the same: at the start, and after ``inart.MembershipChanged``. An optimiser's tensors are
-    given one by one; it has to have made them before, at all workers.
+    All workers call it with the same arguments: at the start, and after ``inart.MembershipChanged``. An optimizer's
+    tensors are given one by one; the optimizer must have created them before, at all workers.
 
     Args:
-        state: models, of which all parameters and buffers are loaded, and tensors: of any type, on the CPU.
+        state: models, of which all parameters and buffers are loaded, and tensors of any type, on the CPU.
         worker: the worker, or the default one (``inart.init``).
 
     Raises:

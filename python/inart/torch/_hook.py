@@ -22,19 +22,19 @@ TIMEOUT_S = 1800.0
 
 
 class HookState:
-    """What :func:`all_reduce_hook` sums with: a worker of a job.
+    """State of :func:`all_reduce_hook`: the worker that sums the gradients.
 
-    ``HookState()`` takes the default worker (``inart.init``), and makes it from the environment if there is
+    ``HookState()`` uses the default worker (``inart.init``), and creates it from the environment if there is
     none. With arguments of :func:`inart.join`, such as ``job`` and ``controller``, it joins a job of its own;
-    the rank is torchrun's (``RANK``). ``HookState(worker=...)`` takes that worker.
+    the rank is torchrun's (``RANK``). ``HookState(worker=...)`` uses the given worker.
 
-    Models that sum at the same time need a state with a job of their own each, or one state: then their
+    Models that sum at the same time need a state with a job of their own each, or one shared state: then their
     backward passes are in the same order at all ranks.
 
     A DDP model with its own process group needs ``process_group`` and a job of that group's ranks. With arguments
     to join with, the default rank is the rank in that group.
 
-    A bucket whose sum is not there ``timeout`` after its start fails with a ``TimeoutError`` that names the rank
+    A bucket whose sum is not ready ``timeout`` after its start fails with a ``TimeoutError`` that names the rank
     which has not joined, or has not started the sum. ``timeout`` is in seconds or a ``timedelta``.
 
     Workers compare the index of each bucket, and the attribute ``label``. Set ``label`` to the number of the step
@@ -67,7 +67,7 @@ class HookState:
         joined = worker or (join(**arguments) if arguments else default_worker())
         self.worker = not_elastic(joined)
         self.process_group = process_group
-        #: Models whose process group was checked.
+        #: Models with a checked process group.
         self._checked: weakref.WeakSet[DistributedDataParallel] = weakref.WeakSet()
         if process_group is not None or dist.is_initialized():
             self._ranks()
@@ -118,7 +118,7 @@ def ranks_of(group: Optional[dist.ProcessGroup]) -> list[int]:
 
 
 def default_worker() -> Union[Worker, ElasticWorker]:
-    """The default worker, made from the environment if there is none."""
+    """Returns the default worker, creating it from the environment if needed."""
     return _default.worker() if _default.is_initialized() else _default.init()
 
 
@@ -158,7 +158,7 @@ def all_reduce_hook(state: HookState, bucket: dist.GradBucket) -> torch.futures.
 
     Raises:
         TensorError: the gradients are sparse, or of another type.
-        TimeoutError: an earlier bucket's sum was not there in time.
+        TimeoutError: an earlier bucket's sum was not ready in time.
         AbortedError: the job is over; or a gradient has a NaN or an infinity, where that ends it.
         AssignmentError: the model sums over other ranks than the job.
         Error: the model is within ``join(divide_by_initial_world_size=False)``.

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-#: Models with a communication hook, and the ids of their parameters, which live as long as they do.
+#: Models with a communication hook, and the ids of their parameters; the ids are valid as long as the parameters
+#: exist.
 _models: weakref.WeakKeyDictionary[DistributedDataParallel, frozenset[int]] = weakref.WeakKeyDictionary()
 
 

@@ -10,12 +10,12 @@ use crate::floats::Floats;
 /// A call to the thread.
 pub(super) struct Call {
     pub(super) number: u64,
-    pub(super) what: What,
+    pub(super) request: Request,
     pub(super) answer: Sender<Answer>,
 }
 
-/// What the thread is to do.
-pub(super) enum What {
+/// Calls of the worker's thread.
+pub(super) enum Request {
     /// Sums floats under a label.
     AllReduce(Floats, String),
     /// Loads a state that has that digest of its layout.
@@ -31,7 +31,7 @@ pub(super) struct Answer {
     pub(super) seen: Seen,
 }
 
-/// Who takes part, and how far the worker is.
+/// Members of the view, and the worker's progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) job: String,
@@ -53,7 +53,7 @@ impl Seen {
         }
     }
 
-    /// The worker's name in the topology.
+    /// Returns the worker's name in the topology.
     pub(super) fn name(&self) -> String {
         self.workers.get(usize::from(self.rank)).cloned().unwrap_or_default()
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use inart_host_agent::Error as AgentError;
 use pyo3::prelude::*;
 
-use super::calls::{Answer, Call, Seen, What};
+use super::calls::{Answer, Call, Request, Seen};
 use super::orders::Orders;
 use crate::errors::Trouble;
 use crate::floats::Floats;
@@ -26,7 +26,7 @@ pub(crate) struct Elastic {
     calls: Mutex<Option<Sender<Call>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     orders: Arc<Orders>,
-    /// What it waits for before a view, in words.
+    /// Description of the wait before a view.
     awaited: Arc<Mutex<String>>,
     seen: Mutex<Seen>,
     /// The process that joined; the thread is missing in those that were forked from it.
@@ -34,10 +34,10 @@ pub(crate) struct Elastic {
 }
 
 impl Elastic {
-    /// Waits until the thread has joined, as `answers` says.
+    /// Waits until the thread has joined, as reported on `answers`.
     ///
     /// # Errors
-    /// Why it cannot take part, or what a signal's handler raises.
+    /// Returns why the worker cannot take part, or the exception of a signal handler.
     pub(super) fn joined(
         calls: Sender<Call>,
         thread: JoinHandle<()>,
@@ -86,7 +86,7 @@ impl Elastic {
         loop {
             match answers.recv_timeout(signals::SLICE) {
                 Ok(Answer { outcome, seen }) => {
-                    self.see(seen);
+                    self.update_seen(seen);
                     return Ok(outcome?);
                 }
                 Err(RecvTimeoutError::Timeout) => {
@@ -104,19 +104,19 @@ impl Elastic {
         }
     }
 
-    fn see(&self, seen: Seen) {
+    fn update_seen(&self, seen: Seen) {
         if !seen.workers.is_empty() {
             *self.seen() = seen;
         }
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Reports a wait that lasts, if the controller has said what for.
+    /// Reports a long wait, if the controller has named its cause.
     fn report(&self, wait: &mut Wait) {
         let Some(seconds) = wait.is_due() else { return };
         let awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if !awaited.is_empty() {
-            notice::say(&format!("waiting for a view of the job for {seconds} s: {awaited}"));
+            notice::print(&format!("waiting for a view of the job for {seconds} s: {awaited}"));
         }
     }
 
@@ -125,7 +125,7 @@ impl Elastic {
         if number > 0 {
             self.orders.interrupt(number);
             if let Ok(Answer { seen, .. }) = answers.recv_timeout(LONGEST_END) {
-                self.see(seen);
+                self.update_seen(seen);
             }
         }
     }
@@ -141,7 +141,7 @@ impl Elastic {
         }
     }
 
-    fn call(&self, what: What) -> PyResult<f64> {
+    fn call(&self, request: Request) -> PyResult<f64> {
         self.check_process()?;
         let (answer, answers) = mpsc::channel();
         let number = self.orders.number_call();
@@ -149,7 +149,7 @@ impl Elastic {
             let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
             let gone = || Trouble::new("Error", "the worker was shut down; join the job again");
             let calls = calls.as_ref().ok_or_else(gone)?;
-            calls.send(Call { number, what, answer }).map_err(|_| gone())?;
+            calls.send(Call { number, request, answer }).map_err(|_| gone())?;
         }
         self.wait(&answers, number)
     }
@@ -161,7 +161,7 @@ impl Elastic {
         }
         self.orders.stop();
         let is_there = self.calls.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        let ended = if is_there { self.call(What::End(done)).map(drop) } else { Ok(()) };
+        let ended = if is_there { self.call(Request::End(done)).map(drop) } else { Ok(()) };
         drop(self.calls.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let (Some(thread), Ok(())) = (thread, &ended) {
@@ -216,9 +216,9 @@ impl Elastic {
         Ok(self.known()?.view)
     }
 
-    /// Sums `length` floats at `address`, which are `owner`'s, in place; the seconds that it took. The caller
-    /// has seen to it that they are there and writable, and that nobody uses them meanwhile. `label` is
-    /// compared with those of the other workers.
+    /// Sums `length` floats at `address`, which belong to `owner`, in place. Returns the duration in seconds.
+    /// The caller ensures that they exist, are writable, and that no other code uses them meanwhile. `label`
+    /// is compared with those of the other workers.
     #[pyo3(signature = (address, length, owner, label = String::new()))]
     fn all_reduce(
         &self,
@@ -230,16 +230,15 @@ impl Elastic {
     ) -> PyResult<f64> {
         // SAFETY: the caller is the package's `_floats.py`, which has seen to it.
         let floats = unsafe { Floats::new(address, length, owner) };
-        py.detach(|| self.call(What::AllReduce(floats, label)))
+        py.detach(|| self.call(Request::AllReduce(floats, label)))
     }
 
-    /// Replaces all these floats by those of the newest worker, whose state must have the same digest of its
-    /// layout.
+    /// Replaces all these floats by those of the newest worker. Its state must have the same layout digest.
     fn load_state(&self, py: Python<'_>, state: Vec<(usize, usize, Py<PyAny>)>, layout: u64) -> PyResult<()> {
         // SAFETY: as above.
         let floats = state.into_iter().map(|(at, length, owner)| unsafe { Floats::new(at, length, owner) });
         let floats = floats.collect();
-        py.detach(|| self.call(What::Load(floats, layout)).map(drop))
+        py.detach(|| self.call(Request::Load(floats, layout)).map(drop))
     }
 
     /// This worker has done all its rounds, as all others have.

@@ -15,16 +15,16 @@ use super::thread::serve;
 use crate::errors::Trouble;
 use crate::signals;
 
-/// Who reads what an audited worker reports, and the worker's place in its job.
+/// Reader of an audited worker's reports, and the worker's place in its job.
 pub(crate) struct Audit {
     pub reporter: Reporter,
     pub role: (JobId, Rank),
 }
 
-/// Joins an elastic job, and waits until a view begins with this worker in it.
+/// Joins an elastic job, and waits until a view starts with this worker in it.
 ///
 /// # Errors
-/// Why it cannot take part, or what a signal's handler raises.
+/// Returns why the worker cannot take part, or the exception of a signal handler.
 pub(crate) fn join(host: Host, audit: Option<Audit>) -> PyResult<Elastic> {
     let (orders, awaited) = (Arc::<Orders>::default(), Arc::<Mutex<String>>::default());
     let (stopped, interrupted, heard) = (Arc::clone(&orders), Arc::clone(&orders), Arc::clone(&awaited));
@@ -45,7 +45,7 @@ pub(crate) fn join(host: Host, audit: Option<Audit>) -> PyResult<Elastic> {
     Elastic::joined(calls, thread, orders, awaited, &joined)
 }
 
-/// Says who reports, and waits until the reader lets the worker begin.
+/// Identifies the reporting worker, and waits until the reader lets it start.
 fn greet(audit: Audit) -> PyResult<Reporter> {
     let Audit { mut reporter, role: (job, rank) } = audit;
     let gone = |error| {

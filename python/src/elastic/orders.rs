@@ -1,13 +1,13 @@
-//! What ends waits of the worker's thread.
+//! Interrupts for waits of the worker's thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What ends waits of the thread.
+/// Interrupts for waits of the thread.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     /// The worker leaves the job.
     is_stopped: AtomicBool,
-    /// Numbers of the last call that was made, that is under way, and that is to end.
+    /// Numbers of the newest call, of the active call, and of the call to end.
     made: AtomicU64,
     under_way: AtomicU64,
     interrupted: AtomicU64,
@@ -28,7 +28,7 @@ impl Orders {
         1 + self.made.fetch_add(1, Ordering::AcqRel)
     }
 
-    /// The thread begins the call of that number.
+    /// Records that the thread starts the call of that number.
     pub(super) fn begin(&self, number: u64) {
         self.under_way.store(number, Ordering::Release);
     }
@@ -43,7 +43,7 @@ impl Orders {
         self.interrupted.store(number, Ordering::Release);
     }
 
-    /// Whether the call under way is to end.
+    /// Returns whether the active call must end.
     pub(super) fn is_interrupted(&self) -> bool {
         let under_way = self.under_way.load(Ordering::Acquire);
         under_way > 0 && self.interrupted.load(Ordering::Acquire) == under_way

@@ -7,13 +7,13 @@ use inart_elastic::{ElasticWorker, Error, Event, Host};
 use inart_host_agent::report::{Report, Reporter, RoundReport};
 use pyo3::prelude::*;
 
-use super::calls::{Answer, Call, Seen, What};
+use super::calls::{Answer, Call, Request, Seen};
 use super::orders::Orders;
 use crate::errors::Trouble;
 use crate::floats::Floats;
 use crate::notice;
 
-/// Joins, and does what it is told until there is no more to do.
+/// Joins, and runs calls until the last one.
 pub(super) fn serve(
     host: Host,
     mut reporter: Option<Reporter>,
@@ -32,13 +32,13 @@ pub(super) fn serve(
     // The program may wait no more.
     let _ = joined.send(Answer { outcome: Ok(0.0), seen: Seen::of(&worker) });
     let mut has_warned = false;
-    while let Ok(Call { number, what, answer }) = calls.recv() {
+    while let Ok(Call { number, request, answer }) = calls.recv() {
         orders.begin(number);
-        let outcome = match what {
+        let outcome = match request {
             _ if orders.is_interrupted() => Err(Error::Interrupted.into()),
-            What::AllReduce(floats, label) => sum(&mut worker, floats, &label, &mut has_warned),
-            What::Load(state, layout) => load(&mut worker, state, layout),
-            What::End(done) => {
+            Request::AllReduce(floats, label) => sum(&mut worker, floats, &label, &mut has_warned),
+            Request::Load(state, layout) => load(&mut worker, state, layout),
+            Request::End(done) => {
                 let seen = Seen::of(&worker);
                 if let Some(reporter) = &mut reporter {
                     let _ = reporter.send(&Report::Done { trained: None }); // the reader may have ended
@@ -54,11 +54,11 @@ pub(super) fn serve(
         orders.end();
         let _ = answer.send(Answer { outcome, seen: Seen::of(&worker) });
     }
-    // A controller that is gone waits for no host.
+    // A disconnected controller waits for no host.
     let _ = worker.leave();
 }
 
-/// Why a call has no outcome.
+/// Reason that a call has no result.
 enum Ended {
     /// The worker's error.
     Job(Error),
@@ -120,7 +120,7 @@ fn warn_not_finite(worker: &ElasticWorker) {
     let _ = Python::try_attach(warn);
 }
 
-/// Reports runs and sums; if the reader is gone, sums are not what was asked for.
+/// Reports runs and sums. Without a reader the sums would not be audited, which is an error.
 fn report(worker: &mut ElasticWorker, reporter: &mut Option<Reporter>) -> Result<(), Trouble> {
     let Some(reporter) = reporter else { return Ok(()) };
     for event in worker.events() {
@@ -138,7 +138,7 @@ fn report(worker: &mut ElasticWorker, reporter: &mut Option<Reporter>) -> Result
     Ok(())
 }
 
-/// What is raised; an error that ends the worker's part is reported, too.
+/// Converts an error to the exception to raise; an error that ends the worker's part is reported, too.
 fn failed(error: Error, reporter: &mut Option<Reporter>) -> Trouble {
     let is_over = !error.is_membership();
     let trouble = Trouble::from(error);

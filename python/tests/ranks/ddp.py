@@ -30,7 +30,7 @@ def main() -> None:
     dist.init_process_group("inart" if HOW in ("backend", "bfloat16") else "gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
     dtype = torch.bfloat16 if HOW == "bfloat16" else torch.float32
-    # Small buckets, so that several are under way after the first iteration.
+    # Small buckets, so that several are in flight after the first iteration.
     dist._DEFAULT_FIRST_BUCKET_BYTES = 1024
     ddp = torch.nn.parallel.DistributedDataParallel(model().to(dtype), bucket_cap_mb=0.01)
     buckets = []

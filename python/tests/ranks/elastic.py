@@ -1,6 +1,6 @@
-"""Ranks of an elastic job. One kills itself, and is started again; then all train ten rounds more, and end.
+"""Ranks of an elastic job. One kills itself, and is restarted; then all train ten rounds more, and end.
 
-Arguments: which rank is the victim in this life (-1: none), whether this process is one that came back, and
+Arguments: rank of the victim in this run (-1: none), whether this process has been restarted, and
 whether tensors are arrays or PyTorch's.
 """
 
@@ -19,7 +19,7 @@ import inart
 VICTIM, BACK, KIND = int(sys.argv[1]), sys.argv[2] == "back", sys.argv[3]
 #: The victim dies in this round.
 DEATH = 5
-#: Rounds after the one in which all have seen that somebody came back.
+#: Rounds after the one in which all have seen that a rank rejoined.
 MORE = 10
 
 
@@ -30,7 +30,7 @@ class Arrays:
         self.state = array.array("f", [float(BACK)] * 1000 + [0.0])
 
     def gradient(self, rank):
-        # Element 0 says that somebody came back.
+        # Element 0 marks that a rank rejoined.
         values = [0.25 * value - rank for value in self.state[:1000]]
         return array.array("f", [float(BACK), *values[1:], 0.0])
 
@@ -67,7 +67,7 @@ class Tensors:
         torch.manual_seed(7 if BACK else 3)
         self.torch, self.inart = torch, inart.torch
         self.model = torch.nn.Linear(40, 30)
-        # Its gradient says that somebody came back.
+        # Its gradient marks that a rank rejoined.
         self.model.flag = torch.nn.Parameter(torch.zeros(1))
         self.end = torch.zeros(1)
 
@@ -113,7 +113,7 @@ while not training.ends() or job.rounds < training.ends():
         training.all_reduce(job, total)
     except inart.MembershipChanged as others:
         regrouped.append(others.world_size)
-        # For who starts the victim again.
+        # Signals the test to restart the victim.
         pathlib.Path(os.environ["REGROUPED"]).touch()
         training.load(job)
         sizes.append(job.world_size)

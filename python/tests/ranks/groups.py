@@ -74,7 +74,7 @@ if rank == 0:
     work = dist.all_reduce(x, async_op=True)
     try:
         work.wait(timedelta(seconds=0.2))
-        raise AssertionError("nobody else has started")
+        raise AssertionError("no other rank has started")
     except inart.TimeoutError as error:
         assert "after 0.2 s" in str(error), error
 dist.barrier()

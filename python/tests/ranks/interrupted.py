@@ -1,5 +1,5 @@
-"""Ranks of an elastic job of three. Rank 0 is interrupted while it joins, and again in its first sum; its peers begin that
-sum once the file ``REGROUPED`` is there.
+"""Ranks of an elastic job of three. Rank 0 is interrupted while it joins, and again in its first sum; its peers start
+that sum once the file ``REGROUPED`` exists.
 """
 
 import array
@@ -38,7 +38,7 @@ report = {}
 if RANK == 0:
     report["join"] = interrupted_within(1.0, inart.init)
     report["threads"] = threads()
-    # For who starts the peers.
+    # Signals the test to start the peers.
     pathlib.Path(os.environ["INTERRUPTED"]).touch()
 job = inart.init(peer_timeout=1.0)
 state = array.array("f", [float(RANK)] * 70_000)

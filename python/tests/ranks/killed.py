@@ -50,7 +50,7 @@ for iteration in range(100_000):
     except RuntimeError as error:
         tell(iteration=iteration, error=str(error).splitlines()[0], kind=type(error).__name__)
         break
-# Gloo has threads that wait for the rank that is gone.
+# Gloo has threads that wait for the killed rank.
 inart.shutdown()
 sys.stdout.flush()
 os._exit(0)

@@ -1,4 +1,4 @@
-"""What a rank of a test's job tells the test: one line of JSON on standard output."""
+"""Report of a rank to its test: one line of JSON on standard output."""
 
 from __future__ import annotations
 
