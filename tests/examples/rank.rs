@@ -3,7 +3,7 @@
 //!
 //! Every worker's tensor holds its rank + 1 everywhere, so the sum is known.
 
-#![allow(clippy::print_stdout, reason = "what it prints is looked at")]
+#![allow(clippy::print_stdout, reason = "a test reads the output")]
 
 use std::env::var;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     let right = (workers * (workers + 1) / 2) as f32;
     for handle in started? {
         let (sum, stats) = worker.wait(handle)?;
-        let record = worker.record().ok_or("a sum is there")?;
+        let record = worker.record().ok_or("no sum was recorded")?;
         reporter.send(&Report::Round(RoundReport {
             round: stats.round,
             comm_seconds: stats.communication.as_secs_f64(),

@@ -31,7 +31,7 @@ def main():
 
 
 def train(inart, python, who, options):
-    """Runs the example on every worker and shows what it prints; its figures."""
+    """Runs the example on every worker and prints its output. Returns its figures."""
     print(f"examples/ddp_digits.py --all-reduce {who}", flush=True)
     program = [python, str(ROOT / "examples" / "ddp_digits.py"), "--all-reduce", who, *options]
     command = [inart, "emulate", str(TOPOLOGY), "--scale", SCALE, "--json", "--", *program]
@@ -43,7 +43,7 @@ def train(inart, python, who, options):
         found = RESULT.match(line) or found
     document = process.stdout.read()
     if process.wait() != 0:
-        raise SystemExit(f"error: inart emulate ended with status {process.returncode}; what it printed says why")
+        raise SystemExit(f"error: inart emulate ended with status {process.returncode}; its output names the reason")
     if found is None:
         raise SystemExit("error: rank 0 printed no result")
     sums = json.loads(document)["sums_checked"]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Runs the command blocks of README.md, docs/, python/ and mininet/ as printed.
 
-A block begins with "```sh". A word behind it says when the block runs:
+A block begins with "```sh". A word after it sets when the block runs:
 
     ```sh           by default, one minute in all
     ```sh long      with --all: builds, trainings, experiments
     ```sh lab       never: needs machines, hardware, or programs that are not in the tree
 
 The blocks of a document run in order, in one shell, in a scratch folder that has the tree's folders as links. The
-shell has network, mount and process namespaces of its own, and ends with all it started. Documents run side by side,
-but for those that work on the tree (make, cargo).
+shell has network, mount and process namespaces of its own, and ends with all its child processes. Documents run side
+by side, except for those that work on the tree (make, cargo).
 
 After a command that ends with "&" the next one waits until the process is ready: a switch or a controller has printed
 that it listens, a host has opened its ports and its status socket. Other processes, and hosts before the first
@@ -41,7 +41,7 @@ IN_TREE = ["make", "cargo"]
 FENCE = re.compile(r"^```sh(?: +(\w+))?\s*$")
 # Seconds that hosts have for their first rounds, and other processes to start.
 FIRST_ROUNDS_S = 2
-# Shell functions that count what a process shows when it is ready, and wait for one more or the end of the process.
+# Shell functions that count the signs of a ready process, and wait for one more or the end of the process.
 READY = r"""
 listening() { grep -c '^listening on' "$LOG" || true; }
 ports() { cat /proc/net/packet /proc/net/udp | wc -l; }
@@ -124,9 +124,9 @@ def around(command):
     return [f"before=$({shown})"], waits
 
 
-def script(chosen, told):
-    """Returns the shell script that runs the blocks and first writes each command to the file `told`."""
-    out = [f"exec 3>{shlex.quote(str(told))}", "set -Eeuo pipefail", READY, "ip link set lo up"]
+def script(chosen, progress):
+    """Returns the shell script that runs the blocks and first writes each command to the file `progress`."""
+    out = [f"exec 3>{shlex.quote(str(progress))}", "set -Eeuo pipefail", READY, "ip link set lo up"]
     out += [f'{name}() {{ (cd "$ROOT" && command {name} "$@"); }}' for name in IN_TREE]
     trains = False
     for block in chosen:
@@ -143,7 +143,7 @@ def script(chosen, told):
 
 
 def scratch(folder):
-    """Fills a scratch folder with links to what git has at the top of the tree."""
+    """Fills a scratch folder with links to the tracked files and folders at the top of the tree."""
     names = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n")
     for name in {name.split("/")[0] for name in names if name}:
         (folder / name).symlink_to(ROOT / name)
@@ -158,15 +158,15 @@ def run(document, chosen, inart, limit_s):
         (Path(name) / "bin").mkdir()
         (Path(name) / "bin" / "inart").symlink_to(inart)
         path = f"{name}/bin:{os.environ['PATH']}"
-        told, log = Path(name) / "commands", Path(name) / "log"
+        progress, log = Path(name) / "commands", Path(name) / "log"
         own_paths = {"PATH": path, "ROOT": str(ROOT), "LOG": str(log), "XDG_STATE_HOME": f"{name}/state"}
         environment = {**os.environ, **own_paths}
         own = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "bash", "-c"]
-        told.touch()
+        progress.touch()
         with log.open("w") as output:
             start = time.monotonic()
             process = subprocess.Popen(
-                [*own, script(chosen, told)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                [*own, script(chosen, progress)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                 stderr=subprocess.STDOUT, start_new_session=True,
             )
             RUNNING.add(process.pid)
@@ -179,7 +179,7 @@ def run(document, chosen, inart, limit_s):
                 process.wait()
             RUNNING.discard(process.pid)
         seconds = time.monotonic() - start
-        commands = re.findall(r"^\S+?:\d+: .*", told.read_text(), re.M)
+        commands = re.findall(r"^\S+?:\d+: .*", progress.read_text(), re.M)
         if status == 0:
             print(f"{document}: {len(commands)} commands in {seconds:.1f} s")
             return True
@@ -191,7 +191,7 @@ def run(document, chosen, inart, limit_s):
 
 
 def run_all(runs, inart, limit_s, at_once):
-    """Runs the blocks of each document, so many documents at once; returns whether all commands succeeded."""
+    """Runs the blocks of each document, several documents at once. Returns whether all commands succeeded."""
     tree = threading.Lock()
 
     def one(document):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets and runs them side by side: tests/scripts/fuzz.sh LIMIT [TARGET...], LIMIT being one of libFuzzer's: -runs=N or
-# -max_total_time=SECONDS. What is found, is in tests/fuzz/regressions/TARGET; `cargo test -p inart-fuzz` runs it again.
+# -max_total_time=SECONDS. Findings are in tests/fuzz/regressions/TARGET; `cargo test -p inart-fuzz` runs it again.
 set -eu
 cd "$(dirname "$0")/../.."
 limit=$1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs, with apt, what building and testing InArt needs and this machine lacks. Quick and silent when all is there.
-# The Rust toolchain is not installed here: Debian 12's own is too old, so a missing one is reported with the fix.
+# Installs, with apt, the missing packages for building and testing InArt. Quick and silent when none is
+# missing. The Rust toolchain is not installed here: Debian 12's own is too old, so a missing one is reported
+# with the fix.
 set -euo pipefail
 
 need=()

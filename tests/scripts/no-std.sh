@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 target=thumbv7em-none-eabi
 libraries=$(rustc --print sysroot)/lib/rustlib/$target
 if [[ ! -d $libraries ]] && ! rustup target add "$target" >/dev/null 2>&1; then
-    # Without its libraries there is still what `#![no_std]` refuses by itself.
+    # Without its libraries the crate still uses only what `#![no_std]` permits.
     echo "skipped: wire and core for $target (rustup target add $target); checked for this machine only" >&2
     exec "${CARGO:-cargo}" check --locked -p inart-wire -p inart-protocol-aggregation
 fi

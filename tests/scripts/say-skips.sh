@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Says which tests skipped themselves on this machine, and why. The test runner hides what passing tests print, so this asks what
-# they asked.
+# Prints the tests that skip themselves on this machine, with the reasons. The test runner hides the output of
+# passing tests, so this
+# script repeats their checks.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

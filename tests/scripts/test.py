@@ -261,7 +261,7 @@ def retry(programs, options):
         if alone.status or alone.passed != 1:
             print(f"failed twice: {program.label()} {name}\n{text}\n---- end of {name}", flush=True)
             continue
-        print(f"flaky: {program.label()} {name}: failed beside others, passed alone\n{output}\n---- end of {name}", flush=True)
+        print(f"flaky: {program.label()} {name}: failed next to others, passed alone\n{output}\n---- end of {name}", flush=True)
         program.flaky += 1
         program.passed += 1
         program.failed -= 1

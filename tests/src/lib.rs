@@ -1,4 +1,4 @@
-//! End-to-end tests across crates; the tests themselves live in `tests/`.
+//! End-to-end tests across crates; the tests themselves are in `tests/`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,13 +7,13 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The workspace's root folder.
+/// Returns the workspace's root folder.
 pub fn workspace() -> &'static Path {
     Path::new(env!("INART_ROOT"))
 }
 
-/// The `inart` command, built from the sources as they are: `cargo test` alone does not build other packages'
-/// binaries.
+/// Returns the `inart` command, built from the sources as they are: `cargo test` alone does not build other
+/// packages' binaries.
 pub fn inart() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     let built = || {
@@ -28,8 +28,8 @@ pub fn inart() -> PathBuf {
         cargo.current_dir(workspace());
         // tests/scripts/test.py sets it where it times tests; crates would be compiled again for it.
         cargo.env_remove("RUSTC_BOOTSTRAP");
-        // What cargo tells this test of its package would make the build script of `ring` run again, and all
-        // that depends on it be compiled again, here and at the next call of cargo elsewhere.
+        // Cargo's variables for this test's package would make the build script of `ring` run again, and
+        // recompile all that depends on it, here and at the next call of cargo elsewhere.
         for (name, _) in std::env::vars_os() {
             let starts = |start: &str| name.as_encoded_bytes().starts_with(start.as_bytes());
             if starts("CARGO_PKG_") || starts("CARGO_MANIFEST_") {
@@ -45,7 +45,7 @@ pub fn inart() -> PathBuf {
     PATH.get_or_init(built).clone()
 }
 
-/// Whether this process may build networks; says so if not.
+/// Returns whether this process may build networks; reports if not.
 pub fn is_root() -> bool {
     let root = nix::unistd::geteuid().is_root();
     if !root {
@@ -61,8 +61,8 @@ pub fn turn() -> Option<MutexGuard<'static, ()>> {
     is_root().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// `inart emulate` on Fig. 1 with little to train, its chart and what else a test writes in a folder of its
-/// own.
+/// Returns a call of `inart emulate` on Fig. 1 with a short training, with its chart and a test's files in a
+/// folder of its own.
 pub fn emulate(arguments: &[&str]) -> (Command, TempDir) {
     let folder = TempDir::new().expect("a folder");
     let mut command = Command::new(inart());
@@ -71,7 +71,7 @@ pub fn emulate(arguments: &[&str]) -> (Command, TempDir) {
     (command, folder)
 }
 
-/// The JSON document that a successful emulation printed.
+/// Returns the JSON document that a successful emulation printed.
 pub fn document(output: &Output) -> Value {
     assert!(output.status.success(), "{output:?}");
     assert!(output.stderr.is_empty(), "silent in a pipe: {output:?}");

@@ -1,5 +1,4 @@
-//! `inart doctor` beside a training that stands still: it names who is to blame, and where. Needs root, and
-//! skips without.
+//! `inart doctor` during a stalled training: it names the culprit and the place. Skipped without root.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +29,7 @@ impl Drop for Emulation {
 }
 
 impl Emulation {
-    /// Looks until `wish` finds what it wants; a minute is far more than it takes.
+    /// Runs the doctor until `wish` finds its finding; a minute is far more than needed.
     fn doctor_until(&mut self, what: &str, wish: impl Fn(&Value) -> bool) -> Value {
         let start = Instant::now();
         let mut last = String::new();
@@ -47,10 +46,10 @@ impl Emulation {
                 _ => std::thread::sleep(Duration::from_millis(100)),
             }
         }
-        panic!("waited in vain for {what}: {last}");
+        panic!("timed out waiting for {what}: {last}");
     }
 
-    /// What the doctor prints.
+    /// Returns the output of the doctor.
     fn doctor(&self, more: &[&str]) -> Output {
         let mut command = Command::new(inart());
         command.args(["doctor", "--watch", "1500ms"]).args(more);
@@ -58,7 +57,7 @@ impl Emulation {
         command.arg("--hosts").arg(self.folder.path().join("hosts")).output().expect("runs")
     }
 
-    /// The number of a switch among the emulation's.
+    /// Returns the number of a switch among the emulation's.
     fn device(&self, switch: &str) -> String {
         let records = fs::read(self.folder.path().join("state/fig1.json")).expect("the controller's records");
         let records: Value = serde_json::from_slice(&records).expect("JSON");
@@ -77,7 +76,7 @@ impl Emulation {
         assert!(command.args(["mtu", &mtu.to_string()]).status().expect("runs").success());
     }
 
-    /// The child that runs these arguments.
+    /// Returns the child that runs these arguments.
     fn child(&self, arguments: &[&str]) -> Pid {
         let parent = self.process.id().to_string();
         let wanted: Vec<u8> = arguments.iter().flat_map(|word| [word.as_bytes(), &[0]].concat()).collect();
@@ -92,7 +91,7 @@ impl Emulation {
     }
 }
 
-/// The obstacles of every worker that something waits for: (worker, obstacle).
+/// Returns the obstacles of every worker that something waits for: (worker, obstacle).
 fn obstacles(report: &Value) -> Vec<(&str, &Value)> {
     let jobs = report["jobs"].as_array().into_iter().flatten();
     let waiting = jobs.flat_map(|job| job["waiting"].as_array().into_iter().flatten());
@@ -100,7 +99,7 @@ fn obstacles(report: &Value) -> Vec<(&str, &Value)> {
     missing.map(|missing| (missing["worker"].as_str().expect("a name"), missing)).collect()
 }
 
-/// Whether the worker is the only one to blame, for this.
+/// Returns whether the worker is the only one to blame, for this.
 fn blames(report: &Value, worker: &str, obstacle: &str) -> bool {
     let found = obstacles(report);
     !found.is_empty() && found.iter().all(|(name, why)| *name == worker && why["obstacle"] == obstacle)
@@ -174,7 +173,7 @@ fn a_port_whose_mtu_is_smaller_than_its_neighbors_is_named() {
     emulation.doctor_until("the end of it", moves);
 }
 
-/// Deletes the entries of `steer` for a worker's frames, by rank, behind everybody's back.
+/// Deletes the entries of `steer` for a worker's frames, by rank, without the controller's knowledge.
 fn remove_entries(folder: &Path, switch: &str, rank: u16) {
     let records = fs::read(folder.join("state/fig1.json")).expect("the controller's records");
     let records: Value = serde_json::from_slice(&records).expect("JSON");

@@ -1,5 +1,5 @@
-//! Hosts of an elastic job are killed and started again while real processes train: the others go on, those
-//! that come back load the newest weights, and all end with the same ones. Needs root, and skips without.
+//! Hosts of an elastic job are killed and restarted while real processes train: the others continue, the
+//! restarted ones load the newest weights, and all end with the same weights. Skipped without root.
 
 use inart_tests::{document, inart, turn, workspace};
 use std::process::Command;
@@ -21,10 +21,11 @@ const BASE: [&str; 10] = [
 ];
 
 #[test]
-fn a_worker_and_a_server_are_killed_and_come_back() {
+fn a_worker_and_a_server_are_killed_and_rejoin() {
     let Some(_turn) = turn() else { return };
     let folder = TempDir::new().expect("a folder");
-    let fig1 = std::fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("is there");
+    let fig1 =
+        std::fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("the topology exists");
     let topology = folder.path().join("elastic.yaml");
     let elastic = fig1.replace("gradient: ", "elastic: true, gradient: ");
     assert_ne!(elastic, fig1);
@@ -52,7 +53,7 @@ fn a_worker_and_a_server_are_killed_and_come_back() {
     // All at first; without w2; with it; without s2; with it.
     assert_eq!(job["runs"], 5, "{job}");
     assert!(job["accuracy"].as_f64().is_some_and(|accuracy| accuracy > 0.5), "{job}");
-    // All workers have the same weights, or the emulation would say who has others.
+    // All workers have the same weights, or the emulation would name the one that differs.
     assert!(job["digest"].is_string(), "{job}");
     assert!(figures["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0), "{figures}");
 }

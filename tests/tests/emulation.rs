@@ -36,8 +36,7 @@ fn every_scheme_is_bit_exact_and_measured() {
     for (name, scheme) in schemes {
         assert_eq!(scheme["bit_exact"], true, "{name}");
         assert_eq!(scheme["rounds"], 3, "{name}");
-        // Nobody sends faster than planned, but for what rounding gives; a machine with other things to do
-        // may be slower.
+        // No worker sends faster than planned, except for rounding; a busy machine may be slower.
         let (rate, planned) = (number(scheme, "rate_bps"), number(scheme, "planned_rate_bps"));
         assert!((planned / 5.0..1.05 * planned).contains(&rate), "{name}: {rate} of {planned}: {scheme}");
         assert!(scheme["switch_drops"].as_object().is_some_and(|drops| drops.is_empty()), "{name}: {scheme}");
@@ -67,7 +66,7 @@ fn number(figures: &Value, name: &str) -> f64 {
 }
 
 #[test]
-fn gradients_are_summed_without_training_and_measured_beside_the_plan() {
+fn gradients_are_summed_without_training_and_compared_with_the_plan() {
     let Some(_turn) = turn() else { return };
     let folder = TempDir::new().expect("a folder");
     let mut command = Command::new(inart());
@@ -102,7 +101,7 @@ fn gradients_are_summed_without_training_and_measured_beside_the_plan() {
     assert!(lbmm["ps_ingress_bytes"].as_f64().is_some_and(|bytes| bytes >= 2.0 * 1.2e6), "{summary}");
 }
 
-/// Links of MTU 9000: frames of 2048 values without being asked for, through namespaces, switches and, with a
+/// Checks links of MTU 9000: frames of 2048 values by default, through namespaces, switches and, with a
 /// fault, the relay.
 #[test]
 fn jumbo_links_carry_jumbo_frames() {
@@ -179,7 +178,7 @@ fn an_exact_job_has_the_same_weights_on_every_plan() {
 }
 
 #[test]
-fn ordinary_traffic_crosses_the_switches_beside_it() {
+fn ordinary_traffic_crosses_the_switches_in_parallel() {
     let Some(_turn) = turn() else { return };
     let text = std::fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("readable");
     let topology = Topology::from_yaml(&text).expect("valid");
@@ -251,7 +250,7 @@ fn two_emulations_at_once_do_not_meet() {
     }
 }
 
-/// Whether this process ignores a signal; what it starts inherits that.
+/// Returns whether this process ignores a signal; its child processes inherit that.
 fn is_ignored(signal: nix::sys::signal::Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").expect("readable");
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask of signals");
@@ -264,7 +263,7 @@ fn nothing_lingers_of_a_killed_emulation() {
     let Some(_turn) = turn() else { return };
     for signal in [nix::sys::signal::SIGKILL, nix::sys::signal::SIGTERM, nix::sys::signal::SIGINT] {
         if is_ignored(signal) {
-            eprintln!("skipped: {signal} is ignored by what started this test, so by the emulation too");
+            eprintln!("skipped: the parent of this test ignores {signal}, so the emulation does too");
             continue;
         }
         let (mut command, _folder) = emulate(&["--rounds", "1000", "--schemes", "lbmm"]);
@@ -342,7 +341,7 @@ fn bad_input_gets_one_line_and_status_2() {
 fn without_root_it_says_so() {
     const NOBODY: u32 = 65534;
     let Some(_turn) = turn() else { return };
-    // Where nobody may read and execute it, whatever the workspace's permissions are.
+    // Where other users may not read and execute it, whatever the workspace's permissions are.
     let folder = TempDir::new().expect("a folder");
     let copy = |from: PathBuf, name: &str| {
         let to = folder.path().join(name);
@@ -370,7 +369,7 @@ fn wait_for<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = attempt() {
             return found;
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        assert!(start.elapsed() < Duration::from_secs(60), "timed out waiting for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,5 +1,5 @@
-//! Faults of real processes and links while a real training runs: it goes on, bit for bit, or every worker
-//! hears who is to blame. Never a wrong sum, never a hang. All of it needs root, and skips without.
+//! Faults of real processes and links during a real training: it continues, bit for bit, or every worker
+//! reports the culprit. Never a wrong sum, never a hang. Skipped without root.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -24,7 +24,7 @@ fn write(folder: &Path, faults: &str) -> String {
     file.display().to_string()
 }
 
-/// The figures of a training that went on.
+/// Returns the figures of a training that went on.
 fn survives(faults: &str) -> Value {
     let summary = document(&emulate_with(faults, &[]));
     assert_eq!(summary["bit_exact"], true);
@@ -34,7 +34,7 @@ fn survives(faults: &str) -> Value {
     figures
 }
 
-/// The weights at the end of the same training without faults.
+/// Returns the weights at the end of the same training without faults.
 fn undisturbed() -> &'static Value {
     static DIGEST: OnceLock<Value> = OnceLock::new();
     DIGEST.get_or_init(|| {
@@ -44,7 +44,7 @@ fn undisturbed() -> &'static Value {
     })
 }
 
-/// What was done, in words.
+/// Returns the steps taken, as text.
 fn done(figures: &Value) -> Vec<&str> {
     let faults = figures["faults"].as_array().expect("a list").iter();
     faults.map(|fault| fault["what"].as_str().expect("words")).collect()
@@ -55,7 +55,7 @@ fn count(figures: &Value, what: &str) -> u64 {
 }
 
 #[test]
-fn switches_and_the_controller_are_killed_and_training_goes_on() {
+fn switches_and_the_controller_are_killed_and_training_continues() {
     let Some(_turn) = turn() else { return };
     let figures = survives(
         "events:
@@ -67,12 +67,12 @@ fn switches_and_the_controller_are_killed_and_training_goes_on() {
     let done = done(&figures);
     assert_eq!(done.len(), 8, "{done:?}");
     assert_eq!(done[..2], ["switch v1 killed", "switch v1 started again"]);
-    // Without their tables the switches would sum nothing, nor pass anything on.
+    // Without their tables the switches would neither sum nor forward.
     assert!(figures["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0), "{figures}");
 }
 
 #[test]
-fn links_go_down_and_up_and_training_goes_on() {
+fn links_go_down_and_up_and_training_continues() {
     let Some(_turn) = turn() else { return };
     let figures = survives(
         "events:
@@ -84,7 +84,7 @@ fn links_go_down_and_up_and_training_goes_on() {
 }
 
 #[test]
-fn interfaces_of_hosts_go_down_and_up_and_training_goes_on() {
+fn interfaces_of_hosts_go_down_and_up_and_training_continues() {
     let Some(_turn) = turn() else { return };
     let figures = survives(
         "events:
@@ -98,7 +98,7 @@ fn interfaces_of_hosts_go_down_and_up_and_training_goes_on() {
 }
 
 #[test]
-fn frames_dropped_doubled_reordered_and_delayed_change_no_bit() {
+fn frames_dropped_duplicated_reordered_and_delayed_change_no_bit() {
     let Some(_turn) = turn() else { return };
     let figures = survives(
         "links: [{drop: 0.5%, duplicate: 2%, corrupt: 0.2%, reorder: 2%, reorder_by: 20 ms, delay: 1%, delay_by: 10 ms}]",
@@ -118,10 +118,10 @@ fn a_queue_that_is_full_loses_frames_and_changes_no_bit() {
     assert!(again > 0, "frames were lost to the queue: {figures}");
 }
 
-/// What every worker but the culprit was told, and when by its own report; the culprit is killed while
-/// training runs.
-fn is_given_up(faults: &str, culprit: &str, workers: usize) {
-    // What hosts take by themselves; emulations wait longer, since theirs share one machine.
+/// Checks the error of every worker except the culprit, and its time by the worker's own report; the culprit
+/// is killed during training.
+fn is_aborted(faults: &str, culprit: &str, workers: usize) {
+    // Default of hosts; emulations wait longer, since their hosts share one machine.
     let output = emulate_with(faults, &["--peer-timeout", "2500ms"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
@@ -139,13 +139,13 @@ fn is_given_up(faults: &str, culprit: &str, workers: usize) {
 #[test]
 fn every_worker_hears_of_a_worker_that_was_killed() {
     let Some(_turn) = turn() else { return };
-    is_given_up("events: [{at: 500 ms, crash: w4}]", "w4", 5);
+    is_aborted("events: [{at: 500 ms, crash: w4}]", "w4", 5);
 }
 
 #[test]
-fn every_worker_hears_of_a_server_that_was_killed_even_if_it_comes_back() {
+fn every_worker_reports_a_killed_server_even_if_it_restarts() {
     let Some(_turn) = turn() else { return };
-    is_given_up("events: [{at: 500 ms, crash: s1, duration: 300 ms}]", "s1", 6);
+    is_aborted("events: [{at: 500 ms, crash: s1, duration: 300 ms}]", "s1", 6);
 }
 
 #[test]

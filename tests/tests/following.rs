@@ -1,6 +1,6 @@
-//! The controller follows its network while real processes train: a link, or a switch, that carries the plan
-//! fails, or other traffic comes to it; another plan is in force soon, no round is lost, and the weights at
-//! the end are those of an undisturbed training. Needs root, and skips without.
+//! The controller watches its network while real processes train: a link, or a switch, of the plan fails, or
+//! background traffic starts on it; another plan is active soon, no round is lost, and the weights at the end
+//! are those of an undisturbed training. Skipped without root.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use inart_wire::JobId;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Two ways between the workers and the server, and rounds of a good second each.
+/// Two paths between the workers and the server, and rounds of a good second each.
 const TWO_WAYS: &str = "name: ways
 nodes:
   - {name: l1, kind: switch, aggregation_capacity: 8 Gbps}
@@ -35,7 +35,7 @@ links:
   - {ends: [p2, l2], rate: 4 Gbps}
 ";
 
-/// An emulation under way; killed when dropped.
+/// A running emulation; killed when dropped.
 struct Emulation(Option<Child>);
 
 impl Drop for Emulation {
@@ -47,8 +47,8 @@ impl Drop for Emulation {
     }
 }
 
-/// What the network of two ways has besides: hosts of no job, at one of the switches in the middle and at the
-/// end of its link.
+/// Returns the network of two paths with hosts outside the job, at one of the switches in the middle and at
+/// the end of its link.
 fn with_others(network: &str, middle: &str) -> String {
     let hosts = "  - {name: x, kind: worker}\n  - {name: y, kind: worker}\nlinks:\n";
     let wires = format!("  - {{ends: [x, {middle}], rate: 4 Gbps}}\n  - {{ends: [y, l2], rate: 4 Gbps}}\n");
@@ -56,7 +56,7 @@ fn with_others(network: &str, middle: &str) -> String {
     network.replace("links:\n", hosts) + &wires + jobs
 }
 
-/// The network in a file, and the switch in the middle of what a plan of it uses.
+/// Writes the network to a file. Returns the file, and the switch in the middle that a plan uses.
 fn network(folder: &Path, network: &str) -> (String, String) {
     let file = folder.join("ways.yaml");
     std::fs::write(&file, network).expect("written");
@@ -81,7 +81,7 @@ fn emulate(network: &str, folder: &Path, faults: Option<&str>) -> Command {
     command
 }
 
-/// The decisions of the emulation's controller so far.
+/// Returns the decisions of the emulation's controller so far.
 fn decisions(folder: &Path) -> Vec<Value> {
     let mut command = Command::new(inart());
     let address = format!("unix:{}", folder.join("controller.sock").display());
@@ -90,16 +90,16 @@ fn decisions(folder: &Path) -> Vec<Value> {
     document.and_then(|document| document["decisions"].as_array().cloned()).unwrap_or_default()
 }
 
-/// The switches in the middle that the plan in force uses.
-fn middle_in_force(folder: &Path) -> BTreeSet<String> {
+/// Returns the switches in the middle that the plan in force uses.
+fn active_middle(folder: &Path) -> BTreeSet<String> {
     let records = Records::open(&folder.join("state"), "ways").expect("readable");
-    let plan = &records.jobs[&JobId::from(1)].live().expect("in force").plan;
+    let plan = &records.jobs[&JobId::from(1)].live().expect("active").plan;
     let legs = plan.flows.iter().map(|flow| &flow.path).chain(plan.trunks.iter().map(|trunk| &trunk.path));
     legs.flatten().filter(|node| node.starts_with('p')).cloned().collect()
 }
 
-/// Trains on a network while something fails or comes to the way of the plan, and returns the change that
-/// this was answered with: to a plan that goes by another switch in the middle.
+/// Trains on a network during a failure or background traffic on the plan's path, and returns the
+/// controller's change: to a plan through another switch in the middle.
 fn survives(text: &str, faults: impl FnOnce(&str) -> String) -> Value {
     let folder = TempDir::new().expect("a folder");
     let (network, used) = network(folder.path(), text);
@@ -124,7 +124,7 @@ fn survives(text: &str, faults: impl FnOnce(&str) -> String) -> Value {
         std::thread::sleep(Duration::from_millis(50));
     };
     eprintln!("{change}");
-    let middle = middle_in_force(folder.path());
+    let middle = active_middle(folder.path());
     let summary = document(&emulation.0.take().expect("once").wait_with_output().expect("ends"));
     assert_eq!(summary["bit_exact"], true);
     let [figures, before] = [&summary, &undisturbed].map(|summary| &summary["schemes"]["optimized"]);
@@ -135,7 +135,7 @@ fn survives(text: &str, faults: impl FnOnce(&str) -> String) -> Value {
 }
 
 #[test]
-fn a_link_that_carries_the_plan_fails_and_training_goes_on_round_it() {
+fn a_link_of_the_plan_fails_and_training_continues_around_it() {
     let Some(_turn) = turn() else { return };
     let faults = |used: &str| format!("events: [{{at: 2 s, link_down: [l1, {used}], duration: 3600 s}}]\n");
     let change = survives(TWO_WAYS, faults);
@@ -146,7 +146,7 @@ fn a_link_that_carries_the_plan_fails_and_training_goes_on_round_it() {
 }
 
 #[test]
-fn a_switch_that_carries_the_plan_is_gone_and_training_goes_on_without_it() {
+fn a_switch_of_the_plan_fails_and_training_continues_without_it() {
     let Some(_turn) = turn() else { return };
     let faults = |used: &str| format!("events: [{{at: 2 s, restart: {used}, duration: 6 s}}]\n");
     let change = survives(TWO_WAYS, faults);
@@ -157,12 +157,12 @@ fn a_switch_that_carries_the_plan_is_gone_and_training_goes_on_without_it() {
 }
 
 #[test]
-fn other_traffic_comes_to_the_way_of_the_plan_and_training_takes_the_other_way() {
+fn background_traffic_on_the_plans_path_moves_training_to_the_other_path() {
     let Some(_turn) = turn() else { return };
     let folder = TempDir::new().expect("a folder");
     // The hosts of the other traffic are where the plan of that same network leads.
     let at = ["p1", "p2"].into_iter().find(|at| network(folder.path(), &with_others(TWO_WAYS, at)).1 == *at);
-    let text = with_others(TWO_WAYS, at.expect("a plan that they are in the way of"));
+    let text = with_others(TWO_WAYS, at.expect("a plan that they share links with"));
     let traffic =
         |_: &str| "background: [{from: x, to: y, rate: 3 Gbps, at: 3 s, protocol: udp}]\n".to_owned();
     let change = survives(&text, traffic);

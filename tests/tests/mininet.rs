@@ -61,7 +61,7 @@ fn a_job_trains_on_bmv2() {
 }
 
 #[test]
-fn wrong_input_is_told_in_one_line() {
+fn invalid_input_is_reported_in_one_line() {
     let Some(_turn) = turn_with_mininet() else { return };
     for (arguments, named) in [
         (&["--topology", "nowhere.yaml"][..], "nowhere.yaml"),

@@ -47,13 +47,13 @@ fn lines_of_ranks(bytes: &[u8]) -> Vec<String> {
     lines
 }
 
-/// The JSON document of a success whose ranks print.
+/// Parses the JSON document of a success whose ranks print.
 fn summary(output: &Output) -> Value {
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).expect("one JSON document")
 }
 
-/// A program that Cargo builds beside the tests.
+/// Returns a program that Cargo builds next to the tests.
 fn rank_program() -> String {
     let built = inart().with_file_name("examples").join("rank");
     assert!(built.is_file(), "{}", built.display());
@@ -61,7 +61,7 @@ fn rank_program() -> String {
 }
 
 #[test]
-fn each_line_has_its_rank_and_a_rank_is_told_what_torchrun_tells() {
+fn each_line_has_its_rank_and_a_rank_has_torchruns_environment() {
     let Some(_turn) = turn() else { return };
     let script = "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $MASTER_ADDR \
                   $GLOO_SOCKET_IFNAME $INART_INTERFACE $INART_JOB; \
@@ -80,18 +80,18 @@ fn each_line_has_its_rank_and_a_rank_is_told_what_torchrun_tells() {
     assert!(said.contains("digits: 3 ranks succeeded. None was a worker of InArt's"), "{said}");
 }
 
-/// Lines come while the program runs, and not at its end.
+/// Lines appear while the program runs, and not only at its end.
 #[test]
 fn lines_are_passed_on_while_the_ranks_run() {
     use std::io::{BufRead, BufReader};
     let Some(_turn) = turn() else { return };
     let folder = TempDir::new().expect("a folder");
     let go = folder.path().join("go");
-    let script = format!("echo begun; while ! test -e {}; do sleep 0.02; done", go.display());
+    let script = format!("echo started; while ! test -e {}; do sleep 0.02; done", go.display());
     let (mut command, _topology) = star(&["--", "sh", "-c", &script]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().expect("starts");
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-    // The ranks wait for the file, which is made once their lines have come.
+    // The ranks wait for the file, which is created once their lines have appeared.
     let begun: Vec<_> = lines.by_ref().take(3).collect::<Result<_, _>>().expect("lines");
     assert!(begun.iter().all(|line| line.ends_with("] begun")), "{begun:?}");
     std::fs::write(&go, "").expect("written");
@@ -107,13 +107,17 @@ fn the_first_rank_that_fails_is_named_with_its_status_and_ends_the_others() {
         format!("if test $RANK = 1; then echo first >&2; echo last words >&2; exit 7; fi; {marker} & wait");
     let output = run(&["--json", "--", "sh", "-c", &script]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
     let line = "rank 1 (worker w2 of job digits) ended with exit status 7: last words";
-    assert_eq!(told["error"], line);
-    assert_eq!((&told["failed"]["rank"], &told["failed"]["exit_status"]), (&1.into(), &7.into()), "{told}");
+    assert_eq!(document["error"], line);
+    assert_eq!(
+        (&document["failed"]["rank"], &document["failed"]["exit_status"]),
+        (&1.into(), &7.into()),
+        "{document}"
+    );
     let said = text(&output.stderr);
     assert!(said.ends_with(&format!("error: {line}\n")), "{said}");
-    assert!(!is_running(&marker), "what the others had started has ended with them");
+    assert!(!is_running(&marker), "the child processes of the others have ended with them");
 
     let output = run(&["--", "sh", "-c", "test $RANK != 2 || kill -9 $$; sleep 1000"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -124,7 +128,7 @@ fn the_first_rank_that_fails_is_named_with_its_status_and_ends_the_others() {
     );
 }
 
-/// Whether a process has this command line.
+/// Returns whether a process has this command line.
 fn is_running(command: &str) -> bool {
     let lines = std::fs::read_dir("/proc").expect("mounted").flatten().filter_map(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).ok()?;
@@ -152,7 +156,7 @@ fn ctrl_c_ends_all_ranks_and_what_they_started() {
 fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
     let start = Instant::now();
     while !happened() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        assert!(start.elapsed() < Duration::from_secs(60), "timed out waiting for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -238,7 +242,7 @@ fn several_jobs_and_schemes_run_the_program_each() {
     }
 }
 
-/// A worker of InArt's is killed: the others hear who is to blame.
+/// A worker of InArt is killed: the others report the culprit.
 #[test]
 fn a_rank_that_a_fault_kills_is_the_culprit() {
     let Some(_turn) = turn() else { return };
@@ -257,12 +261,12 @@ fn a_rank_that_a_fault_kills_is_the_culprit() {
         .output()
         .expect("runs");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
-    assert_eq!(told["given_up"]["culprits"], serde_json::json!(["w2"]), "{told}");
-    let ended = told["given_up"]["ended"].as_array().expect("a list");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    assert_eq!(document["given_up"]["culprits"], serde_json::json!(["w2"]), "{document}");
+    let ended = document["given_up"]["ended"].as_array().expect("a list");
     let workers: Vec<_> = ended.iter().filter(|end| end["worker"] == true).collect();
-    assert_eq!(workers.len(), 2, "{told}");
-    assert!(workers.iter().all(|end| end["names_culprit"] == true), "{told}");
+    assert_eq!(workers.len(), 2, "{document}");
+    assert!(workers.iter().all(|end| end["names_culprit"] == true), "{document}");
 }
 
 #[test]
@@ -290,7 +294,7 @@ fn what_makes_no_sense_with_a_program_is_refused_with_the_fix() {
     assert!(said.starts_with("error: COMMAND: job digits is elastic") && said.lines().count() == 1, "{said}");
 }
 
-/// The same workers as without a program: what `inart worker` reports fits.
+/// The workers' reports equal those without a program.
 #[test]
 fn inart_worker_is_a_program_like_any_other() {
     let Some(_turn) = turn() else { return };
@@ -307,7 +311,7 @@ fn inart_worker_is_a_program_like_any_other() {
     );
 }
 
-/// The example as it is: DDP's buckets, of lengths that InArt is not told in advance, several in flight.
+/// The unchanged example: DDP's buckets, whose lengths InArt does not know in advance, several in flight.
 #[test]
 fn ddp_learns_the_same_on_the_switch_as_with_gloo() {
     let Some(_turn) = turn() else { return };

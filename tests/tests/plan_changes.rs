@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// Rounds of a good half second each, on links that are slow enough for any machine.
 const BASE: [&str; 6] = ["--rounds", "12", "--schemes", "atp", "--scale", "1/1000"];
 
-/// An emulation under way; killed when dropped.
+/// A running emulation; killed when dropped.
 struct Emulation(Option<Child>);
 
 impl Drop for Emulation {
@@ -44,13 +44,13 @@ impl Emulation {
         };
         while !names.iter().all(answers) {
             assert!(self.runs(), "the emulation ended too soon");
-            assert!(begun.elapsed() < Duration::from_secs(60), "in vain");
+            assert!(begun.elapsed() < Duration::from_secs(60), "timed out");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 }
 
-/// A plan of Fig. 1 in a file of `folder`; these schemes give both servers the same share.
+/// Returns a plan of Fig. 1 in a file of `folder`; these schemes give both servers the same share.
 fn plan(folder: &Path, scheme: &str) -> String {
     let topology = workspace().join("topologies/fig1.yaml");
     let mut command = Command::new(inart());
@@ -60,7 +60,7 @@ fn plan(folder: &Path, scheme: &str) -> String {
     file.display().to_string()
 }
 
-/// Has the controller move the job to a plan; what it prints of that.
+/// Makes the controller migrate the job to a plan. Returns its output.
 fn change(folder: &Path, plan: &str) -> Value {
     let mut command = Command::new(inart());
     command.args(["--json", "apply", plan]).arg(workspace().join("topologies/fig1.yaml"));
@@ -94,7 +94,7 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
         let (from, to) = (changed["from"].as_u64().expect("known"), changed["to"].as_u64().expect("known"));
         assert_eq!((plan_version.unwrap_or(from), to), (from, from + 1));
         plan_version = Some(to);
-        // Every host says so itself.
+        // Every host reports it.
         let is_there = |status: &HostStatus| match status {
             HostStatus::Worker(worker) => u64::from(worker.plan_version.get()) == to,
             HostStatus::Server(server) => u64::from(server.plan_version.get()) == to,
@@ -113,7 +113,7 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
 }
 
 #[test]
-fn plans_change_in_a_row_while_workers_train_and_the_cost_is_told() {
+fn plans_change_in_a_row_while_workers_train_and_the_cost_is_reported() {
     let Some(_turn) = turn() else { return };
     let folder = TempDir::new().expect("a folder");
     let run = |rounds: &str, changes: &str| {
@@ -130,7 +130,7 @@ fn plans_change_in_a_row_while_workers_train_and_the_cost_is_told() {
     assert!(ratio > 0.0 && summary["change_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
     assert!(summary["schemes"]["optimized"]["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0));
 
-    // Too few rounds for so many changes are a failure that says so.
+    // Too few rounds for the changes are a failure with a message.
     let output = run("5", "1000");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");

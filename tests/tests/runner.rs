@@ -24,19 +24,19 @@ fn passes() {}
 #[cfg(not(steady))]
 #[test]
 fn passes_alone() {
-    assert!(is_alone(), "beside others");
+    assert!(is_alone(), "next to others");
 }
-/// Its name begins with that of the other one.
+/// Test whose name starts with that of the other one.
 #[cfg(not(steady))]
 #[test]
 fn passes_alone_too() {
-    assert!(is_alone(), "once more beside others");
+    assert!(is_alone(), "once more next to others");
 }
 #[cfg(broken)]
 #[test]
 fn never_passes() {
     is_alone();
-    panic!("whatever runs beside it");
+    panic!("whatever runs next to it");
 }
 macro_rules! more {
     ($($name:ident)*) => {$(
@@ -51,15 +51,15 @@ macro_rules! more {
 more!(a b c d e f g h i);
 "#;
 
-/// How the runner ended.
+/// Exit status of the runner.
 struct Ran {
     status: Option<i32>,
     printed: String,
-    /// How often each test that fails at first ran, by name and in order of names.
+    /// Number of runs of each test that fails at first, by name and in order of names.
     runs: Vec<(String, usize)>,
 }
 
-/// The compiler beside the cargo that built this test.
+/// Returns the compiler next to the cargo that built this test.
 fn rustc() -> PathBuf {
     let beside = Path::new(env!("CARGO")).with_file_name("rustc");
     if beside.exists() { beside } else { "rustc".into() }
@@ -109,9 +109,9 @@ fn a_test_that_passes_alone_is_flaky_and_does_not_fail_the_run() {
         let ran = run(lane, &[]);
         assert_eq!(ran.status, Some(0), "{lane}: {}", ran.printed);
         for (name, reason) in
-            [("passes_alone", "\nbeside others"), ("passes_alone_too", "once more beside others")]
+            [("passes_alone", "\nnext to others"), ("passes_alone_too", "once more next to others")]
         {
-            let flaky = format!("\nflaky: fake fake {name}: failed beside others, passed alone\n");
+            let flaky = format!("\nflaky: fake fake {name}: failed next to others, passed alone\n");
             let (_, after) =
                 ran.printed.split_once(&flaky).unwrap_or_else(|| panic!("{lane}: {}", ran.printed));
             let (output, _) = after.split_once("---- end of ").unwrap();

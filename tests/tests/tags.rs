@@ -1,6 +1,6 @@
-//! A host behind a port of the embedded switch sends INART frames in VLANs, whose tags the kernel of the host
-//! that they are for would take off: on real interfaces, in a namespace that only this test has. Skipped with
-//! a message without root.
+//! A host behind a port of the embedded switch sends INART frames in VLANs, whose tags the kernel of their
+//! receiver would remove: on real interfaces, in a namespace of this test. Skipped with a message without
+//! root.
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
@@ -31,11 +31,11 @@ const VICTIM_PORT: Port = Port(2);
 /// Longer than a frame takes through the switch; only a failure waits for it.
 const PATIENCE_MS: u16 = 20_000;
 
-/// EtherTypes of tags: IEEE 802.1Q and 802.1ad, which Linux takes off, and what came before them, which it
-/// does not.
+/// EtherTypes of tags: IEEE 802.1Q and 802.1ad, which Linux removes, and their predecessor, which it does
+/// not.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
-/// A frame that ends a job, in the name of its server.
+/// Returns a frame that ends a job, in the name of its server.
 fn abort() -> Vec<u8> {
     let message = ControlMessage::Abort {
         reason: AbortReason::Stopped,
@@ -45,7 +45,7 @@ fn abort() -> Vec<u8> {
     frame(Kind::Control, Contributors::default(), &words)
 }
 
-/// What would complete a sum at the server.
+/// Returns a partial that would complete a sum at the server.
 fn partial() -> Vec<u8> {
     frame(Kind::Partial, Contributors::one(worker(1)), &[7; 32])
 }
@@ -74,14 +74,14 @@ fn frame(kind: Kind, contributors: Contributors, values: &[i32]) -> Vec<u8> {
     bytes
 }
 
-/// The frame behind tags of these EtherTypes and VLANs, the outermost first.
+/// Returns the frame behind tags of these EtherTypes and VLANs, the outermost first.
 fn tagged(frame: &[u8], tags: &[(u16, u16)]) -> Vec<u8> {
     let tags: Vec<u8> =
         tags.iter().flat_map(|(kind, vlan)| [*kind, *vlan].map(u16::to_be_bytes).concat()).collect();
     [&frame[..12], &tags, &frame[12..]].concat()
 }
 
-/// Every tag alone; in VLANs 0 and 7, with a priority; two of them in any order; many.
+/// Returns every tag alone; in VLANs 0 and 7, with a priority; two of them in any order; many.
 fn stacks() -> Vec<Vec<(u16, u16)>> {
     let vlans = [0, 7, 0xe000, 0x1007];
     let single: Vec<_> = TAGS.iter().flat_map(|tag| vlans.map(|vlan| (*tag, vlan))).collect();
@@ -90,12 +90,12 @@ fn stacks() -> Vec<Vec<(u16, u16)>> {
     single.iter().map(|tag| vec![*tag]).chain(double).chain(deep).collect()
 }
 
-/// A frame that is not INART's, with a number to tell it by.
+/// Returns a frame that is not INART's, identified by a number.
 fn ordinary(number: u8) -> Vec<u8> {
     [&VICTIM.0[..], &ATTACKER.0, &[0x08, 0x00], &[number; 50]].concat()
 }
 
-/// A switch between two interfaces, a host's socket for INART behind one and whatever comes there.
+/// A switch between two interfaces, a host's socket for INART behind one, and a socket for all frames there.
 struct Network {
     switch: Arc<Mutex<Switch>>,
     _ports: Handle,
@@ -158,7 +158,7 @@ impl Network {
         }
     }
 
-    /// What comes to the victim up to this frame, which comes last.
+    /// Returns the frames that reach the victim up to this frame, which is last.
     fn until(&self, last: &[u8]) -> Vec<Vec<u8>> {
         let (mut frames, mut receiver) = (Vec::new(), Receiver::allocate());
         loop {
@@ -177,8 +177,8 @@ impl Network {
         }
     }
 
-    /// What waits at the socket that a host's agent reads.
-    fn heard(&self) -> Vec<Vec<u8>> {
+    /// Returns the frames queued at the socket that a host's agent reads.
+    fn received(&self) -> Vec<Vec<u8>> {
         let mut buffer = [0; 2048];
         let mut next = || {
             recv(self.victim.as_fd().as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT)
@@ -189,15 +189,15 @@ impl Network {
     }
 
     fn dropped(&self, reason: Reason) -> u64 {
-        let switch = self.switch.lock().expect("nobody panicked");
+        let switch = self.switch.lock().expect("no holder of the lock panicked");
         switch.counters("InArtIngress.drops").expect("it has the counter")[reason.index()].packets
     }
 }
 
 #[test]
-fn frames_in_vlans_come_to_nobody_who_would_take_them_for_frames_that_the_switch_checked() {
+fn frames_in_vlans_reach_no_host_that_would_take_them_for_checked_frames() {
     let Some(_turn) = turn() else { return };
-    // A thread of its own, whose namespace ends with it.
+    // A thread of its own, with a namespace that ends with it.
     let test = std::thread::spawn(|| {
         let network = Network::lay();
         let forged = |frame: Vec<u8>| stacks().into_iter().map(move |tags| tagged(&frame, &tags));
@@ -209,25 +209,25 @@ fn frames_in_vlans_come_to_nobody_who_would_take_them_for_frames_that_the_switch
         network.send(&others);
         let last = ordinary(0);
         network.send(std::slice::from_ref(&last));
-        // Ordinary frames come with the tags that they had, and nothing else does.
+        // Ordinary frames arrive with their tags, and no other frames do.
         let came = network.until(&last);
         assert!(
             came == [&others[..], std::slice::from_ref(&last)].concat(),
-            "{} of {} came",
+            "{} of {} arrived",
             came.len(),
             others.len() + 1
         );
-        assert_eq!(network.heard(), [[0; 0]; 0], "a forged frame came to the agent's socket");
+        assert_eq!(network.received(), [[0; 0]; 0], "a forged frame reached the agent's socket");
         assert_eq!(network.dropped(Reason::Tagged), frames.len() as u64);
 
-        // The agent would have heard them: where a switch is, the same message comes through, but for its
-        // tags.
+        // The agent would have received them: where another switch is, the same message is forwarded, except
+        // with tags.
         let trust =
             SwitchPorts::row(&SwitchPortsKey { ingress: port(ATTACKER_PORT) }, &SwitchPortsAction::Trust);
-        put(&mut network.switch.lock().expect("nobody panicked"), trust);
+        put(&mut network.switch.lock().expect("no holder of the lock panicked"), trust);
         network.send(&forged(abort()).chain([abort(), last.clone()]).collect::<Vec<_>>());
         assert_eq!(network.until(&last), [abort(), last]);
-        assert_eq!(network.heard(), [abort()]);
+        assert_eq!(network.received(), [abort()]);
     });
     test.join().expect("no assertion failed");
 }

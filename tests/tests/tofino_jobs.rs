@@ -1,5 +1,5 @@
-//! Whole jobs on embedded switches that run the program for Tofino, driven by BFRuntime. Every sum is
-//! compared. What runs needs root, and skips without.
+//! Whole jobs on embedded switches that run the program for Tofino, controlled by BFRuntime. Every sum is
+//! compared. Skipped without root.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ fn tofino_sums_frames_of_64_values_in_two_passes() {
 /// The weights at the end are those on switches of v1model, with frames of as many values: the kind of switch
 /// changes no bit. The model is trained on Tofino through faults.
 #[test]
-fn switches_and_the_controller_are_killed_and_training_goes_on() {
+fn switches_and_the_controller_are_killed_and_training_continues() {
     let Some(_turn) = turn() else { return };
     let base = ["--rounds", "3", "--schemes", "optimized", "--scale", "1/2000", "--batch", "4"];
     let quiet = run("v1model", &[&base[..], &["--values", "32"]].concat());
@@ -83,7 +83,7 @@ fn switches_and_the_controller_are_killed_and_training_goes_on() {
     let [figures, before] = [&summary, &quiet].map(|summary| &summary["schemes"]["optimized"]);
     assert_eq!(figures["jobs"][0]["digest"], before["jobs"][0]["digest"], "the same bits");
     assert_eq!(figures["faults"].as_array().map(Vec::len), Some(8), "{figures}");
-    // Without their tables the switches would sum nothing, nor pass anything on.
+    // Without their tables the switches would neither sum nor forward.
     assert!(aggregated(figures) > 0, "{figures}");
 }
 
@@ -115,7 +115,8 @@ impl Drop for Emulation {
     }
 }
 
-/// It reads beside the controller, to which the switches are bound: who is cut off, then that all is well.
+/// Reads next to the controller, to which the switches are bound: the unreachable host first, then no
+/// finding.
 #[test]
 fn the_doctor_finds_a_link_that_was_cut_until_it_is_back() {
     let Some(_turn) = turn() else { return };
@@ -142,7 +143,7 @@ fn the_doctor_finds_a_link_that_was_cut_until_it_is_back() {
                 _ => std::thread::sleep(Duration::from_millis(100)),
             }
         }
-        panic!("waited in vain for {what}: {last}");
+        panic!("timed out waiting for {what}: {last}");
     };
     doctor_until("the link", &|report| {
         let waiting = report["jobs"][0]["waiting"].as_array().into_iter().flatten();
@@ -158,7 +159,7 @@ fn the_doctor_finds_a_link_that_was_cut_until_it_is_back() {
 
 #[test]
 fn what_no_program_is_for_gets_one_line_and_status_2() {
-    for (target, arguments, told) in [
+    for (target, arguments, expected) in [
         ("tofino", &["--values", "2048"][..], "--values: "),
         ("tofino", &["--values", "256"], "256"),
         (
@@ -173,6 +174,6 @@ fn what_no_program_is_for_gets_one_line_and_status_2() {
         let output = command.output().expect("runs");
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.starts_with("error: ") && said.contains(told), "{said}");
+        assert!(said.starts_with("error: ") && said.contains(expected), "{said}");
     }
 }

@@ -1,8 +1,8 @@
 //! No two files of a crate import each other, directly or through others.
 //!
-//! A file imports another if it names something in it: by `use`, or by a path that starts with `crate`,
-//! `super`, `self` or a module below it. What a file only re-exports is looked up where it is defined. A
-//! crate's root is left out: it lists modules and re-exports. So are unit tests, which may use whatever they
+//! A file imports another if it names an item in it: by `use`, or by a path that starts with `crate`,
+//! `super`, `self` or a module below it. A re-exported item is looked up in the file that defines it. A
+//! crate's root is left out: it lists modules and re-exports. So are unit tests, which may use all that they
 //! test.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ impl Crate {
         Self { sources: files.into_iter().map(read).collect() }
     }
 
-    /// The same of texts, by module, for tests of this test.
+    /// Returns the imports of texts, by module, for tests of this test.
     pub fn of_texts(texts: &[(&str, &str)]) -> Self {
         let module =
             |path: &str| path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
@@ -64,7 +64,7 @@ impl Crate {
         groups.into_iter().filter(|group| group.len() > 1).collect()
     }
 
-    /// The modules in which that what a module names is defined, but for the root and itself.
+    /// Returns the modules that define the items which a module names, except for the root and itself.
     fn imports(&self, module: &Module) -> BTreeSet<Module> {
         let source = &self.sources[module];
         let named = source.imported.iter().map(|(_, path)| path).chain(&source.named);
@@ -72,7 +72,7 @@ impl Crate {
         defined.filter(|target| target != module && !target.is_empty()).collect()
     }
 
-    /// The module in which a path leads to an item; nothing of another crate.
+    /// Returns the module in which a path leads to an item; nothing of another crate.
     fn definition(&self, from: &Module, path: &[String], depth: usize) -> Option<Module> {
         let mut rest = path.iter().peekable();
         let mut at = match rest.peek()?.as_str() {

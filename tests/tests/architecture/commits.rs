@@ -9,13 +9,13 @@ const BASE: &str = "d76c525e";
 
 const LONGEST: usize = 72;
 
-/// The output of git in the tree; none where git fails, as outside of a clone.
+/// Returns the output of git in the tree; none where git fails, as outside of a clone.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).current_dir(root()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Lines of hash and subject whose subject is too long.
+/// Returns the lines of hash and subject with a too long subject.
 fn too_long(log: &str) -> Vec<&str> {
     let is_long =
         |line: &&str| line.split_once(' ').is_some_and(|(_, subject)| subject.chars().count() > LONGEST);
@@ -30,7 +30,7 @@ fn subjects_of_commits_fit_in_a_line() {
     }
     let mut arguments = vec!["log", "-500", "--no-merges", "--format=%h %s", "HEAD"];
     let base = format!("^{BASE}");
-    // What is released stays as it is.
+    // Released commits stay unchanged.
     let tag = git(&["describe", "--tags", "--abbrev=0"]).map(|tag| format!("^{}", tag.trim()));
     arguments.extend([Some(&base), tag.as_ref()].into_iter().flatten().map(String::as_str));
     let log = git(&arguments).expect("the history of a commit that exists");

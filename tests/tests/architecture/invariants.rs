@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::source::Source;
 use super::{SYSTEMS, folders, members, root, sources, top};
 
-/// The sources of the packages in a folder, by their paths from the root.
+/// Returns the sources of the packages in a folder, by their paths from the root.
 fn packages_of(folder: &str) -> Vec<(String, String)> {
     let all = folders().into_values().filter(|package| top(package) == folder);
     let found: Vec<_> = all.flat_map(|package| sources(&root().join(package).join("src"))).collect();
@@ -18,25 +18,25 @@ fn from_root(file: &Path) -> String {
     file.strip_prefix(root()).unwrap().display().to_string()
 }
 
-/// Whether a source imports or names a path that this holds of.
+/// Returns whether a source imports or names a path that this holds of.
 fn names(text: &str, is_one: impl Fn(&[String]) -> bool) -> bool {
     let Source { imported, named } = Source::parse(text);
     imported.iter().map(|(_, path)| path).chain(&named).any(|path| is_one(path))
 }
 
-/// Whether a source names something below one of these paths.
+/// Returns whether a source names something below one of these paths.
 fn names_below(text: &str, paths: &[&str]) -> bool {
     let starts = |path: &[String], with: &str| with.split("::").zip(path).filter(|(a, b)| a == b).count();
     names(text, |path| paths.iter().any(|with| starts(path, with) == with.split("::").count()))
 }
 
-/// The files of a folder's packages that name something below one of these paths.
+/// Returns the files of a folder's packages that name something below one of these paths.
 fn files_that_name(folder: &str, paths: &[&str]) -> BTreeSet<String> {
     let all = packages_of(folder).into_iter();
     all.filter(|(_, text)| names_below(text, paths)).map(|(file, _)| file).collect()
 }
 
-/// The packages that a folder's packages need in other folders, with the paths of those.
+/// Returns the packages that a folder's packages need in other folders, with the paths of those.
 fn needs(folder: &str) -> Vec<(String, PathBuf)> {
     let folders = folders();
     let pairs =
@@ -124,7 +124,7 @@ fn planners_are_pure_functions() {
     }
 }
 
-/// Files of simulators that read or write messages, beside the agents.
+/// Files of simulators, other than the agents, that read or write messages.
 const READERS: [&str; 3] = [
     // A link's use by a message depends on the message's kind.
     "simulator/sites/src/links.rs",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{root, sources};
 
-/// Files of a folder whose code has a word.
+/// Returns the files of a folder whose code has a word.
 fn with_word(folder: &str, word: &str) -> Vec<String> {
     let folder = root().join(folder);
     let all = sources(&folder);

@@ -1,5 +1,5 @@
-//! `ARCHITECTURE.md` says what is so, no files of a crate import each other in a circle, and cargo builds and
-//! runs the tests that there are.
+//! `ARCHITECTURE.md` is true, no files of a crate import each other in a circle, and cargo builds and runs
+//! all tests.
 
 mod circles;
 mod commits;
@@ -26,7 +26,7 @@ fn root() -> PathBuf {
     Path::new(env!("INART_ROOT")).to_owned()
 }
 
-/// What cargo says about the members of the workspace.
+/// Returns cargo's data of the members of the workspace.
 fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
@@ -36,7 +36,7 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
-/// The members of the workspace, and the members that each depends on.
+/// Returns the members of the workspace, and the members that each depends on.
 fn members() -> BTreeMap<String, BTreeSet<String>> {
     packages()
         .iter()
@@ -58,7 +58,7 @@ fn document() -> String {
 /// The systems, by the words that name their folders.
 const SYSTEMS: [&str; 4] = ["aggregation", "sites", "peers", "ps"];
 
-/// The folder of each package, from the root, and its first part.
+/// Returns the folder of each package, from the root, and its first part.
 fn folders() -> BTreeMap<String, PathBuf> {
     let of = |package: &Value| {
         let name = package["name"].as_str().unwrap().strip_prefix("inart-").unwrap().to_owned();
@@ -205,7 +205,7 @@ fn hosts_hold_no_rule_about_messages() {
     assert_eq!(loops, 1, "one loop drives all machines");
 }
 
-/// Files whose heap orders no events in virtual time: file, and what it orders.
+/// Files whose heap does not order events in virtual time: file, and the contents of the heap.
 const HEAPS: &[(&str, &str)] = &[
     ("emulator/src/machine/relay.rs", "frames that are held back in real time"),
     ("planner/aggregation/src/lp/dag.rs", "shortest paths by Dijkstra"),
@@ -272,7 +272,7 @@ fn every_file_of_seeds_is_read() {
     let forgotten: Vec<_> = packages().iter().flat_map(targets::forgotten_seeds).collect();
     assert!(
         forgotten.is_empty(),
-        "proptest does not find {forgotten:?}; move them beside their tests' names"
+        "proptest does not find {forgotten:?}; move them next to their tests' files"
     );
 }
 

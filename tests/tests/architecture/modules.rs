@@ -52,7 +52,7 @@ fn modules(text: &str) -> Vec<(String, Option<String>)> {
     modules
 }
 
-/// Returns all files below a folder whose names end in this way, none where there is no such folder.
+/// Returns all files below a folder with this extension; empty if the folder does not exist.
 pub fn below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
     let of_entry = |path: PathBuf| match path.is_dir() {

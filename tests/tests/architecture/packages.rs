@@ -1,7 +1,7 @@
-//! Third-party packages: their licences, where they come from, and versions that are there twice.
+//! Third-party packages: their licenses, their sources, and duplicate versions.
 //!
-//! A test over `cargo metadata` rather than cargo-deny, which CI would have to compile first; what it leaves
-//! out is the database of advisories, which is not offline.
+//! A test over `cargo metadata` rather than cargo-deny, which CI would have to compile first; it leaves out
+//! the database of advisories, which is not offline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::root;
 
-/// Licences under which a package may be used here, beside another licence of ours.
-const LICENCES: &[&str] = &[
+/// Licenses under which a package may be used here, together with a license of ours.
+const LICENSES: &[&str] = &[
     "MIT",
     "Apache-2.0",
     // The exception only allows more.
@@ -44,8 +44,9 @@ const TWICE: &[&str] = &[
     "unicode-width",
 ];
 
-/// The packages that are built on Linux, with any features of ours: those for other systems need not be
-/// downloaded. What no build has needed so far, such as those behind the feature `xdp`, cargo downloads here.
+/// Returns the packages that are built on Linux, with any features of ours: those for other systems need not
+/// be downloaded. Cargo downloads packages here that no build has needed so far, such as those of the feature
+/// `xdp`.
 fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--locked", "--all-features", "--format-version", "1"]);
@@ -59,8 +60,8 @@ fn packages() -> Vec<Value> {
     }
 }
 
-/// Whether an SPDX expression of `AND`, `OR` and brackets can be met with [`LICENCES`]. A slash is an old
-/// `OR`.
+/// Returns whether an SPDX expression of `AND`, `OR` and brackets can be met with [`LICENSES`]. A slash is an
+/// old `OR`.
 fn is_allowed(expression: &str) -> bool {
     let expression =
         expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ").replace(" WITH ", "+");
@@ -94,24 +95,24 @@ fn one(words: &mut &[&str]) -> bool {
             *words = &words[1..]; // the closing bracket
             allowed
         }
-        [licence, rest @ ..] => {
+        [license, rest @ ..] => {
             *words = rest;
-            LICENCES.contains(licence)
+            LICENSES.contains(license)
         }
         [] => false,
     }
 }
 
 #[test]
-fn every_package_has_a_licence_that_may_be_used_here() {
+fn every_package_has_a_license_that_may_be_used_here() {
     for package in packages() {
-        let licence = package["license"].as_str().unwrap_or("none");
-        assert!(is_allowed(licence), "{} {}: licence {licence}", package["name"], package["version"]);
+        let license = package["license"].as_str().unwrap_or("none");
+        assert!(is_allowed(license), "{} {}: license {license}", package["name"], package["version"]);
     }
 }
 
 #[test]
-fn expressions_of_licences_are_understood() {
+fn expressions_of_licenses_are_understood() {
     for allowed in [
         "MIT",
         "GPL-3.0 OR MIT",
@@ -135,7 +136,7 @@ fn expressions_of_licences_are_understood() {
 }
 
 #[test]
-fn packages_come_from_the_registry_or_from_here() {
+fn packages_are_from_the_registry_or_from_the_tree() {
     for package in packages() {
         let source = package["source"].as_str();
         let known = source.is_none_or(|source| source.starts_with("registry+"));
@@ -154,7 +155,7 @@ fn no_more_packages_than_known_are_there_in_several_versions() {
     let found: BTreeSet<&str> = versions.keys().map(String::as_str).collect();
     let known = TWICE.iter().copied().collect();
     let new: Vec<_> = found.difference(&known).map(|name| (name, &versions[*name])).collect();
-    assert!(new.is_empty(), "in several versions: {new:?}; take the version that is there, or say why not");
+    assert!(new.is_empty(), "in several versions: {new:?}; use the existing version, or state the reason");
     let gone: Vec<_> = known.difference(&found).collect();
-    assert!(gone.is_empty(), "in one version by now, take them off the list: {gone:?}");
+    assert!(gone.is_empty(), "in one version now, remove them from the list: {gone:?}");
 }

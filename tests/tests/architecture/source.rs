@@ -1,6 +1,6 @@
-//! What a Rust file imports and names, read without a compiler.
+//! Imports and names of a Rust file, read without a compiler.
 
-/// What a file names of its own crate and others.
+/// Items of its own crate and others that a file names.
 #[derive(Debug, Default)]
 pub struct Source {
     /// By `use`: the name that it has here, and the path.
@@ -37,7 +37,7 @@ impl Source {
     }
 }
 
-/// Where a word stands on its own.
+/// Returns the positions where a word stands on its own.
 fn find_word(text: &str, word: &str) -> Option<usize> {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     text.match_indices(word).map(|(at, _)| at).find(|at| {
@@ -45,7 +45,7 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
     })
 }
 
-/// The paths of a tree like `a::{b, c::{self, D as E}}`, with the names that they are given.
+/// Returns the paths of a tree like `a::{b, c::{self, D as E}}`, with the names that they are given.
 pub fn paths(tree: &str) -> Vec<(Vec<String>, Option<String>)> {
     let tree = tree.trim();
     let Some(open) = tree.find('{') else {
@@ -67,7 +67,7 @@ pub fn paths(tree: &str) -> Vec<(Vec<String>, Option<String>)> {
     all
 }
 
-/// Where the bracket closes that was opened before the text.
+/// Returns the position of the closing bracket that was opened before the text.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 1;
     text.char_indices().find_map(|(at, c)| {
@@ -76,7 +76,7 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// What commas part, outside brackets.
+/// Returns the parts between commas outside brackets.
 fn branches(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut all) = (0, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -91,7 +91,8 @@ fn branches(text: &str) -> Vec<&str> {
     all
 }
 
-/// The text without comments, without what strings and characters hold, and without modules of tests.
+/// Returns the text without comments, without the contents of strings and characters, and without modules of
+/// tests.
 pub fn strip(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (String::new(), 0);
@@ -119,7 +120,7 @@ pub fn strip(text: &str) -> String {
     without_tests(&out)
 }
 
-/// Of a string literal at the start of a text.
+/// Returns the length of a string literal at the start of a text.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     let end = text.char_indices().skip(1).find(|(_, c)| {
@@ -134,7 +135,7 @@ fn without_tests(text: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
     let Some(start) = text.find(MARK) else { return text.to_owned() };
     let rest = &text[start + MARK.len()..];
-    // An item ends with a semicolon or a block, whichever begins first.
+    // An item ends with a semicolon or a block, whichever is first.
     let end = match (rest.find(';'), rest.find('{')) {
         (Some(end), open) if open.is_none_or(|open| end < open) => end + 1,
         (_, Some(open)) => closing(&rest[open + 1..]).map_or(rest.len(), |end| open + 1 + end + 1),

@@ -1,5 +1,5 @@
-//! What cargo builds and runs as tests: at most two programs for each crate, every file in one of them, and
-//! nothing without tests that is built for tests.
+//! Cargo's targets of tests: at most two programs for each crate, every file in one of them, and no target
+//! without tests that is built for tests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use super::modules::{below, files};
 
-/// Programs beside `CRATE` and `CRATE-root`: crate, program, and the reason.
+/// Programs other than `CRATE` and `CRATE-root`: crate, program, and the reason.
 const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
     ("inart-cli", "peers_many", "its 67 processes need the whole machine"),
     ("inart-switch", "read_memory", "the test counts all allocations of its process"),
 ];
 
-/// What cargo says about a library, a command or a program of tests.
+/// Cargo's data of a library, a command or a program of tests.
 struct Target<'a> {
     name: &'a str,
     kind: &'a str,
@@ -42,8 +42,8 @@ pub fn untested(package: &Value) -> Vec<PathBuf> {
     all.filter(|file| !run.contains(&file.canonicalize().unwrap())).collect()
 }
 
-/// Returns files of seeds with which proptest begins, and which no test reads: proptest looks for those of
-/// `tests/x.rs` in `proptest-regressions/x.txt`.
+/// Returns proptest's files of seeds that no test reads: proptest looks for those of `tests/x.rs` in
+/// `proptest-regressions/x.txt`.
 pub fn forgotten_seeds(package: &Value) -> Vec<PathBuf> {
     let folder = folder(package);
     let is_read = |seeds: &PathBuf| {
@@ -75,7 +75,7 @@ pub fn surplus(package: &Value) -> Vec<String> {
     surplus.map(|program| format!("{package_name}: {}", program.root.display())).collect()
 }
 
-/// Returns the libraries and commands whose `test` and `doctest` in Cargo.toml are not what their files have.
+/// Returns the libraries and commands whose `test` and `doctest` in Cargo.toml do not match their files.
 pub fn mislabeled(package: &Value) -> Vec<String> {
     let is_built = |target: &Target<'_>| !["test", "bench", "example", "custom-build"].contains(&target.kind);
     let mut found = Vec::new();
@@ -100,7 +100,7 @@ fn has_unit_test(text: &str) -> bool {
     text.lines().map(str::trim_start).any(|line| starts.iter().any(|start| line.starts_with(start)))
 }
 
-/// Whether rustdoc runs or compiles a block of a text's documentation.
+/// Returns whether rustdoc runs or compiles a block of a text's documentation.
 fn has_doc_test(text: &str) -> bool {
     let (mut in_block, mut is_new) = (false, true);
     for line in text.lines().map(str::trim_start) {
@@ -122,7 +122,7 @@ fn has_doc_test(text: &str) -> bool {
     false
 }
 
-/// Whether a block of this kind is a doc test.
+/// Returns whether a block of this kind is a doc test.
 fn is_rust(language: &str) -> bool {
     const KINDS: [&str; 5] = ["rust", "no_run", "should_panic", "compile_fail", "test_harness"];
     let mut words = language.split([',', ' ']).filter(|word| !word.is_empty());

@@ -25,7 +25,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Names that a text reads from its environment, and all quoted names that begin with `INART_`.
+/// Returns the names that a text reads from its environment, and all quoted names that start with `INART_`.
 fn names(text: &str) -> BTreeSet<String> {
     let after = |mark: &'static str| text.split(mark).skip(1);
     let read = READS.iter().flat_map(|mark| after(mark)).filter_map(|rest| rest.split('"').next());

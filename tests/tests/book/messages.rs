@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{read, root};
 
-/// Sources of what users run, with strings that go over several lines in one.
+/// Returns the sources of the users' programs, with multi-line strings joined.
 pub fn sources() -> String {
     const FOLDERS: [&str; 14] = [
         "cli",
@@ -67,7 +67,7 @@ fn fragments(message: &str) -> Vec<String> {
     found
 }
 
-/// The first message in each row of a page's tables.
+/// Returns the first message in each row of a page's tables.
 fn messages(page: &str) -> Vec<String> {
     let rows = page.lines().filter(|line| line.starts_with('|'));
     let spans = rows.filter_map(|row| row.split('`').nth(1));
@@ -83,7 +83,7 @@ fn quoted_messages_are_those_that_the_code_prints() {
         let messages = messages(&read(Path::new(page)));
         assert!(messages.len() >= 40, "{page}: {} messages", messages.len());
         let unknown: Vec<_> = messages.iter().filter(|message| !is_printed(message)).collect();
-        assert!(unknown.is_empty(), "{page} quotes what nothing prints: {unknown:#?}");
+        assert!(unknown.is_empty(), "{page} quotes messages that no program prints: {unknown:#?}");
     }
     assert!(!is_printed(&&"the cable is of another color than planned".to_owned()));
 }

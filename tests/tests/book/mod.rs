@@ -21,7 +21,7 @@ fn read(page: &Path) -> String {
     std::fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{}: {error}", page.display()))
 }
 
-/// Markdown files of a folder and, if asked for, of the folders in it, from the tree's root.
+/// Returns the Markdown files of a folder and, if `deep`, of the folders in it, relative to the tree's root.
 fn pages(folder: &str, deep: bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root().join(folder)).unwrap() {
@@ -37,7 +37,7 @@ fn pages(folder: &str, deep: bool) -> Vec<PathBuf> {
     found
 }
 
-/// All documents whose links are checked.
+/// Returns all documents whose links are checked.
 fn documents() -> Vec<PathBuf> {
     let others = ["python/README.md", "mininet/README.md"].map(PathBuf::from);
     [pages("", false), pages("docs", true), others.into()].concat()
@@ -85,10 +85,11 @@ fn every_page_is_in_the_summary_or_in_an_index_page() {
 #[test]
 fn the_readme_is_short() {
     let lines = read(Path::new("README.md")).lines().count();
-    assert!(lines <= 150, "README.md has {lines} lines; move what is not for the first screen to docs/");
+    assert!(lines <= 150, "README.md has {lines} lines; move details to docs/");
 }
 
-/// Terms of an entry of the glossary: those in bold before its explanation, without what is in parentheses.
+/// Returns the terms of an entry of the glossary: those in bold before its explanation, without text in
+/// parentheses.
 fn terms(entry: &str) -> Vec<String> {
     let names = entry.split(": ").next().unwrap();
     names.split("**").skip(1).step_by(2).map(str::to_owned).collect()
@@ -98,7 +99,11 @@ fn terms(entry: &str) -> Vec<String> {
 fn the_glossary_has_one_entry_per_term() {
     let text = read(Path::new("docs/glossary.md"));
     let entries: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("- ")).map(terms).collect();
-    assert!((1..=60).contains(&entries.len()), "{} entries; take out what a page explains", entries.len());
+    assert!(
+        (1..=60).contains(&entries.len()),
+        "{} entries; remove entries that a page explains",
+        entries.len()
+    );
     assert!(entries.iter().all(|terms| !terms.is_empty()), "an entry has no term in bold");
     let first: Vec<_> = entries.iter().map(|terms| terms[0].to_lowercase()).collect();
     let unsorted = first.windows(2).find(|pair| pair[0] > pair[1]);

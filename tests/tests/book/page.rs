@@ -17,7 +17,7 @@ fn prose(text: &str) -> Vec<String> {
     lines
 }
 
-/// The line without what stands between backquotes.
+/// Returns the line without text between backquotes.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join("``")
 }
@@ -58,7 +58,7 @@ pub fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// The anchor of a heading: lower case, blanks as hyphens, no other punctuation; of a link its text.
+/// Returns the anchor of a heading: lower case, blanks as hyphens, no other punctuation; of a link its text.
 fn slug(title: &str) -> String {
     let mut text = String::new();
     let mut rest = title;
@@ -71,7 +71,7 @@ fn slug(title: &str) -> String {
     kept.flat_map(char::to_lowercase).map(|letter| if letter == ' ' { '-' } else { letter }).collect()
 }
 
-/// The file that a link of a page leads to, from the tree's root, and its anchor.
+/// Returns the file that a link of a page leads to, from the tree's root, and its anchor.
 pub fn target(page: &Path, link: &str) -> (PathBuf, Option<String>) {
     let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
     let path = if file.is_empty() {

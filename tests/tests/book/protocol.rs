@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::{pages, read, root};
 
-/// Letters that begin the number of a rule.
+/// Letters that start the number of a rule.
 const LETTERS: &str = "SMPRUFT";
 
-/// The number that a text begins with, such as `S9a`.
+/// Returns the number at the start of a text, such as `S9a`.
 fn rule(text: &str) -> Option<&str> {
     let letter = text.chars().next().filter(|letter| LETTERS.contains(*letter))?;
     let rest = &text[letter.len_utf8()..];
@@ -20,7 +20,7 @@ fn rule(text: &str) -> Option<&str> {
     (digits > 0 && !text[end..].starts_with(char::is_alphanumeric)).then_some(&text[..end])
 }
 
-/// Rules that a page defines: items that begin with an anchor and a number in bold.
+/// Returns the rules that a page defines: items that start with an anchor and a number in bold.
 fn defined(page: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in page.lines().filter(|line| line.trim_start().starts_with("- ")) {
@@ -71,7 +71,7 @@ fn named(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     paths.map(|span| span.split_once("::").map_or((span, None), |(file, test)| (file, Some(test))))
 }
 
-/// Whether a file has a test of this name.
+/// Returns whether a file has a test of this name.
 fn has_test(file: &str, test: &str) -> bool {
     let text = read(Path::new(file));
     let Some((before, _)) = text.split_once(&format!("fn {test}(")) else { return false };
@@ -131,7 +131,7 @@ fn tests_and_mistakes_that_the_evidence_names_exist() {
     assert!(!has_test("tests/tests/book/protocol.rs", "has_test"));
 }
 
-/// All Rust sources of a folder.
+/// Returns all Rust sources of a folder.
 fn text_of(folder: &Path) -> String {
     let entries = std::fs::read_dir(root().join(folder)).unwrap();
     let files =
@@ -139,7 +139,7 @@ fn text_of(folder: &Path) -> String {
     files.map(|file| std::fs::read_to_string(file).unwrap()).collect()
 }
 
-/// Offset, bytes and field of the rows of the first table whose rows have four cells.
+/// Returns offset, bytes and field of the rows of the first table whose rows have four cells.
 fn layout(text: &str) -> Vec<Vec<&str>> {
     let rows = rows(text).into_iter().filter(|row| row.len() == 4);
     let begins = rows.skip_while(|row| row[2] != "destination");

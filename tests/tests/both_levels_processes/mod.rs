@@ -1,5 +1,5 @@
-//! Switches and workers inside data centres, trees between them: real processes of `inart site` and
-//! `inart worker`. Skipped with a message without root.
+//! Switches and workers inside data centers, trees between them: real processes of `inart site` and `inart
+//! worker`. Skipped with a message without root.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../../host-agent/sites/host/tests/support/certificates.rs"]
@@ -16,15 +16,15 @@ use inart_sites_agent::audit::sum_of_sites;
 use inart_tests::{document, inart, turn, workspace};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plain_switches::DataCentres;
+use plain_switches::DataCenters;
 use serde_json::Value;
 use three::VALUES;
 
 #[test]
-fn workers_on_plain_switches_have_the_sum_of_all_data_centres() {
+fn workers_on_plain_switches_have_the_sum_of_all_data_centers() {
     let Some(_turn) = turn() else { return };
     let rounds = 3;
-    let mut world = DataCentres::lay();
+    let mut world = DataCenters::lay();
     world.start(rounds);
     let reports = world.reports(rounds);
     let sites = world.site_rounds(rounds);
@@ -52,7 +52,7 @@ fn workers_on_plain_switches_have_the_sum_of_all_data_centres() {
 #[test]
 fn a_worker_that_is_killed_is_named_with_its_site_by_every_process() {
     let Some(_turn) = turn() else { return };
-    let mut world = DataCentres::lay();
+    let mut world = DataCenters::lay();
     world.start(1_000_000);
     world.wait_for_round("n3", 3);
     kill(Pid::from_raw(world.process("d") as i32), Signal::SIGKILL).expect("it runs");
@@ -61,7 +61,7 @@ fn a_worker_that_is_killed_is_named_with_its_site_by_every_process() {
             continue;
         }
         assert!(!status.success(), "{name} ends with an error");
-        // Those beside it hear of the worker, all others of its site, too.
+        // Its neighbors receive the worker's name, all others its site's, too.
         let words = match name {
             "e" => "worker 0 (d) is silent",
             "n2" => "inside site n2: the job was aborted: worker 0 (d) is silent",
@@ -73,9 +73,9 @@ fn a_worker_that_is_killed_is_named_with_its_site_by_every_process() {
 }
 
 #[test]
-fn a_site_that_is_told_to_stop_ends_the_job_for_every_process() {
+fn a_stopped_site_ends_the_job_for_every_process() {
     let Some(_turn) = turn() else { return };
-    let mut world = DataCentres::lay();
+    let mut world = DataCenters::lay();
     world.start(1_000_000);
     world.wait_for_round("n3", 2);
     kill(Pid::from_raw(world.process("n1") as i32), Signal::SIGTERM).expect("it runs");
@@ -84,18 +84,18 @@ fn a_site_that_is_told_to_stop_ends_the_job_for_every_process() {
     }
 }
 
-/// Its workers cannot go back with it.
+/// Tests that a restarted site cannot rejoin with its workers.
 #[test]
 fn a_site_with_workers_that_is_killed_and_starts_again_is_named_by_every_process() {
     let Some(_turn) = turn() else { return };
-    let mut world = DataCentres::lay();
+    let mut world = DataCenters::lay();
     world.start(1_000_000);
     world.wait_for_round("n3", 3);
     world.restart_site("n1", 1_000_000);
     for (name, status, said) in world.ends() {
         assert!(!status.success(), "{name} ends with an error");
         assert_eq!(said.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{name}: {said}");
-        // Its workers miss it; the others hear from the new process why it cannot take part.
+        // Its workers time out; the others learn from the new process why it cannot take part.
         let words = match name {
             "a" | "b" | "c" => "no frame from parameter server n1",
             "n1" => "n1.json: server-0 has run with it before",
@@ -164,7 +164,7 @@ jobs:
 ";
 
 #[test]
-fn links_between_data_centres_lose_frames_and_follow_their_traces_while_workers_inside_have_every_sum() {
+fn links_between_data_centers_lose_frames_and_follow_their_traces_while_workers_inside_have_every_sum() {
     let Some(_turn) = turn() else { return };
     let folder = tempfile::TempDir::new().expect("a folder");
     let path = folder.path().join("lossy.yaml");

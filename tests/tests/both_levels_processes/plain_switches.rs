@@ -1,5 +1,5 @@
-//! Three data centres in one namespace: the workers of two of them are connected to their site by a switch
-//! that knows nothing (a bridge of the kernel), and sites to each other by QUIC.
+//! Three data centers in one namespace: a plain switch (a bridge of the kernel) connects the workers of two
+//! of them to their site, and QUIC connects the sites.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -30,8 +30,8 @@ struct Process {
     errors: JoinHandle<String>,
 }
 
-/// What runs; killed when dropped.
-pub struct DataCentres {
+/// Running processes; killed when dropped.
+pub struct DataCenters {
     folder: TempDir,
     ports: BTreeMap<&'static str, u16>,
     processes: Vec<(&'static str, Process)>,
@@ -39,7 +39,7 @@ pub struct DataCentres {
     reports: Vec<Receiver<Report>>,
 }
 
-impl Drop for DataCentres {
+impl Drop for DataCenters {
     fn drop(&mut self) {
         for (_, process) in &mut self.processes {
             let _ = process.child.kill(); // it may have ended
@@ -57,7 +57,7 @@ fn mac(site: usize, host: usize) -> String {
     format!("02:00:00:00:{site:02x}:{host:02x}")
 }
 
-impl DataCentres {
+impl DataCenters {
     /// In a namespace that this thread moves to.
     pub fn lay() -> Self {
         unshare(CloneFlags::CLONE_NEWNET).expect("root may");
@@ -85,14 +85,14 @@ impl DataCentres {
                 ip(&format!("link set dev p-{name} master sw{at} up"));
                 ip(&format!("link set dev h-{name} up"));
             }
-            let told: Vec<Value> = workers
+            let members: Vec<Value> = workers
                 .iter()
                 .enumerate()
                 .map(|(rank, name)| json!({"name": name, "mac": mac(at, rank + 1)}))
                 .collect();
             let assignment = json!({
                 "job": 1, "name": format!("{site}-inside"), "plan_version": 1, "values_per_frame": FRAME,
-                "window_chunks": 128, "workers": told,
+                "window_chunks": 128, "workers": members,
                 "shards": [{"server": site, "mac": mac(at, 0), "share": 1.0, "rate_bps": 1e8}],
             });
             world.write(&format!("{site}.json"), &assignment.to_string());
@@ -108,7 +108,7 @@ impl DataCentres {
         std::fs::write(self.path(name), text).expect("written");
     }
 
-    /// Starts all sites and workers, for so many rounds.
+    /// Starts all sites and workers, for `rounds` rounds.
     pub fn start(&mut self, rounds: u32) {
         for (name, workers) in SITES {
             self.start_site(name, workers, rounds);
@@ -154,7 +154,7 @@ impl DataCentres {
             for (rank, name) in workers.iter().enumerate() {
                 let socket = self.path(&format!("{name}.sock"));
                 let listener = UnixListener::bind(&socket).expect("a socket");
-                let (told, reports) = channel();
+                let (sender, reports) = channel();
                 thread::spawn(move || {
                     let Ok((stream, _)) = listener.accept() else { return };
                     let writer = stream.try_clone().expect("a socket");
@@ -162,7 +162,7 @@ impl DataCentres {
                         if matches!(report, Report::Hello(_)) {
                             start(&writer).expect("it waits");
                         }
-                        if told.send(report).is_err() {
+                        if sender.send(report).is_err() {
                             return;
                         }
                     }
@@ -183,11 +183,11 @@ impl DataCentres {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("XDG_STATE_HOME", self.folder.path());
         let mut child = command.spawn().expect("it starts");
-        let (told, lines) = channel();
+        let (sender, lines) = channel();
         let output = BufReader::new(child.stdout.take().expect("piped"));
         thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
-                let _ = serde_json::from_str(&line).map(|line| told.send(line)); // nobody may want it
+                let _ = serde_json::from_str(&line).map(|line| sender.send(line)); // may be dropped
             }
         });
         let mut stderr = child.stderr.take().expect("piped");
@@ -203,12 +203,12 @@ impl DataCentres {
         &self.processes.iter().find(|(other, _)| *other == name).expect("it runs").1
     }
 
-    /// The process of a host.
+    /// Returns the process of a host.
     pub fn process(&self, name: &str) -> u32 {
         self.of(name).child.id()
     }
 
-    /// What workers report of their rounds, by worker.
+    /// Returns the workers' reports of their rounds, by worker.
     pub fn reports(&self, rounds: u32) -> Vec<Vec<RoundReport>> {
         let of = |reports: &Receiver<Report>| {
             let mut all = Vec::new();
@@ -224,7 +224,7 @@ impl DataCentres {
         self.reports.iter().map(of).collect()
     }
 
-    /// What sites say of their rounds.
+    /// Returns the sites' reports of their rounds.
     pub fn site_rounds(&self, rounds: u32) -> BTreeMap<&'static str, Vec<Value>> {
         let lines = |name| {
             let next = || self.of(name).lines.recv_timeout(TIMEOUT).expect("a line");
@@ -238,7 +238,7 @@ impl DataCentres {
         while self.of(name).lines.recv_timeout(TIMEOUT).expect("a line")["round"] != round {}
     }
 
-    /// How all processes ended, and what each said of errors.
+    /// Returns the exit status of all processes, and their error output.
     pub fn ends(mut self) -> Vec<(&'static str, ExitStatus, String)> {
         let until = Instant::now() + TIMEOUT;
         for (name, process) in &mut self.processes {

@@ -1,4 +1,4 @@
-//! Whoever listens at `INART_REPORT`, as the emulator does.
+//! Reader of the reports at `INART_REPORT`, as the emulator has one.
 
 use std::collections::BTreeMap;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -10,10 +10,10 @@ use inart_protocol_aggregation::Assignment;
 use inart_protocol_aggregation::audit::{Received, Sent, check_round};
 use inart_protocol_aggregation::completion_rule::Lockstep;
 
-/// What each rank reported after its hello.
+/// Reports of each rank after its hello.
 type Reported = BTreeMap<u16, Vec<Report>>;
 
-/// Takes in the reports of so many workers at a socket; they begin when all are there.
+/// Receives the reports of `workers` workers at a socket; they start when all are connected.
 pub fn listen(socket: &Path, workers: u16) -> JoinHandle<Reported> {
     let listener = UnixListener::bind(socket).expect("bound");
     thread::spawn(move || {
@@ -37,7 +37,7 @@ pub fn listen(socket: &Path, workers: u16) -> JoinHandle<Reported> {
     })
 }
 
-/// Compares every sum bit for bit with the sum of what was sent; how many rounds there were.
+/// Compares every sum bit for bit with the sum of the inputs. Returns the number of rounds.
 pub fn audit(assignment: &Assignment, reported: Reported) -> usize {
     let rounds: Vec<Vec<RoundReport>> = reported
         .into_values()

@@ -1,4 +1,4 @@
-//! Python programs in elastic jobs: one dies, and comes back.
+//! Python programs in elastic jobs: one is killed, and rejoins.
 
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use inart_emulator::Testbed;
 use inart_tests::{turn, workspace};
 use serde_json::{Value, json};
 
-use super::network::{all_told, same, start_rank};
+use super::network::{reports_of, same, start_rank};
 use super::package::{has, package};
 use super::testbed;
 
@@ -19,7 +19,8 @@ const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation_cap
       {ends: [s1, v], rate: 1 Gbps}, {ends: [s2, v], rate: 1 Gbps}],
     jobs: [{name: digits, elastic: true}]}";
 
-/// Runs three ranks of which one dies and comes back; what the ranks told, the one that came back last.
+/// Runs three ranks of which one is killed and rejoins. Returns the ranks' reports, that of the rejoined rank
+/// last.
 fn train(testbed: &Testbed, kind: &str) -> Vec<Value> {
     let regrouped = testbed.scratch_path("regrouped");
     let start = |rank: u16, incarnation: &str| {
@@ -33,15 +34,15 @@ fn train(testbed: &Testbed, kind: &str) -> Vec<Value> {
     // Not before the others have found that they are two.
     let begun = Instant::now();
     while !regrouped.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "in vain");
+        assert!(begun.elapsed() < Duration::from_secs(120), "timed out");
         std::thread::sleep(Duration::from_millis(20));
     }
     ranks.push(start(1, "back"));
-    all_told(ranks)
+    reports_of(ranks)
 }
 
 #[test]
-fn a_rank_that_is_killed_comes_back_and_all_end_with_the_same_state() {
+fn a_killed_rank_rejoins_and_all_end_with_the_same_state() {
     let Some(_turn) = turn() else { return };
     if !has(&["torch", "numpy"]) {
         return;
@@ -49,27 +50,27 @@ fn a_rank_that_is_killed_comes_back_and_all_end_with_the_same_state() {
     for kind in ["arrays", "tensors"] {
         let testbed = testbed::of(STAR, 0.05);
         let mut servers = [(0, "s1"), (1, "s2")].map(|(shard, host)| testbed::server(&testbed, shard, host));
-        let told = train(&testbed, kind);
+        let reports = train(&testbed, kind);
         for server in &mut servers {
             server.kill().expect("alive");
             server.wait().expect("a child");
         }
-        same(&told, "digest");
-        let rounds = same(&told, "rounds").as_u64().expect("a count");
+        same(&reports, "digest");
+        let rounds = same(&reports, "rounds").as_u64().expect("a count");
         assert!(rounds >= 15, "{rounds}");
-        for (rank, told) in told.iter().enumerate() {
+        for (rank, report) in reports.iter().enumerate() {
             let is_back = rank == 2;
             let sizes = if is_back { json!([3]) } else { json!([3, 2, 3]) };
-            assert_eq!(told["sizes"], sizes, "{told}");
+            assert_eq!(report["sizes"], sizes, "{report}");
             let regrouped = if is_back { json!([]) } else { json!([2, 3]) };
-            assert_eq!(told["regrouped"], regrouped, "{told}");
-            assert_eq!(told["after"], "the worker was shut down; join the job again", "{told}");
+            assert_eq!(report["regrouped"], regrouped, "{report}");
+            assert_eq!(report["after"], "the worker was shut down; join the job again", "{report}");
         }
     }
 }
 
 #[test]
-fn the_example_trains_with_whoever_is_there() {
+fn the_example_trains_with_the_present_workers() {
     let Some(_turn) = turn() else { return };
     if !has(&["numpy"]) {
         return;
@@ -96,7 +97,7 @@ fn the_example_trains_with_whoever_is_there() {
 
 /// A join that was interrupted holds no name, and a sum that was interrupted is not written later.
 #[test]
-fn ctrl_c_ends_a_join_and_a_sum_and_the_rank_goes_on() {
+fn ctrl_c_ends_a_join_and_a_sum_and_the_rank_continues() {
     let Some(_turn) = turn() else { return };
     if !has(&["numpy"]) {
         return;
@@ -111,26 +112,26 @@ fn ctrl_c_ends_a_join_and_a_sum_and_the_rank_goes_on() {
     let mut ranks = vec![start(0)];
     let begun = Instant::now();
     while !interrupted.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "in vain");
+        assert!(begun.elapsed() < Duration::from_secs(120), "timed out");
         std::thread::sleep(Duration::from_millis(20));
     }
     let mut servers = [(0, "s1"), (1, "s2")].map(|(shard, host)| testbed::server(&testbed, shard, host));
     ranks.extend([start(1), start(2)]);
-    let told = all_told(ranks);
+    let reports = reports_of(ranks);
     for server in &mut servers {
         server.kill().expect("alive");
         server.wait().expect("a child");
     }
-    assert_eq!((&told[0]["join"], &told[0]["sum"]), (&json!(true), &json!(true)), "{told:?}");
-    let threads = told[0]["threads"].to_string();
+    assert_eq!((&reports[0]["join"], &reports[0]["sum"]), (&json!(true), &json!(true)), "{reports:?}");
+    let threads = reports[0]["threads"].to_string();
     assert!(!threads.contains("inart-elastic"), "{threads}");
-    assert_eq!(told[0]["first"], json!([1.0]), "the array is as it was");
-    same(&told, "state");
-    for told in &told {
+    assert_eq!(reports[0]["first"], json!([1.0]), "the array is unchanged");
+    same(&reports, "state");
+    for report in &reports {
         assert_eq!(
-            (&told["rounds"], &told["size"], &told["equal"]),
+            (&report["rounds"], &report["size"], &report["equal"]),
             (&json!(5), &json!(3), &json!(1)),
-            "{told}"
+            "{report}"
         );
     }
 }

@@ -11,7 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 use inart_tests::{turn, workspace};
-use network::{Bridge, RANKS, all_told, same, start_rank, told};
+use network::{Bridge, RANKS, report_of, reports_of, same, start_rank};
 use package::{has, package, python};
 use tempfile::TempDir;
 
@@ -56,14 +56,14 @@ fn sums_of_processes_are_numpys_and_audited_bit_for_bit() {
     let (bridge, folder) = (Bridge::new(), TempDir::new().expect("a folder"));
     let (assignment, file) = bridge.job(1);
     let socket = folder.path().join("report");
-    let reports = audit::listen(&socket, RANKS);
-    let told =
-        all_told(bridge.start(&["sums.py"], &file, &[("INART_REPORT", socket.to_str().expect("plain"))]));
-    assert_eq!(same(&told, "sums"), 12);
-    same(&told, "digest");
-    let names: Vec<_> = told.iter().map(|rank| rank["name"].as_str().expect("a name")).collect();
+    let audited = audit::listen(&socket, RANKS);
+    let reports =
+        reports_of(bridge.start(&["sums.py"], &file, &[("INART_REPORT", socket.to_str().expect("plain"))]));
+    assert_eq!(same(&reports, "sums"), 12);
+    same(&reports, "digest");
+    let names: Vec<_> = reports.iter().map(|rank| rank["name"].as_str().expect("a name")).collect();
     assert_eq!(names, ["w0", "w1", "w2"]);
-    assert_eq!(audit::audit(&assignment, reports.join().expect("reported")), 12);
+    assert_eq!(audit::audit(&assignment, audited.join().expect("reported")), 12);
 
     // Within the same plan version switches may still hold the first run's sums.
     let again = bridge.start(&["sums.py"], &file, &[]);
@@ -85,10 +85,10 @@ fn ddp_trains_as_with_gloo_by_hook_and_by_backend() {
     let bridge = Bridge::new();
     let train = |job: u16, how: &str| {
         let (_, file) = bridge.job(job);
-        let told = all_told(bridge.start(&["ddp.py", how], &file, &[]));
-        same(&told, "digest");
-        let accuracy = same(&told, "accuracy").as_f64().expect("a number");
-        (told, accuracy)
+        let reports = reports_of(bridge.start(&["ddp.py", how], &file, &[]));
+        same(&reports, "digest");
+        let accuracy = same(&reports, "accuracy").as_f64().expect("a number");
+        (reports, accuracy)
     };
     let (_, gloo) = train(1, "gloo");
     let (hook, by_hook) = train(2, "hook");
@@ -114,7 +114,7 @@ fn a_hook_sums_over_the_process_group_of_its_model_only() {
     }
     let bridge = Bridge::new();
     let (_, file) = bridge.job(1);
-    let reports = all_told(bridge.start(&["subgroup.py"], &file, &[]));
+    let reports = reports_of(bridge.start(&["subgroup.py"], &file, &[]));
     for (rank, report) in reports.iter().enumerate() {
         let own = if rank < 2 { "[0, 1]" } else { "[2]" };
         let refused = report["refused"].as_str().expect("an error");
@@ -133,12 +133,12 @@ fn collectives_are_summed_on_the_switches_or_handed_to_gloo() {
     let (bridge, folder) = (Bridge::new(), TempDir::new().expect("a folder"));
     let ((assignment, first), (_, second)) = (bridge.job(1), bridge.job(2));
     let socket = folder.path().join("report");
-    let reports = audit::listen(&socket, RANKS);
+    let audited = audit::listen(&socket, RANKS);
     let more = [("SECOND_ASSIGNMENT", second.as_str()), ("INART_REPORT", socket.to_str().expect("plain"))];
-    let told = all_told(bridge.start(&["groups.py"], &first, &more));
-    same(&told, "digest");
-    let sums = same(&told, "on_switches").as_u64().expect("a count");
-    assert_eq!(audit::audit(&assignment, reports.join().expect("reported")) as u64, sums);
+    let reports = reports_of(bridge.start(&["groups.py"], &first, &more));
+    same(&reports, "digest");
+    let sums = same(&reports, "on_switches").as_u64().expect("a count");
+    assert_eq!(audit::audit(&assignment, audited.join().expect("reported")) as u64, sums);
 }
 
 #[test]
@@ -160,11 +160,11 @@ fn a_killed_rank_ends_the_others_with_its_name() {
                 assert_eq!(output.status.signal(), Some(9), "{output:?}");
                 continue;
             }
-            let told = told(output);
-            let error = told["error"].as_str().expect("text");
+            let report = report_of(output);
+            let error = report["error"].as_str().expect("text");
             assert!(error.contains("the job was aborted: worker 1 (w1) is silent"), "{how}: {error}");
             let kind = if how == "arrays" { "AbortedError" } else { "RuntimeError" };
-            assert_eq!(told["kind"], kind, "{how}: {error}");
+            assert_eq!(report["kind"], kind, "{how}: {error}");
         }
     }
 }
@@ -179,7 +179,7 @@ fn a_rank_that_skips_a_step_ends_the_job_with_its_name() {
     let bridge = Bridge::new();
     for (job, how) in (1..).zip(["arrays", "hook"]) {
         let (_, file) = bridge.job(job);
-        for report in all_told(bridge.start(&["skipping.py", how], &file, &[])) {
+        for report in reports_of(bridge.start(&["skipping.py", how], &file, &[])) {
             let error = report["error"].as_str().expect("text");
             let named = "worker 1 (w1) and its peers started different tensors as ";
             assert!(error.contains(named), "{how}: {error}");
@@ -205,11 +205,11 @@ fn a_controller_tells_ranks_what_a_switch_sums() {
     let mut server = testbed::server(&testbed, 0, "s");
     let ranks = [(0, "a"), (1, "b")]
         .map(|(rank, host)| start_rank(testbed::python(&testbed, host), &["sums.py"], rank, 2));
-    let told = all_told(ranks.into());
+    let reports = reports_of(ranks.into());
     server.kill().expect("alive");
     server.wait().expect("a child");
-    same(&told, "digest");
-    assert_eq!(same(&told, "sums"), 12);
+    same(&reports, "digest");
+    assert_eq!(same(&reports, "sums"), 12);
     let counters = testbed.counters().expect("readable");
     assert!(counters.aggregated > 0, "{counters:?}");
 }

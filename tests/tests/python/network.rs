@@ -54,7 +54,7 @@ impl Bridge {
             let mut server =
                 Server::with_transport(assignment.clone(), shard, port, options).expect("starts");
             let stopper = server.stopper();
-            // Aborted jobs are told by their ranks.
+            // The ranks report aborted jobs.
             let thread = thread::spawn(move || drop(server.run()));
             self.servers.lock().expect("no panic").push((stopper, thread));
         }
@@ -88,26 +88,26 @@ pub fn start_rank(mut command: Command, program: &[&str], rank: u16, ranks: u16)
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("Python starts")
 }
 
-/// What a rank told.
+/// Parses the report of a rank.
 ///
 /// # Panics
-/// If it failed.
-pub fn told(output: &Output) -> Value {
+/// Panics if the rank failed.
+pub fn report_of(output: &Output) -> Value {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("one line of JSON")
 }
 
-/// Waits for all ranks and returns what they told.
-pub fn all_told(ranks: Vec<Child>) -> Vec<Value> {
+/// Waits for all ranks and returns their reports.
+pub fn reports_of(ranks: Vec<Child>) -> Vec<Value> {
     // All are waited for before any is judged, so that none is left behind.
     let outputs: Vec<_> = ranks.into_iter().map(|rank| rank.wait_with_output().expect("ends")).collect();
-    outputs.iter().map(told).collect()
+    outputs.iter().map(report_of).collect()
 }
 
-/// A fact that all ranks tell alike.
-pub fn same(told: &[Value], fact: &str) -> Value {
-    let first = told[0][fact].clone();
-    assert!(!first.is_null() && told.iter().all(|rank| rank[fact] == first), "{fact} of {told:?}");
+/// Returns a fact that all ranks report with the same value.
+pub fn same(reports: &[Value], fact: &str) -> Value {
+    let first = reports[0][fact].clone();
+    assert!(!first.is_null() && reports.iter().all(|rank| rank[fact] == first), "{fact} of {reports:?}");
     first
 }
 

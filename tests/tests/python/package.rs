@@ -13,7 +13,7 @@ pub fn python() -> OsString {
     std::env::var_os("INART_TEST_PYTHON").unwrap_or_else(|| "/usr/bin/python3".into())
 }
 
-/// Whether Python and these modules are there; says so if not.
+/// Returns whether Python and these modules are installed; reports if not.
 pub fn has(modules: &[&str]) -> bool {
     let import = format!("import {}", modules.join(", "));
     let found = Command::new(python()).args(["-c", &import]).output();
@@ -28,7 +28,7 @@ pub fn has(modules: &[&str]) -> bool {
     is_there
 }
 
-/// A folder for `PYTHONPATH`.
+/// Returns a folder for `PYTHONPATH`.
 pub fn package() -> &'static Path {
     static PACKAGE: OnceLock<TempDir> = OnceLock::new();
     PACKAGE
@@ -41,7 +41,7 @@ pub fn package() -> &'static Path {
         .path()
 }
 
-/// This crate depends on inart-python, so that cargo has built it beside this test.
+/// This crate depends on inart-python, so that cargo has built it next to this test.
 fn module() -> PathBuf {
     let test = std::env::current_exe().expect("running");
     let module = test.with_file_name("libinart_python.so");

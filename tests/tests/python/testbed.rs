@@ -10,7 +10,7 @@ use inart_tests::inart;
 use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerFrame;
 
-/// A topology with one job, at `scale` times its rates, with the job's plan installed.
+/// Returns a topology with one job, at `scale` times its rates, with the job's plan installed.
 pub fn of(topology: &str, scale: f64) -> Testbed {
     let topology = Topology::from_yaml(topology).expect("valid");
     let options = Options {
@@ -67,7 +67,7 @@ pub fn server(testbed: &Testbed, shard: u16, host: &str) -> Child {
     server.stdout(Stdio::null()).spawn().expect("starts")
 }
 
-/// Python on that host, with what a rank is told there.
+/// Returns Python on that host, with the environment of a rank.
 pub fn python(testbed: &Testbed, host: &str) -> Command {
     let place = testbed.host(host);
     let mut command = place.namespace.command(super::package::python());

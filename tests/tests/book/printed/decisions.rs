@@ -48,7 +48,7 @@ impl Decision {
         let is_later = |(number, file): &(u32, &str)| {
             *number > self.number && files.contains(*file) && file.starts_with(&format!("{number:04}-"))
         };
-        // What a page says in its text is in its status, too.
+        // A statement of the page's text must also be in its status.
         let marks = self.text.lines().skip(3).filter(|line| line.to_lowercase().contains("*superseded"));
         let unnamed = marks.flat_map(|line| line.split("](").skip(1)).find(|rest| {
             let file = rest.split(')').next().unwrap_or_default();
@@ -64,13 +64,13 @@ impl Decision {
     }
 }
 
-/// The number and the target of a link whose text begins here.
+/// Returns the number and the target of a link at the start of `rest`.
 fn link(rest: &str) -> Option<(u32, &str)> {
     let (number, target) = rest.split_once("](")?;
     Some((number.parse().ok()?, target.split(')').next()?))
 }
 
-/// All decisions, by number.
+/// Returns all decisions, by number.
 fn decisions() -> Vec<Decision> {
     let entries = fs::read_dir(at(FOLDER)).unwrap().map(|entry| entry.unwrap().path());
     let names = entries.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());

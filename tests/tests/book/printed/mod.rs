@@ -1,6 +1,6 @@
 //! Regions of pages that are printed from sources: a test compares them, `INART_WRITE=1` prints them again.
 //!
-//! A region begins with a line such as `<!-- printed: fields FILE TYPE -->` and ends with `<!-- end -->`.
+//! A region starts with a line such as `<!-- printed: fields FILE TYPE -->` and ends with `<!-- end -->`.
 
 mod decisions;
 mod formats;
@@ -18,7 +18,7 @@ const BEGIN: &str = "<!-- printed: ";
 const END: &str = "<!-- end -->";
 const HOW: &str = "print them with INART_WRITE=1 cargo test --workspace --test tests book::printed";
 
-/// Returns what a region's words ask for, in Markdown.
+/// Returns the contents of a region for its words, in Markdown.
 fn print(words: &str) -> String {
     let read = |file: &str| {
         fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{words}: {file}: {error}"))
@@ -79,7 +79,7 @@ fn only_regions_are_printed() {
     assert_eq!(printed(&new, |words| format!("new {words}")), expected);
 }
 
-/// A text in a cell of a table.
+/// Returns a text in a cell of a table.
 fn cell(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let escaped = parts.map(|(nth, part)| match nth % 2 {
@@ -89,7 +89,7 @@ fn cell(text: &str) -> String {
     escaped.collect::<Vec<_>>().join("`")
 }
 
-/// The text of a file's documentation comments without links to code.
+/// Returns the text of a file's documentation comments without links to code.
 fn without_links(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("[`") {

@@ -11,7 +11,7 @@ struct Line<'t> {
     depth: usize,
 }
 
-/// The statements of a file, each with its comment.
+/// Returns the statements of a file, each with its comment.
 fn lines(text: &str) -> Vec<Line<'_>> {
     let (mut found, mut comment, mut depth) = (Vec::new(), Vec::new(), 0);
     for line in text.lines().map(str::trim) {
@@ -89,7 +89,7 @@ fn about(out: &mut String, comment: &str) {
     }
 }
 
-/// A message's name with a link to its section; other types as they are.
+/// Returns a message's name with a link to its section; other types as they are.
 fn linked(name: &str) -> String {
     match name.starts_with(|c: char| c.is_uppercase()) {
         true => format!("[{name}](#{})", name.to_lowercase()),

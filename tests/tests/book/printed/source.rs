@@ -11,7 +11,7 @@ struct Item {
     text: String,
 }
 
-/// Whether a line begins the declaration of a type: `struct Plan<S> {`, `enum bit<8> Reason {`.
+/// Returns whether a line starts the declaration of a type: `struct Plan<S> {`, `enum bit<8> Reason {`.
 fn declares(line: &str, name: &str) -> bool {
     let Some(head) = line.trim().strip_suffix('{').map(str::trim) else { return false };
     let keyword = ["struct ", "enum "].iter().find_map(|keyword| Some(head.split_once(keyword)?.1));
@@ -20,7 +20,7 @@ fn declares(line: &str, name: &str) -> bool {
     keyword.is_some_and(is_named)
 }
 
-/// The lines of a type's declaration, without the first and the last.
+/// Returns the lines of a type's declaration, without the first and the last.
 fn block<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     // In a macro, a declaration is `Counts {`. So are variants of enums, which may have the name of a type.
     let in_macro = format!("{name} {{");
@@ -33,7 +33,7 @@ fn block<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     lines.take_while(|line| *line != close).collect()
 }
 
-/// The fields or variants of a block, those in nested braces left out.
+/// Returns the fields or variants of a block, those in nested braces left out.
 fn items(lines: &[&str]) -> Vec<Item> {
     let (mut items, mut item, mut depth) = (Vec::new(), Item::default(), 0);
     for line in lines.iter().map(|line| line.trim()) {
@@ -79,12 +79,12 @@ fn renamed(attributes: &str) -> Option<&str> {
     attributes.split_once("rename = \"")?.1.split('"').next()
 }
 
-/// A comment in one line.
+/// Returns a comment in one line.
 fn sentence(docs: &str) -> String {
     without_links(docs.trim()).replace("; `None` (null)", "; `null`").replace("`None`", "`null`")
 }
 
-/// A type of Rust as one of JSON and YAML.
+/// Returns a type of Rust as one of JSON and YAML.
 fn words(kind: &str) -> String {
     let inner = |prefix: &str| kind.strip_prefix(prefix).and_then(|rest| rest.strip_suffix('>'));
     if let Some(item) = inner("Vec<") {
@@ -120,7 +120,7 @@ fn words(kind: &str) -> String {
     }
 }
 
-/// The plural of a type, where it has one.
+/// Returns the plural of a type, where it has one.
 fn several(word: String) -> String {
     match &*word {
         "object" | "integer" | "number" | "text" => word + "s",
