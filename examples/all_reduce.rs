@@ -29,7 +29,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A value of a worker's gradient.
+/// Returns a value of a worker's gradient.
 fn gradient(rank: u8, index: usize) -> f32 {
     f32::from(rank + 1) * (index % 1000) as f32
 }
@@ -60,7 +60,7 @@ pub fn run() -> Result<Vec<Vec<f32>>> {
     sums
 }
 
-/// What a worker's program does.
+/// Runs a worker's program.
 fn work(rank: u8, port: InProcessPort) -> Result<Vec<f32>> {
     let mut worker =
         Worker::with_options(assignment(), u16::from(rank).try_into()?, port, Options::default())?;
@@ -69,8 +69,8 @@ fn work(rank: u8, port: InProcessPort) -> Result<Vec<f32>> {
     Ok(values)
 }
 
-/// What every host of the job knows. A controller makes it from a plan; here the servers share the gradient
-/// evenly.
+/// Returns the assignment of all hosts of the job. A controller creates it from a plan; here the servers
+/// share the gradient evenly.
 fn assignment() -> Assignment {
     let worker = |rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) };
     let shard = |shard| ShardAssignment {

@@ -20,7 +20,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 TEST_IMAGES = 359
-WARM_UP_STEPS = 3  # DDP lays out its buckets anew after the first step.
+WARM_UP_STEPS = 3  # DDP changes the layout of its buckets after the first step.
 
 
 def main():
@@ -36,7 +36,7 @@ def main():
         import inart.torch
 
         model.register_comm_hook(inart.torch.HookState(), inart.torch.all_reduce_hook)
-    optimiser = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     loss_of = nn.CrossEntropyLoss()
 
     seconds = []
@@ -45,10 +45,10 @@ def main():
         first = (step * world + rank) * options.batch
         batch = torch.arange(first, first + options.batch) % len(images)
         start = time.perf_counter()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = loss_of(model(images[batch]), digits[batch])
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         seconds.append(time.perf_counter() - start)
         if rank == 0 and step % 20 == 0:
             print(f"step {step}: loss {loss.item():.4f}")
@@ -62,7 +62,7 @@ def main():
         raise SystemExit(f"error: the ranks ended with different weights: {digests}")
     per_step = statistics.median(seconds[WARM_UP_STEPS:] or seconds)
     print(f"accuracy {right:.2%}, weights {digests[rank]}, {per_step * 1e3:.1f} ms per step")
-    # Nobody leaves while another rank may still need it.
+    # No rank leaves while another may still need it.
     dist.barrier()
 
 
@@ -79,7 +79,7 @@ def data_set(seed):
 
 def arguments():
     parser = argparse.ArgumentParser(description="Learns handwritten digits; gradients are summed in the switches.")
-    parser.add_argument("--all-reduce", choices=["inart", "gloo"], default="inart", help="who sums the gradients")
+    parser.add_argument("--all-reduce", choices=["inart", "gloo"], default="inart", help="backend that sums the gradients")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--batch", type=int, default=32, help="images per rank and step")
     parser.add_argument("--seed", type=int, default=1, help="decides images and first weights")

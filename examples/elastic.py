@@ -1,10 +1,10 @@
-"""A training whose workers may come and go: ten lines of Python around a model.
+"""Elastic training, whose workers may join and leave: ten lines of Python around a model.
 
-In a job of a topology that says `elastic: true`, with `inart controller` and the job's servers running:
+In a job of a topology with `elastic: true`, with `inart controller` and the job's servers running:
 
     RANK=0 INART_CONTROLLER=10.0.0.1:9558 INART_INTERFACE=eth0 python3 examples/elastic.py
 
-Kill one of the workers, and start it again: the others go on without it, then it loads their weights.
+Kill one of the workers, and restart it: the others continue without it, then it loads their weights.
 """
 
 import array

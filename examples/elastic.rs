@@ -1,6 +1,6 @@
-//! A training whose workers come and go, in one process: three workers, two parameter servers, and a
-//! controller. One worker dies; the others go on without it. It comes back, loads the weights of a peer, and
-//! all end with the same ones.
+//! Elastic training in one process: three workers, two parameter servers, and a controller. One worker fails;
+//! the others continue without it. It rejoins, loads the weights of a peer, and all workers end with the same
+//! weights.
 //!
 //!     cargo run --example elastic
 //!
@@ -41,7 +41,7 @@ const NETWORK: &str = "{name: star,
     {ends: [s1, v], rate: 1 Gbps}, {ends: [s2, v], rate: 1 Gbps}],
   jobs: [{name: example, elastic: true}]}";
 
-/// The training is over after so many rounds of all three workers.
+/// Rounds of all three workers until the training ends.
 const ROUNDS: u64 = 40;
 /// Worker w2 dies before this one.
 const DEATH: u64 = 5;
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A worker's program. Worker 2 dies if nobody has `died` yet.
+/// Runs a worker's program. Worker 2 fails if `died` is not set yet.
 fn train(host: Host, number: u64, died: &AtomicBool) -> Result<Vec<f32>> {
     let mut weights = vec![number as f32; 1000];
     let mut job = ElasticWorker::join(host)?;
@@ -60,7 +60,7 @@ fn train(host: Host, number: u64, died: &AtomicBool) -> Result<Vec<f32>> {
     let mut begun = job.rounds();
     while job.membership().workers.len() < 3 || job.rounds() < begun + ROUNDS {
         if number == 2 && job.rounds() == DEATH && !died.swap(true, Ordering::SeqCst) {
-            return Ok(weights); // nobody is told
+            return Ok(weights); // without a notice to the others
         }
         let mut sum: Vec<f32> = weights.iter().map(|weight| weight - number as f32).collect();
         match job.all_reduce(&mut sum) {
@@ -134,7 +134,7 @@ impl Network {
         Ok(Self { frames: InProcess::new(), ports, controller, _folder: folder })
     }
 
-    /// A host of that name. It takes a peer for dead that is silent for half a second.
+    /// Returns a host of that name. It considers a peer failed after half a second of silence.
     fn host(&self, name: &str) -> Host {
         let frames = self.frames.clone();
         let mac = self.ports.mac(name).expect("a host of the network");
@@ -143,7 +143,7 @@ impl Network {
     }
 }
 
-/// What `inart controller` does.
+/// Runs a controller, as `inart controller` does.
 async fn control(topology: Topology, records: Records, listen: &str) -> Result<()> {
     let plan = plan_all(&topology, &Planning::new(schemes::DEFAULT))?.remove(0);
     let job = job_number(&topology, &plan.job).ok_or("no such job")?;

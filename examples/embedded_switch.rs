@@ -1,10 +1,10 @@
-//! The embedded switch as a library: gradients of three workers come in by ports 1 to 3, their sum leaves by
+//! The embedded switch as a library: gradients of three workers arrive on ports 1 to 3, their sum leaves by
 //! port 4.
 //!
 //!     cargo run --example embedded_switch
 //!
-//! No interface and no controller is needed: the program is what p4c printed, and the entries are those that
-//! a controller writes.
+//! No interface and no controller is needed: the program is p4c's output, and the entries are those that a
+//! controller writes.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A value of a worker's gradient.
+/// Returns a value of a worker's gradient.
 fn gradient(worker: u16, index: usize) -> i32 {
     (i32::from(worker) + 1) * 1_000_000 - 7919 * index as i32
 }
@@ -50,7 +50,7 @@ pub struct Sent {
     pub frame: Vec<u8>,
 }
 
-/// The links: takes what the switch sends.
+/// Links: receive the frames that the switch sends.
 #[derive(Default)]
 struct Links(Vec<Sent>);
 
@@ -60,10 +60,10 @@ impl Sink for Links {
     }
 }
 
-/// Makes a switch ready, and gives it a frame of each worker. What it sent.
+/// Prepares a switch, and gives it a frame of each worker. Returns the frames that it sent.
 ///
 /// # Errors
-/// A program that cannot be loaded, or an entry that the switch refuses.
+/// Returns an error for a program that cannot be loaded, or an entry that the switch rejects.
 pub fn run() -> Result<Vec<Sent>> {
     // Any bmv2 JSON of a v1model program will do; this is ours.
     let artifact = inart_p4::artifact(VALUES);
@@ -81,8 +81,8 @@ pub fn run() -> Result<Vec<Sent>> {
     Ok(links.0)
 }
 
-/// The entry for a worker's frames: add them into a slot; when all workers are in, send the sum to the
-/// server.
+/// Returns the entry for a worker's frames: add them into a slot; when all workers are in, send the sum to
+/// the server.
 fn install(switch: &mut Switch, worker: u16) -> Result<()> {
     let everybody = Contributors { bitmap: (1 << WORKERS) - 1, ..Contributors::default() };
     let key = SteerKey {
@@ -103,7 +103,7 @@ fn install(switch: &mut Switch, worker: u16) -> Result<()> {
     Ok(switch.put_numbers(row.table.full_name, row.key.as_deref(), row.action.full_name, &row.params)?)
 }
 
-/// The frame that a worker sends.
+/// Returns the frame that a worker sends.
 fn frame_of(worker: u16) -> Result<Vec<u8>> {
     let values: Vec<i32> = (0..VALUES.get()).map(|index| gradient(worker, index)).collect();
     let bitmap_index = BitmapIndex::try_from(worker)?;
@@ -131,12 +131,12 @@ fn frame_of(worker: u16) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The port that a worker is behind.
+/// Returns the port that a worker is behind.
 fn port_of(worker: u16) -> Port {
     Port(u32::from(worker) + 1)
 }
 
-/// The port as entries have it.
+/// Returns the port as entries have it.
 fn port(port: Port) -> Result<PortNo> {
     PortNo::try_from(u64::from(port.0)).map_err(|number| format!("no port {number}").into())
 }

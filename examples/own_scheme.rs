@@ -1,10 +1,10 @@
-//! A scheme of one's own: all gradients are added up at one switch, the one with the most to give.
+//! A custom scheme: all gradients are aggregated at one switch, the one with the greatest capacity.
 //!
 //!     cargo run --example own_scheme
 //!
-//! A scheme says what its plans promise and drafts routes; rate, shares, loads and bounds follow from them.
-//! Its plans are checked, written and pushed as any other's. To give it a name that commands know, add it to
-//! the list in `planner/aggregation/src/schemes/mod.rs`.
+//! A scheme declares the properties of its plans and drafts routes; rate, shares, loads and bounds follow
+//! from them. Its plans are checked, written and installed like all others. To give it a name for commands,
+//! add it to the list in `planner/aggregation/src/schemes/mod.rs`.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -40,7 +40,7 @@ impl Scheme for OneSwitch {
         let switch = able.max_by(|&a, &b| problem.node_bps(a).total_cmp(&problem.node_bps(b)));
         let mut draft = problem.draft();
         for &server in &job.servers {
-            // Where the switch is out of reach, or there is none, gradients go straight.
+            // If the switch is unreachable, or there is no switch, gradients go directly.
             let way = |from, to| problem.path(from, to, |_, _| 1.0);
             let onward = switch.and_then(|switch| Some((switch, way(switch, server)?)));
             let mut used = false;

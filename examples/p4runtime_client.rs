@@ -33,10 +33,10 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// Talks to a switch. What table `mac` held after the first and after the second write.
+/// Talks to a switch. Returns the entries of table `mac` after the first and after the second write.
 ///
 /// # Errors
-/// A switch that does not answer, or refuses.
+/// Returns an error if the switch does not answer, or rejects a request.
 pub async fn run() -> Result<[Vec<Entry>; 2]> {
     let address = serve().await?;
 
@@ -72,12 +72,12 @@ pub async fn run() -> Result<[Vec<Entry>; 2]> {
     Ok([written, client.read_table("mac").await?])
 }
 
-/// Starts a switch behind a P4Runtime server that lives as long as this process. Its address.
+/// Starts a switch behind a P4Runtime server that lives as long as this process. Returns its address.
 async fn serve() -> Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?.to_string();
-    // No frames move here. Who moves them shares the switch, and tells the server what leaves by the CPU
-    // port.
+    // No frames move here. A process with ports shares the switch, and sends the server the frames that leave
+    // by the CPU port.
     let (to_controller, events) = mpsc::channel(16);
     let wiring = Wiring {
         switch: Arc::new(Mutex::new(Switch::new(0))),

@@ -2,9 +2,9 @@
 
     sudo mn --custom mininet/inart_topo.py --topo inart,topologies/fig1.yaml
 
-builds the network and gives Mininet's prompt. Each switch is a process with a P4Runtime server on loopback, at port
+builds the network and opens Mininet's prompt. Each switch is a process with a P4Runtime server on loopback, at port
 9559 for the first switch of the file, 9560 for the second and so on, with device id 0. It forwards nothing before a plan has
-been pushed (`inart apply`). Further arguments: `inart,FILE,switch=bmv2,scale=0.01`.
+been installed (`inart apply`). Further arguments: `inart,FILE,switch=bmv2,scale=0.01`.
 
 Port numbers and addresses come from `inart topology wiring`, so that they are those of the tables. The command is taken from
 INART, else from target/release or target/debug of this tree, else from the PATH.
@@ -27,7 +27,7 @@ BASE_PORT = 9559
 # Thrift ports of bmv2 switches, above their P4Runtime ports.
 THRIFT_ABOVE_GRPC = 1000
 LONGEST_INTERFACE_NAME = 15
-# What Mininet's TCLink accepts.
+# Greatest rate that Mininet's TCLink accepts.
 MOST_MBPS = 1000.0
 
 
@@ -46,10 +46,10 @@ def inart():
 
 def wiring(file):
     """Switches, hosts and links of a topology file."""
-    told = subprocess.run([inart(), "topology", "wiring", file, "--json"], capture_output=True, text=True, check=False)
-    if told.returncode != 0:
-        raise Refused(told.stderr.strip().removeprefix("error: "))
-    return json.loads(told.stdout)
+    wiring = subprocess.run([inart(), "topology", "wiring", file, "--json"], capture_output=True, text=True, check=False)
+    if wiring.returncode != 0:
+        raise Refused(wiring.stderr.strip().removeprefix("error: "))
+    return json.loads(wiring.stdout)
 
 
 def kind_of(name):
@@ -58,7 +58,7 @@ def kind_of(name):
 
 
 def switch_command(kind):
-    """The command line of a kind of switch, up to what both kinds take."""
+    """Returns the command line of a kind of switch, up to the arguments that both kinds take."""
     kind = kind_of(kind)
     if kind == "embedded":
         return [inart(), "switch"]

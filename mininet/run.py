@@ -4,9 +4,9 @@
     sudo mininet/run.py --topology topologies/fig1.yaml --switch bmv2
 
 Builds the network (links by their rates, static ARP), starts one switch process per switch and runs `inart emulate
---network`, which pushes the plans, runs the agents in Mininet's hosts, compares every sum bit for bit and measures. Options
-after `--` go to `inart emulate`. With --cli, Mininet's prompt comes instead, over switches
-that wait for a push.
+--network`, which installs the plans, runs the agents in Mininet's hosts, compares every sum bit for bit and measures.
+Options after `--` go to `inart emulate`. With --cli, the command opens Mininet's prompt instead, with switches that
+wait for a plan.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def arguments():
 
 
 def scale_of(args):
-    """The scale asked for, or one that this machine carries."""
+    """Returns the requested scale, or one that this machine can emulate."""
     if args.scale is not None:
         return args.scale
     fastest = max(link["rate_bps"] for link in wiring(args.topology)["links"]) / 1e6
@@ -60,14 +60,14 @@ def scale_of(args):
 
 
 def options_of(args):
-    """The options of `inart emulate`: on bmv2 no jumbo frames unless asked for, whose program takes it seconds to load."""
+    """Returns the options of `inart emulate`: no jumbo frames on bmv2 by default, which takes seconds to load them."""
     asked = any(option.split("=")[0] == "--values" for option in args.emulate)
     jumbo = min(link["mtu"] for link in wiring(args.topology)["links"]) >= JUMBO_MTU
     return args.emulate + (["--values", "256"] if args.switch == "bmv2" and jumbo and not asked else [])
 
 
 def describe(net, scale):
-    """What `inart emulate --network` reads."""
+    """Returns the document that `inart emulate --network` reads."""
     hosts = {
         host.name: {"namespace": f"/proc/{host.pid}/ns/net", "interface": host.defaultIntf().name} for host in net.hosts
     }

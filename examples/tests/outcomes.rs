@@ -1,4 +1,4 @@
-//! Every example comes to the outcome that it shows, and each has its test here.
+//! Every example has a test of its outcome here.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, reason = "the examples' own main functions")]
@@ -76,7 +76,7 @@ fn the_own_scheme_plans_and_is_no_better_than_the_planners_own() {
     assert!(own.rate_bps < best.rate_bps);
 }
 
-/// An example without a test here could stop to work, and nobody would see it.
+/// Finds examples without a test, whose failure would go unnoticed.
 #[test]
 fn every_example_is_among_them() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
