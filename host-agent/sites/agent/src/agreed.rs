@@ -1,4 +1,4 @@
-//! What all sites of a training must share, and what their scheduler must share with them, as terms.
+//! Terms that all sites of a training must share with each other and with their scheduler.
 
 use inart_planner_sites::{Disjoint, Options, Plan, Scheme, longest_chunk};
 use inart_terms::{MOST_NAME_BYTES, Terms, TermsError, digest_of_bytes};
@@ -7,11 +7,11 @@ use inart_topologies::sites::{Overlay, SiteId, SiteJob};
 /// Networks with more links have one term for all of them.
 const MOST_LINKS: usize = 32;
 
-/// Returns what plans follow from: the network with its rates at the start, the job, the scheme, the length
+/// Returns the inputs of plans: the network with its rates at the start, the job, the scheme, and the length
 /// of chunks.
 ///
 /// # Errors
-/// None of a document's networks: their terms are within the bounds.
+/// Terms that do not fit in a hello; not for networks of a document.
 pub(crate) fn plan_terms(overlay: &Overlay, job: &SiteJob, options: &Options) -> Result<Terms, TermsError> {
     let names = |sites: &[SiteId]| -> String {
         sites.iter().map(|&site| overlay.site_name(site)).collect::<Vec<_>>().join(", ")
@@ -52,7 +52,7 @@ pub(crate) fn plan_terms(overlay: &Overlay, job: &SiteJob, options: &Options) ->
     Terms::new(pairs)
 }
 
-/// A plan that was given, as a digest of its shares and trees: not of its times, which follow from them.
+/// Returns a digest of a given plan: of its shares and trees, not of its times, which follow from them.
 fn given(plan: &Plan) -> String {
     let trees: Vec<_> =
         plan.trees.iter().map(|tree| (&tree.root, tree.share, &tree.parents, &tree.broadcast)).collect();
@@ -60,7 +60,8 @@ fn given(plan: &Plan) -> String {
     format!("given, SHA-256 {}", digest_of_bytes(text.as_bytes()))
 }
 
-/// One term for each link, so that a difference names the link; one for all where they are too many.
+/// Returns one term for each link, so that a difference names the link; one for all if there are too many
+/// links.
 fn links(overlay: &Overlay) -> Vec<(String, String)> {
     let rates = overlay.rates_at(0.0);
     let link = |at: usize| {
@@ -80,7 +81,7 @@ fn links(overlay: &Overlay) -> Vec<(String, String)> {
     vec![("links".to_owned(), text.join("; "))]
 }
 
-/// A rate, exactly.
+/// Formats a rate exactly.
 fn in_words(bps: f64) -> String {
     match bps % 1e6 == 0.0 {
         true => format!("{} Mbps", bps / 1e6),

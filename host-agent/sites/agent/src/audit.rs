@@ -1,10 +1,10 @@
-//! What every sum between sites has to be, from the gradients that sites pass in: the rules of
-//! `docs/protocol/sites.md` (S12) in the arithmetic of `f64`. Shares nothing with
-//! [`gradient`](crate::gradient).
+//! Reference sums between sites, from the gradients that sites pass in: the rules of `docs/protocol/sites.md`
+//! (S12) in `f64` arithmetic. Shares no code with [`gradient`](crate::gradient).
 
 use inart_protocol_aggregation::audit::sum_of;
 
-/// The sum of the sites' gradients, each one value per parameter, of tensors of these lengths.
+/// Returns the sum of the sites' gradients, each with one value per parameter. `tensors`: lengths of the
+/// tensors.
 pub fn sum_of_sites(gradients: &[&[f32]], tensors: &[usize]) -> Vec<f32> {
     let rounded: Vec<Vec<f64>> = gradients.iter().map(|gradient| rounded(gradient, tensors)).collect();
     (0..tensors.iter().sum())
@@ -12,7 +12,7 @@ pub fn sum_of_sites(gradients: &[&[f32]], tensors: &[usize]) -> Vec<f32> {
         .collect()
 }
 
-/// A gradient as its site gives it: multiples of the last bit of the largest of each 256 values.
+/// Returns a gradient as its site sends it: multiples of the last bit of the largest of each 256 values.
 fn rounded(gradient: &[f32], tensors: &[usize]) -> Vec<f64> {
     let (mut all, mut rest) = (Vec::with_capacity(gradient.len()), gradient);
     for &tensor in tensors {
@@ -31,12 +31,12 @@ fn rounded(gradient: &[f32], tensors: &[usize]) -> Vec<f64> {
     all
 }
 
-/// The float nearest to the sum of these, which are floats as well.
+/// Returns the float nearest to the sum of these values, which are floats as well.
 fn nearest(values: &[f64]) -> f32 {
     let mut sum = 0.0;
     for value in values {
         let next: f64 = sum + value;
-        // What is lost, if anything (D. E. Knuth, TAOCP 2, 4.2.2).
+        // Rounding error, if any (D. E. Knuth, TAOCP 2, 4.2.2).
         let own = next - sum;
         if (sum - (next - own)) + (value - own) != 0.0 {
             let floats: Vec<[f32; 1]> = values.iter().map(|value| [*value as f32]).collect();

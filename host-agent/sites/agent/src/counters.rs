@@ -1,26 +1,26 @@
-//! What a driver counts beside its site.
+//! Counters of a driver, in addition to its site's.
 
-/// What was dropped, and how often a site had to ask.
+/// Counters of dropped messages and of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AgentCounters {
-    /// Messages that are none, and chunks whose values are not those of the chunk.
+    /// Messages that cannot be decoded, and chunks with the wrong number of values.
     pub malformed: u64,
     /// Messages of sites with other terms, and of processes that are not neighbors.
-    pub unknown_senders: u64,
-    /// Messages that named another sender than the connection's site, where no plan leads that sender's
+    pub strangers: u64,
+    /// Messages that named another origin than the connection's site, where no plan routes that origin's
     /// messages.
     pub impostors: u64,
-    /// Answers to questions that this site has not asked.
+    /// Answers to requests that this site has not sent.
     pub unasked: u64,
-    /// Messages that would have to go where this site has no link.
+    /// Messages whose next hop has no link to this site.
     pub astray: u64,
-    /// Chunks for other sites that were dropped, because too many wait for the link.
+    /// Chunks for other sites that were dropped because the link's queue is full.
     pub crowded: u64,
-    /// Offers that were refused: not newer than the policy in force, not for this network, not asked for.
+    /// Refused offers: not newer than the active policy, not for this network, or not requested.
     pub refused_offers: u64,
-    /// Messages that could not be delivered, and were sent again or given up.
+    /// Undelivered messages, which were resent or abandoned.
     pub failed: u64,
-    /// Times that this site asked for what it missed.
+    /// Number of requests for missing chunks.
     pub asks: u64,
     /// States of other sites that differ from their digest.
     pub wrong_states: u64,

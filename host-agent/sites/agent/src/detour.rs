@@ -1,11 +1,11 @@
-//! Ways around a link that is down.
+//! Detours around a failed link.
 
 use std::collections::VecDeque;
 
 use inart_protocol_sites::SiteNo;
 
-/// The route of the fewest hops from `me` to `to` that does not begin with a hop to one of `avoided`, both
-/// ends included; `None` if there is none. `neighbours`: of each site, ascending.
+/// Returns the route of the fewest hops from `me` to `to` whose first hop is not in `avoided`, including both
+/// ends; `None` if no such route exists. `neighbors`: the neighbors of each site, ascending.
 pub fn detour(neighbours: &[Vec<SiteNo>], me: SiteNo, to: SiteNo, avoided: &[SiteNo]) -> Option<Vec<SiteNo>> {
     let mut came_from: Vec<Option<SiteNo>> = vec![None; neighbours.len()];
     let mut open = VecDeque::from([me]);

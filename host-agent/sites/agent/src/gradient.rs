@@ -1,25 +1,26 @@
 //! Gradients between sites, and their sums.
 //!
-//! **Rounding.** Each site [rounds](round) its own values of a block to whole multiples of the last bit of
-//! the largest of them, half to even. A block is 256 values of a tensor, from its start, as inside sites.
-//! Values of tensors of up to 256 are given as they are.
+//! **Rounding.** Each site [rounds](round) its own values of a block to multiples of the last bit of the
+//! block's largest value, half to even. A block is 256 values of a tensor, counted from its start, as inside
+//! sites. Tensors of up to 256 values are not rounded.
 //!
-//! **Sums** are exact: the sum of what all sites give, as real numbers, rounded once to the nearest float. So
-//! its bits are a function of the sites' gradients alone, and no site has to know anything of another's
-//! before it gives its own: not of the chunks, the trees, the plan, or the rounds before.
+//! **Sums** are exact: the sum of the sites' rounded values as real numbers, rounded once to the nearest
+//! float. The bits are therefore a function of the sites' gradients only. A site sends its values without any
+//! knowledge of another site: of its chunks, the trees, the plan, or earlier rounds.
 //!
-//! **Error bound.** Rounding a site's block errs by at most half of the last bit of its largest value, which
-//! is at most 2^-24 of that. So before it is read as a float, a sum of N sites errs by at most N · 2^-24 of
-//! the largest value of its block at any site; sums of tensors of up to 256 values do not err at all.
+//! **Error bound.** Rounding a site's block has an error of at most half of the last bit of its largest
+//! value, which is at most 2^-24 of that value. Before the conversion to float, a sum of N sites has an error
+//! of at most N · 2^-24 of the largest value of its block at any site. Sums of tensors of up to 256 values
+//! have no such error.
 //!
 //! **In messages** the values of a block, in runs of 256 of a chunk, are integers times a power of two, the
-//! unit: all of the run in as few words of 32 bits as they need. What one site gives of a long tensor takes
-//! one word, and so does a sum below 2^31 times the last bit of the largest value at the site where that is
-//! least: of eight sites, where the largest values differ by less than a factor of 16. Runs of zeros take
-//! none. Sums that spread further are longer.
+//! unit. All values of a run have the same number of 32-bit words, the least that is needed. A site's values
+//! of a long tensor take one word. So does a sum below 2^31 times the smallest last bit of the sites' largest
+//! values: of eight sites, where the largest values differ by less than a factor of 16. Runs of zeros take no
+//! words. Sums with a larger spread are longer.
 //!
-//! **NaN and infinities** travel as the number of the site that has them, the least if there are several: all
-//! sites learn it with the sum, and none applies it.
+//! **NaN and infinities** are sent as the number of the site that has them, the lowest if there are several.
+//! All sites learn of them with the sum, and no site applies the sum.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use inart_protocol_aggregation::exact_sum::{EXACT_VALUES, ExactSum};
@@ -35,19 +36,20 @@ const SUM_BITS: u32 = 320;
 /// From the biased exponent of a value to that of its last bit.
 const TO_LAST_BIT: i32 = 150;
 
-/// Rounds a site's values of a tensor of `tensor_values`: all of it, or whole blocks of it.
+/// Rounds a site's values of a tensor of `tensor_values` values; `values` are the whole tensor or whole
+/// blocks of it.
 pub fn round(values: &mut [f32], tensor_values: usize) {
     if tensor_values <= EXACT_VALUES {
         return;
     }
     let mut integers = Vec::with_capacity(BLOCK_VALUES);
     for block in values.chunks_mut(BLOCK_VALUES) {
-        // What is not finite is told instead.
+        // Non-finite values are reported by site instead.
         let largest = largest_size(block);
         if exponent_of(largest).is_none() {
             continue;
         }
-        // Below the normal floats the last bit is that of the least of them.
+        // Below the normal floats, the last bit is that of the smallest normal float.
         let last_bit = (largest >> (f32::MANTISSA_DIGITS - 1)).max(1) - TO_LAST_BIT;
         integers.clear();
         quantize(block, last_bit, &mut integers);
@@ -55,43 +57,43 @@ pub fn round(values: &mut [f32], tensor_values: usize) {
     }
 }
 
-/// How the values of a run are written.
+/// Encoding of the values of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Run {
-    /// They are integers times 2 to this, less 149.
+    /// Exponent of the unit, plus 149: values are integers times 2^(unit - 149).
     pub unit: u8,
-    /// 32-bit words of each, in two's complement.
+    /// Number of 32-bit words of each value, in two's complement.
     pub words: u8,
 }
 
 impl Run {
-    /// Zeros, which have any unit.
+    /// Run of zeros, with any unit.
     const ZEROS: Run = Run { unit: u8::MAX, words: 0 };
 
     fn value_bytes(self) -> usize {
         usize::from(self.words) * VALUE_BYTES
     }
 
-    /// Whether all words are those of an [`ExactSum`].
+    /// Whether all words belong to an [`ExactSum`].
     fn is_possible(self) -> bool {
         let before_last = u32::from(self.words).saturating_sub(1) * u32::BITS;
         self.words == 0 || u32::from(self.unit) + before_last < SUM_BITS
     }
 }
 
-/// The sum of one chunk over some sites: exact.
+/// Exact sum of one chunk over some sites.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChunkSum {
-    /// Of each [`BLOCK_VALUES`] values of the chunk.
+    /// Encoding of each [`BLOCK_VALUES`] values of the chunk.
     pub runs: Vec<Run>,
-    /// All values, run by run: the words of each, the lowest first, in little-endian order.
+    /// Words of all values, run by run, lowest word first, little-endian.
     pub words: Bytes,
-    /// The least site with a NaN or an infinity. Such a sum has no values.
+    /// Lowest-numbered site with a NaN or an infinity. Such a sum has no values.
     pub not_finite: Option<SiteNo>,
 }
 
 impl ChunkSum {
-    /// A chunk without values: what sites send in the round that has none.
+    /// Creates a chunk without values, which sites send in the final round.
     pub fn empty() -> Self {
         ChunkSum { runs: Vec::new(), words: Bytes::new(), not_finite: None }
     }
@@ -100,7 +102,7 @@ impl ChunkSum {
         ChunkSum { not_finite: Some(site), ..ChunkSum::empty() }
     }
 
-    /// What one site gives: its [rounded](round) values.
+    /// Creates one site's contribution from its [rounded](round) values.
     pub fn of(values: &[f32], me: SiteNo) -> Self {
         if first_not_finite(values).is_some() {
             return ChunkSum::not_finite(me);
@@ -109,14 +111,14 @@ impl ChunkSum {
         for run in values.chunks(BLOCK_VALUES) {
             let places = run.iter().filter_map(|value| places(*value));
             let around = places.reduce(|(lowest, end), (first, after)| (first.min(lowest), after.max(end)));
-            // A unit is a byte; above the largest of them integers are longer by some zeros, and still fit a
+            // A unit is a byte; above the largest unit, integers are longer by some zeros, and still fit a
             // word.
             let around = around.map(|(lowest, end)| (lowest.min(u8::MAX.into()), end));
             match around {
                 None => written.runs.push(Run::ZEROS),
                 Some((lowest, end)) if end - lowest < u32::BITS => {
                     let units = power_of_two(149 - lowest as i32);
-                    // Exact: whole numbers that fit.
+                    // Exact: integers that fit.
                     let integer = |value: &f32| (f64::from(*value) * units) as i64;
                     written.add_integers(lowest as u8, run.iter().map(integer));
                 }
@@ -133,13 +135,14 @@ impl ChunkSum {
         written.sum()
     }
 
-    /// Bytes of the longest sum of so many values, and of what a message has beside them.
+    /// Returns the length of the longest sum of `values` values, including the other fields of its message,
+    /// in bytes.
     pub fn most_bytes(values: usize) -> u64 {
         let words = SUM_BITS.div_ceil(u32::BITS) as usize * VALUE_BYTES;
         (values * words + values.div_ceil(BLOCK_VALUES) * size_of::<Run>()) as u64 + 4096
     }
 
-    /// Whether it is a sum of so many values.
+    /// Whether the sum has `values` values.
     pub fn is_of(&self, values: usize) -> bool {
         if self.not_finite.is_some() {
             return self.runs.is_empty() && self.words.is_empty();
@@ -151,19 +154,19 @@ impl ChunkSum {
             && self.words.len() == bytes.sum::<usize>()
     }
 
-    /// Each run and its words.
+    /// Returns each run with its words.
     fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let mut rest = &self.words[..];
         self.runs.iter().map(move |run| {
-            // The last may be shorter.
+            // The last run may be shorter.
             let (bytes, others) = rest.split_at((BLOCK_VALUES * run.value_bytes()).min(rest.len()));
             rest = others;
             Part { run: *run, bytes }
         })
     }
 
-    /// Writes the floats nearest to the sum; NaN everywhere if a site had one or an infinity. `values` has to
-    /// be as long as the chunk.
+    /// Writes the floats nearest to the sum; NaN everywhere if a site had a NaN or an infinity. `values` must
+    /// have the length of the chunk.
     pub fn write(&self, values: &mut [f32]) {
         if self.not_finite.is_some() {
             return values.fill(f32::NAN);
@@ -196,7 +199,7 @@ impl Summand for ChunkSum {
     }
 }
 
-/// A run of a sum.
+/// Run of a sum.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     run: Run,
@@ -204,12 +207,12 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// The values of a run of a word each, in units that are less by so many bits.
+    /// Returns the values of a run of one-word values, in units smaller by `bits` bits.
     fn integers(&self, bits: u32) -> impl Iterator<Item = i64> {
         words(self.bytes).map(move |word| i64::from(word as i32) << bits)
     }
 
-    /// The values.
+    /// Returns the values of the run.
     fn sums(&self) -> impl Iterator<Item = ExactSum> {
         let unit = self.run.unit.into();
         self.bytes.chunks_exact(self.run.value_bytes().max(1)).map(move |bytes| {
@@ -220,16 +223,16 @@ impl Part<'_> {
     }
 }
 
-/// A sum that is being written.
+/// Sum that is being written.
 struct Written {
     runs: Vec<Run>,
     words: BytesMut,
-    /// Of one run.
+    /// Values of one run.
     integers: Vec<i64>,
 }
 
 impl Written {
-    /// With room for so many values of a word each.
+    /// Creates a buffer for `values` one-word values.
     fn with_capacity(values: usize) -> Self {
         Self {
             runs: Vec::with_capacity(values.div_ceil(BLOCK_VALUES)),
@@ -291,7 +294,7 @@ impl Written {
         }
     }
 
-    /// Adds a run of sums, which are whole numbers of units.
+    /// Adds a run of sums, which are multiples of the unit.
     fn add_sums(&mut self, unit: u8, sums: impl Iterator<Item = ExactSum>) {
         let all: Vec<_> = sums.map(|sum| sum.words(unit.into())).collect();
         let words = all.iter().map(|words| needed(words)).max().unwrap_or(0);
@@ -300,7 +303,7 @@ impl Written {
     }
 }
 
-/// How many of a number's words say all of it, in two's complement; none of zero.
+/// Returns how many words represent a number in two's complement; 0 for zero.
 fn needed(words: &[u32]) -> usize {
     let sign = words.last().map_or(0, |last| (*last as i32 >> 31) as u32);
     let end = words.iter().rposition(|word| *word != sign).map_or(0, |last| last + 1);
@@ -314,14 +317,14 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
     bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word))
 }
 
-/// The lowest bit of a finite float, and one past the highest, in units of 2^-149; none of a zero.
+/// Returns the lowest bit of a finite float, and one past the highest, in units of 2^-149; `None` for zero.
 fn places(value: f32) -> Option<(u32, u32)> {
     let (fraction, biased) = (value.to_bits() & 0x7f_ffff, value.to_bits() >> 23 & 0xff);
     let (mantissa, place) = if biased == 0 { (fraction, 0) } else { (fraction | 0x80_0000, biased - 1) };
     (mantissa != 0).then(|| (place + mantissa.trailing_zeros(), place + u32::BITS - mantissa.leading_zeros()))
 }
 
-/// 2^power, exactly.
+/// Returns 2^power, exactly.
 fn power_of_two(power: i32) -> f64 {
     f64::from_bits(((1023 + power) as u64) << 52)
 }

@@ -1,11 +1,11 @@
-//! Between a site's inside and its trees: frames that the site's workers have summed become chunks between
-//! sites, and the sums of those become the results of frames.
+//! Mapping between a site's inside and its trees. Frames that the site's workers have summed become chunks
+//! between sites, and the sums of those chunks become the results of frames.
 //!
-//! A round is the job's tensors, one after the other; the workers sum each as a tensor of theirs. No chunk
-//! between sites spans two tensors, and chunks are whole frames and whole blocks but for a tensor's last one,
-//! so each frame is of one chunk. Frames of maxima are of none: they take numbers of the stream, and have
-//! their results when all workers of the site are in. The result of a frame is the bits of its chunk's sum,
-//! so every worker of every site reads the same.
+//! A round consists of the job's tensors in order; the workers sum each one as a tensor. A chunk between
+//! sites never spans two tensors. Chunks are whole frames and whole blocks, except for a tensor's last chunk,
+//! so each frame belongs to one chunk. Frames of maxima belong to no chunk: they take sequence numbers, and
+//! their results are ready when all workers of the site have contributed. The result of a frame has the bits
+//! of its chunk's sum, so all workers of all sites read identical values.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,29 +14,29 @@ use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_protocol_aggregation::{Assignment, Chunk, Split};
 use inart_wire::ChunkSeq;
 
-/// What of an inside does not fit the job between sites.
+/// Mismatch between a site's inside and the job between sites.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InsideError {
-    /// Workers sum a tensor of another length.
+    /// Tensor of the workers with a wrong length.
     #[error(
         "not the job's tensor {tensor} of {expected} values{}; give them the job's \
          gradient", told.map(|told| format!(": one of {told}")).unwrap_or_default()
     )]
     Length {
-        /// Which tensor of the job, from 0.
+        /// Index of the tensor in the job, from 0.
         tensor: usize,
-        /// Its values.
+        /// Number of values of the job's tensor.
         expected: usize,
-        /// The values of theirs, if they have told.
+        /// Number of values of the workers' tensor, if reported.
         told: Option<u32>,
     },
-    /// A tensor without values.
+    /// Tensor without values.
     #[error("tensor {tensor} has no values; give each tensor of the job at least 4 bytes, one value")]
     Empty {
-        /// Which tensor of the job, from 0.
+        /// Index of the tensor in the job, from 0.
         tensor: usize,
     },
-    /// Frames or blocks that do not make up chunks.
+    /// Frames or blocks that do not divide the chunks.
     #[error(
         "frames of {frame} values and blocks of {BLOCK_VALUES} do not make up chunks of {chunk} values between \
          sites; give the job a chunk of a multiple of {}", frame.max(&BLOCK_VALUES)
@@ -47,7 +47,7 @@ pub enum InsideError {
         /// Values of a chunk.
         chunk: usize,
     },
-    /// A window that is shorter than a chunk between sites.
+    /// Window shorter than a chunk between sites.
     #[error(
         "a window of {window} frames, and a chunk between sites has {needed}; workers would wait for ever: \
          install the plan with a window of {least}"
@@ -57,26 +57,26 @@ pub enum InsideError {
         window: u32,
         /// Frames of the longest chunk.
         needed: usize,
-        /// A window that is long enough.
+        /// Smallest sufficient window.
         least: usize,
     },
 }
 
-/// A chunk between sites that all workers are in.
+/// Chunk between sites that all workers have contributed to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ready {
-    /// Which round; they count from 1.
+    /// Round, counted from 1.
     pub round: u32,
-    /// Which chunk.
+    /// Number of the chunk.
     pub chunk: usize,
-    /// The sum over the workers.
+    /// Sum over the workers.
     pub values: Vec<f32>,
 }
 
-/// A frame of a round that has values.
+/// Frame of a round that has values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// Its number among all frames of the round.
+    /// Number of the frame among all frames of the round.
     number: usize,
     tensor: usize,
     length: usize,
@@ -84,31 +84,31 @@ struct Place {
     chunk: usize,
 }
 
-/// A site's inside, as its parameter server sees it.
+/// Inside of a site, as seen by its parameter server.
 #[derive(Debug, Clone)]
 pub struct Inside {
     tensors: Vec<usize>,
-    /// In the order of their numbers.
+    /// Frames with values, in the order of their numbers.
     places: Vec<Place>,
-    /// Frames of a round, those of maxima among them.
+    /// Number of frames of a round, including those of maxima.
     frames: usize,
-    /// By chunk: frames with its values.
+    /// For each chunk: number of frames with its values.
     chunks: Vec<usize>,
-    /// Sums taken so far, over all rounds.
+    /// Number of sums accepted, over all rounds.
     taken: u64,
     gathering: Vec<f32>,
     ready: VecDeque<Ready>,
-    /// Sums that were taken and not answered, without their values; and how many those were.
+    /// Sums that were accepted and not answered, without their values; and the number of their values.
     waiting: VecDeque<(OwnSum, usize)>,
-    /// Chunks answered so far, over all rounds.
+    /// Number of chunks answered, over all rounds.
     answered: u64,
-    /// Sums between sites that are there before one that comes earlier.
+    /// Completed sums between sites that wait for an earlier one.
     done: BTreeMap<u64, Vec<f32>>,
 }
 
 impl Inside {
-    /// Of a job of these tensors, cut into these chunks between sites, whose workers here have that
-    /// assignment: of one shard. All lengths in values.
+    /// Creates the mapping for a job of these tensors, cut into these chunks, whose workers have this
+    /// assignment of one shard. All lengths are in values.
     ///
     /// # Errors
     /// A tensor without values; frames or a window that do not fit the chunks.
@@ -124,7 +124,7 @@ impl Inside {
         let frame = assignment.values_per_frame.get();
         let mut values_of = chunk_values.iter();
         for (tensor, &values) in tensors.iter().enumerate() {
-            // Where the chunk ends that frames are of.
+            // End of the chunk that the current frames belong to.
             let (mut end, mut chunk_of_end) = (0, 0);
             for content in Split::new(assignment, values).chunks() {
                 let number = frames;
@@ -149,7 +149,7 @@ impl Inside {
                 places.push(Place { number, tensor, length: range.len(), is_last, chunk });
             }
         }
-        // Maxima do not wait for other sites, so they hold no chunk up.
+        // Maxima do not wait for other sites, so they delay no chunk.
         let (window, needed) = (assignment.window_chunks, chunks.iter().copied().max().unwrap_or(0));
         if needed > window as usize {
             let least = needed.next_power_of_two();
@@ -160,7 +160,7 @@ impl Inside {
         Ok(Self { tensors, places, frames, chunks, taken: 0, gathering, ready, waiting, answered: 0, done })
     }
 
-    /// One past the last frame of so many rounds.
+    /// Returns one past the last frame of `rounds` rounds.
     pub fn end_of(&self, rounds: u32) -> ChunkSeq {
         self.sequence(rounds.into(), 0)
     }
@@ -169,11 +169,11 @@ impl Inside {
         ChunkSeq::from((round * self.frames as u64 + number as u64) as u32)
     }
 
-    /// The sum of a frame over all workers, in the order of frames. `told`: how long the workers' tensor is,
-    /// if they have said so.
+    /// Accepts the sum of a frame over all workers, in the order of frames. `reported`: length of the
+    /// workers' tensor, if they reported it.
     ///
     /// # Errors
-    /// A frame that is none of the job's tensors'.
+    /// A frame that belongs to none of the job's tensors.
     pub fn take(&mut self, mut sum: OwnSum, told: Option<u32>) -> Result<(), InsideError> {
         let per_round = self.places.len() as u64;
         let (round, at) = (self.taken / per_round, (self.taken % per_round) as usize);
@@ -193,8 +193,8 @@ impl Inside {
         Ok(())
     }
 
-    /// How long the workers' tensor is that ends with this sum, in the place of that frame. What they tell
-    /// may still be of the tensor before.
+    /// Returns the length of the workers' tensor that ends with this sum. The length that the workers report
+    /// may still be that of the previous tensor.
     fn length_of_theirs(&self, at: usize, sum: &OwnSum) -> Option<u32> {
         let tensor = self.places[at].tensor;
         let before = self.places[..at].iter().rev().take_while(|place| place.tensor == tensor);
@@ -202,7 +202,7 @@ impl Inside {
         sum.last.then_some(length as u32)
     }
 
-    /// The next chunk that is ready, of a round; chunks are ready in order.
+    /// Returns the next completed chunk of a round; chunks are completed in order.
     pub fn next_ready(&mut self, round: u32) -> Option<Ready> {
         if self.ready.front()?.round != round {
             return None;
@@ -210,7 +210,8 @@ impl Inside {
         self.ready.pop_front()
     }
 
-    /// The sum of a chunk over all sites is there: the results that may be sent now, in the order of frames.
+    /// Records the sum of a chunk over all sites. Returns the results that may be sent now, in the order of
+    /// frames.
     pub fn complete(&mut self, round: u32, chunk: usize, values: Vec<f32>) -> Vec<Answer> {
         let chunks = self.chunks.len() as u64;
         self.done.insert((u64::from(round) - 1) * chunks + chunk as u64, values);

@@ -1,14 +1,14 @@
-//! In which order the messages of one connection go where lanes share a link: start-time fair queueing
-//! (P. Goyal, H. Vin, H. Cheng, SIGCOMM 1996) of chunks that count alike.
+//! Order of the messages of one connection where lanes share a link: start-time fair queueing (P. Goyal, H.
+//! Vin, H. Cheng, SIGCOMM 1996) of chunks with equal weight.
 //!
-//! The chunks of a lane follow each other, and lanes share the link equally from the moment at which they
-//! have something to send. A lane that was idle is owed nothing.
+//! The chunks of a lane keep their order. Lanes share the link equally from the time at which they have
+//! chunks to send. An idle lane gains no credit.
 
 use std::collections::BTreeMap;
 
 use inart_protocol_sites::{SiteNo, Way};
 
-/// A tree's edge in one direction, by one path: its chunks follow each other.
+/// Direction of a tree's edge on one path: its chunks keep their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Lane {
     pub tree: u16,
@@ -18,17 +18,18 @@ pub(crate) struct Lane {
     pub path: u8,
 }
 
-/// The lanes on all links of a site.
+/// Lanes on all links of a site.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lanes {
-    /// The last tag of each lane on the link to a neighbour.
+    /// Last tag of each lane on the link to a neighbor.
     last: BTreeMap<(SiteNo, Lane), i32>,
-    /// The greatest tag that the link to a neighbour has carried.
+    /// Greatest tag that the link to a neighbor has carried.
     carried: BTreeMap<SiteNo, i32>,
 }
 
 impl Lanes {
-    /// The tag of the next chunk of a lane on the link to `next`. Chunks of lesser tags go first.
+    /// Returns the tag of the next chunk of a lane on the link to `next`. Chunks with lower tags are sent
+    /// first.
     pub fn tag(&mut self, next: SiteNo, lane: Lane) -> i32 {
         let carried = self.carried.get(&next).copied().unwrap_or(0);
         let last = self.last.entry((next, lane)).or_insert(0);
@@ -36,7 +37,7 @@ impl Lanes {
         *last
     }
 
-    /// A chunk with this tag has been carried.
+    /// Records that the link has carried a chunk with this tag.
     pub fn carried(&mut self, next: SiteNo, tag: i32) {
         let carried = self.carried.entry(next).or_insert(0);
         *carried = (*carried).max(tag);
@@ -53,7 +54,7 @@ mod tests {
         Lane { tree, from: SiteNo(0), to: NEXT, way: Way::Push, path: 0 }
     }
 
-    /// Serves what has the least tag, and of several the first one; `waiting`: trees by tag.
+    /// Serves the chunk with the lowest tag, the first one if several have it; `waiting`: trees by tag.
     fn serve(lanes: &mut Lanes, waiting: &mut Vec<(i32, u16)>) -> Option<u16> {
         let least = waiting.iter().map(|(tag, _)| *tag).min()?;
         let at = waiting.iter().position(|(tag, _)| *tag == least)?;
@@ -67,11 +68,12 @@ mod tests {
         let (mut lanes, mut waiting) = (Lanes::default(), Vec::new());
         (0..20).for_each(|_| waiting.push((lanes.tag(NEXT, lane(0)), 0)));
         (0..10).for_each(|_| assert_eq!(serve(&mut lanes, &mut waiting), Some(0)));
-        // The second lane begins late. It is not served until it has caught up: from now on they take turns.
+        // The second lane starts late. It starts at the link's current tag, so the lanes alternate from now
+        // on.
         (0..10).for_each(|_| waiting.push((lanes.tag(NEXT, lane(1)), 1)));
         let served: Vec<u16> = (0..20).filter_map(|_| serve(&mut lanes, &mut waiting)).collect();
         assert_eq!(served, [0, 1].repeat(10));
-        // The first lane has been idle, and begins where the link is.
+        // The first lane has been idle, and starts at the link's current tag.
         (0..4).for_each(|_| waiting.push((lanes.tag(NEXT, lane(1)), 1)));
         (0..4).for_each(|_| assert_eq!(serve(&mut lanes, &mut waiting), Some(1)));
         (0..2).for_each(|_| waiting.push((lanes.tag(NEXT, lane(1)), 1)));

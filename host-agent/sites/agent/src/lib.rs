@@ -1,8 +1,9 @@
-//! What a data centre runs to train with others: gradients and their exact sums, messages, and the [`Driver`]
-//! around `inart_protocol_sites::Site` that meets its neighbours, begins rounds, asks, measures and lets a
-//! site that has restarted join; and the [`Scheduler`] that plans by what sites measure.
+//! Agent of a site, a data center that trains with others: gradients and their exact sums, messages, the
+//! [`Driver`] around `inart_protocol_sites::Site`, and the [`Scheduler`]. The driver exchanges hellos with
+//! neighbors, starts rounds, requests missing chunks, measures links, and lets restarted sites join. The
+//! scheduler plans from the sites' measurements.
 //!
-//! No I/O and no clock: the owner says what arrived and when, and does what it is told.
+//! No I/O and no clock: the owner passes in events with their time, and performs the returned actions.
 
 mod agreed;
 pub mod audit;

@@ -10,8 +10,8 @@ const ROOM: u64 = 64 << 10;
 const NUMBER: u64 = 5;
 
 /// Returns the length of the longest message between a job's sites, in bytes: a chunk, a part of a state with
-/// a plan, or a question for all chunks. A plan has at most a tree for each chunk and a route of each pair of
-/// sites, and as many auxiliary paths.
+/// a plan, or a request for all chunks. A plan has at most one tree per chunk, one route per pair of sites,
+/// and as many auxiliary paths.
 pub fn most_bytes(setup: &Setup) -> u64 {
     let (chunks, sites) = (setup.chunk_values.len() as u64, setup.names.len() as u64);
     let trees = chunks.min(sites * sites) * (2 * sites + 4);

@@ -13,173 +13,173 @@ use crate::policy_message::PolicyMessage;
 /// One message.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Message {
-    /// What it says.
+    /// Body of the message.
     #[prost(oneof = "Body", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
     pub body: Option<Body>,
 }
 
-/// The kinds of messages.
+/// Kinds of messages.
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub enum Body {
-    /// The first message on every connection.
+    /// First message on every connection.
     #[prost(message, tag = "1")]
     Hello(Hello),
-    /// A chunk on its way.
+    /// Chunk in transfer.
     #[prost(message, tag = "2")]
     Chunk(ChunkMessage),
-    /// A site asks for chunks.
+    /// Request for missing chunks.
     #[prost(message, tag = "3")]
     Ask(AskMessage),
-    /// A policy for a later round.
+    /// Policy for a later round.
     #[prost(message, tag = "4")]
     Offer(PolicyMessage),
-    /// What a site has measured: to the scheduler.
+    /// Measurements of a site, for the scheduler.
     #[prost(message, tag = "5")]
     Report(Report),
-    /// Asks for a policy by its version.
+    /// Request for a policy by version.
     #[prost(message, tag = "6")]
     PolicyWanted(PolicyWanted),
-    /// A site that restarts asks for what it needs to join.
+    /// Request of a restarted site for the state that it needs to join.
     #[prost(message, tag = "7")]
     StateWanted(StateWanted),
-    /// A part of the answer.
+    /// Part of a training state.
     #[prost(message, tag = "8")]
     State(State),
-    /// A site ends the job at all.
+    /// Notice that a site aborts the job.
     #[prost(message, tag = "9")]
     Ended(Ended),
 }
 
-/// Where a site is. A scheduler's has its terms alone.
+/// Progress and terms of the sender. A scheduler sends only its terms.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Hello {
-    /// The round that it is in; none before its first.
+    /// Current round of the sender; absent before its first round.
     #[prost(uint32, optional, tag = "1")]
     pub round: Option<u32>,
-    /// The version of its policy.
+    /// Version of the sender's policy.
     #[prost(uint64, tag = "2")]
     pub version: u64,
-    /// That round was its last, and it has all sums.
+    /// Set when `round` was the sender's last round and the sender has all sums.
     #[prost(bool, tag = "4")]
     pub is_finished: bool,
-    /// It was asked for sums of that round, and does not have them.
+    /// Round for which the sender was asked for sums that it does not have.
     #[prost(uint32, optional, tag = "5")]
     pub cannot_answer: Option<u32>,
-    /// What the sender shares with all sites, or with its scheduler.
+    /// Terms that the sender shares with all sites, or with its scheduler.
     #[prost(message, repeated, tag = "6")]
     pub terms: Vec<Term>,
 }
 
-/// A chunk.
+/// Chunk on the wire.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ChunkMessage {
-    /// The round.
+    /// Round of the chunk.
     #[prost(uint32, tag = "1")]
     pub round: u32,
-    /// The version of the policy.
+    /// Version of the policy.
     #[prost(uint64, tag = "2")]
     pub version: u64,
-    /// Which chunk.
+    /// Number of the chunk.
     #[prost(uint32, tag = "3")]
     pub chunk: u32,
     /// 0 push, 1 pull, 2 answer.
     #[prost(uint32, tag = "4")]
     pub way: u32,
-    /// The site that it is from.
+    /// Origin site.
     #[prost(uint32, tag = "5")]
     pub from: u32,
-    /// The site that it is for.
+    /// Destination site.
     #[prost(uint32, tag = "6")]
     pub to: u32,
     /// 0 on the tree's own link or route, else the number of the auxiliary path.
     #[prost(uint32, tag = "7")]
     pub path: u32,
-    /// The sites behind the next one.
+    /// Sites after the next hop.
     #[prost(uint32, repeated, tag = "8")]
     pub route: Vec<u32>,
-    /// With the last chunk: the versions that all hold, or the one that the next round follows.
+    /// With the last chunk: the policy versions that all sites hold, or the version of the next round.
     #[prost(uint64, repeated, tag = "9")]
     pub policies: Vec<u64>,
-    /// The least site with a NaN or an infinity.
+    /// Lowest-numbered site with a NaN or an infinity.
     #[prost(uint32, optional, tag = "11")]
     pub not_finite: Option<u32>,
-    /// By run of 256 values: the number of its unit, and of the words of a value.
+    /// For each run of 256 values: its unit and the words per value.
     #[prost(bytes = "bytes", tag = "13")]
     pub runs: Bytes,
-    /// The words of all values.
+    /// Words of all values.
     #[prost(bytes = "bytes", tag = "14")]
     pub words: Bytes,
 }
 
-/// A question.
+/// Request for missing chunks on the wire.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct AskMessage {
-    /// The round.
+    /// Round of the chunks.
     #[prost(uint32, tag = "1")]
     pub round: u32,
-    /// The site that it is from.
+    /// Origin site.
     #[prost(uint32, tag = "2")]
     pub from: u32,
-    /// The site that it is for.
+    /// Destination site.
     #[prost(uint32, tag = "3")]
     pub to: u32,
-    /// The sites behind the next one.
+    /// Sites after the next hop.
     #[prost(uint32, repeated, tag = "4")]
     pub route: Vec<u32>,
-    /// The chunks.
+    /// Numbers of the chunks.
     #[prost(uint32, repeated, tag = "5")]
     pub chunks: Vec<u32>,
 }
 
-/// What a site has measured and seen.
+/// Measurements and link state of a site.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Report {
-    /// The round that it is in.
+    /// Current round of the site.
     #[prost(uint32, optional, tag = "1")]
     pub round: Option<u32>,
-    /// The version of its policy.
+    /// Version of the site's policy.
     #[prost(uint64, tag = "2")]
     pub version: u64,
-    /// What arrived on its links.
+    /// Samples of the links to the site.
     #[prost(message, repeated, tag = "3")]
     pub samples: Vec<SampleMessage>,
-    /// Neighbours that it has no connection to.
+    /// Neighbors without a connection to the site.
     #[prost(uint32, repeated, tag = "4")]
     pub down: Vec<u32>,
 }
 
-/// What chunks on a link say of its rate.
+/// Rate sample of a link.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct SampleMessage {
-    /// The neighbour that they came from.
+    /// Neighbor that sent the chunks.
     #[prost(uint32, tag = "1")]
     pub from: u32,
-    /// How much, in bits.
+    /// Amount of data, in bits.
     #[prost(double, tag = "2")]
     pub bits: f64,
-    /// In which time, in seconds.
+    /// Transfer time, in seconds.
     #[prost(double, tag = "3")]
     pub seconds: f64,
 }
 
-/// Asks for a policy.
+/// Request for a policy.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PolicyWanted {
-    /// The version of the policy.
+    /// Version of the policy.
     #[prost(uint64, tag = "1")]
     pub version: u64,
 }
 
-/// Asks for a state, or for the rest of one.
+/// Request for a state, or for the rest of one.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct StateWanted {
-    /// SHA-256 of the state whose beginning the site has; empty if it has none.
+    /// SHA-256 of the state that the site has partially received; empty if none.
     #[prost(bytes = "bytes", tag = "1")]
     pub digest: Bytes,
     /// Bytes of the state that the site has.
     #[prost(uint64, tag = "2")]
     pub offset: u64,
-    /// The site wants no more parts.
+    /// Set when the site wants no more parts.
     #[prost(bool, tag = "3")]
     pub is_over: bool,
 }
@@ -187,19 +187,19 @@ pub struct StateWanted {
 /// Part of the state that a site needs to join a round.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct State {
-    /// The round before which the state held.
+    /// Round before which the state was taken.
     #[prost(uint32, tag = "1")]
     pub round: u32,
     /// With the first part: the policy of that round.
     #[prost(message, optional, tag = "2")]
     pub policy: Option<PolicyMessage>,
-    /// Bytes of the training program's state, as the program gave them.
+    /// Opaque bytes of the training program's state.
     #[prost(bytes = "bytes", tag = "4")]
     pub training: Bytes,
-    /// There are no more rounds: the training ended with this state.
+    /// Set when the training has ended with this state.
     #[prost(bool, tag = "5")]
     pub is_finished: bool,
-    /// Place of the first of these bytes.
+    /// Offset of the first of these bytes.
     #[prost(uint64, tag = "6")]
     pub offset: u64,
     /// Length of the whole state, in bytes.
@@ -210,33 +210,33 @@ pub struct State {
     pub digest: Bytes,
 }
 
-/// A site ends the job at all: each that learns it tells its other neighbours.
+/// Notice that a site aborts the job. Each receiver forwards the notice to its other neighbors.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Ended {
-    /// Which site, and who did what there.
+    /// Failed site and reason.
     #[prost(string, tag = "1")]
     pub told: String,
-    /// Only sites that have not begun end: a neighbor of theirs has other terms.
+    /// Set when only sites that have not started end: a neighbor of the sender has other terms.
     #[prost(bool, tag = "2")]
     pub is_before_start: bool,
 }
 
-/// Reads a message.
+/// Decodes a message.
 ///
 /// # Errors
-/// Bytes that are none.
+/// Bytes that are not a message.
 pub fn decode(data: Bytes) -> Result<Body, MessageError> {
     let length = data.len();
     let message = Message::decode(data).ok().and_then(|message| message.body);
     message.ok_or(MessageError::Unknown(length))
 }
 
-/// Writes a message.
+/// Encodes a message.
 pub fn encode(body: Body) -> Bytes {
     Message { body: Some(body) }.encode_to_vec().into()
 }
 
-/// A chunk as a message.
+/// Encodes a chunk.
 pub fn chunk_message(parcel: &Parcel<ChunkSum>) -> ChunkMessage {
     ChunkMessage {
         round: parcel.round,
@@ -258,10 +258,10 @@ pub fn chunk_message(parcel: &Parcel<ChunkSum>) -> ChunkMessage {
     }
 }
 
-/// A message as a chunk.
+/// Decodes a chunk.
 ///
 /// # Errors
-/// A field out of its range.
+/// A field out of range.
 pub fn parcel(message: ChunkMessage) -> Result<Parcel<ChunkSum>, MessageError> {
     let way = match message.way {
         0 => Way::Push,
@@ -302,7 +302,7 @@ pub fn parcel(message: ChunkMessage) -> Result<Parcel<ChunkSum>, MessageError> {
     })
 }
 
-/// A question as a message.
+/// Encodes a request for chunks.
 pub fn ask_message(ask: &Ask) -> AskMessage {
     AskMessage {
         round: ask.round,
@@ -313,10 +313,10 @@ pub fn ask_message(ask: &Ask) -> AskMessage {
     }
 }
 
-/// A message as a question.
+/// Decodes a request for chunks.
 ///
 /// # Errors
-/// A field out of its range.
+/// A field out of range.
 pub fn ask(message: AskMessage) -> Result<Ask, MessageError> {
     Ok(Ask {
         round: message.round,

@@ -2,23 +2,23 @@
 
 use inart_protocol_sites::SiteNo;
 
-/// What is wrong with a message.
+/// Error of decoding a message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MessageError {
-    /// No protocol buffer, or one without anything that is known.
+    /// Invalid protocol buffer, or a message of an unknown kind.
     #[error("{0} bytes that are not a message of a site")]
     Unknown(usize),
-    /// Half a run of a chunk.
+    /// Chunk runs of an odd number of bytes.
     #[error("runs of {0} bytes, which is not an even number")]
     Runs(usize),
-    /// A field with a value that it cannot have.
+    /// Field with a value out of range.
     #[error("{field} is {value}, which is not allowed; at most {most}")]
     Field {
-        /// Its name.
+        /// Name of the field.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: i64,
-        /// What it may be at most.
+        /// Maximum of the field.
         most: i64,
     },
 }

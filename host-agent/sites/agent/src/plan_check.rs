@@ -1,4 +1,4 @@
-//! What a site looks at before it takes a plan: nothing of it may lead outside the site's own network.
+//! Checks of a plan before a site accepts it: no part may lead outside the site's own network.
 
 use inart_protocol_sites::{PolicyError, SiteNo, TransmissionPolicy};
 use inart_topologies::units::counted;
@@ -9,21 +9,21 @@ use crate::version::fingerprint;
 /// A reason to refuse a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFault {
-    /// Another number of chunks.
-    #[error("it has {}, and this site's job has {expected}", counted(*given, "chunk"))]
+    /// Wrong number of chunks.
+    #[error("it has {given} chunks, and this site's job has {expected}")]
     Chunks {
-        /// As given.
+        /// Number of chunks of the plan.
         given: usize,
-        /// The job's.
+        /// Number of chunks of the job.
         expected: usize,
     },
-    /// Other sites than the job's.
+    /// Sites that differ from the job's.
     #[error("it is for other sites than this site's job")]
     Sites,
-    /// Trees that do not hold together.
+    /// Inconsistent trees.
     #[error(transparent)]
     TransmissionPolicy(#[from] PolicyError),
-    /// A tree with a site that the job does not have.
+    /// Tree with a site that the job does not have.
     #[error("tree {tree} has site number {site}, which this site's job does not have")]
     Stranger {
         /// The tree.
@@ -31,30 +31,30 @@ pub enum PlanFault {
         /// The site.
         site: u16,
     },
-    /// A tree with parents of more sites than the network has.
-    #[error("tree {tree} has parents of {}, and this site's network has {sites}", counted(*given, "site"))]
+    /// Tree with parents of more sites than the network has.
+    #[error("tree {tree} has parents of {given} sites, and this site's network has {sites}")]
     Parents {
         /// The tree.
         tree: usize,
-        /// As given.
+        /// Number of sites with a parent entry.
         given: usize,
-        /// Sites of the network.
+        /// Number of sites of the network.
         sites: usize,
     },
-    /// A hop without a link.
+    /// Hop without a link.
     #[error("{what} leads from {from} to {to}, and this site's network has no such link")]
     Link {
-        /// A tree or a route.
+        /// Tree or route.
         what: String,
-        /// Where the hop begins.
+        /// Start of the hop.
         from: String,
-        /// Where it ends.
+        /// End of the hop.
         to: String,
     },
-    /// A version of another plan.
+    /// Version that belongs to another plan.
     #[error("its version {version:#x} is that of another plan")]
     Version {
-        /// As given.
+        /// Version of the plan.
         version: u64,
     },
 }
@@ -65,11 +65,11 @@ impl Setup {
         self.neighbours.get(a.index()).is_some_and(|near| near.binary_search(&b).is_ok())
     }
 
-    /// Checks a plan that another process has sent.
+    /// Checks a plan from another process.
     ///
     /// # Errors
-    /// The first thing that does not fit this site's own document: other sites or chunks, a tree that does
-    /// not span the sites, a hop without a link, a version that is not the plan's.
+    /// The first mismatch with this site's own document: other sites or chunks, a tree that does not span the
+    /// sites, a hop without a link, a version that is not the plan's.
     pub fn check_plan(&self, policy: &TransmissionPolicy) -> Result<(), PlanFault> {
         let (given, expected) = (policy.chunks(), self.chunk_values.len());
         if given != expected {

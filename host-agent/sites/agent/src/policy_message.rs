@@ -1,4 +1,4 @@
-//! Policies as messages.
+//! //! Encoding of transmission policies as messages.
 
 use std::collections::BTreeMap;
 
@@ -6,52 +6,52 @@ use inart_protocol_sites::{SiteNo, TransmissionPolicy, Tree, TreeNo};
 
 use crate::message_error::{MessageError, site, sites};
 
-/// A policy.
+/// Transmission policy on the wire.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PolicyMessage {
-    /// The version of the policy.
+    /// Version of the policy.
     #[prost(uint64, tag = "1")]
     pub version: u64,
-    /// The sites, in order.
+    /// Sites of the job, in order.
     #[prost(uint32, repeated, tag = "2")]
     pub sites: Vec<u32>,
-    /// The trees.
+    /// Trees of the policy.
     #[prost(message, repeated, tag = "3")]
     pub trees: Vec<TreeMessage>,
-    /// The tree of each chunk.
+    /// Index of the tree of each chunk.
     #[prost(uint32, repeated, tag = "4")]
     pub chunk_trees: Vec<u32>,
-    /// Routes where tree neighbours have no link.
+    /// Routes for tree neighbors without a direct link.
     #[prost(message, repeated, tag = "5")]
     pub routes: Vec<RouteMessage>,
-    /// Several of one pair: best first.
+    /// Auxiliary paths; several of one pair are ordered best first.
     #[prost(message, repeated, tag = "6")]
     pub auxiliary: Vec<RouteMessage>,
 }
 
-/// A tree. Parents by site: its number plus one; 0 where there is none.
+/// Tree on the wire. A parent is a site number plus one, or 0 if the site has no parent.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TreeMessage {
-    /// The root.
+    /// Root of the tree.
     #[prost(uint32, tag = "1")]
     pub root: u32,
-    /// Whom each site sends its sums to.
+    /// Site that each site sends its sums to.
     #[prost(uint32, repeated, tag = "2")]
     pub up: Vec<u32>,
-    /// Empty: as `up`.
+    /// Site that each site receives results from; empty if equal to `up`.
     #[prost(uint32, repeated, tag = "3")]
     pub down: Vec<u32>,
 }
 
-/// A route, both ends included.
+/// Route on the wire, including both ends.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct RouteMessage {
-    /// The sites, in order.
+    /// Sites of the route, in order.
     #[prost(uint32, repeated, tag = "1")]
     pub sites: Vec<u32>,
 }
 
-/// A policy as a message.
+/// Encodes a policy as a message.
 pub fn policy_message(policy: &TransmissionPolicy) -> PolicyMessage {
     let parents = |parents: &[Option<SiteNo>]| -> Vec<u32> {
         parents.iter().map(|parent| parent.map_or(0, |site| u32::from(site.0) + 1)).collect()
@@ -73,10 +73,10 @@ pub fn policy_message(policy: &TransmissionPolicy) -> PolicyMessage {
     }
 }
 
-/// A message as a policy. Whether it holds together is for its user to [check](Policy::check).
+/// Decodes a policy. The caller must [check](Policy::check) its consistency.
 ///
 /// # Errors
-/// A field out of its range, or a route without ends.
+/// A field out of range, or a route without ends.
 pub fn policy(message: PolicyMessage) -> Result<TransmissionPolicy, MessageError> {
     let parents = |values: Vec<u32>| -> Result<Vec<Option<SiteNo>>, MessageError> {
         values

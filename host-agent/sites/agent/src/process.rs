@@ -1,4 +1,4 @@
-//! A site as a process: numbers of others, and when it leaves.
+//! Site as a process: peer numbers, and when the process exits.
 
 use std::time::Duration;
 
@@ -11,54 +11,54 @@ use crate::state::TrainingState;
 
 /// Time between two ticks of the driver.
 const TICK: Duration = Duration::from_millis(100);
-/// Time to send what is left when the program is gone.
+/// Time to send queued messages after the program has exited.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// Time for neighbors without a connection to return then: a connection to a site that has restarted takes
-/// 5 s to end, and up to a second to begin again.
+/// Additional time for neighbors to reconnect: a connection to a restarted site takes 5 s to close, and up to
+/// a second to open again.
 const LATE_WORDS: Duration = Duration::from_secs(8);
-/// After this time a site that has finished leaves, although others are still connected.
+/// Time after which a finished site exits although others are still connected.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
-/// Order of a site's training loop.
+/// Command of a site's training loop.
 #[derive(Debug)]
 pub enum SiteCommand {
-    /// Sums a gradient over all sites.
+    /// Gradient to sum over all sites.
     AllReduce(Vec<f32>),
-    /// Begins a round whose chunks are given one by one.
+    /// Start of a round whose chunks are passed one by one.
     Begin,
-    /// Gives a chunk of such a round.
+    /// Chunk of a round that was started by `Begin`.
     Contribute {
         /// Number of the chunk.
         chunk: usize,
-        /// Its values.
+        /// Values of the chunk.
         values: Vec<f32>,
     },
-    /// Ends the job at all sites. The text names the site and the cause.
+    /// End of the job at all sites. The text names the site and the cause.
     End(String),
-    /// Gives the training program's state before a round.
+    /// State of the training program before a round.
     State {
         /// The round.
         round: u32,
         /// The state.
         training: TrainingState,
     },
-    /// Ends the training here, with this state.
+    /// End of the training at this site, with its final state.
     Finish(TrainingState),
 }
 
-/// News of a site for its training loop.
+/// Event of a site for its training loop.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SiteNews {
-    /// A round may begin.
+    /// Notice that a round may start.
     Ready {
         /// The round.
         round: u32,
-        /// State to load first: this site has restarted.
+        /// State to load first, when this site has restarted.
         training: Option<Bytes>,
     },
-    /// The training was over when this site returned.
+    /// Notice that the training had ended when this site rejoined.
     Ended {
-        /// State of the training program in the end.
+        /// Final state of the training program.
         training: Bytes,
     },
     /// Sum of a round.
@@ -70,42 +70,42 @@ pub enum SiteNews {
         /// Version of the plan.
         version: u64,
     },
-    /// Sum of a chunk, in a round whose chunks are given one by one.
+    /// Sum of a chunk, in a round whose chunks are passed one by one.
     Summed {
         /// The round.
         round: u32,
         /// Number of the chunk.
         chunk: usize,
-        /// Its values.
+        /// Values of the sum.
         values: Vec<f32>,
     },
-    /// The training program's state before a round is wanted.
+    /// Request for the training program's state before a round.
     StateWanted {
         /// The round.
         round: u32,
     },
     /// Line for the log.
     Warned(String),
-    /// The site cannot go on. Its process ends when its program does.
+    /// Failure of the site. Its process ends when its program does.
     Failed(DriverError),
 }
 
-/// A site, as a process. Numbers of others are their site numbers; the scheduler follows.
+/// Site as a process. Peer numbers are site numbers, followed by the scheduler's.
 #[derive(Debug)]
 pub struct SiteProcess {
     driver: Driver,
     sites: u32,
     tick_at: Duration,
-    /// When the program has finished, or the last state was given since.
+    /// Time when the program finished, or when the last state was sent since.
     finishing: Option<Duration>,
-    /// When the program was gone.
+    /// Time when the program exited.
     abandoned: Option<Duration>,
     has_finished: bool,
     has_ended: bool,
 }
 
 impl SiteProcess {
-    /// Creates a process of a site in a network of so many sites.
+    /// Creates the process of a site in a network of `sites` sites.
     pub fn new(driver: Driver, sites: usize) -> Self {
         SiteProcess {
             driver,
@@ -123,12 +123,12 @@ impl SiteProcess {
         &self.driver
     }
 
-    /// Returns the driver, for reports that are told once.
+    /// Returns the driver, for reports that are returned once.
     pub fn driver_mut(&mut self) -> &mut Driver {
         &mut self.driver
     }
 
-    /// Whether the site has left after its last round.
+    /// Whether the site has exited after its last round.
     pub fn has_finished(&self) -> bool {
         self.has_finished
     }
@@ -157,7 +157,7 @@ impl SiteProcess {
             SiteCommand::State { round, training } => self.driver.give_state(round, training, now),
             SiteCommand::Finish(training) => {
                 self.finishing = Some(now);
-                // A site that came back after the end has finished already.
+                // A site that rejoined after the end has already finished.
                 let _ = self.driver.finish(training, now);
             }
         }
@@ -191,7 +191,7 @@ impl SiteProcess {
             }
         }
         let Some(since) = self.finishing else { return false };
-        // A site that is being sent this site's state is waited for: the state may be long.
+        // A site that is being sent this site's state is waited for: the transfer may be long.
         if self.driver.is_giving() {
             self.finishing = Some(now);
             return false;
@@ -235,7 +235,7 @@ impl Machine for SiteProcess {
         }
     }
 
-    /// The process ends once other sites have heard why this one has ended, or after some seconds.
+    /// Ends the process after the other sites have received the final report, or after some seconds.
     fn abandoned(&mut self, now: Duration) {
         self.abandoned.get_or_insert(now);
     }

@@ -1,4 +1,5 @@
-//! The scheduler: believes what sites measure, plans by it, and offers its plans. Nobody waits for it.
+//! Scheduler: estimates rates from the sites' measurements, computes plans, and offers them. No site waits
+//! for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,36 +13,36 @@ use crate::agreed::plan_terms;
 use crate::message::Report;
 use crate::version::{count_of, version};
 
-/// No scheduler has made more plans: at ten per second they take six years. A report of a later version is of
-/// no plan, and versions after it would soon be used up.
+/// Maximum number of plans: at ten per second they last six years. A report of a later version belongs to no
+/// plan, and later versions would soon be exhausted.
 const MOST_PLANS: u32 = u32::MAX / 2;
 
-/// Rates that a link can have, in bit/s.
+/// Possible link rates, in bit/s.
 const RATES_BPS: std::ops::RangeInclusive<f64> = 1.0..=1e15;
 
-/// What it knows, and what it has offered.
+/// Estimates of a scheduler, and its offers.
 #[derive(Debug)]
 pub struct Scheduler {
     overlay: Arc<Overlay>,
     job: SiteJob,
     options: Options,
     table: Table,
-    /// Rates that are known, whatever is measured.
+    /// Known rates, which override measurements.
     known: Option<Rates>,
-    /// Links that a site at one of their ends says are down: from, to.
+    /// Links that a site at one of their ends reports as down: from, to.
     down: BTreeMap<SiteNo, BTreeSet<SiteNo>>,
-    /// How many plans it has offered, and those of schedulers before it that sites told of.
+    /// Number of plans offered, including those of earlier schedulers that sites reported.
     count: u32,
-    /// What the plan in the newest offer was made for.
+    /// Plan for which the newest offer was made.
     offered: Option<Arc<TransmissionPolicy>>,
-    /// Links that were down when it planned last; none before.
+    /// Links that were down at the last planning; `None` before.
     planned_for: Option<BTreeSet<(SiteNo, SiteNo)>>,
-    /// There are samples that no plan has been made by.
+    /// Whether samples have arrived since the last plan.
     has_news: bool,
     strange: u64,
 }
 
-/// All that a plan is made from, so that it can be made elsewhere.
+/// Inputs of a plan, so that another thread can compute it.
 #[derive(Debug, Clone)]
 pub struct Task {
     overlay: Arc<Overlay>,
@@ -51,24 +52,24 @@ pub struct Task {
 }
 
 impl Task {
-    /// Makes the plan; takes from milliseconds on nine sites to more than a minute on some large networks.
+    /// Computes the plan; takes from milliseconds on nine sites to more than a minute on some large networks.
     ///
     /// # Errors
-    /// What the planner says, such as that links which are down leave sites apart.
+    /// Errors of the planner, such as failed links that separate sites.
     pub fn plan(&self) -> Result<TransmissionPolicy, PlanError> {
         let made =
             inart_planner_sites::plan_and_policy(&self.overlay, &self.job, &self.rates, &self.options)?;
         Ok(made.1)
     }
 
-    /// The rates that it is made for.
+    /// Returns the rates of the plan.
     pub fn rates(&self) -> &Rates {
         &self.rates
     }
 }
 
 impl Scheduler {
-    /// A scheduler that has heard nothing: all links count as `prior_bps`.
+    /// Creates a scheduler without measurements: it assumes that all links have a rate of `prior_bps`.
     pub fn new(overlay: Arc<Overlay>, job: SiteJob, options: Options, prior_bps: f64) -> Self {
         let table = Table::received(&overlay, prior_bps);
         let (down, offered, planned_for) = Default::default();
@@ -88,26 +89,26 @@ impl Scheduler {
         }
     }
 
-    /// A scheduler that knows the rates, and plans anew only when links go or come back.
+    /// Creates a scheduler that knows the rates, and replans only when links fail or recover.
     pub fn knowing(overlay: Arc<Overlay>, job: SiteJob, options: Options, rates: Rates) -> Self {
         Scheduler { known: Some(rates), ..Scheduler::new(overlay, job, options, 1.0) }
     }
 
-    /// Returns what sites must share with this scheduler: what plans follow from.
+    /// Returns the terms that sites must share with this scheduler: the inputs of plans.
     ///
     /// # Errors
-    /// None of a document's networks: their terms are within the bounds.
+    /// Terms that do not fit in a hello; not for networks of a document.
     pub fn terms(&self) -> Result<Terms, TermsError> {
         plan_terms(&self.overlay, &self.job, &self.options)
     }
 
-    /// Returns the name of a site; empty if the network has none of that number.
+    /// Returns the name of a site; empty if the network has no site of that number.
     pub fn name(&self, site: SiteNo) -> &str {
         self.overlay.sites().get(site.index()).map_or("", String::as_str)
     }
 
-    /// A site has told something. A site with a newer policy than any of this scheduler's has it from one
-    /// that ran before: versions go on from there.
+    /// Handles a report of a site. A site with a newer policy than any of this scheduler's received it from
+    /// an earlier scheduler: versions continue from that one.
     pub fn report(&mut self, from: SiteNo, report: &Report) {
         match count_of(report.version) {
             count if count <= MOST_PLANS => self.count = self.count.max(count),
@@ -129,12 +130,12 @@ impl Scheduler {
         self.down.insert(from, down.collect());
     }
 
-    /// The newest offer, for a site that has just connected.
+    /// Returns the newest offer, for a site that has just connected.
     pub fn offered(&self) -> Option<&Arc<TransmissionPolicy>> {
         self.offered.as_ref()
     }
 
-    /// What is to be planned now: when sites have measured something, or links have gone or come back.
+    /// Returns the pending planning task: when samples have arrived, or links have failed or recovered.
     pub fn task(&mut self) -> Option<Task> {
         let down = self.links_down();
         if !std::mem::take(&mut self.has_news) && self.planned_for.as_ref() == Some(&down) {
@@ -153,8 +154,8 @@ impl Scheduler {
         Some(Task { overlay, job, options, rates })
     }
 
-    /// A plan has been made. Returns it if it is to be offered to all sites: not if it says what the newest
-    /// offer says.
+    /// Handles a new plan. Returns the plan if it must be offered to all sites: not if it equals the newest
+    /// offer.
     pub fn planned(&mut self, mut policy: TransmissionPolicy) -> Option<Arc<TransmissionPolicy>> {
         let same = |last: &&Arc<TransmissionPolicy>| {
             let last = &***last;
@@ -173,19 +174,19 @@ impl Scheduler {
         Some(policy)
     }
 
-    /// Samples of links that there are not, samples of rates that no link can have, and versions that no
-    /// scheduler has come to: they were dropped.
+    /// Returns the number of dropped samples: of unknown links, of impossible rates, or with versions that no
+    /// scheduler has reached.
     pub fn strange_samples(&self) -> u64 {
         self.strange
     }
 
-    /// What it believes of every directed link, in bit/s.
+    /// Returns the estimated rate of every directed link, in bit/s.
     pub fn believed(&self) -> Rates {
         self.known.clone().unwrap_or_else(|| self.table.rates())
     }
 
-    /// Links that both ends say are down: a site that is gone says nothing, and its links stay, or there
-    /// would be no tree.
+    /// Returns the links that both ends report as down. A failed site reports nothing, and its links stay,
+    /// because otherwise no tree would exist.
     fn links_down(&self) -> BTreeSet<(SiteNo, SiteNo)> {
         let says = |a: &SiteNo, b: &SiteNo| self.down.get(a).is_some_and(|down| down.contains(b));
         let all = self.down.iter().flat_map(|(&a, down)| down.iter().map(move |&b| (a, b)));

@@ -1,4 +1,4 @@
-//! A scheduler as a process: which sites it offers plans to, and when it plans.
+//! Scheduler as a process: chooses when to plan, and which sites to offer plans to.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -15,44 +15,44 @@ use crate::message::{Body, Hello, decode, encode};
 use crate::policy_message::policy_message;
 use crate::scheduler::Scheduler;
 
-/// Plans follow each other no faster. While a round goes on, each pause is twice the one before: sites hold
-/// few offers, and agree on one that all of them hold.
+/// Least time between plans. While a round is active, each pause is twice the previous one: sites hold few
+/// offers, and agree on one that all of them hold.
 const PAUSE: Duration = Duration::from_millis(300);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Messages of a scheduler overtake those of sites.
 const URGENT: i32 = i32::MAX;
 
-/// News of a scheduler for its host.
+/// Event of a scheduler for its host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SchedulerNews {
-    /// A plan is offered to all sites with the same terms.
+    /// Plan offered to all sites with the same terms.
     Offered(Arc<TransmissionPolicy>),
     /// Line for the log.
     Warned(String),
 }
 
-/// A scheduler, as a process. Numbers of others are their site numbers.
+/// Scheduler as a process. Peer numbers are site numbers.
 #[derive(Debug)]
 pub struct SchedulerProcess {
     scheduler: Scheduler,
     next_id: u64,
     /// Least time between plans.
     least_pause: Duration,
-    /// Time until the next plan after one that is being made.
+    /// Time until the next plan after the one that is being computed.
     pause: Duration,
-    /// When a plan may be made.
+    /// Earliest time of the next plan.
     plan_at: Option<Duration>,
     is_planning: bool,
-    /// The newest round that a site has reported.
+    /// Newest round that a site has reported.
     round: Option<u32>,
     /// Sites that have not finished and are not connected.
     missing: BTreeSet<SiteNo>,
     /// Sites that have all sums of their last round.
     finished: BTreeSet<SiteNo>,
     terms: Terms,
-    /// Sites with the same terms, connected: plans are offered to them.
+    /// Connected sites with the same terms: plans are offered to them.
     agreeing: BTreeSet<SiteNo>,
-    /// What was logged of which site, once.
+    /// Warnings that were logged for each site, once.
     warned: BTreeSet<(SiteNo, &'static str)>,
     /// Sites with other terms, by the difference that was logged last. Their samples are dropped.
     differing: BTreeMap<SiteNo, String>,
@@ -61,10 +61,10 @@ pub struct SchedulerProcess {
 }
 
 impl SchedulerProcess {
-    /// Creates a process that no site is connected to. `sites`: those that it waits for.
+    /// Creates a process without connections. `sites`: the sites that it waits for.
     ///
     /// # Errors
-    /// Terms that no hello can carry.
+    /// Terms that do not fit in a hello.
     pub fn new(scheduler: Scheduler, sites: impl IntoIterator<Item = SiteNo>) -> Result<Self, TermsError> {
         let terms = scheduler.terms()?;
         let (finished, agreeing, warned, differing) = Default::default();
@@ -99,7 +99,7 @@ impl SchedulerProcess {
         &self.scheduler
     }
 
-    /// Sites that have not finished and are not connected.
+    /// Returns the sites that have not finished and are not connected.
     pub fn missing(&self) -> &BTreeSet<SiteNo> {
         &self.missing
     }
@@ -114,7 +114,7 @@ impl SchedulerProcess {
         self.outputs.push_back(Output::Report(SchedulerNews::Warned(text)));
     }
 
-    /// Logs what is wrong with messages of a site, once: a site may send more of them than a log can hold.
+    /// Logs a problem with messages of a site, once: a site may send more of them than a log can hold.
     fn warn(&mut self, site: SiteNo, what: &'static str) {
         if self.warned.insert((site, what)) {
             self.log(format!("{}: {what}", self.scheduler.name(site)));
@@ -147,7 +147,8 @@ impl SchedulerProcess {
         }
     }
 
-    /// A site has said what it trains. With other terms it is offered nothing, and its reports are dropped.
+    /// Handles the terms of a site. With other terms, the site is offered no plans, and its reports are
+    /// dropped.
     fn hello(&mut self, site: SiteNo, terms: Vec<Term>) {
         let Ok(terms) = Terms::from_message(terms) else {
             return self.warn(site, "a hello has no terms; start it with the same version of this program");
@@ -173,7 +174,7 @@ impl SchedulerProcess {
         }
     }
 
-    /// A plan that may be made now, and is worth it.
+    /// Returns the work for a new plan, if one may be computed now and is useful.
     fn plan(&mut self, now: Duration) -> Option<Work<Result<TransmissionPolicy, PlanError>>> {
         if self.is_planning || self.plan_at.is_some_and(|at| now < at) {
             return None;

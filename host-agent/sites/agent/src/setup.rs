@@ -1,4 +1,4 @@
-//! What a site knows before it begins.
+//! Setup of a site, known before it starts.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -15,65 +15,65 @@ use crate::agreed::plan_terms;
 use crate::gradient::VALUE_BYTES;
 use crate::version::fingerprint;
 
-/// A site hands each link at most so many chunks before they have arrived. The connection sends them in
-/// their order, so this is only to keep it busy.
+/// Maximum number of chunks that a site hands to a link before they have arrived. The connection sends them
+/// in order, so the limit only keeps the connection busy.
 const ON_LINK: u32 = 16;
 
-/// What is wrong with a setup.
+/// Error of creating a setup.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The first policy cannot be made.
+    /// First policy that cannot be computed.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// No such site.
+    /// Unknown site.
     #[error("site \"{name}\" is not in job {job}; name one of {known}")]
     UnknownSite {
-        /// As given.
+        /// Name of the site.
         name: String,
         /// The job.
         job: String,
-        /// Its sites.
+        /// Sites of the job.
         known: String,
     },
-    /// Terms that no hello can carry.
+    /// Terms that do not fit in a hello.
     #[error(transparent)]
     Terms(#[from] TermsError),
 }
 
-/// A job as one of its sites takes part in it. All sites of a job make it from the same network document.
+/// Job from the view of one of its sites. All sites of a job create it from the same network document.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// This site.
     pub me: SiteNo,
-    /// The job's sites, ascending.
+    /// Sites of the job, ascending.
     pub sites: Vec<SiteNo>,
-    /// The names of all sites of the network.
+    /// Names of all sites of the network.
     pub names: Vec<String>,
-    /// Of each site of the network: those that it has a link to, within the job, ascending.
+    /// For each site of the network: its neighbors within the job, ascending.
     pub neighbours: Vec<Vec<SiteNo>>,
     /// Values of each tensor of a gradient.
     pub tensors: Vec<usize>,
     /// Values of each chunk. None spans two tensors.
     pub chunk_values: Vec<usize>,
-    /// How chunks are handed to links.
+    /// Way of handing chunks to links.
     pub sending: Sending,
-    /// What the first round follows: the scheme's plan for the document's rates at the start, or the plan
-    /// that was given. All sites make it alike, whatever the scheduler does.
+    /// Policy of the first round: the scheme's plan for the document's rates at the start, or the plan that
+    /// was given. All sites compute the same one, independent of the scheduler.
     pub first_policy: Arc<TransmissionPolicy>,
-    /// What all sites must share; [`with_training`](Self::with_training) adds to it.
+    /// Terms that all sites must share; [`with_training`](Self::with_training) adds more.
     pub terms: Terms,
-    /// What the scheduler must share with them.
+    /// Terms that the scheduler must share with the sites.
     pub plan_terms: Terms,
-    /// Whether a site that has restarted may go on where others are. Workers inside sites cannot: their
-    /// programs have what it would have to load.
+    /// Whether a restarted site may rejoin the others. Workers inside sites cannot: their programs hold the
+    /// state that the site would have to load.
     pub can_rejoin: bool,
-    /// How long a site waits for the scheduler's first offer before the first round.
+    /// Maximum wait for the scheduler's first offer before the first round.
     pub offer_wait: Duration,
-    /// When nothing has arrived for so long, a site asks for what it misses.
+    /// Time without arrivals after which a site requests missing chunks.
     pub quiet: Duration,
     /// Longest time until all neighbors have connected, before the job ends.
     pub meeting_patience: Duration,
-    /// Longest time without progress of a round, such as when a site is gone, before the job ends.
+    /// Longest time without progress of a round, such as when a site has failed, before the job ends.
     pub patience: Duration,
 }
 
@@ -83,7 +83,7 @@ impl Setup {
     /// auxiliary paths are used, where there are any.
     ///
     /// # Errors
-    /// A site that the job does not have; options that cannot be used.
+    /// A site that the job does not have; invalid options.
     pub fn new(
         overlay: &Overlay,
         job: &SiteJob,
@@ -133,12 +133,12 @@ impl Setup {
         Ok(Setup { me: site_of(overlay, job, name)?, ..self.clone() })
     }
 
-    /// Adds what the training itself must share, as names and values: `rounds`, `seed`, or a SHA-256 digest
-    /// of the state before the first round ([`inart_terms::digest_of_values`]). Sites with different first
-    /// weights stay different, so every training program should give that digest.
+    /// Adds the terms of the training itself, as names and values: `rounds`, `seed`, or a SHA-256 digest of
+    /// the state before the first round ([`inart_terms::digest_of_values`]). Sites with different first
+    /// weights stay different, so every training program should add that digest.
     ///
     /// # Errors
-    /// Terms that a hello cannot carry: too many, or a name that is there already.
+    /// Terms that do not fit in a hello: too many, or a duplicate name.
     pub fn with_training<N: Into<String>, V: Display>(
         self,
         training: impl IntoIterator<Item = (N, V)>,
@@ -147,13 +147,13 @@ impl Setup {
         Ok(Setup { terms: extended(&self.terms, named)?, ..self })
     }
 
-    /// Values of a gradient.
+    /// Returns the number of values of a gradient.
     pub fn values(&self) -> usize {
         self.chunk_values.iter().sum()
     }
 
-    /// Values of the tensor that a chunk is of, if the chunk can be rounded by itself: no other has values of
-    /// its blocks, or nothing is rounded.
+    /// Returns the number of values of the tensor that contains a chunk, if the chunk can be rounded by
+    /// itself: no other chunk has values of its blocks, or nothing is rounded.
     pub(crate) fn tensor_of_whole(&self, chunk: usize) -> Option<usize> {
         let start: usize = self.chunk_values[..chunk].iter().sum();
         let end = start + self.chunk_values[chunk];
@@ -168,24 +168,24 @@ impl Setup {
         is_whole.then_some(tensor.len())
     }
 
-    /// The name of a site.
+    /// Returns the name of a site.
     pub fn name(&self, site: SiteNo) -> String {
         self.names.get(site.index()).cloned().unwrap_or_else(|| site.0.to_string())
     }
 
-    /// This site's neighbours.
+    /// Returns this site's neighbors.
     pub fn my_neighbours(&self) -> &[SiteNo] {
         &self.neighbours[self.me.index()]
     }
 
     /// Returns how many chunks for other sites a link may hold: those of two rounds of all sites, up and
-    /// down. No plan leads more over one link at a time.
+    /// down. No plan sends more over one link at a time.
     pub(crate) fn most_on_link(&self) -> usize {
         4 * self.chunk_values.len() * self.sites.len()
     }
 }
 
-/// These terms, and more.
+/// Adds terms to these terms.
 fn extended(terms: &Terms, more: impl IntoIterator<Item = (String, String)>) -> Result<Terms, TermsError> {
     let before = terms.message().into_iter().map(|term| (term.name, term.value));
     Terms::new(before.chain(more))

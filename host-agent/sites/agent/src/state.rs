@@ -22,13 +22,13 @@ pub struct TrainingState {
 }
 
 impl TrainingState {
-    /// Computes the digest, which takes about a second per GB: not on the thread that serves connections.
+    /// Computes the digest, which takes about a second per GB; not for the thread that serves connections.
     pub fn new(bytes: Bytes) -> Self {
         let digest = Sha256::digest(&bytes).into();
         TrainingState { bytes, digest }
     }
 
-    /// Takes bytes with their digest.
+    /// Creates a state from bytes with their known digest.
     pub(crate) fn checked(bytes: Bytes, digest: StateDigest) -> Self {
         TrainingState { bytes, digest }
     }

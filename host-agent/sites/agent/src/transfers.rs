@@ -1,4 +1,4 @@
-//! States of the training program on their way to sites that have restarted.
+//! Transfers of training states to restarted sites.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 use crate::message::StateWanted;
 use crate::state::{PART_BYTES, TrainingState};
 
-/// Parts of a state that are under way to one site.
+/// Maximum number of parts of a state in flight to one site.
 const PARTS_UNDER_WAY: usize = 8;
 
-/// A state that this site can give.
+/// State that this site can send.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// The round before which the state held.
+    /// Round before which the state was taken.
     pub round: u32,
-    /// Policy of that round; none if the training is over.
+    /// Policy of that round; `None` if the training is over.
     pub policy: Option<Arc<TransmissionPolicy>>,
     pub training: TrainingState,
 }
 
-/// A state on its way to one site.
+/// Transfer of a state to one site.
 #[derive(Debug)]
 pub(crate) struct Transfer {
     pub held: Arc<Held>,
@@ -31,9 +31,9 @@ pub(crate) struct Transfer {
     lost: BTreeSet<u64>,
     /// Offsets of parts to send again.
     again: BTreeSet<u64>,
-    /// Offsets of parts under way, by the number of the message.
+    /// Offsets of parts in flight, by message number.
     pub under_way: BTreeMap<u64, u64>,
-    /// Request of the site meanwhile, if it has the beginning of another state.
+    /// Request that the site has sent since, if it has the beginning of another state.
     pub wanted: Option<StateWanted>,
 }
 
@@ -45,7 +45,7 @@ impl Transfer {
         Transfer { held, next, lost, again, under_way, wanted }
     }
 
-    /// Takes the offset of the part to send next, if one may leave now.
+    /// Returns the offset of the part to send next, if one may be sent now.
     pub fn take_next(&mut self) -> Option<u64> {
         if self.under_way.len() >= PARTS_UNDER_WAY || self.wanted.is_some() {
             return None;
@@ -63,7 +63,7 @@ impl Transfer {
     }
 }
 
-/// States that this site gives, and sites that want one.
+/// States that this site can send, and sites that requested one.
 #[derive(Debug, Default)]
 pub(crate) struct Giving {
     pub wanted: BTreeMap<SiteNo, StateWanted>,
@@ -79,7 +79,7 @@ impl Giving {
         !self.transfers.is_empty()
     }
 
-    /// A message was delivered; returns the site whose part it was.
+    /// Records a delivered message; returns the site whose part it was.
     pub fn delivered(&mut self, id: u64) -> Option<SiteNo> {
         let (&site, transfer) = self.transfers.iter_mut().find(|(_, one)| one.under_way.contains_key(&id))?;
         transfer.under_way.remove(&id);
@@ -92,7 +92,7 @@ impl Giving {
         Some(site)
     }
 
-    /// A message was not delivered: its part is sent again with the next tick.
+    /// Records an undelivered message: its part is sent again with the next tick.
     pub fn failed(&mut self, id: u64) {
         for transfer in self.transfers.values_mut() {
             if let Some(offset) = transfer.under_way.remove(&id) {
@@ -101,18 +101,19 @@ impl Giving {
         }
     }
 
-    /// Time has passed: what was not delivered may be sent again.
+    /// Advances time: undelivered parts may be sent again.
     pub fn tick(&mut self) {
         self.transfers.values_mut().for_each(|one| one.again.append(&mut one.lost));
     }
 
-    /// The connection to a site has ended. If the site still wants the state, it asks again.
+    /// Handles a closed connection. If the site still wants the state, it asks again.
     pub fn down(&mut self, site: SiteNo) {
         self.transfers.remove(&site);
         self.wanted.remove(&site);
     }
 
-    /// Starts to send what this site holds and sites want. `current`: the round whose state new askers get.
+    /// Starts transfers of the held state to waiting sites. `current`: the round whose state new requests
+    /// get.
     pub fn start(&mut self, current: Option<u32>) {
         let Some(held) = self.held.clone() else { return };
         let is_right = Some(held.round) == current;

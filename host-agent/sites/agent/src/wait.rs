@@ -1,4 +1,4 @@
-//! Waits of a site, in words.
+//! Waits of a site and their descriptions.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ pub enum Obstacle {
     NoConnection,
     /// Round that the site has not reported: its training program may compute.
     Computing,
-    /// Missing greeting or chunks of a site that may wait for another one.
+    /// Missing hello or chunks of a site that may wait for another one.
     NoWord,
 }
 
-/// A site that is waited for.
+/// Site that is waited for, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lacking {
     /// The site.
     pub site: SiteNo,
-    /// Reason.
+    /// Reason of the wait.
     pub obstacle: Obstacle,
 }
 
 /// Cause of a wait of a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wait {
-    /// Connections and greetings of neighbors, before the first round or after a restart.
+    /// Connections and hellos of neighbors, before the first round or after a restart.
     Neighbors(Vec<Lacking>),
     /// First plan of the scheduler.
     Scheduler,
@@ -63,13 +63,13 @@ pub enum Wait {
 pub struct Waiting {
     /// Cause of the wait.
     pub wait: Wait,
-    /// For how long so far.
+    /// Duration of the wait so far.
     pub waited: Duration,
 }
 
 impl Wait {
-    /// Describes the wait. `name`: the name of a site, and more about a missing connection if the second
-    /// argument is true.
+    /// Describes the wait. `name` returns the name of a site, with more about a missing connection if its
+    /// second argument is true.
     pub fn in_words(&self, name: &dyn Fn(SiteNo, bool) -> String) -> String {
         let lacking = |one: &Lacking| match one.obstacle {
             Obstacle::NoConnection => name(one.site, true),
@@ -94,7 +94,7 @@ impl Wait {
         }
     }
 
-    /// Whether a site is missing, rather than waiting for another one itself.
+    /// Whether a site is missing, rather than waiting for another site.
     pub(crate) fn names_the_cause(&self) -> bool {
         match self {
             Wait::Neighbors(of) | Wait::Chunks { of, .. } => {
@@ -105,10 +105,10 @@ impl Wait {
     }
 }
 
-/// Since when a site waits, and what was reported of it.
+/// Start of a wait, and the reports about it.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Time of the last progress; none before the first tick.
+    /// Time of the last progress; `None` before the first tick.
     pub progress_at: Option<Duration>,
     pub reported_at: Option<Duration>,
     pub waiting: Option<Waiting>,

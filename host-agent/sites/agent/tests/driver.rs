@@ -1,4 +1,4 @@
-//! What a driver refuses: it is counted or an error, and rounds go on as if it had not come.
+//! Messages that a driver refuses: it counts them or fails, and rounds continue as without them.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -21,14 +21,14 @@ jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
 const A: Peer = Peer::Site(SiteNo(0));
 const B: Peer = Peer::Site(SiteNo(1));
 
-/// Two sites, and what is between them.
+/// Two sites, and the messages between them.
 struct Pair {
     setup: Arc<Setup>,
     sites: [Driver; 2],
-    /// Messages to a wait here, while they are held back.
+    /// Messages to a that are held back.
     held: Vec<Bytes>,
     is_held: bool,
-    /// What sites were told, but for what was sent.
+    /// Outputs of the sites, except messages to send.
     told: [Vec<Output>; 2],
     now: Duration,
 }
@@ -40,7 +40,7 @@ fn setup(name: &str) -> Arc<Setup> {
 }
 
 impl Pair {
-    /// Both are ready for the first round.
+    /// Both sites are ready for the first round.
     fn new() -> Self {
         let setups = ["a", "b"].map(setup);
         let mut pair = Pair {
@@ -54,11 +54,11 @@ impl Pair {
         pair.sites[0].up(B, pair.now);
         pair.sites[1].up(A, pair.now);
         pair.exchange();
-        // No scheduler comes.
+        // No scheduler connects.
         pair.now = Duration::from_secs(3);
         pair.sites.iter_mut().for_each(|site| site.tick(Duration::from_secs(3)));
         pair.exchange();
-        // One that comes later says what it plans for.
+        // A scheduler that connects later sends its terms.
         let hello = Hello { terms: pair.setup.plan_terms.message(), ..Hello::default() };
         let hello = encode(Body::Hello(hello));
         pair.sites.iter_mut().for_each(|site| site.message(Peer::Scheduler, hello.clone(), pair.now));
@@ -68,7 +68,7 @@ impl Pair {
         pair
     }
 
-    /// Until nothing is under way.
+    /// Delivers messages until none is in flight.
     fn exchange(&mut self) {
         let mut is_moving = true;
         while std::mem::take(&mut is_moving) {
@@ -100,7 +100,7 @@ impl Pair {
     }
 }
 
-/// What b says that trains another job.
+/// Returns the hello of a site b that trains another job.
 fn other_hello(setup: &Setup) -> Hello {
     let other = setup.clone().with_training([("seed", 9)]).unwrap();
     Hello { terms: other.terms.message(), ..Hello::default() }
@@ -114,7 +114,7 @@ fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
     pair.tell_a(B, Body::Hello(other_hello(&pair.setup)));
     let warning = "b has seed 9, this site has no seed; b is refused: give all sites the same".to_owned();
     assert_eq!(pair.sites[0].next_output(), Some(Output::Warned(warning)));
-    // Reports are for a scheduler, and chunks are not from one.
+    // Reports are for a scheduler, and a scheduler sends no chunks.
     pair.tell_a(B, Body::Report(Report::default()));
     pair.tell_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
     assert_eq!(pair.sites[0].counters().1.unknown_senders, 3);
@@ -140,7 +140,7 @@ fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
         assert_eq!(pair.sites[0].round(), Some(round));
     }
     assert_eq!(pair.sites[0].policy_version(), newer.version, "all have it, and follow it");
-    // Older, the same again, and of more chunks or sites than the job has.
+    // Older, equal, and with more chunks or sites than the job has.
     let older = TransmissionPolicy { version: version(6, &newer), ..newer.clone() };
     let mut longer = TransmissionPolicy { chunk_trees: newer.chunk_trees.repeat(2), ..newer.clone() };
     longer.version = version(8, &longer);
@@ -149,7 +149,7 @@ fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
     for (policy, count) in [older, newer.clone(), longer, wider].iter().zip(1..) {
         assert_eq!(offer(&mut pair, policy), count, "version {}", policy.version);
     }
-    // The first that is not just old is warned of; of the sender no more are.
+    // The first plan that is invalid and not only old causes a warning; later ones of its sender do not.
     let warning = "a plan of the scheduler was refused: it has 2 chunks, and this site's job has 1; give all sites and \
                    the scheduler the same document";
     assert_eq!(pair.sites[0].next_output(), Some(Output::Warned(warning.to_owned())));
@@ -178,7 +178,7 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
         change(&mut other);
         Body::Chunk(other)
     };
-    // The first round has no values, so one of it that has is none.
+    // The first round has no values, so a chunk with values is invalid.
     for (body, counters) in [
         (with(&|chunk| chunk.round = 0), [0, 0, 0, 0, 0, 1]),
         (with(&|chunk| chunk.round = 3), [0, 1, 0, 0, 0, 1]),
@@ -198,7 +198,7 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
     let sum = Output::Reduced { round: 1, sum: vec![11.0, 22.0, 33.0] };
     let warning = "b sent a chunk in the name of 9, whose way here is another; dropped".to_owned();
     assert_eq!(pair.told, [vec![Output::Warned(warning), sum.clone()], vec![sum]]);
-    // The same again, in its round and in the next one.
+    // Duplicates, in their round and in the next one.
     pair.tell_a(B, with(&|_| {}));
     assert_eq!(counted(&pair), [0, 1, 1, 1, 1, 3]);
     pair.sites[0].all_reduce(vec![0.0; 3], pair.now).unwrap();

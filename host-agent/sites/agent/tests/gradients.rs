@@ -1,5 +1,4 @@
-//! Sums of gradients: exact, the same in any order, and within the stated bound. Messages: read back as
-//! written.
+//! Sums of gradients: exact, equal in any order, and within the stated bound. Messages: decoded as encoded.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -14,7 +13,8 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Finite floats: of all sizes, of like sizes, whole numbers, zeros, and the largest and least there are.
+/// Finite floats: of all magnitudes, of similar magnitudes, integers, zeros, and the largest and smallest
+/// floats.
 fn values(len: usize) -> impl Strategy<Value = Vec<f32>> {
     let finite = any::<f32>().prop_filter("finite", |value| value.is_finite());
     let edges = prop::sample::select(
@@ -55,7 +55,7 @@ fn gradients() -> impl Strategy<Value = (Vec<Vec<f32>>, Vec<usize>)> {
     })
 }
 
-/// What each site gives of a chunk, which is all of its gradient.
+/// Returns each site's contribution to a chunk that is its whole gradient.
 fn given(gradients: &[Vec<f32>], tensors: &[usize]) -> Vec<ChunkSum> {
     let of = |(site, gradient): (usize, &Vec<f32>)| {
         let (mut rounded, mut first) = (gradient.clone(), 0);
@@ -99,7 +99,7 @@ proptest! {
             indices.swap(at, index.index(parts.len()));
         }
         prop_assert_eq!(&added(&parts, &indices), &sum);
-        // As two subtrees add them.
+        // In the order of two subtrees.
         let (some, others) = indices.split_at(cut.index(parts.len()));
         prop_assert_eq!(&added(&[added(&parts, some), added(&parts, others)], &[0, 1]), &sum);
         prop_assert!(sum.is_of(len) && !sum.is_of(len + 256));
@@ -121,7 +121,7 @@ proptest! {
             let of_block = || gradients.iter().flat_map(|gradient| &gradient[range.clone()]);
             let largest = of_block().fold(0.0f64, |largest, value| largest.max(f64::from(value.abs())));
             for at in range {
-                // Exact: of like sizes.
+                // Exact: similar magnitudes.
                 let exact: f64 = gradients.iter().map(|gradient| f64::from(gradient[at])).sum();
                 let bound = gradients.len() as f64 * 2f64.powi(-24) * largest;
                 let reading = exact.abs() * 2f64.powi(-24) + 2f64.powi(-149);
@@ -176,7 +176,7 @@ proptest! {
 }
 
 proptest! {
-    /// Runs and words that somebody made up are refused, or are a sum like any other.
+    /// Arbitrary runs and words are refused, or form a valid sum.
     #[test]
     fn made_up_sums_are_refused_or_added(
         runs in prop::collection::vec((any::<u8>(), 0..12u8), 2),
@@ -215,7 +215,7 @@ fn what_is_small_beside_other_values_is_not_lost() {
     let metrics: Vec<_> = (0..4).map(|site| vec![10_000.0 + site as f32, 0.0123]).collect();
     assert_eq!(sum(&metrics, &[2]), [40_006.0, 0.0492]);
     assert_eq!(sum(&[vec![8_000_000.0], vec![24.0]], &[1]), [8_000_024.0]);
-    // Two tensors of one length, one after the other.
+    // Two consecutive tensors of one length.
     let of = |size: f32| (0..300).map(move |at| size * (at as f32 - 150.0));
     let buckets: Vec<f32> = of(1.0).chain(of(1e-6)).collect();
     let doubled: Vec<f32> = buckets.iter().map(|value| 2.0 * value).collect();
@@ -224,8 +224,8 @@ fn what_is_small_beside_other_values_is_not_lost() {
     }));
 }
 
-/// Gradients of nine sites, whose sizes differ by up to a factor of four: a word per value, and half a
-/// percent more for all the rest.
+/// Gradients of nine sites, whose magnitudes differ by up to a factor of four: one word per value, plus half
+/// a percent for everything else.
 #[test]
 fn sums_of_like_gradients_take_a_word_per_value() {
     let mut draws = ChaCha8Rng::seed_from_u64(5);
@@ -233,7 +233,7 @@ fn sums_of_like_gradients_take_a_word_per_value() {
     let gradients: Vec<Vec<f32>> = (0..9)
         .map(|_| {
             let size = draws.random_range(0.5f32..2.0);
-            // Of a bell curve, nearly.
+            // Approximately normally distributed.
             let value =
                 |draws: &mut ChaCha8Rng| (0..12).map(|_| draws.random_range(-1.0f32..1.0)).sum::<f32>();
             (0..len).map(|_| size * value(&mut draws)).collect()
@@ -281,8 +281,8 @@ fn policies_are_read_back_as_written() {
     assert_eq!(policy(wrong).unwrap_err().to_string(), "root is 70000, which is not allowed; at most 65535");
 }
 
-/// So many sites that a sum needs one bit more than a word of 32 has, with the largest value below a power of
-/// two at each: a sum never wraps. N times such a value is a float, since N is a power of two.
+/// Enough sites that a sum needs one bit more than a 32-bit word, with the largest value below a power of two
+/// at each: a sum never wraps. N times such a value is a float, since N is a power of two.
 #[test]
 fn sums_of_256_sites_and_more_at_the_top_of_a_power_of_two_do_not_wrap() {
     for sites in [255usize, 256, 257, 512, 1024] {
@@ -298,7 +298,7 @@ fn sums_of_256_sites_and_more_at_the_top_of_a_power_of_two_do_not_wrap() {
     }
 }
 
-/// They are multiples of the last bit of any value.
+/// Values that are multiples of the last bit of any value.
 #[test]
 fn the_least_floats_are_not_rounded() {
     for largest in [1, 0x007f_ffff, 0x0080_0001, 0x00ff_ffff] {
@@ -316,7 +316,7 @@ fn no_chunk_of_a_document_is_too_long_for_a_message() {
     const MESSAGE: u64 = 1 << 30;
     let values = inart_topologies::sites::MOST_CHUNK_BYTES as usize / 4;
     assert!(ChunkSum::most_bytes(values) <= MESSAGE);
-    // Next to 2^127 and 2^-149 a sum has as many words as there can be.
+    // Next to 2^127 and 2^-149 a sum has the maximum number of words.
     let mut sum = ChunkSum::of(&vec![f32::MAX; 512], SiteNo(0));
     sum.add(&ChunkSum::of(&vec![f32::from_bits(1); 512], SiteNo(1)));
     let parcel = Parcel {

@@ -1,4 +1,4 @@
-//! Frames of workers and chunks between sites: cut, gathered, answered, for any lengths and in any order.
+//! Frames of workers and chunks between sites: cut, collected, answered, for any lengths and in any order.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -29,8 +29,8 @@ fn assignment(values_per_frame: ValuesPerFrame, window_chunks: u32) -> Assignmen
     }
 }
 
-/// The sums of a round's frames by their numbers, but for those of maxima, and how many frames there are. The
-/// values count up from 1.
+/// Returns the sums of a round's frames by their numbers, without those of maxima, and the number of frames.
+/// The values count up from 1.
 fn sums(assignment: &Assignment, tensors: &[usize]) -> (BTreeMap<u32, OwnSum>, u32) {
     let (mut all, mut number, mut first) = (BTreeMap::new(), 0, 0);
     for &tensor in tensors {
@@ -79,7 +79,7 @@ proptest! {
             let floats: Vec<f32> = ready.into_iter().flat_map(|ready| ready.values).collect();
             let own: Vec<f32> = of_round.values().flat_map(|sum| sum.values.clone()).collect();
             prop_assert_eq!(&floats, &own);
-            // Sums of all come back in any order; results go in that of the frames.
+            // Sums over all sites arrive in any order; results are sent in the order of frames.
             let mut chunks: Vec<usize> = (0..chunk_values.len()).collect();
             for (at, index) in order.iter().enumerate().take(chunks.len()) {
                 let other = index.index(chunks.len());
@@ -124,14 +124,15 @@ fn what_does_not_fit_is_named() {
     let narrow = |window| assignment(ValuesPerFrame::N32, window);
     let error = Inside::new(&[2000], &[1280, 720], &narrow(16)).unwrap_err();
     assert_eq!(error, InsideError::Window { window: 16, needed: 40, least: 64 });
-    // Neither whole frames nor whole blocks, and whole frames alone.
+    // Neither whole frames nor whole blocks, and only whole frames.
     for chunk in [600, 640] {
         let error = Inside::new(&[1000], &[chunk, 1000 - chunk], &narrow(64)).unwrap_err();
         assert_eq!(error, InsideError::Frames { frame: 32, chunk });
     }
     let error = Inside::new(&[3000], &[1280, 1280, 440], &assignment(ValuesPerFrame::N1024, 64)).unwrap_err();
     assert_eq!(error, InsideError::Frames { frame: 1024, chunk: 1280 });
-    // Tensors that end too early, whatever workers have told of the one before, and one that goes on.
+    // Tensors that end too early, whatever workers have reported for the previous one, and a tensor that is
+    // too long.
     for (length, last, told, theirs) in [(20, true, 340, 20), (32, true, 340, 32), (32, false, 350, 350)] {
         let mut inside = Inside::new(&[340], &[340], &narrow(16)).unwrap();
         let sum = |sequence: u32, length, last| OwnSum::exact(sequence.into(), vec![1.0; length], last);
@@ -140,7 +141,7 @@ fn what_does_not_fit_is_named() {
         let error = taken.unwrap_err().to_string();
         assert!(error.contains(&format!("the job's tensor 0 of 340 values: one of {theirs};")), "{error}");
     }
-    // Another number of frames of maxima, or none where there have to be some.
+    // Wrong numbers of frames of maxima, including none where they are required.
     for (sequence, told) in [(0u32, 200), (2, 9000)] {
         let mut inside = Inside::new(&[340], &[340], &narrow(16)).unwrap();
         let error =

@@ -1,4 +1,4 @@
-//! What a site passes on while its link to the next one has not come up yet.
+//! Forwarding by a site whose link to the next hop has not come up yet.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const A: Peer = Peer::Site(SiteNo(0));
 const B: Peer = Peer::Site(SiteNo(2));
 const NOW: Duration = Duration::from_secs(1);
 
-/// The site in the middle; its link to b is up.
+/// Creates the site in the middle; its link to b is up.
 fn middle() -> Driver {
     let overlay = Overlay::from_yaml(LINE).unwrap();
     let options = Options::new(Scheme::Star);
@@ -29,7 +29,7 @@ fn middle() -> Driver {
     driver
 }
 
-/// Chunks and questions that are sent to a.
+/// Returns the numbers of chunks and requests that are sent to a.
 fn sent_to_a(driver: &mut Driver) -> (usize, usize) {
     let mut sent = (0, 0);
     while let Some(output) = driver.next_output() {
@@ -57,7 +57,7 @@ fn what_comes_before_the_link_is_up_waits_for_it_and_later_losses_are_asked_for(
     assert_eq!(sent_to_a(&mut driver), (0, 0));
     driver.up(A, NOW);
     assert_eq!(sent_to_a(&mut driver), (1, 1));
-    // A link that has been up is another matter: what it loses, a asks for.
+    // Messages lost on a link that has been up are requested by a.
     driver.down(A, NOW);
     tell_both(&mut driver);
     sent_to_a(&mut driver);

@@ -1,4 +1,4 @@
-//! What the scheduler makes of what sites tell it.
+//! Handling of the sites' reports by the scheduler.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn links_are_believed_as_measured_and_others_as_told() {
     assert!(scheduler.task().is_some(), "it plans before anything is known");
     assert!(scheduler.task().is_none(), "and not again");
     scheduler.report(SiteNo(1), &report(0, &[(0, 2e6, 1.0); 4], &[]));
-    // From a to b, which measured it; back, and elsewhere, nobody did.
+    // From a to b, as measured by b; no site measured the other directions.
     assert_eq!(scheduler.believed().0, [2e6, 5e6, 5e6, 5e6, 5e6, 5e6]);
     assert!(scheduler.task().is_some(), "what was measured is news");
 }
@@ -44,13 +44,13 @@ fn links_are_believed_as_measured_and_others_as_told() {
 fn probes_of_links_that_there_are_not_are_counted_and_dropped() {
     let mut scheduler = scheduler(Scheme::Optimized);
     scheduler.task().unwrap();
-    // From a site that is none, from itself, by a site that is none, and with rates that none can have.
+    // From an unknown site, from itself, by an unknown site, and with impossible rates.
     scheduler.report(SiteNo(1), &report(0, &[(9, 1e6, 1.0), (1, 1e6, 1.0)], &[]));
     scheduler.report(SiteNo(70), &report(0, &[(0, 1e6, 1.0)], &[]));
     let wrong = [(0, 0.0, 1.0), (0, 1e6, 0.0), (0, -1.0, 1.0), (0, f64::NAN, 1.0), (0, 1e6, f64::INFINITY)];
     scheduler.report(SiteNo(1), &report(0, &wrong, &[]));
     assert_eq!(scheduler.strange_samples(), 8);
-    // Finite numbers, and a rate that is infinite or nothing.
+    // Finite numbers whose rate is infinite or zero.
     let extreme = [(0, 1e300, 1e-300), (0, 1e-300, 1e300), (0, 1e20, 1.0), (0, f64::MIN_POSITIVE, 1.0)];
     scheduler.report(SiteNo(1), &report(0, &extreme, &[]));
     assert_eq!(scheduler.strange_samples(), 12);
@@ -73,7 +73,7 @@ fn a_link_that_both_ends_miss_is_planned_without_until_it_is_back() {
         policy.trees.iter().any(|tree| parent(&tree.up) || parent(&tree.down))
     };
     assert!(!uses(0, 1) && !uses(1, 0), "{policy:?}");
-    // Without a second link nothing leads to site a: the last plan goes on.
+    // Without a second link site a is isolated: the last plan stays.
     scheduler.report(SiteNo(0), &report(0, &[], &[1, 2]));
     scheduler.report(SiteNo(2), &report(0, &[], &[0]));
     let said = scheduler.task().unwrap().plan().unwrap_err().to_string();
@@ -97,17 +97,17 @@ fn a_scheduler_that_restarts_goes_on_from_the_sites_versions() {
     second.report(SiteNo(0), &report(two.version, &[], &[]));
     let three = plan(&mut second).unwrap();
     assert!(three.version > two.version);
-    // One that has not heard of them counts as the first did, and its plan has another version yet.
+    // A scheduler without reports counts as the first one did, and its plan has another version.
     let mut deaf = scheduler(Scheme::Fapt);
     let other = plan(&mut deaf).unwrap();
     assert_eq!(other.version >> 32, one.version >> 32);
     assert_ne!(other.version, one.version);
-    // A plan that says the same is not offered again.
+    // An equal plan is not offered again.
     deaf.report(SiteNo(1), &report(0, &[(0, 5e6, 1.0); 4], &[]));
     assert_eq!(plan(&mut deaf), None);
 }
 
-/// A version that no scheduler has come to: versions after it would be used up at once, and sites refuse
+/// A version that no scheduler has reached: versions after it would be exhausted at once, and sites refuse
 /// plans that are not newer than the last.
 #[test]
 fn a_site_that_reports_the_last_version_does_not_end_planning() {
@@ -125,7 +125,7 @@ fn a_site_that_reports_the_last_version_does_not_end_planning() {
     assert_eq!(counts, (1..=versions.len() as u64).collect::<Vec<_>>());
 }
 
-/// A chain that no scheme takes: a to b to c.
+/// Returns a chain that no scheme chooses: a to b to c.
 fn own() -> (Arc<Overlay>, Plan) {
     let overlay = Arc::new(Overlay::from_yaml(NETWORK).unwrap());
     let job = &overlay.jobs()[0];
@@ -154,7 +154,7 @@ fn a_plan_that_was_given_stays_whatever_is_measured_and_gives_way_to_links_that_
         (&first.trees, &first.chunk_trees),
         (&setup.first_policy.trees, &setup.first_policy.chunk_trees)
     );
-    // Measured at a hundredth of what was believed: the plan is offered once.
+    // Measured at a hundredth of the estimate: the plan is offered once.
     scheduler.report(SiteNo(1), &report(0, &[(0, 5e4, 1.0); 4], &[]));
     assert_eq!(next(&mut scheduler), None);
     scheduler.report(SiteNo(0), &report(0, &[], &[1]));

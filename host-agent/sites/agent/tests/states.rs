@@ -1,4 +1,4 @@
-//! A site that restarts loads another one's state, whatever its length, on links of a rate in virtual time
+//! A restarted site loads another one's state of any length, on links with a rate in virtual time
 //! (docs/protocol/sites.md, S19).
 #![allow(clippy::unwrap_used)]
 
@@ -16,14 +16,14 @@ links: [{ends: [a, b], rate: 8 Mbps}, {ends: [b, c], rate: 8 Mbps}, {ends: [a, c
 jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
 ";
 const MIB: usize = 1 << 20;
-/// The longest message that the endpoint of a site with short chunks takes is above this.
+/// Less than the longest message that the endpoint of a site with short chunks accepts.
 const MESSAGE: usize = 2 * MIB;
 
 fn bytes(length: usize) -> Bytes {
     (0..length).map(|at| (at * 7 + at / 251) as u8).collect()
 }
 
-/// Three sites in their first rounds, and c killed and started again.
+/// Runs three sites in their first rounds; c is killed and restarted.
 fn restarted(state: Bytes, mbps: f64) -> Net {
     let mut net = Net::new(TRIANGLE, mbps * 1e6, state, |_| {});
     net.start_all();
@@ -37,7 +37,7 @@ fn has_loaded(net: &Net) -> bool {
     net.site(2).loads > 0
 }
 
-/// All sites have a round more, and all sums are those of 1, 2 and 3.
+/// All sites complete one more round, and all sums are those of 1, 2 and 3.
 fn goes_on(net: &mut Net) {
     let next = net.sites.iter().flatten().filter_map(|site| site.driver.round()).max().unwrap() + 1;
     net.until(30.0, |net| net.sites.iter().flatten().all(|site| site.sums.contains_key(&next)));
@@ -130,7 +130,7 @@ fn a_program_that_writes_slowly_is_asked_once() {
 #[test]
 fn a_state_that_differs_from_its_digest_is_not_loaded() {
     let state = bytes(3 * MIB);
-    // The first giver's memory is faulty: one bit of its second part.
+    // The first sender's memory is faulty: one bit of its second part.
     let faulty = |_: usize, _: usize, data: Bytes| match part(&data) {
         Some(state) if state.offset == MIB as u64 => {
             let mut training = state.training.to_vec();
@@ -152,7 +152,7 @@ fn a_state_that_differs_from_its_digest_is_not_loaded() {
     assert!(net.site(2).state == state);
     assert_eq!(net.site(2).driver.counters().1.wrong_states, 1);
     goes_on(&mut net);
-    // All givers are faulty.
+    // All senders are faulty.
     let mut net = restarted(state, 100.0);
     net.change = Box::new(faulty);
     net.until(120.0, |net| net.site(2).failed.is_some());

@@ -22,7 +22,7 @@ fn line() -> Net {
     })
 }
 
-/// All three are in their rounds.
+/// Runs until all three sites are in their rounds.
 fn running() -> Net {
     let mut net = line();
     net.start_all();
@@ -76,7 +76,7 @@ fn a_site_that_is_gone_is_named_until_patience_ends_the_job() {
         waits.iter().all(|(_, wait)| matches!(wait, Wait::Chunks { of, .. } if of == &[no_connection(2)])),
         "{waits:?}"
     );
-    // It could have restarted until now.
+    // The site could have restarted until now.
     assert!(net.sites.iter().flatten().all(|site| site.failed.is_none()));
     net.run(40.0);
     for site in [0, 1] {

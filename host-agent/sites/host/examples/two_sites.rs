@@ -1,5 +1,5 @@
-//! How much gradient a site sends and receives per second of its processor's time: two sites on the loopback
-//! interface, rounds of 100 MB, every sum compared bit for bit.
+//! Gradient that a site sends and receives per second of CPU time: two sites on the loopback interface,
+//! rounds of 100 MB, every sum compared bit for bit.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example for people to read")]
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ links: [{ends: [a, b], rate: 10 Gbps}]
 jobs: [{name: job, gradient: 100 MB, chunk: 1 MB}]
 ";
 
-/// Certificates of one authority for both sites.
+/// Creates certificates of one authority for both sites.
 fn certificates(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
     let ca_key = KeyPair::generate().unwrap();
     let mut ca = CertificateParams::default();
@@ -45,7 +45,7 @@ fn certificates(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
     ["a", "b"].map(identity).into()
 }
 
-/// The processor's time of the sites' network threads so far, in seconds, the kernel's for them included.
+/// Returns the CPU time of the sites' network threads so far, in seconds, including their kernel time.
 fn processor_seconds() -> f64 {
     let mut ticks = 0;
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
@@ -64,7 +64,7 @@ fn gradient(site: usize, round: u32) -> Vec<f32> {
     (0..VALUES).map(value).collect()
 }
 
-/// One site's rounds: a digest of each sum, and the processor's time of both sites at the last.
+/// Runs one site's rounds. Returns a digest of each sum, and the CPU time of both sites at the last one.
 fn train(mut host: SiteHost, site: usize) -> (Vec<u64>, f64) {
     let mut next = host.start().unwrap();
     let mut sums = Vec::new();
@@ -80,7 +80,7 @@ fn train(mut host: SiteHost, site: usize) -> (Vec<u64>, f64) {
     (sums, busy)
 }
 
-/// A fingerprint of the bits.
+/// Returns a hash of the bits.
 fn digest(sum: &[f32]) -> u64 {
     inart_terms::fingerprint(sum.iter().map(|value| u64::from(value.to_bits())))
 }

@@ -1,21 +1,21 @@
-//! What a site has counted when it ends.
+//! Counters of a site at its end.
 
 use inart_protocol_sites::Counters;
 use inart_sites_agent::AgentCounters;
 
-/// What a site has counted when it ends.
+/// Counters of a site at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ending {
-    /// What its state machine dropped and passed on.
+    /// Counters of its state machine.
     pub site: Counters,
-    /// What its driver did.
+    /// Counters of its driver.
     pub agent: AgentCounters,
-    /// What its connections carried.
+    /// Counters of its connections.
     pub connections: inart_quic::Counters,
 }
 
 impl Ending {
-    /// What was dropped or refused, and how often; what never was is left out.
+    /// Returns the number of dropped or refused messages by reason, without reasons that never occurred.
     pub fn dropped(&self) -> Vec<(&'static str, u64)> {
         let Ending { site, agent, connections } = self;
         let all = [

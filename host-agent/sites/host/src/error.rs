@@ -1,54 +1,54 @@
-//! Why a process cannot go on.
+//! Errors of a process.
 
 use inart_sites_agent::{DriverError, InsideError};
 
-/// Why a process cannot go on.
+/// Error that stops a process.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The connections, or a process that must end for another reason than its training.
+    /// Error of the connections, or of a process that must end for another reason than its training.
     #[error(transparent)]
     Connections(#[from] inart_connections::Error),
-    /// The job.
+    /// Error of the job.
     #[error(transparent)]
     Driver(#[from] DriverError),
-    /// Terms that no hello can carry.
+    /// Terms that do not fit in a hello.
     #[error(transparent)]
     Terms(#[from] inart_terms::TermsError),
-    /// A peer without an address.
+    /// Neighbor without an address.
     #[error("neighbor {name} of {me} has no address; give {name}=HOST:PORT")]
     NoAddress {
-        /// The neighbour.
+        /// The neighbor.
         name: String,
         /// The site.
         me: String,
     },
-    /// An address of somebody that is no neighbour.
+    /// Address of a process that is not a neighbor.
     #[error("{name} is not a neighbor of {me}; name one of {known}")]
     NoNeighbour {
-        /// As given.
+        /// Name of the process.
         name: String,
         /// The site.
         me: String,
-        /// The neighbours.
+        /// The neighbors.
         known: String,
     },
-    /// The job of the site's workers.
+    /// Error of the job of the site's workers.
     #[error("inside site {site}: {error}")]
     Inside {
         /// The site.
         site: String,
-        /// What has ended it.
+        /// Cause of the end.
         error: Box<inart_host_agent::Error>,
     },
-    /// What the site's workers sum is not what the job between sites does.
+    /// Mismatch between the workers' tensors and the job between sites.
     #[error("inside site {site}: {error}")]
     Fit {
         /// The site.
         site: String,
-        /// How.
+        /// The mismatch.
         error: InsideError,
     },
-    /// A site with workers was restarted.
+    /// Restart of a site with workers.
     #[error(
         "site {site} restarted while the others are in a later round, which its workers cannot join; restart all \
          sites and workers"
@@ -57,7 +57,7 @@ pub enum HostError {
         /// The site.
         site: String,
     },
-    /// The process was told to stop.
+    /// Stop of the process.
     #[error("site {site} was stopped")]
     Stopped {
         /// The site.

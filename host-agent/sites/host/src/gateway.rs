@@ -1,7 +1,8 @@
-//! A site whose gradient is the sum of workers inside: their parameter server, and a site among sites.
+//! Gateway between the workers inside a site and the other sites: the workers' parameter server, whose sum is
+//! the site's gradient.
 //!
-//! Chunk by chunk: what the workers have summed goes up the site's trees at once, and what all sites have
-//! summed goes back to the workers at once.
+//! The gateway works chunk by chunk: it sends each chunk that the workers have summed up the site's trees at
+//! once, and returns each sum over all sites to the workers at once.
 
 use std::time::Instant;
 
@@ -16,29 +17,29 @@ use crate::next::Next;
 use crate::site::SiteHost;
 use crate::site_side::News;
 
-/// A round of a site with workers inside.
+/// Round of a site with workers inside.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GatewayRound {
-    /// Which; they count from 1.
+    /// Round, counted from 1.
     pub round: u32,
-    /// When the first frame of a worker came.
+    /// Time of a worker's first frame.
     pub began: Instant,
-    /// When all workers were in all chunks.
+    /// Time when all workers had contributed to all chunks.
     pub own: Instant,
-    /// When the site had all sums of all sites.
+    /// Time when the site had all sums over all sites.
     pub ended: Instant,
-    /// The version of the plan that the round followed.
+    /// Version of the plan of the round.
     pub version: u64,
-    /// The sum over all workers of all sites.
+    /// Sum over all workers of all sites.
     pub sum: Vec<f32>,
 }
 
-/// What was counted until the end.
+/// Counters at the end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GatewayEnding {
-    /// As a site.
+    /// Counters of the site.
     pub site: Ending,
-    /// As a parameter server.
+    /// Counters of the parameter server.
     pub server: ServerCounters,
 }
 
@@ -48,7 +49,7 @@ pub struct GatewayEnding {
 struct Times {
     began: Option<Instant>,
     own: Option<Instant>,
-    /// The first frame after all workers were in all chunks of the current round.
+    /// Time of the first frame after all workers had contributed to all chunks of the current round.
     next_began: Option<Instant>,
 }
 
@@ -59,13 +60,13 @@ impl Times {
         self.next_began.get_or_insert(now);
     }
 
-    /// Records a chunk of the current round that all workers are in.
+    /// Records a chunk of the current round that all workers have contributed to.
     fn fill(&mut self, now: Instant) {
         self.own = Some(now);
         self.next_began = None;
     }
 
-    /// Ends the round, and returns when it began and when all workers were in all chunks.
+    /// Ends the round. Returns its start, and the time when all workers had contributed to all chunks.
     fn end(&mut self, now: Instant) -> (Instant, Instant) {
         let ended = std::mem::take(self);
         self.began = ended.next_began;
@@ -82,18 +83,19 @@ struct Gateway<'a> {
     round: Option<u32>,
     is_open: bool,
     times: Times,
-    /// Why it cannot go on.
+    /// Error that stops the gateway.
     error: Option<HostError>,
     site_ending: Option<Ending>,
     server_ending: Option<ServerCounters>,
 }
 
 impl SiteHost {
-    /// Runs so many rounds of a site whose gradient comes from the workers of `server`'s job; calls `told`
-    /// after each. Ends when all workers have all sums and the other sites have finished, too.
+    /// Runs `rounds` rounds of a site whose gradient comes from the workers of `server`'s job; calls
+    /// `on_round` after each. Ends when all workers have all sums and the other sites have finished, too.
     ///
     /// # Errors
-    /// What ended the job, at this site or another one. All sites and all workers have been told.
+    /// The cause of the end of the job, at this site or another one. All sites and all workers have been
+    /// notified.
     pub fn serve(
         self,
         inside: Inside,
@@ -105,7 +107,7 @@ impl SiteHost {
         let run = move || {
             let news = |news| drop(teller.send(News::Inside(news)));
             let ended = server.run(&mut { news });
-            // Nobody listens when the site has ended.
+            // The receiver is closed when the site has ended.
             let _ = teller.send(News::InsideEnded(ended.map(|()| server.counters())));
         };
         let thread = std::thread::Builder::new().name("inside".into()).spawn(run);
@@ -124,7 +126,7 @@ impl SiteHost {
         };
         let ending = gateway.run(told);
         if let Err(error) = &ending {
-            // Workers are told for some time; nothing is heard of it if they have been.
+            // Workers are notified for some time; already notified workers ignore the repetition.
             back.abort(error.to_string());
         }
         let _ = thread.join(); // a panic there has been printed already
@@ -191,13 +193,13 @@ impl Gateway<'_> {
                 return Err(self.error.take().unwrap_or(error));
             }
             News::Left(ending) => self.site_ending = Some(ending),
-            // No site may come back where workers are.
+            // A site cannot rejoin where sites have workers inside.
             News::StateWanted { .. } => {}
         }
         Ok(())
     }
 
-    /// Ends the job at all sites, for which the site says that it has failed.
+    /// Ends the job at all sites; the site then reports its failure.
     fn end(&mut self, told: String, error: HostError) -> Result<(), HostError> {
         if self.error.is_some() {
             return Ok(());
@@ -241,7 +243,7 @@ impl Gateway<'_> {
     }
 }
 
-/// Who did what, for all sites and their workers.
+/// Describes a failure of a worker for all sites and their workers.
 fn in_words(site: &str, failure: &Failure) -> String {
     match failure {
         Failure::Aborted { name, reason, .. } => format!("site {site}: worker {name} {reason}"),
@@ -265,7 +267,7 @@ mod tests {
         times.fill(at(2));
         times.begin(at(3));
         times.fill(at(4));
-        // Round 2 begins.
+        // Round 2 starts.
         times.begin(at(5));
         times.begin(at(6));
         assert_eq!(times.end(at(7)), (at(1), at(4)));

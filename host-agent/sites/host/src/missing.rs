@@ -1,4 +1,4 @@
-//! Processes without a connection, in words.
+//! Descriptions of processes without a connection.
 
 use inart_connections::{Names, PeerNo, Transport};
 

@@ -1,20 +1,20 @@
-//! What a training loop does next.
+//! Next step of a training loop.
 
 use bytes::Bytes;
 
-/// What comes next.
+/// Next step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Compute the gradient of a round.
+    /// Computation of the gradient of a round.
     Round {
-        /// Which; they count from 1.
+        /// Round, counted from 1.
         round: u32,
-        /// What to load first, as another site gave it: this site has restarted, or was left behind.
+        /// State to load first, from another site: this site has restarted, or was left behind.
         training: Option<Bytes>,
     },
-    /// The others have finished.
+    /// End of the training: the other sites have finished.
     Ended {
-        /// What they ended with.
+        /// Final state.
         training: Bytes,
     },
 }

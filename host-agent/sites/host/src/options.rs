@@ -1,4 +1,4 @@
-//! What a process is told.
+//! Options of a process.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -7,23 +7,23 @@ use inart_connections::QuicOptions;
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
 
-/// How a process reaches the others.
+/// Connection settings of a process.
 #[derive(Debug, Clone)]
 pub struct HostOptions {
-    /// Where it listens, by UDP.
+    /// UDP address to listen on.
     pub listen: SocketAddr,
-    /// Who it is and whom it trusts, for [`inart_quic::PROTOCOL`].
+    /// Own identity and trusted peers, for [`inart_quic::PROTOCOL`].
     pub tls: MutualTls,
-    /// Where others are, by name: a site's neighbours, or all sites for the scheduler.
+    /// Addresses by name: of a site's neighbors, or of all sites for the scheduler.
     pub peers: BTreeMap<String, SocketAddr>,
-    /// The scheduler's name and address, for a site that has one.
+    /// Name and address of the scheduler, for a site that has one.
     pub scheduler: Option<(String, SocketAddr)>,
-    /// How connections follow the network.
+    /// Congestion control of connections.
     pub congestion: Congestion,
 }
 
 impl HostOptions {
-    /// Returns the settings of connections to all others, for messages of at most so many bytes.
+    /// Returns the settings of all connections, for messages of up to `most_bytes` bytes.
     pub(crate) fn quic(mut self, most_bytes: u64) -> QuicOptions {
         self.peers.extend(self.scheduler);
         QuicOptions {

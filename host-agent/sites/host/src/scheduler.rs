@@ -1,4 +1,4 @@
-//! The scheduler's process.
+//! Process of the scheduler.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::options::HostOptions;
 
 /// Longest message of a site: a report has at most 256 samples.
 const MOST_BYTES: u64 = 1 << 20;
-/// Bytes of messages of one site that wait.
+/// Buffer for messages of one site, in bytes.
 const MOST_HELD_BYTES: u64 = 16 << 20;
 
-/// A plan that was offered to all sites.
+/// Plan that was offered to all sites.
 #[derive(Debug, Clone)]
 pub struct Offered {
-    /// Its version.
+    /// Version of the plan.
     pub version: u64,
-    /// How many trees it has.
+    /// Number of trees of the plan.
     pub trees: usize,
 }
 
-/// A scheduler and its connections.
+/// Scheduler with its connections.
 pub struct SchedulerHost {
     process: SchedulerProcess,
     names: Names,
@@ -35,11 +35,11 @@ pub struct SchedulerHost {
 }
 
 impl SchedulerHost {
-    /// Listens, and begins to connect to all sites. `name`: its own, as in its certificate. To be called
+    /// Listens, and starts to connect to all sites. `name`: own name, as in the certificate. Must be called
     /// within a tokio runtime.
     ///
     /// # Errors
-    /// An address that cannot be had, or certificates; terms that no hello can carry.
+    /// An unavailable address, or invalid certificates; terms that do not fit in a hello.
     pub fn open(
         overlay: &Overlay,
         scheduler: Scheduler,
@@ -56,19 +56,19 @@ impl SchedulerHost {
         Ok(Self { process, names, transport, status: StatusPublisher::default() })
     }
 
-    /// Publishes through this socket what the scheduler does.
+    /// Publishes the scheduler's status on this socket.
     #[must_use]
     pub fn with_status(self, socket: StatusSocket<AnyStatus>) -> Self {
         self.status.set(socket);
         self
     }
 
-    /// Serves sites for ever; calls `told` for every plan that is offered.
+    /// Serves sites forever; calls `on_offer` for every offered plan.
     ///
     /// # Errors
-    /// Another process of its name is connected to a site, and answers.
+    /// Another process of the same name that is connected to a site and answers.
     pub async fn run(self, told: impl FnMut(Offered)) -> Result<(), HostError> {
-        // A scheduler has no program that orders anything.
+        // A scheduler has no program that sends orders.
         let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
         let (names, status) = (self.names.clone(), self.status);
         let mut host = Scheduling { names, watch: WaitWatch::default(), plans: 0, status, told };
@@ -86,11 +86,11 @@ fn number(site: &SiteNo) -> PeerNo {
     PeerNo(site.0.into())
 }
 
-/// A scheduler beside its machine: its log and its status.
+/// Host side of a scheduler: its log and its status.
 struct Scheduling<F> {
     names: Names,
     watch: WaitWatch<BTreeSet<SiteNo>>,
-    /// Plans that were offered.
+    /// Number of plans that were offered.
     plans: u64,
     status: StatusPublisher,
     told: F,

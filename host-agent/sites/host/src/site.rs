@@ -1,4 +1,4 @@
-//! What a training loop calls.
+//! Site as seen by a training loop.
 
 use std::fmt;
 use std::sync::mpsc::Sender;
@@ -19,30 +19,30 @@ use crate::site_side::{Inside, News, SiteSide};
 use crate::stopper::Stopper;
 use crate::workers_inside::WorkersInside;
 
-/// A sample of a link takes this time at least.
+/// Minimum duration of a link sample.
 const SAMPLE: Duration = Duration::from_millis(200);
-/// Bytes of one neighbor's messages that wait, at least.
+/// Minimum buffer for one neighbor's messages, in bytes.
 const HELD_BYTES: u64 = 256 << 20;
 
-/// How a round ended.
+/// Result of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reduced {
-    /// The sum; none if the site was left behind and has to load what `next` says.
+    /// Sum of the round; `None` if the site was left behind and must load the state in `next`.
     pub sum: Option<Vec<f32>>,
-    /// When the gradient was given, and when the sum was there.
+    /// Time when the gradient was passed in.
     pub began: Instant,
-    /// When the sum was there.
+    /// Time when the sum was available.
     pub ended: Instant,
-    /// The version of the plan that the round followed.
+    /// Version of the plan of the round.
     pub version: u64,
-    /// What comes next.
+    /// Next step of the training loop.
     pub next: Next,
 }
 
 /// A sum, and the version of its plan.
 type Summed = (Vec<f32>, u64);
 
-/// A site: its network side runs on a thread of its own.
+/// Site whose network side runs on a thread of its own.
 pub struct SiteHost {
     me: String,
     status: StatusPublisher,
@@ -57,11 +57,11 @@ impl fmt::Debug for SiteHost {
 }
 
 impl SiteHost {
-    /// Listens, and begins to connect. `setup` is of one site of `overlay`.
+    /// Listens, and starts to connect. `setup` belongs to one site of `overlay`.
     ///
     /// # Errors
-    /// An address that cannot be had, or certificates; a neighbour whose address is missing; an address of
-    /// who is no neighbour.
+    /// An unavailable address, or invalid certificates; a neighbor without an address; an address of a
+    /// process that is not a neighbor.
     pub fn open(overlay: &Overlay, setup: Arc<Setup>, options: HostOptions) -> Result<Self, HostError> {
         let name = |site: inart_protocol_sites::SiteNo| overlay.sites()[site.index()].clone();
         let me = name(setup.me);
@@ -89,7 +89,7 @@ impl SiteHost {
         let handle = Handle::start("site", runtime, move |orders, told| async move {
             let mut side = SiteSide::new(names.clone(), told.clone(), side.0, side.1);
             let news = match drive(process, &names, transport, orders, &mut side).await {
-                // The training loop is gone.
+                // The training loop has exited.
                 Ok((process, _)) if !process.has_finished() => return,
                 Ok((process, connections)) => {
                     let (site, agent) = process.driver().counters();
@@ -102,19 +102,19 @@ impl SiteHost {
         Ok(Self { me, status, inside, handle })
     }
 
-    /// Waits until the site has met its neighbours.
+    /// Waits for the hellos of all neighbors.
     ///
     /// # Errors
-    /// Neighbours of another job.
+    /// Neighbors with another job.
     pub fn start(&mut self) -> Result<Next, HostError> {
         self.wait(&|| Bytes::new()).map(|(_, next)| next)
     }
 
-    /// Sums a gradient, one value per parameter, over all sites. `training`: what a site that has restarted
-    /// has to load before this round; it is called only when one asks.
+    /// Sums a gradient, one value per parameter, over all sites. `training` returns the state that a
+    /// restarted site must load before this round; it is called only when a site requests the state.
     ///
     /// # Errors
-    /// A gradient of another length; a NaN or an infinity in the gradient of any site.
+    /// A gradient of the wrong length; a NaN or an infinity in the gradient of any site.
     pub fn all_reduce(
         &mut self,
         gradient: Vec<f32>,
@@ -128,11 +128,11 @@ impl SiteHost {
         Ok(Reduced { sum, began, ended, version, next })
     }
 
-    /// Ends the training here: stays until all neighbours have finished, too, or have gone. `training`: what
-    /// a site that comes back later ends with.
+    /// Ends the training here: stays connected until all neighbors have finished or disconnected. `training`:
+    /// final state for a site that rejoins later.
     ///
     /// # Errors
-    /// If the network thread has ended.
+    /// An ended network thread.
     pub fn finish(mut self, training: Bytes) -> Result<Ending, HostError> {
         self.command(SiteCommand::Finish(training.into()))?;
         loop {
@@ -147,13 +147,13 @@ impl SiteHost {
         }
     }
 
-    /// Publishes through this socket what the site does.
+    /// Publishes the site's status on this socket.
     pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
         self.status.set(socket);
     }
 
-    /// Names the workers whose gradients the site sums, by rank, with the status of their parameter server:
-    /// both are in the site's own status and in its log.
+    /// Sets the workers whose gradients the site sums, by rank, and the status of their parameter server. The
+    /// site's status and log include both.
     pub fn watch_inside(&self, workers: Vec<String>, status: StatusWatch) {
         let inside = WorkersInside::new(workers, status);
         *self.inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(inside);
@@ -164,10 +164,10 @@ impl SiteHost {
         Stopper(self.handle.stopper())
     }
 
-    /// Ends the job at all sites, since this one cannot take part. Returns when all neighbours have heard
-    /// why, or are not there. `told`: which site, and what is wrong there.
+    /// Ends the job at all sites, because this one cannot take part. Returns when all connected neighbors
+    /// have the reason. `reason` names the site and the cause.
     pub fn end(self, told: String) {
-        // A network thread that has ended has told the others why.
+        // A network thread that has ended has already reported the reason.
         let _ = self.command(SiteCommand::End(told));
     }
 
@@ -191,12 +191,12 @@ impl SiteHost {
         }
     }
 
-    /// The site's name.
+    /// Returns the site's name.
     pub(crate) fn name(&self) -> &str {
         &self.me
     }
 
-    /// What news are told by, besides the network thread.
+    /// Returns a sender of events for other threads.
     pub(crate) fn teller(&self) -> Sender<News> {
         self.handle.sender()
     }
@@ -205,13 +205,13 @@ impl SiteHost {
         self.handle.command(command).map_err(|error| self.failure(error))
     }
 
-    /// Why the network thread has ended, as far as it has reported it.
+    /// Returns why the network thread has ended, as far as it has reported it.
     fn failure(&self, error: inart_connections::Error) -> HostError {
         let failed = |news| if let News::Failed(error) = news { Some(error) } else { None };
         self.handle.arrived().find_map(failed).unwrap_or_else(|| error.into())
     }
 
-    /// The next news. `others`: whether somebody besides the network thread will have some.
+    /// Returns the next event. `others`: whether another thread also sends events.
     pub(crate) fn next_news(&self, others: bool) -> Result<News, HostError> {
         Ok(self.handle.next(others)?)
     }

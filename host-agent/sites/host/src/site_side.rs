@@ -1,4 +1,4 @@
-//! A site beside its machine: what its training loop is told, its log and its status.
+//! Host side of a site: events for the training loop, log, and status.
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::error::HostError;
 use crate::next::Next;
 use crate::workers_inside::WorkersInside;
 
-/// What the training loop is told.
+/// Event for the training loop.
 #[derive(Debug)]
 pub(crate) enum News {
     Ready(Next),
@@ -25,15 +25,15 @@ pub(crate) enum News {
         sum: Vec<f32>,
         version: u64,
     },
-    /// The sum of a chunk, in a round whose chunks are given one by one.
+    /// Sum of a chunk, in a round whose chunks are passed one by one.
     Summed {
         round: u32,
         chunk: usize,
         values: Vec<f32>,
     },
-    /// What the server of the site's inside has.
-    Inside(OnwardEvent),
-    /// The server of the site's inside has ended.
+    /// Event of the parameter server inside the site.
+    Inside(OnwardNews),
+    /// End of the parameter server inside the site.
     InsideEnded(Result<ServerCounters, inart_host_agent::Error>),
     StateWanted {
         round: u32,
@@ -42,10 +42,10 @@ pub(crate) enum News {
     Left(Ending),
 }
 
-/// Workers from which the site's gradient comes, once they are known.
+/// Workers that compute the site's gradient, once they are known.
 pub(crate) type Inside = Arc<Mutex<Option<WorkersInside>>>;
 
-/// A site beside its machine.
+/// Host side of a site.
 pub(crate) struct SiteSide {
     names: Names,
     told: Sender<News>,
@@ -58,7 +58,7 @@ impl SiteSide {
         SiteSide { names, told, status, inside }
     }
 
-    /// Logs what the site waits for.
+    /// Logs a wait of the site.
     fn log_wait(&self, process: &mut SiteProcess, network: &Transport, now: Duration) {
         let reported = process.driver_mut().next_waiting();
         if let Some(inside) = &mut *self.inside.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -95,8 +95,9 @@ impl SiteSide {
 impl Host<SiteProcess> for SiteSide {
     type Error = HostError;
 
-    /// After a failure the site notifies others until its training loop is gone.
-    fn report(&mut self, news: SiteNews, _process: &mut SiteProcess) -> Result<(), HostError> {
+    /// Sends an event to the training loop. After a failure, the site notifies others until its training loop
+    /// exits.
+    fn tell(&mut self, news: SiteNews, _process: &mut SiteProcess) -> Result<(), HostError> {
         let news = match news {
             SiteNews::Ready { round, training } => News::Ready(Next::Round { round, training }),
             SiteNews::Ended { training } => News::Ready(Next::Ended { training }),
@@ -109,7 +110,7 @@ impl Host<SiteProcess> for SiteSide {
                 return Ok(());
             }
         };
-        // A training loop that is gone is noticed by its orders.
+        // An exited training loop is noticed by its closed command channel.
         let _ = self.told.send(news);
         Ok(())
     }

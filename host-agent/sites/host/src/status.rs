@@ -8,7 +8,7 @@ use inart_sites_agent::{Lacking, Obstacle, Peer, SiteProcess, Wait, Waiting};
 
 use crate::workers_inside::WorkersInside;
 
-/// Returns what a site does.
+/// Returns the status of a site.
 pub(crate) fn of_site(
     names: &Names,
     network: &Transport,
@@ -57,7 +57,7 @@ pub(crate) fn of_site(
     status
 }
 
-/// Adds the workers inside to the status of their site: they are its training program.
+/// Adds the workers inside to the status of their site, as its training program.
 pub(crate) fn add_inside(status: &mut ProcessStatus, inside: &WorkersInside) {
     status.inside.extend(inside.status());
     if status.computing_seconds.take().is_some() {

@@ -7,8 +7,8 @@ use inart_sites_agent::SiteCommand;
 pub struct Stopper(pub(crate) inart_connections::Stopper<SiteCommand>);
 
 impl Stopper {
-    /// Ends the job at all sites, with the name of this one; the training loop's next call, or the one it is
-    /// in, returns the error. Returns whether the site was still running.
+    /// Ends the job at all sites, with the name of this site as the cause. The training loop's current or
+    /// next call returns the error. Returns whether the site was still running.
     pub fn stop(&self) -> bool {
         self.0.stop()
     }

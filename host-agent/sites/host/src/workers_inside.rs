@@ -1,4 +1,4 @@
-//! Workers inside a site, as their parameter server sees them.
+//! Workers inside a site, as seen by their parameter server.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use inart_protocol_aggregation::ServerStatus;
 
 /// Workers inside a site, and when a wait for them is logged.
 pub(crate) struct WorkersInside {
-    /// Their names, by rank.
+    /// Names of the workers, by rank.
     workers: Vec<String>,
     watch: StatusWatch,
     log: WaitWatch<Vec<String>>,
@@ -19,7 +19,7 @@ impl WorkersInside {
         Self { workers, watch, log: WaitWatch::default() }
     }
 
-    /// The last status of their server, with its age in seconds.
+    /// Returns the last status of the parameter server, with its age in seconds.
     fn report(&self) -> Option<(ServerStatus, f64)> {
         match self.watch.report()? {
             StatusReport { age_seconds, status: HostStatus::Server(status), .. } => {
@@ -29,18 +29,18 @@ impl WorkersInside {
         }
     }
 
-    /// The last status of their server.
+    /// Returns the last status of the parameter server.
     pub fn status(&self) -> Option<ServerStatus> {
         Some(self.report()?.0)
     }
 
-    /// The workers whose gradient the site waits for.
+    /// Returns the workers whose gradients the site waits for.
     pub fn awaited(&self) -> Vec<ProcessWait> {
         self.report().map(|(status, age)| awaited_workers(&status, &self.workers, age)).unwrap_or_default()
     }
 
-    /// Returns the workers that the site waits for, in words, and for how long, if that is to be logged now.
-    /// `awaits`: whether it waits for them.
+    /// Returns a description of the workers that the site waits for, and the duration of the wait, if it must
+    /// be logged now. `awaits`: whether the site waits for them.
     pub fn due(&mut self, awaits: bool, has_begun: bool) -> Option<(String, Duration)> {
         let waits = if awaits { self.awaited() } else { Vec::new() };
         let names: Vec<_> = waits.iter().map(|wait| wait.on.clone()).collect();

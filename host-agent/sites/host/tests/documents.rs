@@ -1,4 +1,4 @@
-//! Sites and a scheduler whose documents or trainings differ, on connections over the loopback interface.
+//! Sites and a scheduler with different documents or trainings, on connections over the loopback interface.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ fn tls(folder: &Path, name: &str) -> MutualTls {
     MutualTls::load(&folder.join("ca.pem"), &files, PROTOCOL).unwrap()
 }
 
-/// Trains for some rounds; the versions of the plans that they followed, and what was counted.
+/// Trains for some rounds. Returns the versions of their plans, and the counters.
 fn train(mut host: SiteHost, rounds: u32) -> JoinHandle<Result<(Vec<u64>, Ending), HostError>> {
     std::thread::spawn(move || {
         let (mut versions, mut next) = (Vec::new(), host.start()?);
@@ -101,7 +101,7 @@ fn train(mut host: SiteHost, rounds: u32) -> JoinHandle<Result<(Vec<u64>, Ending
     })
 }
 
-/// The scheduler knows a link that the sites do not have: its plans once froze every site.
+/// The scheduler knows a link that the sites do not have: its plans once stalled every site.
 #[test]
 fn rounds_go_on_beside_a_scheduler_with_a_newer_document() {
     for (document, follows) in [(LINE.to_owned(), true), (newer(), false)] {
@@ -120,7 +120,7 @@ fn newer() -> String {
     LINE.replace("links: [", "links: [{ends: [n1, n3], rate: 1 Gbps}, ")
 }
 
-/// Also the site that has no link to it ends.
+/// The site without a link to the differing one ends, too.
 #[test]
 fn a_site_with_another_seed_is_named_at_all_sites_before_the_first_round() {
     let world = World::new();
@@ -128,7 +128,7 @@ fn a_site_with_another_seed_is_named_at_all_sites_before_the_first_round() {
     let said = sites.map(|site| site.join().unwrap().map(|_| ()).unwrap_err().to_string());
     assert_eq!(said[1], "n3 has seed 9, this site has seed 1; give all sites the same");
     assert_eq!(said[2], "n2 has seed 1, this site has seed 9; give all sites the same");
-    // Told by n2.
+    // Reported by n2.
     let expected = "n3 has seed 9, n2 has seed 1; give all sites the same; the job has ended at all sites";
     assert_eq!(said[0], expected);
 }

@@ -19,14 +19,14 @@ use crate::loopback::loopback;
 
 const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 const VALUES: usize = 1000;
-/// n1 and n3 hear of each other by n2 alone.
+/// n1 and n3 communicate only through n2.
 const NETWORK: &str = "name: line
 nodes: [{name: n1, kind: site}, {name: n2, kind: site}, {name: n3, kind: site}]
 links: [{ends: [n1, n2], rate: 1 Gbps}, {ends: [n2, n3], rate: 1 Gbps}]
 jobs: [{name: job, gradient: 4000 B, chunk: 400 B}]
 ";
 
-/// Whole numbers, whose sums are exact as floats.
+/// Returns integers, whose sums are exact as floats.
 fn gradient(site: usize, round: u32) -> Vec<f32> {
     (0..VALUES).map(|at| (at * (site + 2) % 101) as f32 + round as f32).collect()
 }
@@ -41,7 +41,7 @@ fn open(overlay: &Overlay, name: &str, addresses: &BTreeMap<&str, SocketAddr>, t
     SiteHost::open(overlay, Arc::new(setup), options).unwrap()
 }
 
-/// All sums until a site fails, and why it does.
+/// Returns all sums until a site fails, and its error.
 fn train(mut host: SiteHost, own: impl Fn(u32) -> Vec<f32>) -> (Vec<Vec<f32>>, HostError) {
     let (mut sums, mut next) = (Vec::new(), host.start().unwrap());
     loop {

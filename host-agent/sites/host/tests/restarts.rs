@@ -1,4 +1,4 @@
-//! Sites that restart and sites that are stopped, on connections over the loopback interface.
+//! Restarted and stopped sites, on connections over the loopback interface.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ jobs: [{name: job, gradient: 4000 B, chunk: 400 B}]
 ";
 const NAMES: [&str; 2] = ["n1", "n2"];
 const VALUES: usize = 1000;
-/// Longer than anything here takes; only a failure waits for it.
+/// Longer than all operations here; only a failure waits this long.
 const TIMEOUT: Duration = Duration::from_secs(100);
 
 fn open(folder: &Path, addresses: &BTreeMap<&str, SocketAddr>, me: usize) -> SiteHost {
@@ -50,7 +50,7 @@ fn addresses() -> BTreeMap<&'static str, SocketAddr> {
     sockets.iter().map(|(name, socket)| (*name, socket.local_addr().unwrap())).collect()
 }
 
-/// Bytes of a state: more than the longest message of any endpoint.
+/// Returns the bytes of a state, longer than the longest message of any endpoint.
 fn state() -> Bytes {
     (0..70 << 20).map(|at: u32| (at % 251) as u8).collect()
 }
@@ -77,7 +77,7 @@ fn a_site_that_restarts_loads_a_state_that_is_longer_than_any_message() {
     let mut n2 = open(folder.path(), &addresses, 1);
     n2.start().unwrap();
     n2.all_reduce(vec![2.0; VALUES], &Bytes::new).unwrap();
-    // Its process ends without a word.
+    // The process exits without a final report.
     drop(n2);
     let (loaded, news) = channel();
     let path = folder.path().to_owned();

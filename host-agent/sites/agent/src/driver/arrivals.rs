@@ -1,4 +1,4 @@
-//! What arrives.
+//! Handling of received messages.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::phase::Passing;
 use super::{Driver, Peer, Phase};
 
 impl Driver {
-    /// A message has arrived.
+    /// Handles a message from a peer.
     pub fn message(&mut self, from: Peer, data: Bytes, now: Duration) {
         if let Peer::Site(site) = from
             && !self.setup.my_neighbours().contains(&site)
@@ -84,8 +84,8 @@ impl Driver {
         }
     }
 
-    /// Whether a chunk for this site is of this round and its plan, or of the next one. Others are dropped,
-    /// and counted by what they are.
+    /// Whether a chunk for this site belongs to the current round and its plan, or to the next round. Other
+    /// chunks are dropped and counted by kind.
     fn may_be_used(&self, parcel: &Parcel<ChunkSum>) -> bool {
         let next = self.site.round().map_or(0, |round| round.saturating_add(1));
         let is_current = Some(parcel.round) == self.site.round();
@@ -98,7 +98,7 @@ impl Driver {
             return;
         };
         let Ask { from, to, ref route, .. } = ask;
-        // One of another round has no answer.
+        // A request for another round has no answer.
         let is_of_mine = self.site.round().is_some_and(|round| round.abs_diff(ask.round) <= 1);
         let is_used = to != self.setup.me || is_of_mine;
         if is_used && !self.is_sender("a question", Named { by, from, to, route }, now) {
@@ -109,20 +109,20 @@ impl Driver {
         ask.chunks.dedup();
         self.leave_out_what_is_under_way(&mut ask);
         let (before, round) = (self.site.counters().unanswerable, ask.round);
-        // With another's last state it has no sums of its last round.
+        // A site that loaded another site's final state has no sums of its last round.
         let has_no_sums =
             to == self.setup.me && matches!(self.phase, Phase::Finished { .. }) && !self.site.is_complete();
         let next = ask.route.first().copied().filter(|_| to != self.setup.me);
         let Some(Passing::Question(ask)) = self.keep_for_link(next, Passing::Question(ask)) else { return };
         self.site.asked(ask);
         if (has_no_sums || self.site.counters().unanswerable > before) && from == by {
-            // It may be too far behind; so it learns where others are.
+            // The asking site may be too far behind, so it learns the rounds of other sites.
             self.hello_to(Peer::Site(by), Some(round));
         }
     }
 
-    /// What this site is sending to who asks need not be sent twice: on a slow link answers would queue up
-    /// faster than they leave.
+    /// Removes chunks that this site is already sending to the asking site. Otherwise answers would queue up
+    /// on a slow link faster than they leave.
     fn leave_out_what_is_under_way(&self, ask: &mut Ask) {
         if ask.to != self.setup.me {
             return;
@@ -138,8 +138,8 @@ impl Driver {
         ask.chunks.retain(|chunk| !under_way.contains(chunk));
     }
 
-    /// Whether a chunk for another site is whole and the link has room for it; counts it if not. The site
-    /// that it is for asks for what was dropped.
+    /// Whether a chunk for another site is complete and the link has room for it; counts a dropped chunk. The
+    /// destination requests dropped chunks.
     fn may_pass(&mut self, parcel: &Parcel<ChunkSum>) -> bool {
         if !self.is_whole(parcel) {
             self.counters.malformed += 1;
@@ -151,7 +151,7 @@ impl Driver {
         has_room
     }
 
-    /// Whether the values are those of the chunk, and the route is no longer than any.
+    /// Whether the values fit the chunk and the route does not exceed the longest route.
     fn is_whole(&self, parcel: &Parcel<ChunkSum>) -> bool {
         if parcel.route.len() > self.longest_route() {
             return false;

@@ -1,4 +1,4 @@
-//! Connections that begin and end, and what becomes of messages on them.
+//! Connections that open and close, and the messages on them.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::phase::SchedulerTerms;
 use super::{Driver, Peer, Phase, Sent};
 
 impl Driver {
-    /// A connection is up. `now`: time since any fixed moment, the same for all calls.
+    /// Handles an established connection. `now`: time since a fixed moment, common to all calls.
     pub fn up(&mut self, peer: Peer, now: Duration) {
         self.up.insert(peer);
         self.say_hello(peer);
@@ -24,7 +24,7 @@ impl Driver {
         self.go_on(now);
     }
 
-    /// A connection has ended. What was not delivered is told by [`failed`](Self::failed).
+    /// Handles a closed connection. Undelivered messages are reported by [`failed`](Self::failed).
     pub fn down(&mut self, peer: Peer, now: Duration) {
         self.up.remove(&peer);
         match peer {
@@ -34,7 +34,7 @@ impl Driver {
                 self.down_at.insert(site, now);
                 self.detour_all();
                 self.send_again();
-                // Its messages may have come by a detour before this site knew that the link is down.
+                // Messages of the site may have taken a detour before this site learned that the link failed.
                 if self.refused_senders.remove(&site) && self.phase == Phase::Reducing {
                     self.ask(0);
                 }
@@ -48,7 +48,7 @@ impl Driver {
         self.go_on(now);
     }
 
-    /// A message has been delivered.
+    /// Handles a delivered message.
     pub fn delivered(&mut self, id: u64, now: Duration) {
         self.farewells.remove(&id);
         self.last_words.ended(id, true);
@@ -60,9 +60,9 @@ impl Driver {
         self.go_on(now);
     }
 
-    /// A message has not been delivered. If the connection is down, the chunk takes another way now. If it is
-    /// up, the connection may be about to end, and the chunk is sent again with the next
-    /// [`tick`](Self::tick), or when the connection goes down: not at once, or it might fail again for ever.
+    /// Handles an undelivered message. If the connection is down, the chunk takes another path now. If the
+    /// connection is up, it may be about to close, so the chunk is sent again with the next
+    /// [`tick`](Self::tick) or when the connection closes. An immediate retry could fail forever.
     pub fn failed(&mut self, id: u64, now: Duration) {
         self.farewells.remove(&id);
         self.last_words.ended(id, false);
@@ -78,7 +78,7 @@ impl Driver {
         self.go_on(now);
     }
 
-    /// Sends again what failed on connections that were up.
+    /// Resends messages that failed on connections that were up.
     pub(super) fn send_again(&mut self) {
         let held_back = std::mem::take(&mut self.held_back);
         held_back.into_iter().for_each(|(next, parcel)| self.site.failed(next, parcel));

@@ -1,4 +1,4 @@
-//! How the job ends at all sites because of one.
+//! End of the job at all sites because of one site.
 
 use inart_protocol_sites::SiteNo;
 use inart_terms::one_line;
@@ -8,7 +8,7 @@ use crate::message::{Body, Ended};
 use super::{Driver, DriverError, Output, Peer, Phase};
 
 impl Driver {
-    /// Ends the job at all sites. `told`: which site, and who did what there.
+    /// Ends the job at all sites. `reason` names the site and the cause.
     pub fn end_everywhere(&mut self, told: &str) {
         if self.phase == Phase::Over {
             return;
@@ -17,17 +17,17 @@ impl Driver {
         self.give_up(DriverError::Elsewhere { told: told.to_owned() });
     }
 
-    /// Ends the job at all sites because this one is stopped, unless it has ended already.
+    /// Ends the job at all sites because this site was stopped, unless the job has already ended.
     pub fn stop(&mut self) {
         self.end_for(DriverError::Stopped { site: self.setup.name(self.setup.me) });
     }
 
-    /// Reports an order that this site cannot carry out. Other sites go on.
+    /// Reports an order that this site cannot carry out. Other sites continue.
     pub fn refuse(&mut self, error: DriverError) {
         self.outputs.push_back(Output::Failed(error));
     }
 
-    /// Ends the job at all sites for an error of this one.
+    /// Ends the job at all sites because of an error of this site.
     pub(super) fn end_for(&mut self, error: DriverError) {
         if self.phase == Phase::Over {
             return;
@@ -38,20 +38,20 @@ impl Driver {
         self.give_up(error);
     }
 
-    /// Whether a connection to a site may end without a fault: this site or that one has finished, or the job
-    /// has ended.
+    /// Whether a connection to a site may close without a fault: this site or the other one has finished, or
+    /// the job has ended.
     pub fn may_end(&self, peer: Peer) -> bool {
         let has_finished = |site: SiteNo| self.heard.get(&site).is_some_and(|heard| heard.is_finished);
         let is_over = matches!(self.phase, Phase::Over | Phase::Finished { .. });
         is_over || matches!(peer, Peer::Site(site) if has_finished(site))
     }
 
-    /// Whether all that was sent has been delivered, such as that the job has ended.
+    /// Whether all sent messages have been delivered, such as the report that the job has ended.
     pub fn has_told_all(&self) -> bool {
         self.farewells.is_empty() && self.sending.is_empty()
     }
 
-    /// Another site has ended the job.
+    /// Handles a report that another site has ended the job.
     pub(super) fn ended_elsewhere(&mut self, from: SiteNo, ended: Ended) {
         self.last_words.knows(from);
         let (told, is_before_start) = (one_line(&ended.told), ended.is_before_start);
@@ -62,8 +62,8 @@ impl Driver {
         self.give_up(DriverError::Elsewhere { told });
     }
 
-    /// Whether this site takes part in a training that has the sum of a round. One that has only begun the
-    /// first round may have met its neighbors before a site far away was refused.
+    /// Whether this site takes part in a training that has the sum of a round. A site that has only started
+    /// the first round may have connected to its neighbors before a distant site was refused.
     fn has_a_sum(&self) -> bool {
         match self.phase {
             Phase::Meeting => false,
@@ -73,7 +73,7 @@ impl Driver {
         }
     }
 
-    /// Tells all neighbours but that one that the job has ended, or cannot begin.
+    /// Reports to all neighbors except `but` that the job has ended or cannot start.
     pub(super) fn tell_all(&mut self, told: &str, but: Option<SiteNo>, is_before_start: bool) {
         let sites = self.up.clone().into_iter().filter_map(|peer| match peer {
             Peer::Site(site) if Some(site) != but => Some(site),

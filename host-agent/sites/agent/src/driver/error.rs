@@ -1,19 +1,19 @@
-//! Why a site cannot go on.
+//! Errors of a site.
 
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_protocol_sites::BeginError;
 
 use crate::state::MOST_STATE_BYTES;
 
-/// Why a site cannot go on.
+/// Error that stops a site.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
-    /// A gradient of another length.
+    /// Gradient of the wrong length.
     #[error("a gradient of {given} values, and the job's have {expected}; give one value per parameter")]
     Length {
-        /// Its values.
+        /// Number of values of the gradient.
         given: usize,
-        /// The job's.
+        /// Number of values of the job.
         expected: usize,
     },
     /// Chunks given one by one that are not whole blocks.
@@ -22,44 +22,44 @@ pub enum DriverError {
          of whole KiB, or whole gradients"
     )]
     Blocks {
-        /// Which.
+        /// Number of the chunk.
         chunk: usize,
-        /// Its values.
+        /// Number of its values.
         values: usize,
     },
-    /// A gradient before the site is ready for it.
+    /// Gradient before the site is ready for it.
     #[error("no round may begin now; wait until the site is ready")]
     NotReady,
-    /// A round that cannot begin.
+    /// Round that cannot start.
     #[error(transparent)]
     Begin(#[from] BeginError),
-    /// A NaN or an infinity: all sites learn it in the same round.
+    /// NaN or infinity in a gradient: all sites learn of it in the same round.
     #[error(
         "round {round}: the gradient of site {site} has a NaN or an infinity; no site applies this round"
     )]
     NotFinite {
         /// The round.
         round: u32,
-        /// The least site that has one.
+        /// Lowest-numbered site with such a value.
         site: String,
     },
-    /// A neighbor with other terms.
+    /// Neighbor with other terms.
     #[error("{difference}; give all sites the same")]
     Differs {
         /// The neighbor.
         site: String,
-        /// The term, and both values.
+        /// Term with both values.
         difference: String,
-        /// What other sites that have not begun have to hear; none if the neighbor trains already.
+        /// Reason for other sites that have not started; `None` if the neighbor is already training.
         told: Option<String>,
     },
-    /// A training program's state that is too long.
+    /// Training state that is too long.
     #[error(
         "site {site}: the training program's state has {bytes} bytes, more than {MOST_STATE_BYTES}; give a \
          shorter state"
     )]
     StateLength {
-        /// Which site.
+        /// The site.
         site: String,
         /// Length of the state, in bytes.
         bytes: u64,
@@ -67,7 +67,7 @@ pub enum DriverError {
     /// States that differ from their digest.
     #[error("the states that site {site} sends differ from their SHA-256; check the memory of {site}")]
     WrongState {
-        /// Which site.
+        /// The site.
         site: String,
     },
     /// Neighbors that have not connected before the first round.
@@ -83,7 +83,7 @@ pub enum DriverError {
         /// Seconds since the start.
         waited_s: u64,
     },
-    /// A wait that has lasted too long.
+    /// Wait that exceeded the patience.
     #[error(
         "site {site}: no progress for {waited_s} s while waiting for {missing}; restart the missing site sooner, \
          or set a longer patience"
@@ -91,27 +91,27 @@ pub enum DriverError {
     Patience {
         /// This site.
         site: String,
-        /// What it waited for.
+        /// Sites or messages that this site waited for.
         missing: String,
         /// Seconds without progress.
         waited_s: u64,
     },
-    /// This site was stopped.
+    /// Stop of this site.
     #[error("site {site} was stopped")]
     Stopped {
         /// This site.
         site: String,
     },
-    /// Another site has ended the job.
+    /// End of the job by another site.
     #[error("{told}; the job has ended at all sites")]
     Elsewhere {
-        /// Which site, and who did what there.
+        /// Failed site and reason.
         told: String,
     },
 }
 
 impl DriverError {
-    /// Returns what the other sites are sent, if the error ends the job at all sites.
+    /// Returns the reason for other sites, if the error ends the job at all sites.
     pub fn for_all(&self) -> Option<String> {
         match self {
             DriverError::Elsewhere { told } => Some(told.clone()),

@@ -1,10 +1,10 @@
-//! Last words on their way.
+//! Final reports in flight.
 
 use super::{Driver, DriverError, Peer};
 use crate::message::{Body, Ended};
 
 impl Driver {
-    /// All neighbors must hear why the job has ended, or cannot begin, also those without a connection.
+    /// Starts to report to all neighbors, connected or not, why the job has ended or cannot start.
     pub(super) fn begin_last_words(&mut self, error: &DriverError) {
         let (told, but) = match error {
             DriverError::Differs { site, told: Some(told), .. } => (told.clone(), Some(site)),
@@ -19,7 +19,7 @@ impl Driver {
         self.last_words.begin(Ended { told, is_before_start: but.is_some() }, neighbors);
     }
 
-    /// Sends to neighbors with a connection what they have not heard.
+    /// Sends the final report to connected neighbors that do not have it.
     pub(super) fn send_last_words(&mut self) {
         let due = self.last_words.due(|site| self.up.contains(&Peer::Site(site)));
         let Some((message, sites)) = due else { return };
@@ -30,7 +30,7 @@ impl Driver {
         }
     }
 
-    /// Whether all neighbors have heard why the job has ended, if they must.
+    /// Whether all neighbors have the final report, if one is needed.
     pub fn are_last_words_heard(&self) -> bool {
         self.last_words.are_heard()
     }

@@ -1,6 +1,6 @@
-//! Which neighbors have heard that the job has ended. A site that has just restarted may end before it has
-//! met its neighbors, and others may notify it on the connection of its incarnation before: a neighbor
-//! without a connection is notified when it has one.
+//! Delivery of the final report that the job has ended. A site that has just restarted may end before it has
+//! connected to its neighbors, and other sites may notify it on the connection of its previous incarnation. A
+//! neighbor without a connection is notified when it connects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,20 +8,20 @@ use inart_protocol_sites::SiteNo;
 
 use crate::message::Ended;
 
-/// What is still to be sent, and to whom.
+/// Final report and the neighbors that still need it.
 #[derive(Debug, Default)]
 pub(super) struct LastWords {
     message: Option<Ended>,
-    /// Neighbors that have not heard it, as far as is known.
+    /// Neighbors that are not known to have the report.
     left: BTreeSet<SiteNo>,
-    /// Neighbors that have taken it, or have sent it themselves.
+    /// Neighbors that received the report, or sent one themselves.
     known: BTreeSet<SiteNo>,
-    /// Under way, by number.
+    /// Reports in flight, by message number.
     sent: BTreeMap<u64, SiteNo>,
 }
 
 impl LastWords {
-    /// The job has ended, or cannot begin, and these neighbors must hear it. The first message counts.
+    /// Starts to report to these neighbors that the job has ended or cannot start. The first report wins.
     pub fn begin(&mut self, message: Ended, neighbors: impl Iterator<Item = SiteNo>) {
         if self.message.is_none() {
             self.message = Some(message);
@@ -29,25 +29,25 @@ impl LastWords {
         }
     }
 
-    /// A message that says so leaves for a neighbor.
+    /// Records that a report to a neighbor is being sent.
     pub fn sending(&mut self, site: SiteNo, id: u64) {
         self.sent.insert(id, site);
     }
 
-    /// A neighbor knows it.
+    /// Records that a neighbor has the report.
     pub fn knows(&mut self, site: SiteNo) {
         self.left.remove(&site);
         self.known.insert(site);
     }
 
-    /// A message has ended.
+    /// Records whether a report was delivered.
     pub fn ended(&mut self, id: u64, is_taken: bool) {
         if let Some(site) = self.sent.remove(&id).filter(|_| is_taken) {
             self.knows(site);
         }
     }
 
-    /// The message, and those to whom it may be sent now.
+    /// Returns the report and the neighbors that it may be sent to now.
     pub fn due(&self, is_up: impl Fn(SiteNo) -> bool) -> Option<(Ended, Vec<SiteNo>)> {
         let message = self.message.clone()?;
         let under_way: BTreeSet<&SiteNo> = self.sent.values().collect();
@@ -55,7 +55,7 @@ impl LastWords {
         Some((message, ready.copied().collect()))
     }
 
-    /// Whether all neighbors have heard it.
+    /// Whether all neighbors have the report.
     pub fn are_heard(&self) -> bool {
         self.left.is_empty()
     }
@@ -106,7 +106,7 @@ mod tests {
         words.knows(NEIGHBORS[0]);
         let mut words = begun(words, "site n1: why");
         words.sending(NEIGHBORS[1], 5);
-        // It has left after it has sent it.
+        // n3 disconnected after it had sent the report.
         words.knows(NEIGHBORS[1]);
         words.ended(5, false);
         assert!(words.are_heard() && due(&words, |_| true).is_empty());

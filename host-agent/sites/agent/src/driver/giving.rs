@@ -1,4 +1,4 @@
-//! Gives the training program's state to sites that have restarted: in parts, each part once.
+//! Transfer of the training program's state to restarted sites, in parts; each part is sent once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use super::{Driver, DriverError, Output, Peer, Phase};
 const PRIORITY: i32 = 1 << 20;
 
 impl Driver {
-    /// A site wants this one's state, the rest of it, or no more of it. A site that is being sent the state
-    /// gets each part once, whatever it asks.
+    /// Handles a request for this site's state, for the rest of it, or to stop. A site that is being sent the
+    /// state gets each part once, whatever it requests.
     pub(super) fn state_wanted(&mut self, by: SiteNo, wanted: StateWanted) {
         if wanted.is_over {
             return self.giving.down(by);
@@ -40,8 +40,8 @@ impl Driver {
         }
     }
 
-    /// Gives sites what they want of a state that is held, and asks the training program for its state, once
-    /// per round, if a site wants it and the program can give it.
+    /// Sends sites the requested parts of a held state. Asks the training program for its state, once per
+    /// round, if a site wants it and the program can provide it.
     pub(super) fn give_wanted_states(&mut self) {
         let round = self.site.round().unwrap_or(0);
         let current = match &self.phase {
@@ -67,7 +67,7 @@ impl Driver {
         }
     }
 
-    /// If the sites have begun the round again by a newer policy, the held state goes with that policy.
+    /// Updates the policy of the held state if the sites have restarted the round by a newer policy.
     fn refresh_policy(&mut self) {
         let Some(held) = &mut self.giving.held else { return };
         let is_older = |policy: &Arc<TransmissionPolicy>| policy.version < self.site.policy_version();
@@ -77,7 +77,7 @@ impl Driver {
         }
     }
 
-    /// Takes the training program's state before a round, which [`Output::StateWanted`] asked for.
+    /// Accepts the training program's state before a round, requested by [`Output::StateWanted`].
     pub fn give_state(&mut self, round: u32, training: impl Into<TrainingState>, now: Duration) {
         let training = training.into();
         let bytes = training.total();
@@ -93,7 +93,7 @@ impl Driver {
         self.go_on(now);
     }
 
-    /// Sends the parts whose turn it is.
+    /// Sends the next parts.
     pub(super) fn send_parts(&mut self) {
         let sites: Vec<SiteNo> = self.giving.transfers.keys().copied().collect();
         for site in sites {
@@ -110,15 +110,15 @@ impl Driver {
         }
     }
 
-    /// A message was delivered: if it was a part, the next part leaves.
+    /// Handles a delivered message: after a part, the next part is sent.
     pub(super) fn part_delivered(&mut self, id: u64) {
         if self.giving.delivered(id).is_some() {
             self.send_parts();
         }
     }
 
-    /// A round has begun: states from before the last round are of no use. Sites that are being sent one
-    /// learn this site's round, and ask again.
+    /// Discards states from before the last round, because a new round has started. Sites that are being sent
+    /// one learn this site's round, and ask again.
     pub(super) fn forget_states(&mut self) {
         let round = self.site.round().unwrap_or(0);
         let is_old = |held: &Held| held.round.saturating_add(1) < round;

@@ -1,5 +1,6 @@
-//! Who may speak for whom. A neighbour speaks for itself; for another site only where a plan that this site
-//! knows, or the detour around a link that is down, leads that site's messages over the neighbour.
+//! Checks of senders. A neighbor may send messages in its own name. It may send messages of another site only
+//! where a plan known to this site, or a detour around a failed link, routes messages of that site through
+//! the neighbor.
 
 use std::time::Duration;
 
@@ -7,25 +8,25 @@ use inart_protocol_sites::SiteNo;
 
 use super::{Driver, Peer, Phase, Warning};
 
-/// What took a detour may arrive for so long after the link is back.
+/// Messages that took a detour may arrive for this time after the link has recovered.
 const DETOURED: Duration = Duration::from_secs(60);
 
-/// What a message says of its way, and the connection on which it came.
+/// Addresses and route in a message, and the connection that delivered it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Named<'a> {
-    /// The site at the other end of the connection.
+    /// Site at the other end of the connection.
     pub by: SiteNo,
-    /// Whose message it says it is.
+    /// Origin site that the message names.
     pub from: SiteNo,
-    /// Whom it is for.
+    /// Destination site.
     pub to: SiteNo,
-    /// The sites behind this one.
+    /// Sites after this one.
     pub route: &'a [SiteNo],
 }
 
 impl Driver {
-    /// Whether the sender that a message names fits the connection on which it came; counts it and warns once
-    /// per neighbour if not.
+    /// Whether the origin that a message names fits the connection that delivered it. Counts a mismatch, and
+    /// warns once per neighbor.
     pub(super) fn is_sender(&mut self, what: &str, named: Named<'_>, now: Duration) -> bool {
         let Named { by, from, to, .. } = named;
         let (does_lead, fits) = match to == self.setup.me {
@@ -44,7 +45,7 @@ impl Driver {
             self.warn(Peer::Site(by), Warning::Way, text);
         } else {
             self.counters.impostors += 1;
-            // Asked for as soon as it may come this way.
+            // The plan is requested as soon as its messages may take this path.
             self.refused_senders.insert(from);
             let text = format!(
                 "{by_name} sent {what} in the name of {from_name}, whose way here is another; dropped"
@@ -54,9 +55,9 @@ impl Driver {
         false
     }
 
-    /// Whether a plan leads the sender's messages for this site over the neighbour; or, where they take a
-    /// route of several hops, a detour around the first of them, which may meet this site before it meets the
-    /// route.
+    /// Whether a plan routes the origin's messages for this site through the neighbor. On a route of several
+    /// hops, the message may also take a detour around the first hop that reaches this site before it reaches
+    /// the route.
     fn comes_over(&self, named: Named<'_>) -> bool {
         let Named { by, from, route, .. } = named;
         let is_around = |way: &[SiteNo]| way.len() > 2 && route.ends_with(&way[1..]);
@@ -64,19 +65,19 @@ impl Driver {
         ways.iter().any(|way| way.len() >= 2 && (way[way.len() - 2] == by || is_around(way)))
     }
 
-    /// Whether the link to a site is down, or was until a moment ago: then its messages may take any detour.
+    /// Whether the link to a site is down or has recently recovered: its messages may then take any detour.
     fn is_detoured(&self, from: SiteNo, now: Duration) -> bool {
         let was_down = self.down_at.get(&from).is_some_and(|at| now.saturating_sub(*at) < DETOURED);
         self.setup.are_linked(self.setup.me, from) && (was_down || !self.up.contains(&Peer::Site(from)))
     }
 
-    /// Returns the number of sites of the longest route: with a detour it may meet a site twice, but no route
-    /// is longer than a detour and a way of a plan.
+    /// Returns the number of sites of the longest route. A detour may visit a site twice, but no route is
+    /// longer than a detour plus a path of a plan.
     pub(super) fn longest_route(&self) -> usize {
         2 * self.setup.sites.len()
     }
 
-    /// Whether what is to be passed on takes links of the network to another site.
+    /// Whether a forwarded message follows links of the network to another site.
     fn leads(&self, named: Named<'_>) -> bool {
         let Named { from, to, route, .. } = named;
         let hops = [&[self.setup.me], route].concat();
@@ -87,9 +88,9 @@ impl Driver {
             && hops.windows(2).all(|hop| self.setup.are_linked(hop[0], hop[1]))
     }
 
-    /// Whether a plan leads the sender's messages for another site over the neighbour and this site, or may
-    /// with a detour around the sender's first link. A site that does not know the plan yet passes everything
-    /// on: the site that a message is for looks at it, too.
+    /// Whether a plan routes the origin's messages for another site through the neighbor and this site,
+    /// possibly with a detour around the origin's first link. A site that does not know the plan yet forwards
+    /// every message: the destination checks it, too.
     fn passes_here(&self, named: Named<'_>, now: Duration) -> bool {
         let Named { by, from, to, route } = named;
         match self.phase {
@@ -107,8 +108,8 @@ impl Driver {
         })
     }
 
-    /// The ways between two sites by the document and all plans that this site knows: the link, routes,
-    /// auxiliary paths.
+    /// Returns the paths between two sites by the document and by all plans that this site knows: the link,
+    /// routes, and auxiliary paths.
     fn ways(&self, from: SiteNo, to: SiteNo) -> Vec<Vec<SiteNo>> {
         let begun = self.starts.iter().map(|start| &start.policy);
         let offered: Vec<_> = self.site.offers().collect();

@@ -1,4 +1,4 @@
-//! How a site begins: it meets its neighbours, and joins them where they are.
+//! Start of a site: waits for the hellos of its neighbors, and joins their current round.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,18 +12,19 @@ use crate::state::TrainingState;
 
 use super::{Driver, DriverError, Heard, Output, Peer, Phase};
 
-/// A neighbour that sends no new part of its state for this time is not waited for.
+/// Time without a new part of a neighbor's state after which the site stops waiting for it.
 const STATE_WAIT: Duration = Duration::from_secs(10);
 
-/// After this number of states that differ from their digest a site ends.
+/// Number of states with a wrong digest after which a site ends.
 const MOST_WRONG_STATES: u64 = 3;
 
-/// A policy that was asked for so often in vain is not waited for.
+/// Number of unanswered requests for a policy after which the site stops waiting for it.
 pub(super) const VAIN: usize = 2;
 
 impl Driver {
-    /// Begins when all neighbours have said where they are: with them if they have not begun either, else in
-    /// the earliest round that one of them is in. Those who began anew while others went on do not count.
+    /// Starts when all neighbors have sent their hellos: with them if they have not started either, else in
+    /// the earliest round of a neighbor. Neighbors that restarted from scratch while others continued do not
+    /// count.
     pub(super) fn meet(&mut self, now: Duration) {
         let all = self.setup.my_neighbours().iter().all(|site| self.heard.contains_key(site));
         if !all {
@@ -42,14 +43,14 @@ impl Driver {
         }
         let there = self.heard.iter().filter(|(_, heard)| heard.round == Some(earliest));
         if let Some((&site, _)) = there.min_by_key(|(_, heard)| heard.is_finished) {
-            // This site has restarted: until now its links were down, and others took detours.
+            // This site has restarted: until now its links were down, and other sites used detours.
             let down = self.setup.my_neighbours().iter().map(|&neighbour| (neighbour, now));
             self.down_at.extend(down);
             self.want_state(site, now);
         }
     }
 
-    /// Asks a site for its state, or for the rest of the state whose beginning this site has.
+    /// Asks a site for its state, or for the rest of the state that this site has partially received.
     pub(super) fn want_state(&mut self, site: SiteNo, now: Duration) {
         self.phase = Phase::Joining { asked: site, since: now };
         self.asked_for_state.insert(site);
@@ -62,8 +63,8 @@ impl Driver {
         self.send(Peer::Site(site), Body::StateWanted(wanted), i32::MAX);
     }
 
-    /// A neighbour has said where it is. If it is ahead, it may have the sums that this site misses; if it
-    /// has not, since it has restarted, this site goes on from its state.
+    /// Handles the position of a neighbor. A neighbor that is ahead may have the sums that this site misses.
+    /// If it has restarted and lacks them, this site resumes from its state.
     pub(super) fn ask_who_is_ahead(
         &mut self,
         site: SiteNo,
@@ -76,14 +77,14 @@ impl Driver {
             && asked == site
             && self.incoming.as_ref().is_some_and(|begun| theirs.round > begun.round().checked_add(1))
         {
-            // The sites have gone on: the site that gives has stopped, and has a newer state.
+            // The sites have advanced: the sending site has stopped, and has a newer state.
             return self.want_state(site, now);
         }
         let is_ahead = theirs.round > round || theirs.is_finished;
         match cannot_answer {
             _ if self.phase != Phase::Reducing || !is_ahead => {}
             Some(asked) if Some(asked) == round => self.want_state(site, now),
-            // Who has just finished is about to send what is missing.
+            // A neighbor that has just finished is about to send the missing chunks.
             None if theirs.round > round => {
                 self.counters.asks += 1;
                 self.site.ask(1, &[site]);
@@ -92,14 +93,16 @@ impl Driver {
         }
     }
 
-    /// Goes on from the state of a neighbour that is where this site has to be. Others cannot complete this
-    /// site's round, or not by its policy, if that neighbour
-    /// - is more than one round ahead: no site is (docs/protocol/sites.md, S4), unless this one began anew
-    ///   while others went on, since all of its neighbours had restarted with it and nobody near knew the
-    ///   round;
-    /// - is in this round by a newer policy, or in the next one, whose policy this site asked for in vain:
-    ///   who knew what the sites agreed on has restarted, and others have agreed again or go on
-    ///   [without it](Self::go_on_without).
+    /// Resumes from the state of a neighbor that is where this site must be. Other sites cannot complete this
+    /// site's round, or not by its policy, if that neighbor
+    ///
+    /// - is more than one round ahead. No site is (docs/protocol/sites.md, S4), unless this site restarted
+    ///   from scratch while others continued, since all of its neighbors had restarted with it and no site
+    ///   nearby knew the round;
+    ///
+    /// - is in this round by a newer policy, or in the next round, whose policy this site requested without
+    ///   an answer. The site that knew the agreed policy has restarted, and the others have agreed again or
+    ///   continue [without it](Self::go_on_without).
     pub(super) fn follow(&mut self, now: Duration) {
         let Some(round) = self.site.round() else { return };
         let (version, is_lacking) = (self.site.policy_version(), matches!(self.phase, Phase::Lacks { .. }));
@@ -116,8 +119,8 @@ impl Driver {
         }
     }
 
-    /// Asks another neighbour if one has sent no new part for a while. If there is none, all that knew the
-    /// round have restarted since.
+    /// Asks another neighbor if the current one has sent no new part for a while. If no other neighbor
+    /// remains, all sites that knew the round have restarted since.
     pub(super) fn wait_for_state(&mut self, asked: SiteNo, since: Duration, now: Duration) {
         let is_gone = !self.up.contains(&Peer::Site(asked));
         if is_gone || now.saturating_sub(since) >= STATE_WAIT {
@@ -125,7 +128,7 @@ impl Driver {
         }
     }
 
-    /// Asks the next neighbour that knows the round for its state, or the same one if there is no other.
+    /// Asks the next neighbor that knows the round for its state, or the current one if it is the only one.
     fn ask_another(&mut self, asked: SiteNo, now: Duration) {
         let begun: Vec<SiteNo> = self
             .heard
@@ -141,11 +144,11 @@ impl Driver {
         }
     }
 
-    /// The last round is over. The site stays for those who are not done, and tells who comes back how the
-    /// training ended.
+    /// Ends the last round. The site stays connected for unfinished sites, and sends the final state to sites
+    /// that rejoin.
     ///
     /// # Errors
-    /// If a round goes on.
+    /// An active round.
     pub fn finish(&mut self, training: impl Into<TrainingState>, now: Duration) -> Result<(), DriverError> {
         let Phase::Ready { .. } = self.phase else { return Err(DriverError::NotReady) };
         self.phase = Phase::Finished { training: training.into() };
@@ -154,7 +157,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether nobody needs this site any more: all neighbours that are there have finished, too.
+    /// Whether no site needs this one any more: all connected neighbors have finished, too.
     pub fn may_leave(&self) -> bool {
         let all = self.heard.values().all(|heard| heard.is_finished);
         matches!(self.phase, Phase::Finished { .. })
@@ -164,12 +167,12 @@ impl Driver {
             && !self.giving.is_busy()
     }
 
-    /// Whether a site is being sent this one's state.
+    /// Whether this site is sending its state to another site.
     pub fn is_giving(&self) -> bool {
         self.giving.is_busy()
     }
 
-    /// A part of a state has arrived. When all parts have, this site goes on from there.
+    /// Handles a part of a state. After the last part, this site resumes from the state.
     pub(super) fn state(&mut self, from: SiteNo, part: State, now: Duration) {
         let Phase::Joining { asked, .. } = self.phase else { return self.no_more_state(from) };
         let is_of = self.incoming.as_ref().map(|begun| begun.is_of(&part));
@@ -206,7 +209,7 @@ impl Driver {
         }
     }
 
-    /// Goes on from a state that is whole.
+    /// Resumes from a complete state.
     fn loaded(&mut self, now: Duration) {
         let Some(begun) = self.incoming.take() else { return };
         self.asked_for_state.clear();
@@ -223,7 +226,8 @@ impl Driver {
         self.outputs.push_back(Output::Ready { round, training: Some(training) });
     }
 
-    /// A state differs from its digest: this site asks for it from the beginning, but not for ever.
+    /// Handles a state that differs from its digest: this site requests it from the beginning, a limited
+    /// number of times.
     fn wrong_state(&mut self, from: SiteNo, now: Duration) {
         self.incoming = None;
         self.counters.wrong_states += 1;
@@ -233,7 +237,7 @@ impl Driver {
         self.ask_another(from, now);
     }
 
-    /// Tells a site to send no more parts: this site has the state, or takes it from another site.
+    /// Asks a site to send no more parts: this site has the state, or takes it from another site.
     fn no_more_state(&mut self, site: SiteNo) {
         let over = StateWanted { is_over: true, ..StateWanted::default() };
         self.send(Peer::Site(site), Body::StateWanted(over), i32::MAX);

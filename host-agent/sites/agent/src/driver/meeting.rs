@@ -1,4 +1,4 @@
-//! Hellos: sites and their scheduler compare their terms.
+//! Exchange of hellos: sites and their scheduler compare their terms.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ impl Driver {
         self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
     }
 
-    /// `cannot_answer`: the round of a question that this site has no answer to.
+    /// Creates the hello for a peer. `cannot_answer`: round of a request that this site has no answer to.
     pub(super) fn hello_to(&mut self, peer: Peer, cannot_answer: Option<u32>) -> Option<u64> {
         let terms = match peer {
             Peer::Site(_) => &self.setup.terms,
@@ -35,7 +35,7 @@ impl Driver {
         self.send(peer, Body::Hello(hello), i32::MAX)
     }
 
-    /// A neighbour has said where it is, and what it trains.
+    /// Handles the hello of a neighbor, with its round and its terms.
     pub(super) fn hello(&mut self, site: SiteNo, hello: Hello, now: Duration) {
         let Hello { round, version, is_finished, cannot_answer, terms } = hello;
         let Ok(terms) = Terms::from_message(terms) else {
@@ -50,8 +50,9 @@ impl Driver {
         self.ask_who_is_ahead(site, heard, cannot_answer, now);
     }
 
-    /// A neighbour has other terms. A site that has not begun ends, and makes sure that the neighbour has its
-    /// terms; if the neighbour has not begun either, no site can, and all that have not begun are told why.
+    /// Refuses a neighbor with other terms. A site that has not started ends, and makes sure that the
+    /// neighbor has its terms. If the neighbor has not started either, no site can start, and the reason is
+    /// sent to all sites that have not started.
     fn refuse_site(&mut self, site: SiteNo, difference: &Difference, is_running: bool) {
         self.counters.unknown_senders += 1;
         let (name, own) = (self.setup.name(site), self.setup.name(self.setup.me));
@@ -70,8 +71,8 @@ impl Driver {
         self.give_up(DriverError::Differs { site: name, difference: in_words, told });
     }
 
-    /// The scheduler has said what it plans for. With other terms its plans are refused, and rounds follow
-    /// those that sites have.
+    /// Handles the scheduler's hello. If its terms differ, its plans are refused, and rounds use the sites'
+    /// existing plans.
     pub(super) fn scheduler_hello(&mut self, hello: Hello, now: Duration) {
         let Ok(terms) = Terms::from_message(hello.terms) else {
             self.counters.malformed += 1;

@@ -1,5 +1,5 @@
-//! One site between its owner and its connections: meets its neighbours, begins rounds, sends, asks,
-//! measures, and lets a site that has restarted join.
+//! Driver of one site, between its owner and its connections: exchanges hellos with neighbors, starts rounds,
+//! sends and requests chunks, measures links, and lets restarted sites join.
 
 mod arrivals;
 mod connections;
@@ -38,16 +38,16 @@ use final_report::LastWords;
 pub use output::{Output, Peer};
 use phase::{Heard, Passing, Phase, RoundStart, SchedulerTerms, Sent, Warning};
 
-/// Samples of the links that wait for a report.
+/// Maximum number of link samples that wait for a report.
 const MOST_SAMPLES: usize = 256;
 
-/// While a round goes on, the scheduler is told what was measured this often.
+/// Time between reports to the scheduler while a round is active.
 const REPORT: Duration = Duration::from_millis(500);
 
-/// The time between questions is doubled so often at most.
+/// Maximum number of times that the interval between requests is doubled.
 const MOST_DOUBLINGS: usize = 3;
 
-/// One site.
+/// State machine of one site.
 #[derive(Debug)]
 pub struct Driver {
     setup: Arc<Setup>,
@@ -55,15 +55,15 @@ pub struct Driver {
     phase: Phase,
     sum: Vec<f32>,
     not_finite: Option<SiteNo>,
-    /// Chunks of the round are given, and their sums told, one by one.
+    /// Whether chunks of the round are passed in, and their sums passed out, one by one.
     is_by_chunk: bool,
-    /// Messages that say that the job has ended, under way.
+    /// Reports in flight that the job has ended, by message number.
     farewells: BTreeSet<u64>,
     last_words: LastWords,
-    /// The last two rounds, the newest last.
+    /// The last two rounds, newest last.
     starts: VecDeque<RoundStart>,
     up: BTreeSet<Peer>,
-    /// The rounds in which neighbours said they are.
+    /// Last reported positions of neighbors.
     heard: BTreeMap<SiteNo, Heard>,
     giving: Giving,
     /// Beginning of another site's state.
@@ -75,17 +75,17 @@ pub struct Driver {
     scheduler_terms: SchedulerTerms,
     /// The newest plan that arrived before the scheduler's hello: each message is a stream of its own.
     early_offer: Option<TransmissionPolicy>,
-    /// When links were down last, of those that have been down.
+    /// Time of the last failure of each link that has failed.
     down_at: BTreeMap<SiteNo, Duration>,
     /// Sites that were asked for chunks of this round.
     asked: BTreeSet<SiteNo>,
-    /// Sites in whose name something was refused since their links were down last.
+    /// Sites with a refused message in their name since their link last failed.
     refused_senders: BTreeSet<SiteNo>,
     warned: BTreeSet<(Peer, Warning)>,
     sending: BTreeMap<u64, Sent>,
-    /// What failed on connections that are up.
+    /// Chunks that failed on connections that are up.
     held_back: Vec<(SiteNo, Parcel<ChunkSum>)>,
-    /// What waits for links that have not been up yet.
+    /// Messages that wait for links that have not been up yet.
     for_links: BTreeMap<SiteNo, Vec<Passing>>,
     lanes: Lanes,
     next_id: u64,
@@ -99,7 +99,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// A site that has no connection yet.
+    /// Creates a site without connections.
     pub fn new(setup: Arc<Setup>) -> Self {
         let (starts, up, heard, sending, lanes) = Default::default();
         let (giving, incoming, asked_for_state, watch) = Default::default();
@@ -141,27 +141,27 @@ impl Driver {
         }
     }
 
-    /// What is to be done next; `None` until something happens.
+    /// Returns the next action; `None` until an event occurs.
     pub fn next_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
 
-    /// What arrived from a neighbour took so long: a passive probe of the link (NETSTORM, Section V). The
-    /// scheduler is told with the next report.
+    /// Records the transfer time of data from a neighbor: a passive probe of the link (NETSTORM, Section V).
+    /// The next report to the scheduler includes the sample.
     pub fn measured(&mut self, from: SiteNo, bits: f64, seconds: f64) {
         self.samples.push(SampleMessage { from: from.0.into(), bits, seconds });
-        // Without a scheduler they are of no use, and the last ones are the best.
+        // Without a scheduler the samples are unused, and the newest are the most useful.
         let surplus = self.samples.len().saturating_sub(MOST_SAMPLES);
         self.samples.drain(..surplus);
     }
 
-    /// Time has passed: to be called a few times per second.
+    /// Advances time; must be called a few times per second.
     pub fn tick(&mut self, now: Duration) {
         self.send_again();
         self.giving.tick();
         self.send_parts();
         self.watch(now);
-        // Who is not answered asks less often: answers may wait on slow links.
+        // A site without answers asks less often: answers may wait on slow links.
         let patience = self.setup.quiet * (1 << self.attempt.min(MOST_DOUBLINGS));
         if matches!(self.phase, Phase::Lacks { .. }) && now.saturating_sub(self.heard_at) >= self.setup.quiet
         {
@@ -171,7 +171,7 @@ impl Driver {
         }
         if self.phase == Phase::Reducing && now.saturating_sub(self.heard_at) >= patience {
             self.heard_at = now;
-            // Whoever is in another round than this site, or in it by another policy, learns it.
+            // Sites in another round than this site, or in this round by another policy, are sent a hello.
             self.say_hello_to_all();
             self.ask(self.attempt);
             self.attempt += 1;
@@ -184,12 +184,12 @@ impl Driver {
         self.send_last_words();
     }
 
-    /// The round that goes on, or went on last.
+    /// Returns the current round, or the last one if no round is active.
     pub fn round(&self) -> Option<u32> {
         self.site.round()
     }
 
-    /// The version of the policy in force.
+    /// Returns the version of the active policy.
     pub fn policy_version(&self) -> u64 {
         self.site.policy_version()
     }
@@ -199,12 +199,12 @@ impl Driver {
         self.site.policy()
     }
 
-    /// What the site has dropped, passed on and answered, and what the driver has.
+    /// Returns the counters of the site and of the driver.
     pub fn counters(&self) -> (Counters, AgentCounters) {
         (self.site.counters(), self.counters)
     }
 
-    /// Where it is and what it waits for, in words.
+    /// Describes the phase of the site and the sites it waits for.
     pub fn told(&self) -> String {
         let phase = match &self.phase {
             Phase::Meeting => format!(
@@ -228,7 +228,7 @@ impl Driver {
         )
     }
 
-    /// Whether there is a connection.
+    /// Whether a peer is connected.
     pub fn is_up(&self, peer: Peer) -> bool {
         self.up.contains(&peer)
     }
@@ -239,7 +239,7 @@ impl Driver {
         self.site.ask(attempt, &others);
     }
 
-    /// Tells the scheduler what was measured, and which neighbours are gone.
+    /// Reports measurements and disconnected neighbors to the scheduler.
     fn report(&mut self) {
         if !self.up.contains(&Peer::Scheduler) {
             return;
@@ -254,7 +254,7 @@ impl Driver {
         self.send(Peer::Scheduler, Body::Report(report), i32::MAX);
     }
 
-    /// Does what the site wants, and what is due.
+    /// Performs the actions of the site that are pending.
     fn go_on(&mut self, now: Duration) {
         self.take_outputs();
         if let Phase::Reducing | Phase::Lacks { .. } = self.phase {

@@ -5,7 +5,7 @@ use inart_protocol_sites::SiteNo;
 
 use super::error::DriverError;
 
-/// Who is at the other end of a connection.
+/// Remote end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Peer {
     /// A site.
@@ -14,55 +14,55 @@ pub enum Peer {
     Scheduler,
 }
 
-/// What the owner has to do.
+/// Action for the owner of the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
-    /// Send this, and say whether it was delivered.
+    /// Message to send. The owner reports whether it was delivered.
     Send {
-        /// To whom.
+        /// Destination.
         to: Peer,
-        /// Its number, never used again.
+        /// Number of the message, never reused.
         id: u64,
-        /// The message.
+        /// Encoded message.
         data: Bytes,
-        /// What has more goes first on a connection.
+        /// Priority on the connection; higher values are sent first.
         priority: i32,
     },
-    /// The training program may compute the gradient of a round.
+    /// Notice that the training program may compute the gradient of a round.
     Ready {
-        /// Which.
+        /// The round.
         round: u32,
-        /// What it has to load first: this site has restarted.
+        /// State to load first, when this site has restarted.
         training: Option<Bytes>,
     },
-    /// The sum of a chunk of a round that was [begun](super::Driver::begin) without a gradient.
+    /// Sum of a chunk of a round that was [started](super::Driver::begin) without a gradient.
     Summed {
-        /// Which round.
+        /// The round.
         round: u32,
-        /// Which chunk.
+        /// Number of the chunk.
         chunk: usize,
-        /// Its values.
+        /// Values of the sum.
         values: Vec<f32>,
     },
-    /// The sum of a round.
+    /// Sum of a round.
     Reduced {
-        /// Which.
+        /// The round.
         round: u32,
         /// One value per parameter.
         sum: Vec<f32>,
     },
-    /// The training was over when this site came back.
+    /// Notice that the training had ended when this site rejoined.
     Ended {
-        /// How the training program's state was in the end.
+        /// Final state of the training program.
         training: Bytes,
     },
-    /// A site that has restarted wants the training program's state before this round.
+    /// Request of a restarted site for the training program's state before this round.
     StateWanted {
-        /// Which.
+        /// The round.
         round: u32,
     },
-    /// A line for the log: something was refused.
+    /// Log line about a refused message.
     Warned(String),
-    /// This site cannot go on.
+    /// Failure of this site.
     Failed(DriverError),
 }

@@ -1,6 +1,6 @@
-//! Messages that a site passes on over a link that has not come up yet. Neighbors may begin the first round
-//! before this site has met all of its own. Their messages wait here: if they were dropped, the round would
-//! stand still until a site asks for them.
+//! Messages that a site forwards over a link that has not come up yet. Neighbors may start the first round
+//! before this site has connected to all of its own neighbors. Their messages wait here. Otherwise they would
+//! be dropped, and the round would stall until a site requests the chunks.
 
 use inart_protocol_sites::SiteNo;
 
@@ -8,8 +8,8 @@ use super::phase::Passing;
 use super::{Driver, Peer};
 
 impl Driver {
-    /// Keeps what goes on over a link that has not been up since this process began; returns the rest.
-    /// Once a link has been up and goes down, what was to take it is lost and asked for.
+    /// Keeps a message for a link that has not been up since this process started; returns any other message.
+    /// After a link has been up and fails, messages for the link are dropped and requested again.
     pub(super) fn keep_for_link(&mut self, next: Option<SiteNo>, passing: Passing) -> Option<Passing> {
         let next = next.filter(|&next| {
             let is_mine = self.setup.my_neighbours().contains(&next);
@@ -25,7 +25,7 @@ impl Driver {
         None
     }
 
-    /// A link is up: what waited for it goes on.
+    /// Forwards the messages that waited for a link.
     pub(super) fn pass_on_waiting(&mut self, next: SiteNo) {
         for passing in self.for_links.remove(&next).unwrap_or_default() {
             match passing {

@@ -1,4 +1,4 @@
-//! Where a site is, and what it keeps of others.
+//! Phase of a site, and state that it keeps of other sites.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,26 +8,26 @@ use inart_protocol_sites::{Ask, Parcel, SiteNo, TransmissionPolicy};
 use crate::gradient::ChunkSum;
 use crate::state::TrainingState;
 
-/// Where a site is in its incarnation.
+/// Phase of a site in its incarnation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Phase {
-    /// It waits for its neighbours.
+    /// Waiting for the hellos of its neighbors.
     Meeting,
-    /// It has asked a neighbour for the state.
+    /// Waiting for the state that a neighbor was asked for.
     Joining { asked: SiteNo, since: Duration },
-    /// The training program computes.
+    /// Waiting for the training program to compute.
     Ready { round: u32, join: Option<Arc<TransmissionPolicy>> },
-    /// It has a gradient, and not the policy that the sites have agreed on.
+    /// Waiting, with a gradient, for the policy that the sites agreed on.
     Lacks { version: u64, gradient: Vec<f32> },
-    /// A round is under way.
+    /// Reducing a round.
     Reducing,
-    /// It has all sums of the last round.
+    /// Finished: the site has all sums of the last round.
     Finished { training: TrainingState },
-    /// It cannot go on.
+    /// Failed or ended.
     Over,
 }
 
-/// What a site warns of, once per peer.
+/// Subjects of warnings; each is logged once per peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Warning {
     Terms,
@@ -40,7 +40,7 @@ pub(super) enum Warning {
 /// Whether the connected scheduler has this site's terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum SchedulerTerms {
-    /// Not known: no hello has arrived.
+    /// Unknown: no hello has arrived.
     #[default]
     Unknown,
     Equal,
@@ -48,24 +48,24 @@ pub(super) enum SchedulerTerms {
     Different,
 }
 
-/// What a site that joins needs of a round.
+/// Data about a round for a site that joins.
 #[derive(Debug, Clone)]
 pub(super) struct RoundStart {
     pub(super) round: u32,
     pub(super) policy: Arc<TransmissionPolicy>,
 }
 
-/// Where a neighbour said it is.
+/// Last reported position of a neighbor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Heard {
-    /// None before its first round.
+    /// Round of the neighbor; `None` before its first round.
     pub(super) round: Option<u32>,
-    /// The policy of that round.
+    /// Policy version of that round.
     pub(super) version: u64,
     pub(super) is_finished: bool,
 }
 
-/// A chunk that a link was given.
+/// Chunk that was handed to a link.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) next: SiteNo,
@@ -73,7 +73,7 @@ pub(super) struct Sent {
     pub(super) tag: i32,
 }
 
-/// A message that waits for a link to come up for the first time.
+/// Message that waits for a link to come up for the first time.
 #[derive(Debug)]
 pub(super) enum Passing {
     Chunk(Parcel<ChunkSum>),

@@ -1,4 +1,4 @@
-//! Plans that others send.
+//! Handling of offered and requested plans.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::phase::SchedulerTerms;
 use super::{Driver, Peer, Phase, Warning};
 
 impl Driver {
-    /// A plan is offered: by the scheduler, or by a neighbour that this site has asked for it.
+    /// Handles an offer of a plan from the scheduler, or from a neighbor that this site asked for the plan.
     pub(super) fn offer(&mut self, from: Peer, offer: PolicyMessage, now: Duration) {
         let Ok(policy) = policy(offer) else {
             self.counters.malformed += 1;
@@ -27,7 +27,7 @@ impl Driver {
         self.judge_offer(from, policy, now);
     }
 
-    /// The scheduler's terms are known: judges the plan that arrived before them.
+    /// Checks the plan that arrived before the scheduler's terms, which are now known.
     pub(super) fn judge_early_offer(&mut self, now: Duration) {
         if let Some(policy) = self.early_offer.take() {
             self.judge_offer(Peer::Scheduler, policy, now);
@@ -70,7 +70,7 @@ impl Driver {
         }
     }
 
-    /// Counts a plan that does not fit, and warns of it once per sender: the training runs on.
+    /// Counts an invalid plan, and warns once per sender. The training continues.
     pub(super) fn refuse_plan(&mut self, from: Peer, why: &str) {
         self.counters.refused_offers += 1;
         let name = match from {
@@ -83,7 +83,7 @@ impl Driver {
         self.warn(from, Warning::Plan, text);
     }
 
-    /// A site asks for a plan by its version.
+    /// Sends a plan that a site requested by version.
     pub(super) fn policy_wanted(&mut self, by: Peer, version: u64) {
         let in_force = Some(self.site.policy()).filter(|policy| policy.version == version);
         let held = in_force.cloned().or_else(|| self.site.offered(version));
@@ -91,7 +91,7 @@ impl Driver {
             Some(policy) => {
                 self.send(by, Body::Offer(policy_message(&policy)), i32::MAX);
             }
-            // It learns where others are.
+            // The asking site learns the rounds of other sites.
             None => self.say_hello(by),
         }
     }

@@ -13,7 +13,7 @@ impl Driver {
     /// Begins a round with this site's gradient, one value per parameter.
     ///
     /// # Errors
-    /// A gradient of another length, or before the site is ready.
+    /// A gradient of the wrong length, or before the site is ready.
     pub fn all_reduce(
         &mut self,
         mut gradient: Vec<f32>,
@@ -46,7 +46,7 @@ impl Driver {
     /// one by one.
     ///
     /// # Errors
-    /// Before the site is ready; a site that has restarted.
+    /// A site that is not ready, or that has restarted.
     pub fn begin(&mut self, now: std::time::Duration) -> Result<(), DriverError> {
         let Phase::Ready { join: None, .. } = self.phase else { return Err(DriverError::NotReady) };
         self.begin_next(None, now)?;
@@ -57,8 +57,7 @@ impl Driver {
     /// This site's values of a chunk of a round that was [begun](Self::begin) without a gradient.
     ///
     /// # Errors
-    /// Values of another number than the chunk's; a chunk that is not whole blocks of its tensor; no such
-    /// round.
+    /// A wrong number of values; a chunk that is not whole blocks of its tensor; no such round.
     pub fn contribute(
         &mut self,
         chunk: usize,

@@ -1,4 +1,4 @@
-//! What leaves: messages, chunks in their order, and the ways around links that are down.
+//! Sending of messages and ordered chunks, and detours around failed links.
 
 use inart_protocol_sites::{Output as SiteOutput, Parcel, Sending, SiteNo, Way};
 
@@ -10,13 +10,13 @@ use crate::message::{Body, ask_message, chunk_message, encode};
 use super::{Driver, Output, Peer, Sent, Warning};
 
 impl Driver {
-    /// Neighbours without a connection.
+    /// Returns the neighbors without a connection.
     pub(super) fn gone(&self) -> Vec<SiteNo> {
         let neighbours = self.setup.my_neighbours().iter().copied();
         neighbours.filter(|&site| !self.up.contains(&Peer::Site(site))).collect()
     }
 
-    /// Finds the ways around all links that are down.
+    /// Computes detours around all failed links.
     pub(super) fn detour_all(&mut self) {
         let gone = self.gone();
         for &site in &gone {
@@ -25,8 +25,8 @@ impl Driver {
         }
     }
 
-    /// Sends a message, and returns its number. What is for a site without a link is dropped, counted, and
-    /// warned of once: there is no connection to send it on.
+    /// Sends a message and returns its number. A message for a site without a link is dropped, counted, and
+    /// warned of once, because it has no connection.
     pub(super) fn send(&mut self, to: Peer, body: Body, priority: i32) -> Option<u64> {
         if let Peer::Site(site) = to
             && !self.setup.my_neighbours().contains(&site)
@@ -70,8 +70,8 @@ impl Driver {
         }
     }
 
-    /// What has a lesser tag goes first. In order, tags follow chunks' numbers; otherwise lanes share the
-    /// link.
+    /// Returns the tag of a chunk; lower tags are sent first. In order, tags follow chunk numbers; otherwise
+    /// lanes share the link.
     fn tag(&mut self, next: SiteNo, parcel: &Parcel<ChunkSum>) -> i32 {
         if let Sending::InOrder { .. } = self.setup.sending {
             let before = i64::from(parcel.round) * self.setup.chunk_values.len() as i64;

@@ -28,7 +28,7 @@ impl Driver {
         self.wait().map(|wait| Waiting { wait, waited: now.saturating_sub(since) })
     }
 
-    /// Something has arrived that this site waited for.
+    /// Records progress: an awaited message has arrived.
     pub(super) fn progress(&mut self, now: Duration) {
         (self.watch.progress_at, self.watch.reported_at) = (Some(now), None);
     }
@@ -104,7 +104,8 @@ impl Driver {
         Lacking { site, obstacle }
     }
 
-    /// Neighbors have not connected. A site that restarts joins those that have; else the job ends.
+    /// Ends the wait for neighbors that have not connected. A restarted site joins the connected neighbors;
+    /// any other site ends the job.
     fn meet_no_longer(&mut self, waited: Duration, now: Duration) {
         let Some(wait @ Wait::Neighbors(_)) = self.wait() else { return };
         let begun = self.heard.iter().filter(|(_, heard)| heard.round > Some(0));
@@ -116,10 +117,10 @@ impl Driver {
         self.end_for(DriverError::NotMet { site, missing: self.named(&wait), waited_s: waited.as_secs() });
     }
 
-    /// A round has made no progress. A site that waits for a site that waits itself lets that one end the
-    /// job: it can name the missing site. That one may have made progress until much later, such as by the
-    /// last chunks of a long round, so it has the patience once more. Where trees lead over routes, no site
-    /// may wait for a neighbor that is missing: then the neighbors of the missing site name it.
+    /// Handles a round without progress. A site that waits for another waiting site lets that site end the
+    /// job, because that site can name the missing site. That site may have made progress until much later,
+    /// such as by the last chunks of a long round, so it has the patience once more. Where trees lead over
+    /// routes, no site may wait for a missing neighbor: then the neighbors of the missing site name it.
     fn lose_patience(&mut self, waited: Duration) {
         let Some(mut wait) = self.wait() else { return };
         if matches!(wait, Wait::Program { .. }) {
@@ -131,7 +132,7 @@ impl Driver {
             limit = patience.saturating_mul(2);
             let suspects = self.suspects();
             if let (Wait::Chunks { of, .. }, Some(first)) = (&mut wait, suspects.first()) {
-                // A site without a connection may be reached by a detour: one that is late comes first.
+                // A site without a connection may be reached by a detour, so stragglers are listed first.
                 let sooner = if first.obstacle == Obstacle::Computing { 4 } else { 2 };
                 limit = patience.saturating_add(patience / sooner);
                 *of = suspects;
@@ -144,8 +145,8 @@ impl Driver {
         self.end_for(DriverError::Patience { site, missing: self.named(&wait), waited_s: waited.as_secs() });
     }
 
-    /// Neighbors that this site does not wait for and that may be the cause: those that have not reported
-    /// this round, or else those without a connection.
+    /// Returns neighbors that this site does not wait for and that may be the cause: those that have not
+    /// reported this round, or else those without a connection.
     fn suspects(&self) -> Vec<Lacking> {
         let all: Vec<_> = self.setup.my_neighbours().iter().map(|&site| self.lacking(site)).collect();
         let with = |obstacle| all.iter().copied().filter(|one| one.obstacle == obstacle).collect::<Vec<_>>();
@@ -153,7 +154,7 @@ impl Driver {
         if late.is_empty() { with(Obstacle::NoConnection) } else { late }
     }
 
-    /// The sites of a wait, or the wait in words.
+    /// Describes the sites of a wait, or the wait itself.
     fn named(&self, wait: &Wait) -> String {
         let name = |one: &Lacking| match one.obstacle {
             Obstacle::NoConnection => format!("{} (no connection)", self.setup.name(one.site)),
@@ -165,7 +166,7 @@ impl Driver {
                 of.iter().map(|one| self.setup.name(one.site)).collect::<Vec<_>>().join(", ")
             }
             Wait::Chunks { of, .. } => {
-                // Sites that only wait themselves are not the cause.
+                // Sites that only wait for other sites are not the cause.
                 let is_cause = |one: &&Lacking| one.obstacle != Obstacle::NoWord;
                 let causes: Vec<_> = of.iter().filter(is_cause).map(name).collect();
                 let all = || of.iter().map(name).collect();

@@ -1,6 +1,6 @@
-//! Random networks of sites in virtual time, with links that die, sites that are killed and start again, and
-//! a scheduler that is gone: every sum of every site in every round is what it has to be, bit for bit, and
-//! all rounds end. docs/protocol/sites.md.
+//! Random networks of sites in virtual time, with failing links, sites that are killed and restarted, and a
+//! scheduler that fails: every sum of every site in every round is correct bit for bit, and all rounds end.
+//! docs/protocol/sites.md.
 #![allow(clippy::unwrap_used)]
 
 mod network;
@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use world::{Fault, Outcome, World};
 
-/// How many times more seeds than usual, from the environment.
+/// Returns the factor on the number of seeds, from the environment.
 fn times() -> u64 {
     std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
@@ -40,8 +40,8 @@ fn outcome(seed: u64, faults: bool) -> Outcome {
     world.run(6)
 }
 
-/// Seeds without faults, with random faults, and with many sites killed; a third of the latter two by
-/// default.
+/// Numbers of seeds without faults, with random faults, and with many killed sites; a third of the latter two
+/// by default.
 const CALM: u64 = 60;
 const FAULTY: u64 = 250;
 const KILLED: u64 = 300;
@@ -89,8 +89,8 @@ fn with_faults(seeds: u64) {
     assert!(asks > 0 && answered > 0 && joined > 0 && lost > 0, "{asks} {answered} {joined} {lost}");
 }
 
-/// A site and all of its neighbours are killed at one time: when they are back, nobody near that site knows
-/// the round. It follows as soon as one of them has learnt it from farther away.
+/// A site and all of its neighbors are killed at the same time: after their restart, no nearby site knows the
+/// round. The site joins as soon as one of its neighbors has learned the round from farther away.
 #[test]
 fn a_site_whose_neighbours_restart_with_it_follows_those_farther_away() {
     neighbours_restart(KILLED / 3);
@@ -107,8 +107,8 @@ fn neighbours_restart(seeds: u64) {
         }
         let calm_s = self::world(seed).0.run(6).ended_s;
         let outcome = world.run(6);
-        // Dead for up to two seconds, up to four until the scheduler's offer comes or is given up, and some
-        // questions of five seconds and more.
+        // Dead for up to two seconds, up to four until the scheduler's offer arrives or times out, and some
+        // requests of five seconds and more.
         let more_s = outcome.ended_s - calm_s;
         assert!(more_s < 60.0, "seed {seed}: {more_s} s more than without the fault");
         worlds += 1;
@@ -117,8 +117,8 @@ fn neighbours_restart(seeds: u64) {
     assert!(3 * worlds > seeds && joined > worlds, "{joined} sites joined in {worlds} networks");
 }
 
-/// Any sites, or all of them, some while others still load a state: they join who knows the round, or begin
-/// anew when nobody does.
+/// Any sites, or all of them, are killed, some while others still load a state: they join a site that knows
+/// the round, or restart from scratch if no site does.
 #[test]
 fn whoever_restarts_at_about_one_time_all_rounds_end() {
     many_restart(KILLED / 3);

@@ -1,4 +1,4 @@
-//! Networks at random.
+//! Random networks.
 
 use inart_planner_sites::Scheme;
 use inart_topologies::sites::Overlay;
@@ -6,8 +6,8 @@ use rand::Rng;
 
 pub const SCHEMES: [Scheme; 4] = [Scheme::Optimized, Scheme::Netstorm, Scheme::Fapt, Scheme::Star];
 
-/// From three to six sites on a ring with chords; a job of a few tensors, in chunks of a quarter of a block
-/// or of two.
+/// Draws three to six sites on a ring with chords, and a job of a few tensors, in chunks of a quarter of a
+/// block or of two blocks.
 pub fn draw(draws: &mut impl Rng) -> Overlay {
     let sites = draws.random_range(3..7usize);
     let mut text = String::from("name: drawn\nnodes:\n");

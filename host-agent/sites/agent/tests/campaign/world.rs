@@ -20,7 +20,7 @@ use inart_virtual::Timeline;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// After so long nothing more is expected.
+/// Virtual time at which a run has failed, in seconds.
 const END_S: f64 = 600.0;
 
 #[derive(Debug, Default)]
@@ -29,13 +29,13 @@ pub struct Outcome {
     pub answered: u64,
     pub malformed: u64,
     pub failed: u64,
-    /// Sites that loaded another's state.
+    /// Number of sites that loaded another site's state.
     pub joined: u64,
-    /// Rounds in which a site gave its chunks one by one.
+    /// Number of rounds in which a site passed its chunks one by one.
     pub by_chunk: u64,
-    /// The newest version that a site followed.
+    /// Newest version that a site followed.
     pub version: u64,
-    /// When the last site had the last sum, in virtual seconds.
+    /// Virtual time at which the last site had the last sum, in seconds.
     pub ended_s: f64,
 }
 
@@ -49,7 +49,7 @@ enum Event {
         data: Bytes,
         started: f64,
     },
-    /// To the sender.
+    /// Notice of delivery to the sender.
     Delivered {
         at: SiteNo,
         incarnation: u64,
@@ -60,7 +60,7 @@ enum Event {
         incarnation: u64,
         id: u64,
     },
-    /// Both ends learn it.
+    /// Connection of both ends.
     Connect(Peer, Peer),
     Begins(Fault),
     Ends(Fault),
@@ -75,7 +75,7 @@ enum Event {
 struct Site {
     driver: Driver,
     weights: Vec<f32>,
-    /// Counts restarts; 0 while it is dead.
+    /// Number of restarts; 0 while the site is dead.
     incarnation: u64,
 }
 
@@ -91,19 +91,19 @@ pub struct World {
     down_links: BTreeSet<(u16, u16)>,
     down_counts: BTreeMap<String, u32>,
     events: Timeline<Event, u64>,
-    /// Nanoseconds.
+    /// Virtual time in nanoseconds.
     now: u64,
-    /// By direction, when the last message arrives: they keep their order.
+    /// Arrival of the last message by direction: messages keep their order.
     busy: BTreeMap<(Peer, Peer), u64>,
     draws: ChaCha8Rng,
-    /// By round: what the sum has to be, and the weights before it.
+    /// Expected sum of each round, and the weights before it.
     rounds: Vec<Vec<f32>>,
-    /// By site and round: the chunks' sums that were told one by one.
+    /// Sums of chunks that were received one by one, by site and round.
     told: BTreeMap<(usize, u32), BTreeMap<usize, Vec<f32>>>,
     reference: Vec<f32>,
     last_round: u32,
     outcome: Outcome,
-    /// Sites that have had the sum of the last round.
+    /// Sites that have the sum of the last round.
     done: BTreeSet<usize>,
 }
 
@@ -166,7 +166,7 @@ impl World {
         self.overlay.links().len()
     }
 
-    /// A site and those that it has a link to, if there are others besides.
+    /// Returns a site and its neighbors; `None` if these are all sites.
     pub fn neighbourhood(&self, site: u16) -> Option<Vec<u16>> {
         let neighbours = &self.setups[usize::from(site)].neighbours[usize::from(site)];
         let all: Vec<u16> = neighbours.iter().map(|neighbour| neighbour.0).chain([site]).collect();
@@ -250,7 +250,7 @@ impl World {
         let Ok(Body::Report(report)) = decode(data) else { return };
         scheduler.report(site, &report);
         let Some(task) = scheduler.task() else { return };
-        // Links that are down may leave sites apart.
+        // Failed links may separate sites.
         let Ok(policy) = task.plan() else { return };
         policy.check().unwrap();
         let Some(policy) = scheduler.planned(policy) else { return };
@@ -274,7 +274,7 @@ impl World {
                 Output::Ready { round, training } => {
                     if let Some(state) = training {
                         self.outcome.joined += 1;
-                        // It computes the round anew, and is told all of its sums.
+                        // The site recomputes the round from scratch, and receives all of its sums.
                         self.told.retain(|&(of, _), _| of != at);
                         let floats = state.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap()));
                         site.weights = floats.collect();

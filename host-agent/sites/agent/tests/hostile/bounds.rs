@@ -1,4 +1,4 @@
-//! How much a neighbor can have a site hold, and what it can have a site print.
+//! Limits of the memory and log lines that a neighbor can cause at a site.
 
 use bytes::Bytes;
 use inart_planner_sites::Scheme;
@@ -8,7 +8,7 @@ use inart_sites_agent::{DriverError, Output, Peer};
 
 use crate::hostile::world::{LINE, World, setups, site};
 
-/// a, b and c in a row, and d beside c.
+/// a, b and c in a row, and d next to c.
 const ROW: &str = "name: row
 nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}, {name: d, kind: site}]
 links:
@@ -18,7 +18,7 @@ links:
 jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
 ";
 
-/// A chunk that a plan's route leads over a site, and that site.
+/// Returns a chunk that a plan routes through a site, and that site.
 fn on_a_route(world: &World) -> (usize, Peer, ChunkMessage) {
     let policy = &world.setups[0].first_policy;
     let way = policy.routes.values().find(|way| way.len() > 2).expect("a route of several hops");
@@ -35,13 +35,13 @@ fn on_a_route(world: &World) -> (usize, Peer, ChunkMessage) {
     (way[1].index(), site(way[0].0), chunk)
 }
 
-/// Returns the number of chunks that a site has given to its links and that have not been delivered.
+/// Returns the number of undelivered chunks that a site has given to its links.
 fn given(world: &mut World, at: usize) -> usize {
     let outputs = std::iter::from_fn(|| world.sites[at].next_output());
     outputs.filter(|output| matches!(output, Output::Send { .. })).count()
 }
 
-/// The link onward is slow, and the neighbor sends chunks of rounds and plans that there are not.
+/// The link to the next hop is slow, and the neighbor sends chunks of unknown rounds and plans.
 #[test]
 fn chunks_for_others_do_not_pile_up_without_end() {
     let mut world = World::ready(ROW, Scheme::Star);

@@ -1,5 +1,5 @@
-//! What a neighbour or a scheduler with a valid certificate can do to a site, by mistake or by intent
-//! (docs/explanation/threat-model.md, "Sites").
+//! Effects that a neighbor or a scheduler with a valid certificate can have on a site, by mistake or by
+//! intent (docs/security.md, "Sites").
 #![allow(clippy::unwrap_used)]
 
 mod bounds;

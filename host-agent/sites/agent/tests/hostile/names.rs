@@ -10,7 +10,7 @@ use inart_sites_agent::message::{AskMessage, Body, ChunkMessage, State, StateWan
 
 use crate::hostile::world::{LINE, World, carry_out, setups, site};
 
-/// a-b-c in a triangle, and d, which only c has a link to.
+/// a-b-c in a triangle, and d, which is only linked to c.
 const TAIL: &str = "name: tail
 nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}, {name: d, kind: site}]
 links:
@@ -21,7 +21,7 @@ links:
 jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
 ";
 
-/// c sends its sum twice, first as if it were a's, before a has sent its own.
+/// c sends its sum twice, first in the name of a, before a has sent its own.
 #[test]
 fn a_site_that_speaks_as_another_does_not_replace_its_gradient() {
     let mut world = World::ready(LINE, Scheme::Optimized);
@@ -41,13 +41,13 @@ fn a_site_that_speaks_as_another_does_not_replace_its_gradient() {
     assert_eq!(said, ["c sent a chunk in the name of a, whose way here is another; dropped"]);
 }
 
-/// In the names of a tree's parent, and of a site that this one might have asked.
+/// In the names of a tree's parent, and of a site that this one could have asked.
 #[test]
 fn a_sum_in_the_name_of_the_parent_is_dropped() {
     let mut world = World::ready(TAIL, Scheme::Mst);
     let policy = world.setups[0].first_policy.clone();
     let (up, root) = (&policy.trees[0].up, policy.trees[0].root);
-    // A neighbour of its parent and of another site, so that the other one may lie.
+    // A neighbor of its parent and of another site, so the other site may send false messages.
     let (me, parent) = (0..3u16)
         .find_map(|at| Some((at, up[usize::from(at)]?)))
         .expect("one of the triangle is not the root");
@@ -67,22 +67,22 @@ fn a_sum_in_the_name_of_the_parent_is_dropped() {
     };
     world.tell(at, site(liar), Body::Chunk(sum.clone()));
     assert_eq!((world.sites[at].counters().1.impostors, world.sums().len()), (1, 0));
-    // An answer in its own name, to no question.
+    // An answer in its own name, without a request.
     let answer = ChunkMessage { from: liar.into(), way: 2, ..sum.clone() };
     world.tell(at, site(liar), Body::Chunk(answer));
     assert_eq!(world.sites[at].counters().1.unasked, 1);
     world.exchange();
     assert_eq!(world.sums().len(), 0);
-    // From the parent itself it is the sum.
+    // From the parent itself the chunk is the sum.
     world.tell(at, site(parent.0), Body::Chunk(sum));
     world.exchange();
     assert_eq!(world.sums()[&at], [7.0; 3]);
 }
 
-/// One message of a neighbour must not keep a site busy for ever.
+/// One message of a neighbor must not keep a site busy forever.
 #[test]
 fn a_message_to_who_is_no_neighbour_is_dropped_and_counted() {
-    // To be passed on to c, which is no neighbour of a.
+    // To be forwarded to c, which is not a neighbor of a.
     let mut world = World::ready(LINE, Scheme::Optimized);
     let relay = ChunkMessage { round: 1, from: 1, to: 2, route: vec![2], ..ChunkMessage::default() };
     world.tell(0, site(1), Body::Chunk(relay));
@@ -90,14 +90,14 @@ fn a_message_to_who_is_no_neighbour_is_dropped_and_counted() {
     world.tell(0, site(1), Body::Ask(question));
     assert_eq!(carry_out(&mut world.sites[0], &[1], world.now), (1, vec![]));
     assert_eq!(world.sites[0].counters().1.astray, 2);
-    // A question in the name of c: an answer would go to c.
+    // A request in the name of c: an answer would go to c.
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.round(&[(0, 1.0), (1, 1.0), (2, 1.0)]);
     let question = AskMessage { round: 1, from: 2, to: 0, route: vec![], chunks: vec![0] };
     world.tell(0, site(1), Body::Ask(question));
     assert_eq!(carry_out(&mut world.sites[0], &[1], world.now), (1, vec![]));
     assert_eq!(world.sites[0].counters().1.impostors, 1);
-    // In circles, over itself, and to nobody.
+    // Routes with a cycle, through the site itself, and to an unknown site.
     for (from, to, route) in [(1, 0, vec![]), (0, 2, vec![1, 2]), (1, 2, vec![]), (1, 1, vec![1])] {
         let relay = ChunkMessage { round: 1, from, to, route, ..ChunkMessage::default() };
         world.tell(0, site(1), Body::Chunk(relay));
@@ -114,7 +114,7 @@ fn a_process_that_is_no_neighbour_is_not_listened_to() {
     assert_eq!((world.sites[0].counters().1.unknown_senders, world.sites[0].next_output()), (2, None));
 }
 
-/// Routes of a plan lead over others, and these speak for whom the route is from.
+/// Routes of a plan lead through other sites, which forward messages in the name of the origin.
 #[test]
 fn a_chunk_on_a_route_of_the_plan_is_taken() {
     for scheme in [Scheme::Star, Scheme::Bkt] {
@@ -133,13 +133,14 @@ fn a_chunk_on_a_route_of_the_plan_is_taken() {
     }
 }
 
-/// While a link is down, both of its ends take a detour; who does not know it yet asks when it learns it.
+/// While a link is down, both of its ends take a detour; a site that does not know of it yet asks when it
+/// learns of it.
 #[test]
 fn a_chunk_on_a_detour_is_taken_and_one_that_came_too_early_is_asked_for() {
     for is_known_at_both in [true, false] {
         let mut world = World::ready(TAIL, Scheme::Mst);
         let tree = world.setups[0].first_policy.trees[0].clone();
-        // The tree's edge between a and b is cut; c is around it.
+        // The tree's edge between a and b is cut; c is on the detour.
         let (child, parent) = if tree.up[0] == Some(SiteNo(1)) { (0, 1) } else { (1, 0) };
         assert_eq!(tree.up[child], Some(SiteNo(parent as u16)), "{tree:?}");
         world.sites[child].down(site(parent as u16), world.now);
@@ -151,7 +152,7 @@ fn a_chunk_on_a_detour_is_taken_and_one_that_came_too_early_is_asked_for() {
         let refused = world.sites[parent].counters().1.impostors;
         if !is_known_at_both {
             assert_eq!((sums.len(), refused), (0, 1), "c may not speak for {child} yet");
-            // Much less than the time after which a site asks because nothing comes.
+            // Much less than the time without arrivals after which a site asks.
             world.now += Duration::from_millis(100);
             world.sites[parent].down(site(child as u16), world.now);
             world.exchange();
@@ -161,7 +162,7 @@ fn a_chunk_on_a_detour_is_taken_and_one_that_came_too_early_is_asked_for() {
     }
 }
 
-/// A chunk may be on its detour when the link is back, but not for ever.
+/// A chunk may be on its detour when the link recovers, but only for a limited time.
 #[test]
 fn a_chunk_on_a_detour_is_taken_for_a_while_after_the_link_is_back() {
     for (seconds, refused) in [(1, 0), (61, 1)] {
@@ -188,7 +189,7 @@ fn a_question_that_names_a_chunk_often_is_answered_once() {
     assert_eq!(carry_out(&mut world.sites[1], &[0, 2], world.now).1, [site(0)]);
 }
 
-/// Who was not asked for its state cannot give one.
+/// A site that was not asked for its state cannot send one.
 #[test]
 fn a_state_of_who_was_not_asked_is_dropped() {
     let all = setups(TAIL, Scheme::Mst);
@@ -204,7 +205,7 @@ fn a_state_of_who_was_not_asked_is_dropped() {
     let ended = State { training: Bytes::from_static(b"mine"), is_finished: true, ..State::default() };
     world.tell(0, site(2), Body::State(ended));
     assert_eq!(world.sites[0].counters().1.unasked, 1);
-    // The sender learns that this site wants no more, as it may have promised it to an earlier process.
+    // The sender learns that this site wants no more parts: it may still serve an earlier process.
     let sent = std::iter::from_fn(|| world.sites[0].next_output()).collect::<Vec<_>>();
     let [Output::Send { to, data, .. }] = &sent[..] else { panic!("{sent:?}") };
     let over = StateWanted { is_over: true, ..StateWanted::default() };

@@ -15,13 +15,13 @@ links: [{ends: [a, b], rate: 8 Mbps}, {ends: [b, c], rate: 8 Mbps}, {ends: [a, c
 jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
 ";
 
-/// A plan with its own version.
+/// Returns a plan with its own version.
 fn numbered(count: u32, mut policy: TransmissionPolicy) -> TransmissionPolicy {
     policy.version = version(count, &policy);
     policy
 }
 
-/// What a scheduler plans whose document has one link more.
+/// Returns the plan of a scheduler whose document has one more link.
 fn of_a_newer_document() -> TransmissionPolicy {
     let newer = LINE.replace("links: [", "links: [{ends: [a, c], rate: 800 Mbps}, ");
     let overlay = Overlay::from_yaml(&newer).unwrap();
@@ -105,12 +105,12 @@ fn what_is_wrong_with_a_plan_is_named() {
     ] {
         assert_eq!(setup.check_plan(&policy), Err(fault));
     }
-    // Not the first plan, with the first plan's version.
+    // A plan other than the first one, with the version of the first one.
     let mut other = with(&|policy| policy.trees[0].root = SiteNo(1));
     other.routes.insert((SiteNo(0), SiteNo(1)), vec![SiteNo(0), SiteNo(1)]);
     other.version = 0;
     assert_eq!(setup.check_plan(&other), Err(PlanFault::Version { version: 0 }));
-    // More sites than there can be.
+    // More sites than the maximum.
     let long = Tree {
         root: good.trees[0].root,
         up: [&good.trees[0].up[..], &[None; 70_000]].concat(),
@@ -118,7 +118,7 @@ fn what_is_wrong_with_a_plan_is_named() {
     };
     let fault = PlanFault::Parents { tree: 0, given: 70_003, sites: 3 };
     assert_eq!(setup.check_plan(&with(&|policy| policy.trees = vec![long.clone()])), Err(fault));
-    // A tree that goes in circles.
+    // A tree with a cycle.
     let circle =
         Tree { root: SiteNo(2), up: vec![site(1), site(0), None], down: vec![site(1), site(2), None] };
     let said =
@@ -126,7 +126,7 @@ fn what_is_wrong_with_a_plan_is_named() {
     assert!(said.contains("tree 0: site 0 has no path up to the root"), "{said}");
 }
 
-/// Sites send plans only to who asked for them.
+/// Sites send plans only on request.
 #[test]
 fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
     let mut world = World::ready(LINE, Scheme::Optimized);
@@ -145,7 +145,7 @@ fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
 }
 
-/// A site that joins with another's state looks at the plan in it, too.
+/// A site that joins with another site's state checks the plan in it, too.
 #[test]
 fn a_state_with_a_plan_that_does_not_fit_is_refused() {
     let all = setups(LINE, Scheme::Optimized);
@@ -168,7 +168,7 @@ fn a_state_with_a_plan_that_does_not_fit_is_refused() {
     assert!(matches!(&told, Some(Output::Warned(text)) if text.contains("no such link")), "{told:?}");
 }
 
-/// Two plans with one version: a fingerprint of 32 bits has them, if one looks. The one that came first
+/// Two plans with one version: collisions of a 32-bit fingerprint can be found. The plan that arrived first
 /// stays.
 #[test]
 fn of_two_plans_with_one_version_the_second_is_refused() {

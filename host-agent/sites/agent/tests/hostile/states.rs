@@ -1,4 +1,4 @@
-//! States that are asked for, given and taken in another order than all went well.
+//! States that are requested, sent and received in an unusual order.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn hello(world: &World, round: u32) -> Hello {
     Hello { round: Some(round), terms: world.setups[0].terms.message(), ..Hello::default() }
 }
 
-/// What a site has sent since the last call.
+/// Returns the messages that a site has sent since the last call.
 fn sent(world: &mut World, at: usize) -> Vec<(SiteNo, u64, Body)> {
     let outputs = std::iter::from_fn(|| world.sites[at].next_output());
     outputs
@@ -36,7 +36,7 @@ fn sent(world: &mut World, at: usize) -> Vec<(SiteNo, u64, Body)> {
         .collect()
 }
 
-/// Two sites in round 1, of which a is being asked for its state by b: the parts that are under way.
+/// Two sites in round 1; b is requesting the state of a, whose parts are in flight.
 fn giving() -> World {
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.is_slow = |body| matches!(body, Body::State(_));
@@ -50,7 +50,7 @@ fn giving() -> World {
     world
 }
 
-/// The site that was being sent a state trains, with that of another site.
+/// A site that was being sent a state trains with the state of another site.
 #[test]
 fn a_state_that_is_too_old_is_not_sent_on() {
     let mut world = giving();
@@ -62,7 +62,7 @@ fn a_state_that_is_too_old_is_not_sent_on() {
     assert!(!world.sites[0].is_giving());
 }
 
-/// A part that a connection did not take is sent again, not at once but with the next tick; and no other is.
+/// A part that a connection did not accept is sent again with the next tick, not at once; no other part is.
 #[test]
 fn a_part_that_is_lost_is_sent_again() {
     let mut world = giving();
@@ -83,7 +83,7 @@ fn a_part_that_is_lost_is_sent_again() {
     assert!(!world.sites[0].is_giving());
 }
 
-/// A part of the state that c has, with its digest.
+/// Returns a part of the state of c, with its digest.
 fn part(world: &World, fill: u8) -> State {
     let state = vec![fill; 2 * MIB];
     State {
@@ -96,7 +96,7 @@ fn part(world: &World, fill: u8) -> State {
     }
 }
 
-/// A site asks c when b has sent nothing for a while. What b sends then is of another state.
+/// A site asks c after b has sent nothing for a while. Later parts from b belong to another state.
 #[test]
 fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
     let mut world = World::connected(vec![setups(TRIANGLE, Scheme::Optimized).remove(0)]);
@@ -113,7 +113,7 @@ fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
     world.tell(0, site(1), Body::State(of_b));
     let [(to, _, Body::StateWanted(over))] = &sent(&mut world, 0)[..] else { panic!("one message") };
     assert_eq!((*to, over.is_over), (SiteNo(1), true));
-    // The rest of c's state is all that is missing.
+    // Only the rest of c's state is missing.
     let rest = State { offset: MIB as u64, policy: None, ..part(&world, 1) };
     let waits = world.sites[0].waiting(world.now).unwrap().wait;
     assert_eq!(waits, Wait::State { of: SiteNo(2), received: MIB as u64, total: Some(2 * MIB as u64) });
@@ -122,8 +122,8 @@ fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
     assert!(loaded.into_iter().any(|output| matches!(output, Output::Ready { round: 4, training: Some(_) })));
 }
 
-/// c is in the round of a state that a holds, by a newer plan: a takes c's state, and begins the round again.
-/// Whom a then gives the state that it holds begins by that plan, too.
+/// c is in the round of a state that a holds, by a newer plan: a accepts c's state, and restarts the round. A
+/// site that then receives the state that a holds starts by that plan, too.
 #[test]
 fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
     let mut world = World::ready(TRIANGLE, Scheme::Optimized);
@@ -165,7 +165,7 @@ fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
     assert_eq!(give(&mut world), newer.version);
 }
 
-/// b has the last state of a training whose last round it has no sums of, and c asks for these sums.
+/// b has the final state of a training but no sums of its last round, and c requests these sums.
 #[test]
 fn a_site_that_finished_by_another_state_says_that_it_has_no_sums() {
     let mut world = World::ready(LINE, Scheme::Optimized);
@@ -182,8 +182,8 @@ fn a_site_that_finished_by_another_state_says_that_it_has_no_sums() {
     assert_eq!((*to, answer.cannot_answer, answer.is_finished), (SiteNo(2), Some(1), true));
 }
 
-/// A site whose chunks come one by one waits for its own program, and does not end the job for that: others
-/// do.
+/// A site that passes its chunks one by one waits for its own program, and does not end the job for this
+/// wait: other sites do.
 #[test]
 fn a_site_whose_own_chunks_are_late_does_not_end_the_job() {
     let mut world = World::ready(LINE, Scheme::Optimized);

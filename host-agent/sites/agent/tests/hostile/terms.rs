@@ -1,4 +1,4 @@
-//! Sites and schedulers that do not train the same.
+//! Sites and schedulers with different trainings.
 
 use inart_planner_sites::Scheme;
 use inart_protocol_sites::TransmissionPolicy;
@@ -8,7 +8,7 @@ use inart_sites_agent::{DriverError, Output, Peer, Setup, version};
 
 use crate::hostile::world::{LINE, World, carry_out, setups, site};
 
-/// Three setups of the line, each with its own training.
+/// Creates three setups of the line, each with its own training.
 fn trained(terms: [&[(&str, &str)]; 3]) -> Vec<Setup> {
     let with = |(setup, terms): (Setup, &[(&str, &str)])| setup.with_training(terms.iter().copied()).unwrap();
     setups(LINE, Scheme::Optimized).into_iter().zip(terms).map(with).collect()
@@ -77,7 +77,7 @@ fn setups_of_job(text: &str) -> Setup {
     Setup::new(&overlay, &overlay.jobs()[0], "b", &options, Default::default()).unwrap()
 }
 
-/// A site that is started again with other terms ends, and the others train on.
+/// A site that restarts with other terms ends, and the other sites continue.
 #[test]
 fn a_site_that_restarts_with_other_terms_ends_alone() {
     let own: &[(&str, &str)] = &[("seed", "1")];
@@ -101,8 +101,8 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
         matches!(hello, Some(Body::Hello(hello)) if hello.round == Some(1)),
         "c learns that others are ahead"
     );
-    assert_eq!(world.sites[1].counters().1.unknown_senders, 2);
-    // Seen from the site that restarts: it tells nobody to end.
+    assert_eq!(world.sites[1].counters().1.strangers, 2);
+    // At the restarting site: it asks no site to end.
     let mut restarted = World::connected(vec![setups(LINE, Scheme::Optimized)[0].clone()]);
     carry_out(&mut restarted.sites[0], &[1], restarted.now);
     let hello = Hello { round: Some(7), terms: terms.message(), ..Hello::default() };
@@ -116,7 +116,7 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
     assert!(matches!(outputs.last(), Some(Output::Failed(DriverError::Differs { .. }))), "{outputs:?}");
 }
 
-/// Other sites could not begin, and this one trains.
+/// Other sites could not start, and this one trains.
 #[test]
 fn a_site_that_trains_does_not_end_for_sites_that_could_not_begin() {
     let mut world = World::ready(LINE, Scheme::Optimized);
@@ -146,7 +146,7 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
                     its plans are refused: give both the same document and scheme";
     assert_eq!(said, Some(Output::Warned(expected.to_owned())));
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
-    // One with the same, in its place.
+    // A scheduler with equal terms replaces it.
     world.sites[0].down(Peer::Scheduler, world.now);
     world.sites[0].up(Peer::Scheduler, world.now);
     let setup = world.setups[0].clone();
@@ -155,7 +155,7 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
 }
 
-/// Messages are streams of their own, so a plan may arrive before the hello of its scheduler.
+/// Each message is a stream, so a plan may arrive before the hello of its scheduler.
 #[test]
 fn a_plan_that_overtakes_the_schedulers_hello_waits_for_it() {
     let other = setups_of_job(&LINE.replace("[b, c], rate: 8 Mbps", "[b, c], rate: 9 Mbps"));
@@ -186,7 +186,7 @@ fn a_plan_that_overtakes_the_schedulers_hello_waits_for_it() {
         assert_eq!(held_by(&mut world), held);
         assert_eq!(world.sites[0].counters().1.refused_offers, refused);
     }
-    // What has ended with its connection is not taken with the next hello.
+    // An offer that was pending when its connection closed is not accepted with the next hello.
     world.sites[0].down(Peer::Scheduler, world.now);
     world.tell(0, Peer::Scheduler, Body::Offer(policy_message(&plans[0])));
     world.sites[0].down(Peer::Scheduler, world.now);
@@ -194,7 +194,7 @@ fn a_plan_that_overtakes_the_schedulers_hello_waits_for_it() {
     assert_eq!(held_by(&mut world), [false, true, false]);
 }
 
-/// The scheduler says what plans follow from, and sites say the same of themselves to it.
+/// The scheduler sends the inputs of its plans, and sites send theirs to the scheduler.
 #[test]
 fn a_scheduler_and_its_sites_have_the_same_terms() {
     let overlay = std::sync::Arc::new(inart_topologies::sites::Overlay::from_yaml(LINE).unwrap());

@@ -1,4 +1,4 @@
-//! Drivers that exchange messages at once, and a sender whose messages may be changed.
+//! Drivers that exchange messages without delay, and a sender whose messages may be changed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use inart_sites_agent::message::{Body, Hello, decode, encode};
 use inart_sites_agent::{Driver, Output, Peer, Setup};
 use inart_topologies::sites::Overlay;
 
-/// a-b-c: a and c have no link.
+/// The line a-b-c: a and c have no link.
 pub const LINE: &str = "name: line
 nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]
 links: [{ends: [a, b], rate: 8 Mbps}, {ends: [b, c], rate: 8 Mbps}]
@@ -31,26 +31,26 @@ pub fn setups(network: &str, scheme: Scheme) -> Vec<Setup> {
     overlay.sites().iter().map(of).collect()
 }
 
-/// What a message becomes on its way, by (from, to).
+/// Replacement of a message, by (from, to).
 type Change = Box<dyn Fn(u16, u16, &Body) -> Vec<Body>>;
 
 pub struct World {
     pub setups: Vec<Arc<Setup>>,
     pub sites: Vec<Driver>,
-    /// By site: what its owner was told, but for messages.
+    /// Outputs of each site, except messages.
     pub told: Vec<Vec<Output>>,
     pub now: Duration,
-    /// Sites whose messages go first, in this order.
+    /// Sites whose messages are delivered first, in this order.
     pub order: Vec<usize>,
-    /// What is sent before a message, if anything.
+    /// Messages that are sent before a message.
     pub before: Option<Change>,
-    /// What stays under way; by site and number.
+    /// Selects messages that stay in flight; by site and number.
     pub is_slow: fn(&Body) -> bool,
     pub under_way: Vec<(usize, u64, Body)>,
 }
 
 impl World {
-    /// Connected, and nothing said yet.
+    /// Connects the sites; no hello has arrived.
     pub fn connected(setups: Vec<Setup>) -> Self {
         let setups: Vec<_> = setups.into_iter().map(Arc::new).collect();
         let count = setups.len();
@@ -72,7 +72,7 @@ impl World {
         world
     }
 
-    /// All are ready for the first round, without a scheduler.
+    /// Runs until all sites are ready for the first round, without a scheduler.
     pub fn ready(network: &str, scheme: Scheme) -> Self {
         let mut world = World::connected(setups(network, scheme));
         world.exchange();
@@ -86,7 +86,7 @@ impl World {
         world
     }
 
-    /// So many seconds pass.
+    /// Advances time by `seconds` seconds.
     pub fn pass(&mut self, seconds: u64) {
         self.now += Duration::from_secs(seconds);
         let now = self.now;
@@ -94,7 +94,7 @@ impl World {
         self.exchange();
     }
 
-    /// Delivers until nothing is under way.
+    /// Delivers messages until none is in flight.
     pub fn exchange(&mut self) {
         let mut is_moving = true;
         while std::mem::take(&mut is_moving) {
@@ -131,7 +131,8 @@ impl World {
         self.sites[to].message(from, data, self.now);
     }
 
-    /// Every site gives three times its own value, and all messages are delivered: the sums by site.
+    /// Runs a round in which every site passes three times its own value, and delivers all messages. Returns
+    /// the sums by site.
     pub fn round(&mut self, values: &[(usize, f32)]) -> BTreeMap<usize, Vec<f32>> {
         for &(at, value) in values {
             let gradient = vec![value; self.setups[at].values()];
@@ -141,7 +142,7 @@ impl World {
         self.sums()
     }
 
-    /// The sums of which sites have told since the last call.
+    /// Returns the sums that sites have reported since the last call.
     pub fn sums(&mut self) -> BTreeMap<usize, Vec<f32>> {
         let mut sums = BTreeMap::new();
         for (at, told) in self.told.iter_mut().enumerate() {
@@ -166,8 +167,8 @@ impl World {
     }
 }
 
-/// What a host does with outputs: what is for a process that it has no connection to fails at once, in the
-/// same loop. Returns how many outputs there were, and whom messages were for.
+/// Carries out outputs as a host does: a message for a process without a connection fails at once, in the
+/// same loop. Returns the number of outputs, and the destinations of messages.
 pub fn carry_out(driver: &mut Driver, neighbours: &[u16], now: Duration) -> (usize, Vec<Peer>) {
     const MOST_TURNS: usize = 10_000;
     let (mut turns, mut receivers) = (0, Vec::new());

@@ -1,4 +1,5 @@
-//! Drivers on links of a rate in virtual time: messages take their length, one after the other, by priority.
+//! Drivers on links with a rate in virtual time: messages take time by their length, in sequence, by
+//! priority.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ const DELAY_S: f64 = 0.01;
 enum Event {
     Tick,
     Connect(usize, usize),
-    /// The last bit of a message has left: it arrives, and the next one leaves.
+    /// Departure of a message's last bit: the message arrives, and the next one leaves.
     Left {
         from: usize,
         to: usize,
@@ -46,14 +47,14 @@ enum Event {
     },
 }
 
-/// Messages that wait for a link, the first to leave first.
+/// Messages that wait for a link, in sending order.
 type Queue = BTreeMap<(Reverse<i32>, u64), (u64, Bytes)>;
 
-/// A site's process.
+/// Process of a site.
 pub struct Process {
     pub driver: Driver,
     incarnation: u64,
-    /// What the program has loaded, or begun with.
+    /// State that the program has loaded, or started with.
     pub state: Bytes,
     pub loads: u32,
     /// Sums by round.
@@ -64,7 +65,7 @@ pub struct Process {
     pub waits: Vec<(f64, Wait)>,
 }
 
-/// What is done to messages on the way.
+/// Change of messages in flight.
 type Change = Box<dyn Fn(usize, usize, Bytes) -> Bytes>;
 
 pub struct Net {
@@ -72,23 +73,23 @@ pub struct Net {
     pub sites: Vec<Option<Process>>,
     links: BTreeMap<(usize, usize), (Queue, bool)>,
     open: BTreeMap<(usize, u64), usize>,
-    /// Connections, each with a number of its own.
+    /// Connections, each with a unique number.
     up: BTreeMap<(usize, usize), u64>,
     events: Timeline<Event, u64>,
     serial: u64,
     pub now: f64,
     bps: f64,
-    /// The state that programs have before every round.
+    /// State of the programs before every round.
     pub state: Bytes,
     pub compute_s: f64,
     pub write_s: f64,
-    /// The program of this site computes for ever.
+    /// Site whose program computes forever.
     pub hangs: Option<usize>,
     pub change: Change,
     /// Bytes of parts of states by sender, and the longest message.
     pub state_bytes: BTreeMap<usize, u64>,
     pub longest: usize,
-    /// How often each site's program was asked for its state.
+    /// Number of requests for its state by site.
     pub asked: BTreeMap<usize, u32>,
 }
 
@@ -100,7 +101,7 @@ pub fn body(data: &Bytes) -> Body {
     decode(data.clone()).unwrap()
 }
 
-/// A part of a state, if the message is one.
+/// Returns the part of a state in a message; `None` for other messages.
 pub fn part(data: &Bytes) -> Option<State> {
     match body(data) {
         Body::State(state) => Some(state),
@@ -113,7 +114,7 @@ pub fn message(state: State) -> Bytes {
 }
 
 impl Net {
-    /// All sites of a network, started at 0 s. `change`: changes each site's setup.
+    /// Starts all sites of a network at 0 s. `change`: changes each site's setup.
     pub fn new(network: &str, bps: f64, state: Bytes, change: impl Fn(&mut Setup)) -> Self {
         let overlay = Overlay::from_yaml(network).unwrap();
         let options = Options::new(Scheme::Optimized);
@@ -169,7 +170,7 @@ impl Net {
         }
     }
 
-    /// The process is gone, and its connections end.
+    /// Kills a process and closes its connections.
     pub fn kill(&mut self, at: usize) {
         self.sites[at] = None;
         let all: Vec<_> = self.up.keys().copied().filter(|(a, b)| *a == at || *b == at).collect();
@@ -193,7 +194,7 @@ impl Net {
         }
     }
 
-    /// The connection of two sites ends, and they connect again.
+    /// Closes the connection of two sites and opens it again.
     pub fn cut(&mut self, a: usize, b: usize) {
         self.up.remove(&(a.min(b), a.max(b)));
         let now = self.now();
@@ -233,7 +234,7 @@ impl Net {
         self.events.at(((self.now + seconds) * 1e9) as u64, event);
     }
 
-    /// Runs until something is true; panics after `longest_s` virtual seconds.
+    /// Runs until a condition is true; panics after `longest_s` virtual seconds.
     pub fn until(&mut self, longest_s: f64, mut is_true: impl FnMut(&Net) -> bool) {
         let end = self.now + longest_s;
         while !is_true(self) {
@@ -281,7 +282,7 @@ impl Net {
             Event::Computed { at, incarnation, round } => {
                 if self.has_incarnation(at, incarnation) {
                     let gradient = vec![at as f32 + 1.0; self.setups[at].values()];
-                    // A site that has ended takes none.
+                    // A site that has ended accepts no messages.
                     self.driver(at, |driver| drop(driver.all_reduce(gradient, now)));
                 }
                 let _ = round;

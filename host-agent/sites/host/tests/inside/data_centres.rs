@@ -1,4 +1,4 @@
-//! Three sites, each on a thread: two with workers on threads of theirs, one without.
+//! Three sites, each on a thread: two with workers on separate threads, one without workers.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
@@ -25,7 +25,7 @@ use crate::three::{NETWORK, SITES, TENSORS};
 /// A worker on a thread of its own.
 type WorkerThread = JoinHandle<Result<Rounds, inart_host_agent::Error>>;
 
-/// What a site with workers told.
+/// Result of a site with workers.
 #[derive(Debug)]
 pub struct SiteTold {
     pub rounds: Vec<GatewayRound>,
@@ -33,7 +33,7 @@ pub struct SiteTold {
 
 type Rounds = Vec<(Vec<f32>, RoundRecord)>;
 
-/// What everybody told: sites with workers, workers by their place, and the site without workers.
+/// Results of all processes: sites with workers, workers by index, and the site without workers.
 pub struct Told {
     pub sites: Vec<Result<SiteTold, HostError>>,
     pub workers: Vec<Result<Rounds, inart_host_agent::Error>>,
@@ -48,7 +48,7 @@ pub struct DataCentres {
     peer_timeout: Duration,
 }
 
-/// Certificates of one authority.
+/// Creates certificates of one authority.
 fn identities(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
     certify(folder, &SITES.map(|(name, _)| name));
     let identity = |(name, _): (&'static str, _)| {
@@ -98,7 +98,7 @@ impl DataCentres {
             name: topology.jobs()[0].name.clone(),
             plan_version: 1.into(),
             values_per_frame: ValuesPerFrame::N32,
-            // As many as the longest chunk between sites has frames.
+            // Number of frames of the longest chunk between sites.
             window_chunks: 128,
             exact_sums: false,
             workers: workers
@@ -121,7 +121,7 @@ impl DataCentres {
         Options { peer_timeout: self.peer_timeout, ..Options::default() }
     }
 
-    /// A site with workers, and those; `first` is the place of the first worker.
+    /// Starts a site with workers, and its workers; `first` is the index of the first worker.
     fn data_centre<G>(
         &self,
         name: &'static str,
@@ -151,7 +151,7 @@ impl DataCentres {
                 let mut all = Vec::new();
                 for round in 1..=rounds {
                     let Some(mut values) = gradient(first + rank, round) else { return Ok(all) };
-                    // The second tensor has its length, whatever that of the gradient.
+                    // The second tensor has its length, independent of the gradient's.
                     let of_first = values.len() - TENSORS[1];
                     let (first, second) = values.split_at_mut(of_first);
                     worker.all_reduce(first)?;
@@ -166,7 +166,7 @@ impl DataCentres {
         (site, workers.collect())
     }
 
-    /// Runs all rounds; a worker that has no gradient any more dies. The site without workers is in place 5.
+    /// Runs all rounds; a worker without a gradient exits. The site without workers has index 5.
     pub fn run<G>(&self, gradient: G) -> Told
     where
         G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
@@ -174,7 +174,7 @@ impl DataCentres {
         self.run_all(gradient, false)
     }
 
-    /// The same, where the site without workers is dropped after three rounds and begins anew.
+    /// Runs all rounds, but drops the site without workers after three rounds and restarts it from scratch.
     pub fn run_and_restart_the_bare_site<G>(&self, gradient: G) -> Told
     where
         G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,

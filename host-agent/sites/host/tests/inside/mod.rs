@@ -1,4 +1,4 @@
-//! Data centres with workers inside, in one process: workers and parameter servers on a switch in memory,
+//! Data centers with workers inside, in one process: workers and parameter servers on a switch in memory,
 //! which only forwards, and sites on QUIC connections over the loopback interface.
 #![allow(clippy::unwrap_used)]
 
@@ -13,12 +13,12 @@ use inart_sites_agent::audit::sum_of_sites;
 
 use crate::three::{TENSORS, VALUES};
 
-/// Longer than anybody here is silent.
+/// Longer than the silence of any process here.
 const PATIENT: Duration = Duration::from_secs(60);
-/// How long a worker may be silent where it dies: longer than the others are on a busy machine.
+/// Maximum silence of a worker in tests where one dies: longer than the silence of others on a busy machine.
 const HASTY: Duration = Duration::from_secs(6);
 
-/// A worker's gradient: values of very different sizes, by round and place.
+/// Returns a worker's gradient: values of very different magnitudes, by round and index.
 fn gradient(place: usize, round: u32, values: usize) -> Vec<f32> {
     let value = |at: usize| {
         let mixed =
@@ -40,7 +40,7 @@ fn all_workers_of_all_sites_have_the_same_bits_which_are_those_of_the_sum() {
     for round in 0..rounds as usize {
         let own: Vec<Vec<f32>> = (0..6).map(|place| gradient(place, round as u32 + 1, VALUES)).collect();
         let own: Vec<&[f32]> = own.iter().map(|values| &values[..]).collect();
-        // Inside a site each tensor is summed by itself.
+        // Inside a site each tensor is summed separately.
         let of_workers = |own: &[&[f32]]| {
             let of = |range: Range<usize>| {
                 let parts: Vec<&[f32]> = own.iter().map(|values| &values[range.clone()]).collect();
@@ -71,7 +71,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// The site that ends it and the others: what each says, and each worker.
+/// Checks the errors of all sites and workers, except the workers `but`.
 fn all_say(told: &Told, words: &[&str], but: &[usize]) {
     let sites = told.sites.iter().map(|site| site.as_ref().unwrap_err().to_string());
     let workers = told.workers.iter().enumerate().filter(|(place, _)| !but.contains(place));
@@ -96,7 +96,7 @@ fn a_nan_at_one_worker_is_told_with_site_and_worker_at_all_sites_and_workers() {
     });
     let own = told.workers[3].as_ref().unwrap_err().to_string();
     assert!(own.contains("value 700 of this worker's gradient is NaN"), "{own}");
-    // Those beside it hear of the worker, those elsewhere of the site, too.
+    // Workers of its site learn the name of the worker, all others also that of the site.
     let beside = told.workers[4].as_ref().unwrap_err().to_string();
     assert!(beside.contains("worker 0 (d) has a gradient with a NaN"), "{beside}");
     all_say(&told, &["n2", "d", "has a gradient with a NaN"], &[3, 4]);
@@ -123,7 +123,7 @@ fn a_worker_that_dies_is_told_with_its_site_at_all() {
     all_say_at_the_others(&told, "site n1: worker b is silent");
 }
 
-/// At the sites and workers that are not of the first site.
+/// Checks the errors of the sites and workers outside the first site.
 fn all_say_at_the_others(told: &Told, words: &str) {
     let workers = told.workers[3..].iter().map(|worker| worker.as_ref().unwrap_err().to_string());
     let site = told.sites[1].as_ref().unwrap_err().to_string();
@@ -141,7 +141,7 @@ fn a_gradient_of_another_length_is_told_with_its_site_and_both_lengths() {
         Some(gradient(place, round, values))
     });
     all_say(&told, &["site n1", "the job's tensor 0 of 20000 values: one of 19000"], &[]);
-    // One worker alone.
+    // Only one worker.
     let world = DataCentres::new(3, PATIENT);
     let told = world.run(|place, round| {
         let values = if (place, round) == (1, 2) { VALUES - 32 } else { VALUES };

@@ -1,4 +1,4 @@
-//! Three data centres: two with workers inside, one without.
+//! Three data centers: two with workers inside, one without.
 
 /// Values of a gradient's two tensors: the second is summed exactly.
 pub const TENSORS: [usize; 2] = [20_000, 120];

@@ -1,4 +1,4 @@
-//! Connections, and what is on them.
+//! Connections, and messages on them.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use rand::Rng;
 use super::{Event, World, peer};
 
 impl World {
-    /// Connects whoever can be and is not.
+    /// Connects all processes that can be connected and are not.
     pub(super) fn connect_all(&mut self) {
         let mut pairs: Vec<(Peer, Peer)> = Vec::new();
         for link in self.overlay.links() {
@@ -67,7 +67,7 @@ impl World {
         }
     }
 
-    /// What is on the connection is lost; who sent it learns that, and that the connection has ended.
+    /// Drops the messages on a connection. Their senders learn of the loss and of the end of the connection.
     pub(super) fn disconnect(&mut self, a: Peer, b: Peer) {
         if !self.connections.remove(&(a, b)) {
             return;
@@ -122,7 +122,7 @@ impl World {
             }
             return;
         }
-        // Messages to a neighbour mostly keep their order, as those of a QUIC connection.
+        // Messages to a neighbor mostly keep their order, as on a QUIC connection.
         let takes = self.draws.random_range(0.001..0.08);
         let after = self.busy.get(&(from, to)).copied().unwrap_or(0).max(self.now);
         let arrives = after + self.draws.random_range(0..5_000_000) + (takes * 1e8) as u64;

@@ -1,4 +1,4 @@
-//! What dies, and comes back.
+//! Failures and recoveries.
 
 use inart_planner_sites::Options;
 use inart_sites_agent::{Driver, Peer, Scheduler};

@@ -1,4 +1,4 @@
-//! What sites compute, and every sum compared.
+//! Gradients of the sites, and comparison of every sum.
 
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ impl World {
             return;
         };
         let gradient = gradient(&site.weights, at.0, round);
-        // Every third site that never died gives its chunks one by one, the last ones first every other time;
-        // where they are whole blocks.
+        // Every third site that never died passes its chunks one by one, every other time in reverse order,
+        // where chunks are whole blocks.
         let setup = &self.setups[0];
         let is_whole = setup.tensors.iter().all(|tensor| *tensor <= 256) || setup.chunk_values[0] >= 256;
         let is_by_chunk = (u32::from(at.0) + round).is_multiple_of(3) && incarnation == 1 && is_whole;
@@ -62,7 +62,7 @@ impl World {
         self.outcome.by_chunk += 1;
     }
 
-    /// A chunk's sum, told before the round's.
+    /// Handles the sum of a chunk, which arrives before the round's sum.
     pub(super) fn summed(&mut self, at: usize, round: u32, chunk: usize, values: Vec<f32>) {
         let of_round = self.told.entry((at, round)).or_default();
         assert!(of_round.insert(chunk, values).is_none(), "told once");
