@@ -1,27 +1,27 @@
-//! What a site counts.
+//! Counters of a site.
 
-/// What a site has dropped, and what it has passed on.
+/// Counters of dropped and forwarded chunks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Chunks passed on for others.
+    /// Chunks forwarded for other sites.
     pub relayed: u64,
-    /// Chunks that came before their round, and were kept.
+    /// Chunks that arrived before their round, and were kept.
     pub early: u64,
-    /// Chunks of rounds that are over.
+    /// Chunks of past rounds.
     pub late: u64,
-    /// Chunks of rounds further ahead than the next.
+    /// Chunks of rounds beyond the next one.
     pub ahead: u64,
     /// Chunks of this round by another policy.
     pub other_policy: u64,
-    /// Chunks from sites that are no neighbours in the chunk's tree, and chunks that there are not.
+    /// Chunks from sites that are not neighbors in the chunk's tree, and chunks with an invalid number.
     pub strange: u64,
-    /// Second copies of chunks of this round or the next.
+    /// Duplicate chunks of this round or the next one.
     pub repeated: u64,
-    /// Chunks that could not be sent: the link is down, and there is no other way.
+    /// Chunks that could not be sent: the link is down, and no other path exists.
     pub lost: u64,
-    /// Chunks sent again because a site asked for them.
+    /// Chunks that were resent on request.
     pub answered: u64,
-    /// Questions for rounds of which this site has nothing, and from sites that are not of the job.
+    /// Requests for rounds that this site has no chunks of, and requests from sites outside the job.
     pub unanswerable: u64,
 }
 
@@ -32,7 +32,7 @@ impl Counters {
     }
 }
 
-/// What was counted does not tell states of a site apart: nothing that it does hangs on it.
+/// Counters do not distinguish states of a site: its behavior does not depend on them.
 impl std::hash::Hash for Counters {
     fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }

@@ -1,9 +1,9 @@
-//! All-reduce between data centres, as state machines without I/O and without a clock: what a site does with
-//! the chunks of a round, along several trees at once (NETSTORM, Sections IV and V).
+//! All-reduce between data centers, as state machines without I/O and without a clock: handling of the chunks
+//! of a round at a site, along several trees at once (NETSTORM, Sections IV and V).
 //!
-//! A [`Site`] adds what its children in a chunk's tree send to its own gradient and sends the sum to its
-//! parent. The root's sum is complete; it goes down the same tree. The machine says what to send where, and
-//! is told what arrived and what has left.
+//! A [`Site`] adds the sums from its children in a chunk's tree to its own gradient, and sends the sum to its
+//! parent. The root's sum is complete; it is broadcast down the same tree. The machine returns the chunks to
+//! send; its owner reports arrivals and completed transfers.
 
 mod awaited;
 mod begin_error;

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use crate::policy::TransmissionPolicy;
 
-/// How many policies a site holds beside those that it has said it holds.
+/// Maximum number of policies that a site holds, in addition to those that it has advertised.
 pub const MOST_OFFERS: usize = 16;
 
-/// How many versions for the next round a chunk names: the newest ones.
+/// Maximum number of versions for the next round that a chunk names: the newest ones.
 pub const MOST_NAMED: usize = 64;
 
-/// A policy for later, and whether this site has said in the current round that it holds it.
+/// Policy for a later round, and whether this site has advertised it in the current round.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Offer {
     policy: Arc<TransmissionPolicy>,
     is_advertised: bool,
 }
 
-/// Policies newer than the one in force, and the one that all sites have agreed on.
+/// Policies newer than the active one, and the one that all sites have agreed on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Offers {
     held: BTreeMap<u64, Offer>,
@@ -26,8 +26,8 @@ pub struct Offers {
 }
 
 impl Offers {
-    /// Holds a policy. The oldest ones go when there are too many; those that were advertised stay, since
-    /// the round's decision may be for one of them, and so does the one that was decided.
+    /// Holds a policy. If there are too many, the oldest are dropped. Advertised policies stay, because the
+    /// round's decision may be for one of them; so does the decided policy.
     pub fn hold(&mut self, policy: Arc<TransmissionPolicy>) {
         self.held.entry(policy.version).or_insert(Offer { policy, is_advertised: false });
         let may_go =
@@ -38,33 +38,33 @@ impl Offers {
         }
     }
 
-    /// The versions held, ascending. They are held until the round is decided.
+    /// Returns the held versions, ascending. They are held until the round is decided.
     pub fn advertise(&mut self) -> Vec<u64> {
         self.held.values_mut().for_each(|offer| offer.is_advertised = true);
         self.held.keys().copied().collect()
     }
 
-    /// All sites follow this version in the next round.
+    /// Records the version that all sites follow in the next round.
     pub fn decide(&mut self, version: u64) {
         self.decided = Some(version);
     }
 
-    /// What was decided in this round, if it is known.
+    /// Returns the decision of this round, if it is known.
     pub fn decided(&self) -> Option<u64> {
         self.decided
     }
 
-    /// A policy that is held.
+    /// Returns a held policy.
     pub fn get(&self, version: u64) -> Option<Arc<TransmissionPolicy>> {
         self.held.get(&version).map(|offer| offer.policy.clone())
     }
 
-    /// All policies held, oldest first.
+    /// Returns all held policies, oldest first.
     pub fn all(&self) -> impl Iterator<Item = Arc<TransmissionPolicy>> {
         self.held.values().map(|offer| offer.policy.clone())
     }
 
-    /// A round has begun by a version.
+    /// Records that a round has started with a version.
     pub fn begun(&mut self, version: u64) {
         self.held.retain(|&held, _| held > version);
         self.held.values_mut().for_each(|offer| offer.is_advertised = false);

@@ -1,4 +1,4 @@
-//! What a site has to send: by which way, and how much each of its links holds.
+//! Chunks that a site has to send: their paths, and the load of each link.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,23 +6,23 @@ use crate::choice::{AuxiliaryChoice, AuxiliaryUse, Sending};
 use crate::parcel::{Output, Parcel, Way};
 use crate::policy::{ChunkNo, SiteNo, TransmissionPolicy};
 
-/// Parcels without a way yet, and the number of chunks that wait or are being sent on each link, of all trees
-/// together.
+/// Chunks without a path yet, and the number of chunks that wait or are being sent on each link, over all
+/// trees.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Outbox<S> {
     me: SiteNo,
     sending: Sending,
     on_link: BTreeMap<SiteNo, u32>,
     unassigned: VecDeque<Parcel<S>>,
-    /// What waits for a link, where chunks go in order of their number.
+    /// Chunks that wait for a link, where chunks are sent in order of their number.
     ordered: BTreeMap<SiteNo, BTreeMap<Turn, Parcel<S>>>,
-    /// Links that are down, and the routes around them.
+    /// Failed links, and the detours around them.
     down: BTreeMap<SiteNo, Option<Vec<SiteNo>>>,
     lost: u64,
     outputs: VecDeque<Output<S>>,
 }
 
-/// Whose turn it is: rounds, then chunks, in order; then sums on their way down.
+/// Sending order: rounds, then chunks; then sums on their way down.
 type Turn = (u32, ChunkNo, std::cmp::Reverse<Way>, SiteNo, SiteNo);
 
 impl<S> Outbox<S> {
@@ -31,11 +31,11 @@ impl<S> Outbox<S> {
         Outbox { me, sending, on_link, unassigned, ordered, down, lost: 0, outputs }
     }
 
-    /// Takes a parcel for a tree neighbour; its route is chosen here or later.
+    /// Accepts a chunk for a tree neighbor; its route is chosen here or later.
     pub fn give(&mut self, parcel: Parcel<S>, policy: &TransmissionPolicy) {
         match self.sending {
             Sending::Auxiliary(AuxiliaryUse { choice: AuxiliaryChoice::Lazy, .. }) => {
-                // Who asks again while a chunk waits gets it once.
+                // A site that asks again while a chunk waits gets the chunk once.
                 if !self.unassigned.iter().any(|other| name(other) == name(&parcel)) {
                     self.unassigned.push_back(parcel);
                 }
@@ -49,7 +49,7 @@ impl<S> Outbox<S> {
         }
     }
 
-    /// Sends a parcel on along the rest of its route.
+    /// Forwards a chunk along the rest of its route.
     pub fn forward(&mut self, mut parcel: Parcel<S>) {
         if parcel.route.is_empty() {
             return;
@@ -58,7 +58,7 @@ impl<S> Outbox<S> {
         self.send(next, parcel);
     }
 
-    /// A chunk has left on the link to a neighbour.
+    /// Records that a chunk has left on the link to a neighbor.
     pub fn sent(&mut self, next: SiteNo, policy: &TransmissionPolicy) {
         if let Some(held) = self.on_link.get_mut(&next) {
             *held = held.saturating_sub(1);
@@ -67,7 +67,7 @@ impl<S> Outbox<S> {
         self.assign(policy);
     }
 
-    /// A chunk given to a link has not arrived. `None`: nobody needs it any more.
+    /// Handles a chunk that was lost on a link. `None`: the chunk is no longer needed.
     pub fn failed(&mut self, next: SiteNo, parcel: Option<Parcel<S>>, policy: &TransmissionPolicy) {
         if let Some(held) = self.on_link.get_mut(&next) {
             *held = held.saturating_sub(1);
@@ -79,7 +79,7 @@ impl<S> Outbox<S> {
         self.assign(policy);
     }
 
-    /// From now on, what is to take the link takes the detour.
+    /// Uses the detour for chunks of the failed link from now on.
     pub fn link_down(&mut self, next: SiteNo, detour: Option<Vec<SiteNo>>) {
         let detour = detour.filter(|route| {
             route.len() > 2 && route.first() == Some(&self.me) && route.last() == Some(&next)
@@ -90,17 +90,18 @@ impl<S> Outbox<S> {
         }
     }
 
-    /// What is to take the link takes it again.
+    /// Uses the recovered link again.
     pub fn link_up(&mut self, next: SiteNo) {
         self.down.remove(&next);
     }
 
-    /// Chunks for which there was no way.
+    /// Returns the number of chunks that had no path.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// The next hop to a site and those behind it: its route, or the detour. `None`: there is no way.
+    /// Returns the next hop to a site and the sites after it: the route, or the detour. `None` if no path
+    /// exists.
     pub fn way_to(&self, to: SiteNo, policy: &TransmissionPolicy) -> Option<(SiteNo, Vec<SiteNo>)> {
         let (next, behind) = match policy.routes.get(&(self.me, to)) {
             Some(route) => (route[1], route[2..].to_vec()),
@@ -109,24 +110,24 @@ impl<S> Outbox<S> {
         self.around(next, behind)
     }
 
-    /// A next hop and those behind it, by the detour if the link is down.
+    /// Returns a next hop and the sites after it, with the detour if the link is down.
     fn around(&self, next: SiteNo, behind: Vec<SiteNo>) -> Option<(SiteNo, Vec<SiteNo>)> {
         let Some(detour) = self.down.get(&next) else { return Some((next, behind)) };
         let detour = detour.as_ref().filter(|route| !self.down.contains_key(&route[1]))?;
         Some((detour[1], [&detour[2..], &behind].concat()))
     }
 
-    /// Tells the site's owner something.
+    /// Adds an output for the site's owner.
     pub fn tell(&mut self, output: Output<S>) {
         self.outputs.push_back(output);
     }
 
-    /// What is to be done next.
+    /// Returns the next output.
     pub fn next(&mut self) -> Option<Output<S>> {
         self.outputs.pop_front()
     }
 
-    /// Looks at all parcels without a way in order; what may go goes.
+    /// Checks all chunks without a path in order, and sends those that may go.
     fn assign(&mut self, policy: &TransmissionPolicy) {
         let waiting = std::mem::take(&mut self.unassigned);
         for parcel in waiting {
@@ -137,7 +138,7 @@ impl<S> Outbox<S> {
         }
     }
 
-    /// The first way that may take a parcel: 0 is the tree's, 1 the first auxiliary path.
+    /// Returns the first path that may take a chunk: 0 is the tree's, 1 the first auxiliary path.
     fn free_way(&self, parcel: &Parcel<S>, policy: &TransmissionPolicy) -> Option<u8> {
         let Sending::Auxiliary(use_) = self.sending else { return Some(0) };
         let ends = (parcel.from, parcel.to);
@@ -174,7 +175,7 @@ impl<S> Outbox<S> {
     }
 
     fn send(&mut self, next: SiteNo, mut parcel: Parcel<S>) {
-        // Who passes a chunk on takes no detour, or two sites might send it to each other for ever.
+        // A forwarded chunk takes no detour. Otherwise two sites might send it to each other forever.
         let behind = std::mem::take(&mut parcel.route);
         let is_free = parcel.from == self.me || !self.down.contains_key(&next);
         let Some((next, behind)) = self.around(next, behind).filter(|_| is_free) else {
@@ -188,7 +189,7 @@ impl<S> Outbox<S> {
         self.feed(next);
     }
 
-    /// Gives a link the chunks whose turn it is, while it has room.
+    /// Gives a link the next chunks, while it has room.
     fn feed(&mut self, next: SiteNo) {
         let Sending::InOrder { on_link } = self.sending else { return };
         while self.held(next) < on_link {
@@ -204,7 +205,7 @@ impl<S> Outbox<S> {
     }
 }
 
-/// Returns what tells a chunk on its way from others.
+/// Returns the identity of a chunk in transfer.
 fn name<S>(parcel: &Parcel<S>) -> (u32, u64, ChunkNo, Way, SiteNo, SiteNo) {
     (parcel.round, parcel.version, parcel.chunk, parcel.way, parcel.from, parcel.to)
 }

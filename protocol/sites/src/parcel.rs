@@ -1,79 +1,79 @@
-//! What goes from site to site.
+//! Transfers and requests between sites.
 
 use crate::policy::{ChunkNo, SiteNo};
 
-/// Which way a chunk goes on its tree.
+/// Direction of a chunk on its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
-    /// A sum, from a child to its parent.
+    /// Sum, from a child to its parent.
     Push,
-    /// A complete sum, from a parent to its child.
+    /// Complete sum, from a parent to its child.
     Pull,
-    /// A complete sum, to a site that asked for it.
+    /// Complete sum, to a site that requested it.
     Answer,
 }
 
-/// A chunk under way.
+/// Chunk in transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Parcel<S> {
-    /// The round that it belongs to.
+    /// Round of the chunk.
     pub round: u32,
-    /// The policy by which it travels.
+    /// Version of the policy that routes it.
     pub version: u64,
-    /// Which chunk.
+    /// Number of the chunk.
     pub chunk: ChunkNo,
-    /// Up or down.
+    /// Direction of the transfer.
     pub way: Way,
-    /// The tree neighbour that it comes from.
+    /// Tree neighbor that sends the chunk.
     pub from: SiteNo,
-    /// The tree neighbour that it is for; sites between pass it on.
+    /// Tree neighbor that receives the chunk; sites in between forward it.
     pub to: SiteNo,
     /// 0 on the tree's own link or route, else the number of the auxiliary path.
     pub path: u8,
-    /// The sites behind the next one, up to `to`; empty if the next one is `to`.
+    /// Sites after the next hop, up to `to`; empty if the next hop is `to`.
     pub route: Vec<SiteNo>,
-    /// With the last chunk only. Pushed: the versions, newer than the one in force, that all sites below
-    /// hold. Pulled: the version that the next round follows.
+    /// With the last chunk only. Pushed: the versions, newer than the active one, that all sites below hold.
+    /// Pulled: the version that the next round follows.
     pub policies: Vec<u64>,
-    /// The values.
+    /// Values of the chunk.
     pub data: S,
 }
 
-/// A site asks another for chunks that it misses.
+/// Request for missing chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ask {
-    /// The round that they belong to.
+    /// Round of the chunks.
     pub round: u32,
-    /// Who asks.
+    /// Site that sends the request.
     pub from: SiteNo,
-    /// Who is asked; sites between pass it on.
+    /// Site that receives the request; sites in between forward it.
     pub to: SiteNo,
-    /// The sites behind the next one, up to `to`; empty if the next one is `to`.
+    /// Sites after the next hop, up to `to`; empty if the next hop is `to`.
     pub route: Vec<SiteNo>,
-    /// The chunks, ascending.
+    /// Numbers of the chunks, ascending.
     pub chunks: Vec<ChunkNo>,
 }
 
-/// What a site wants done.
+/// Action for the owner of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Output<S> {
-    /// Send this to a neighbour.
+    /// Chunk to send to a neighbor.
     Send {
-        /// The neighbour.
+        /// The neighbor.
         next: SiteNo,
-        /// What.
+        /// The chunk.
         parcel: Parcel<S>,
     },
-    /// Send this question to a neighbour. It counts as nothing on the link.
+    /// Request to send to a neighbor; it adds no load to the link.
     Ask {
-        /// The neighbour.
+        /// The neighbor.
         next: SiteNo,
-        /// What.
+        /// The request.
         ask: Ask,
     },
-    /// The sum of a chunk over all sites.
+    /// Sum of a chunk over all sites.
     Complete {
-        /// Which chunk.
+        /// Number of the chunk.
         chunk: ChunkNo,
         /// The sum.
         data: S,

@@ -1,51 +1,51 @@
-//! What sites are told: trees, which chunk takes which, and other ways between neighbours.
+//! Transmission policies: trees, the assignment of chunks to trees, and other paths between neighbors.
 
 use std::collections::BTreeMap;
 
-/// A site, by its position in the network.
+/// Number of a site: its position in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SiteNo(pub u16);
 
-/// A tree, by its position in the policy.
+/// Number of a tree: its position in the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TreeNo(pub u16);
 
-/// A chunk, by its position in the gradient.
+/// Number of a chunk: its position in the gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkNo(pub u32);
 
 impl SiteNo {
-    /// As an index.
+    /// Returns the number as an index.
     pub fn index(self) -> usize {
         self.0.into()
     }
 }
 
-/// A tree over the sites of a job: chunks are reduced up to the root, and go down from it.
+/// Tree over the sites of a job: chunks are reduced up to the root, and broadcast down from it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tree {
-    /// Where sums are complete.
+    /// Root, at which sums are complete.
     pub root: SiteNo,
-    /// Whom each site sends its sums to, by site; `None` at the root and outside the job.
+    /// Parent that each site sends its sums to, by site; `None` at the root and outside the job.
     pub up: Vec<Option<SiteNo>>,
-    /// Whom each site has complete sums from, by site; `None` at the root and outside the job.
+    /// Parent that each site receives complete sums from, by site; `None` at the root and outside the job.
     pub down: Vec<Option<SiteNo>>,
 }
 
-/// What is wrong with a policy.
+/// Error in a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// A chunk of a tree that is not there.
+    /// Chunk of an unknown tree.
     #[error("chunk {chunk} takes tree {tree}, and there are {trees}; give each chunk one of the trees")]
     UnknownTree {
         /// The chunk.
         chunk: u32,
-        /// The tree that it names.
+        /// Tree of the chunk.
         tree: u16,
-        /// How many there are.
+        /// Number of trees.
         trees: usize,
     },
-    /// A site from which parents do not lead to the root.
+    /// Site whose parents do not lead to the root.
     #[error("tree {tree}: site {site} has no path {way} the root; connect it")]
     Apart {
         /// The tree.
@@ -60,56 +60,56 @@ pub enum PolicyError {
     Short {
         /// The tree.
         tree: usize,
-        /// How many it has.
+        /// Number of sites with a parent entry.
         given: usize,
-        /// The last site's number.
+        /// Number of the last site.
         most: u16,
     },
-    /// A route that does not lead where it should.
+    /// Route with wrong ends.
     #[error("the route from site {from} to site {to} is {route:?}; begin and end it there, with a site once")]
     Route {
-        /// Where it should begin.
+        /// Required start.
         from: u16,
-        /// Where it should end.
+        /// Required end.
         to: u16,
-        /// As given.
+        /// The route.
         route: Vec<u16>,
     },
 }
 
-/// Trees of one moment, and which chunk takes which. Site numbers are those of the network.
+/// Trees of one plan, and the tree of each chunk. Site numbers are those of the network.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TransmissionPolicy {
-    /// Counts up; a site never goes back to an older one.
+    /// Ascending version; a site never returns to an older one.
     pub version: u64,
-    /// The sites that take part, ascending.
+    /// Participating sites, ascending.
     pub sites: Vec<SiteNo>,
-    /// At least one.
+    /// Trees; at least one.
     pub trees: Vec<Tree>,
-    /// The tree of each chunk.
+    /// Tree of each chunk.
     pub chunk_trees: Vec<TreeNo>,
-    /// The route from a site to a tree neighbour that it has no link to, both ends included.
+    /// Route from a site to a tree neighbor without a direct link, including both ends.
     pub routes: BTreeMap<(SiteNo, SiteNo), Vec<SiteNo>>,
-    /// Other ways from a site to a tree neighbour, best first, both ends included.
+    /// Auxiliary paths from a site to a tree neighbor, best first, including both ends.
     pub auxiliary: BTreeMap<(SiteNo, SiteNo), Vec<Vec<SiteNo>>>,
 }
 
 impl TransmissionPolicy {
-    /// How many chunks a round has.
+    /// Returns the number of chunks of a round.
     pub fn chunks(&self) -> usize {
         self.chunk_trees.len()
     }
 
-    /// The tree of a chunk; `None` if there is no such chunk.
+    /// Returns the tree of a chunk; `None` if the chunk does not exist.
     pub fn tree_of(&self, chunk: ChunkNo) -> Option<&Tree> {
         let tree = self.chunk_trees.get(chunk.0 as usize)?;
         self.trees.get(usize::from(tree.0))
     }
 
-    /// Looks at everything that a site relies on.
+    /// Checks all properties that a site relies on.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error found.
     pub fn check(&self) -> Result<(), PolicyError> {
         let most = self.sites.iter().max().map_or(0, |site| site.0);
         for (tree, shape) in self.trees.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a site does when chunks are missing: it asks, and it answers (docs/protocol/sites.md, S9).
+//! Repair of missing chunks: requests and answers (docs/protocol/sites.md, S9).
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::site::{Last, Site};
 use crate::summand::Summand;
 
 impl<S: Summand> Site<S> {
-    /// Asks for what is missing of this round. To be called when a site or a link has come back, or when
-    /// nothing has arrived for a while. A child is asked for its sum; when all of them are in, the parent is
-    /// asked for the complete one. `attempt` counts from 0: with each further one, one of `others` is asked,
-    /// too, in turn.
+    /// Requests the missing chunks of this round. Must be called when a site or a link has recovered, or when
+    /// no chunk has arrived for a while. A child is asked for its sum; after all children's sums have
+    /// arrived, the parent is asked for the complete sum. `attempt` counts from 0: each further attempt also
+    /// asks one of `others`, in turn.
     pub fn ask(&mut self, attempt: usize, others: &[SiteNo]) {
         let Some(round) = self.round else { return };
         let mut asked: BTreeMap<SiteNo, Vec<ChunkNo>> = BTreeMap::new();
@@ -36,7 +36,7 @@ impl<S: Summand> Site<S> {
         }
     }
 
-    /// Answers a question, or passes it on.
+    /// Answers a request, or forwards it.
     pub fn asked(&mut self, mut ask: Ask) {
         if ask.to != self.me {
             if !ask.route.is_empty() {

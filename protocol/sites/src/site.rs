@@ -1,4 +1,5 @@
-//! One site: adds up what its children send, sends it on, and hands complete sums down.
+//! State machine of one site: sums its children's chunks, sends the sums to its parent, and broadcasts
+//! complete sums.
 
 use std::sync::Arc;
 
@@ -12,25 +13,25 @@ use crate::parcel::{Output, Parcel, Way};
 use crate::policy::{ChunkNo, SiteNo, TransmissionPolicy};
 use crate::summand::Summand;
 
-/// What is known of a chunk.
+/// State of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Held<S> {
     sum: Option<S>,
-    /// Whose gradients are in the sum: children, and this site.
+    /// Contributors to the sum: children, and this site.
     pub from: Vec<SiteNo>,
-    /// The versions for the next round that all children hold; none if there are no children.
+    /// Versions for the next round that all children hold; `None` without children.
     below: Option<Vec<u64>>,
-    /// What was sent to the parent.
+    /// Sum that was sent to the parent.
     pub pushed: Option<S>,
     pub complete: Option<S>,
 }
 
-/// The sums of the round before: other sites may still need them.
+/// Sums of the previous round: other sites may still need them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Last<S> {
     pub round: u32,
     pub version: u64,
-    /// The version of the round after it.
+    /// Version of the round after it.
     pub next: Option<u64>,
     pub sums: Vec<S>,
 }
@@ -41,13 +42,13 @@ impl<S> Default for Held<S> {
     }
 }
 
-/// The state machine of one site. Rounds follow each other; each is of one policy.
+/// State machine of one site. Rounds follow each other; each has one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Site<S> {
     pub(crate) me: SiteNo,
     pub(crate) round: Option<u32>,
     pub(crate) policy: Arc<TransmissionPolicy>,
-    /// By tree: whose sums come up, and who has complete sums from here.
+    /// For each tree: the children that push sums to this site, and those that pull complete sums from it.
     pub(crate) children: Vec<[Vec<SiteNo>; 2]>,
     pub(crate) chunks: Vec<Held<S>>,
     complete: usize,
@@ -59,7 +60,7 @@ pub struct Site<S> {
 }
 
 impl<S: Summand> Site<S> {
-    /// A site before its first round.
+    /// Creates a site before its first round.
     pub fn new(me: SiteNo, sending: Sending) -> Self {
         let policy = TransmissionPolicy {
             version: 0,
@@ -84,11 +85,12 @@ impl<S: Summand> Site<S> {
         }
     }
 
-    /// Begins a round, or begins it again by a newer policy. What is missing of the one before is given up.
+    /// Starts a round, or restarts it with a newer policy. Missing chunks of the previous round are
+    /// abandoned.
     ///
     /// # Errors
-    /// A round or a policy older than the current one; the same round by the same policy; a policy that does
-    /// not hold together.
+    /// A round or a policy older than the current one; the current round by the current policy; an
+    /// inconsistent policy.
     pub fn begin(&mut self, round: u32, policy: Arc<TransmissionPolicy>) -> Result<(), BeginError> {
         let is_newer = policy.version > self.policy.version;
         let is_done = |&current: &u32| current > round || current == round && !is_newer;
@@ -134,18 +136,18 @@ impl<S: Summand> Site<S> {
         Ok(())
     }
 
-    /// What the sites that are not done with this round may still need.
+    /// Returns the sums that sites which have not completed this round may still need.
     fn sums_for_others(&mut self, next: u32) -> Option<Last<S>> {
         let round = self.round.filter(|&round| round.checked_add(1) == Some(next))?;
         let sums = self.chunks.iter_mut().map(|held| held.complete.take()).collect::<Option<Vec<_>>>()?;
         Some(Last { round, version: self.policy.version, next: self.offers.decided(), sums })
     }
 
-    /// Takes a policy for a later round. It is followed from the first round on before which all sites had
-    /// it when they contributed.
+    /// Accepts a policy for a later round. The first round before which all sites had the policy when they
+    /// contributed follows it.
     ///
     /// # Errors
-    /// A policy that is not newer than the one in force, without this site, or that does not hold together.
+    /// A policy that is not newer than the active one, lacks this site, or is inconsistent.
     pub fn offer(&mut self, policy: Arc<TransmissionPolicy>) -> Result<(), BeginError> {
         if policy.version <= self.policy.version {
             let (asked, current) = (policy.version, self.policy.version);
@@ -159,10 +161,10 @@ impl<S: Summand> Site<S> {
         Ok(())
     }
 
-    /// Begins the round after this one, by the policy that the sites agreed on; returns its number.
+    /// Starts the next round with the policy that the sites agreed on; returns its number.
     ///
     /// # Errors
-    /// A round that goes on, or none; a policy that this site does not hold.
+    /// An active round, or none yet; a policy that this site does not hold.
     pub fn begin_next(&mut self) -> Result<u32, BeginError> {
         let round = self.round.ok_or(BeginError::NotBegun)?;
         let version = self.offers.decided().filter(|_| self.is_complete());
@@ -179,17 +181,17 @@ impl<S: Summand> Site<S> {
         Ok(next)
     }
 
-    /// The version of the policy in force.
+    /// Returns the version of the active policy.
     pub fn policy_version(&self) -> u64 {
         self.policy.version
     }
 
-    /// This site's own gradient of a chunk.
+    /// Adds this site's own gradient of a chunk.
     pub fn contribute(&mut self, chunk: ChunkNo, data: S) {
         self.add(chunk, self.me, data, &[]);
     }
 
-    /// Takes what a neighbour has sent.
+    /// Handles a chunk from a neighbor.
     pub fn receive(&mut self, parcel: Parcel<S>) {
         if parcel.to != self.me {
             self.counters.relayed += 1;
@@ -225,36 +227,36 @@ impl<S: Summand> Site<S> {
         self.outbox.load(next)
     }
 
-    /// A chunk has left on the link to a neighbour.
+    /// Records that a chunk has left on the link to a neighbor.
     pub fn sent(&mut self, next: SiteNo) {
         self.outbox.sent(next, &self.policy);
     }
 
-    /// A chunk that was to be sent to a neighbour has not arrived there: it is sent again, by another way if
-    /// the link is [down](Self::link_down).
+    /// Handles a chunk that did not arrive at a neighbor: it is sent again, on another path if the link is
+    /// [down](Self::link_down).
     pub fn failed(&mut self, next: SiteNo, parcel: Parcel<S>) {
         let oldest = self.round.unwrap_or(0).saturating_sub(1);
         let parcel = (parcel.from != self.me || parcel.round >= oldest).then_some(parcel);
         self.outbox.failed(next, parcel, &self.policy);
     }
 
-    /// The link to a neighbour is down. What this site has to send there takes the detour: a route from here
-    /// to the neighbour, both ends included. Without one it is lost, and what it passes on for others is
-    /// always lost there: sites [ask](Self::ask) for what they miss.
+    /// Handles a failed link to a neighbor. Chunks of this site for the link take the detour: a route from
+    /// here to the neighbor, including both ends. Without a detour they are lost. Forwarded chunks are always
+    /// lost there: sites [request](Self::ask) missing chunks.
     pub fn link_down(&mut self, next: SiteNo, detour: Option<Vec<SiteNo>>) {
         self.outbox.link_down(next, detour);
     }
 
-    /// The link to a neighbour is up again.
+    /// Handles a recovered link to a neighbor.
     pub fn link_up(&mut self, next: SiteNo) {
         self.outbox.link_up(next);
     }
 
-    /// What is to be done next, in order; `None` until something arrives or leaves.
+    /// Returns the next output, in order; `None` until a chunk arrives or leaves.
     pub fn next_output(&mut self) -> Option<Output<S>> {
         let mut output = self.outbox.next();
         if let Some(Output::Send { parcel, .. }) = &mut output {
-            // As late as can be, so that offers which have just come count.
+            // As late as possible, so that recent offers count.
             let is_own = parcel.from == self.me && Some(parcel.round) == self.round;
             if is_own && parcel.way == Way::Push && self.is_agreeing(parcel.chunk) {
                 parcel.policies = self.held_by_all();
@@ -268,27 +270,27 @@ impl<S: Summand> Site<S> {
         self.complete == self.chunks.len()
     }
 
-    /// The round that goes on, or went on last; `None` before the first.
+    /// Returns the current round, or the last one; `None` before the first.
     pub fn round(&self) -> Option<u32> {
         self.round
     }
 
-    /// A policy for later that this site holds.
+    /// Returns a policy for a later round that this site holds.
     pub fn offered(&self, version: u64) -> Option<Arc<TransmissionPolicy>> {
         self.offers.get(version)
     }
 
-    /// All policies for later that this site holds.
+    /// Returns all policies for later rounds that this site holds.
     pub fn offers(&self) -> impl Iterator<Item = Arc<TransmissionPolicy>> {
         self.offers.all()
     }
 
-    /// The policy in force.
+    /// Returns the active policy.
     pub fn policy(&self) -> &Arc<TransmissionPolicy> {
         &self.policy
     }
 
-    /// What was dropped and passed on so far.
+    /// Returns the counters of dropped and forwarded chunks.
     pub fn counters(&self) -> Counters {
         Counters { lost: self.outbox.lost(), ..self.counters }
     }
@@ -303,7 +305,7 @@ impl<S: Summand> Site<S> {
             Way::Pull => {
                 tree.down.get(self.me.index()).copied().flatten().filter(|&from| from == parcel.from)
             }
-            // A complete sum is the same at every site.
+            // A complete sum is equal at all sites.
             Way::Answer => Some(parcel.from).filter(|from| self.policy.sites.contains(from)),
         };
         if parents.is_none() {
@@ -358,13 +360,13 @@ impl<S: Summand> Site<S> {
         }
     }
 
-    /// Whether a chunk's way up and down says which policy the next round follows: the last one does.
+    /// Whether a chunk carries the agreement on the next round's policy: the last chunk does.
     pub(crate) fn is_agreeing(&self, chunk: ChunkNo) -> bool {
         chunk.0 as usize + 1 == self.chunks.len()
     }
 
-    /// The newest versions for the next round that this site and all below it hold. It keeps its own until
-    /// the round is decided.
+    /// Returns the newest versions for the next round that this site and all sites below it hold. The site
+    /// keeps its own until the round is decided.
     fn held_by_all(&mut self) -> Vec<u64> {
         let mut own = self.offers.advertise();
         if let Some(below) = self.chunks.last().and_then(|held| held.below.as_ref()) {
@@ -373,8 +375,8 @@ impl<S: Summand> Site<S> {
         own.split_off(own.len().saturating_sub(MOST_NAMED))
     }
 
-    /// The sum is complete: it goes to the children, and to who owns this site. `next`: the policy of the
-    /// next round, with the chunk that says it.
+    /// Completes a sum: sends it to the children and to the owner of this site. `next`: policy of the next
+    /// round, with the chunk that carries it.
     fn finish(&mut self, chunk: ChunkNo, sum: S, next: Option<u64>) {
         if let Some(version) = next {
             self.offers.decide(version);

@@ -1,7 +1,8 @@
-//! Sites that knew what was agreed on have restarted, and the others have agreed again: every order in which
-//! chunks and greetings arrive ends with all sums at all sites. docs/protocol/sites.md, S9a.
+//! Sites that knew the agreed policy have restarted, and the others have agreed again: every order in which
+//! chunks and hellos arrive ends with all sums at all sites. docs/protocol/sites.md, S9a.
 //!
-//! What a site does then is done by its owner; here the owner is the model, as `site-agent`'s driver does it.
+//! The repair is the task of a site's owner; here the model is the owner, and acts as `site-agent`'s driver
+//! does.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -14,25 +15,26 @@ use stateright::{Checker, Model, Property};
 
 const SITES: u16 = 3;
 const CHUNKS: u32 = 2;
-/// Questions of each site: with so many, all follow, and each of the others is asked again.
+/// Requests of each site: after this number, all sites have joined, and each of the others has been asked
+/// twice.
 const ASKED: usize = 4;
 
 type Sum = [i64; 1];
 
-/// What somebody might get wrong; the checker has to notice.
+/// Possible mistakes of an implementation; the checker must detect each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// Who asks does not say where it is.
+    /// Requesting site that does not report its round.
     Hides,
-    /// Nobody begins the round again.
+    /// Sites that do not restart the round.
     Stays,
-    /// Who lacks the policy waits for it.
+    /// Site without the policy that waits for it.
     Waits,
 }
 
 const REACHED: [&str; 2] = ["two sites begin again", "the newest policy carries the round"];
 
-/// By site, the version by which it begins round 1; none if it lacks the policy that it was told.
+/// Version by which each site starts round 1; `None` if it lacks the agreed policy.
 struct Agreed {
     begins: [Option<u64>; SITES as usize],
     mistake: Option<Mistake>,
@@ -52,10 +54,10 @@ struct State {
     is_lacking: Vec<bool>,
     parcels: Vec<Parcel<Sum>>,
     greetings: Vec<Greeting>,
-    /// Site, version, chunk, sum.
+    /// Completed sums: site, version, chunk, sum.
     complete: Vec<(u16, u64, u32, i64)>,
     begun_again: u32,
-    /// How often sites have asked for what they miss.
+    /// Number of requests for missing chunks.
     asked: usize,
 }
 
@@ -70,9 +72,9 @@ impl State {
 enum Action {
     Arrives(usize),
     Greets(usize),
-    /// It has asked for the policy twice, and nobody holds it.
+    /// Site that continues after two requests for a policy that no site holds.
     GoesOn(u16),
-    /// Nothing has arrived for a while, and all ask for what they miss (S9).
+    /// Requests of all sites for missing chunks, after a while without arrivals (S9).
     Ask,
 }
 
@@ -102,7 +104,7 @@ impl Agreed {
 
     fn begin(&self, state: &mut State, site: u16, version: u64) {
         let at = usize::from(site);
-        // Sums of the round by the older policy are told again, with the same bits.
+        // Sums of the round by the older policy are reported again, with equal bits.
         state.complete.retain(|complete| complete.0 != site);
         state.sites[at].begin(1, policy(version)).unwrap();
         state.is_lacking[at] = false;
@@ -133,7 +135,7 @@ impl Agreed {
         state.complete.sort_unstable();
     }
 
-    /// A site says where it is.
+    /// Sends a site's hello to all sites.
     fn greet_all(&self, state: &mut State, from: u16) {
         let site = &state.sites[usize::from(from)];
         let (round, version) = (site.round().unwrap(), site.policy_version());
@@ -146,7 +148,7 @@ impl Agreed {
     fn greets(&self, state: &mut State, greeting: Greeting) {
         let Greeting { to, round, version, .. } = greeting;
         let site = &state.sites[usize::from(to)];
-        // Who has all sums of the round is in none; what it has is right.
+        // A site with all sums of the round is between rounds; its sums are right.
         if site.round() != Some(round) || site.is_complete() {
             return;
         }
@@ -248,10 +250,10 @@ impl Model for Agreed {
     }
 }
 
-/// The version that each site begins by, if it has it.
+/// Version that each site starts by, if it has the policy.
 type Start = [Option<u64>; SITES as usize];
 
-/// Who begins by what: each of three sites by version 1 or 2, or lacking what was agreed on.
+/// Returns all starts: each of three sites by version 1 or 2, or without the agreed policy.
 fn all_starts() -> Vec<Start> {
     let versions = [None, Some(1), Some(2)];
     let mut all = Vec::new();
@@ -263,13 +265,13 @@ fn all_starts() -> Vec<Start> {
     all
 }
 
-/// Nine of all starts, in which any two sites begin by any two versions.
+/// Returns nine of all starts, in which any two sites start by any two versions.
 fn some_starts() -> Vec<Start> {
     let number = |version: &Option<u64>| version.unwrap_or(0);
     all_starts().into_iter().filter(|start| start.iter().map(number).sum::<u64>() % 3 == 1).collect()
 }
 
-/// What is violated from some start, and what is reached from some.
+/// Returns the properties that are violated from some start, and those that are reached from some.
 fn explore(starts: Vec<Start>, mistake: Option<Mistake>) -> (Vec<&'static str>, Vec<&'static str>, usize) {
     let (mut broken, mut reached, mut states) = (Vec::new(), Vec::new(), 0);
     for begins in starts {

@@ -1,5 +1,5 @@
-//! Every order in which policies can reach three sites while rounds go on: all sites follow the same one in
-//! each round, and nobody waits for a policy. docs/protocol/sites.md, S8.
+//! Every order in which policies can reach three sites during rounds: all sites follow one policy in each
+//! round, and no site waits for a policy. docs/protocol/sites.md, S8.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -17,16 +17,16 @@ const NEWEST: u64 = 2;
 
 type Sum = [i64; 1];
 
-/// What somebody might get wrong; the checker has to notice.
+/// Possible mistakes of an implementation; the checker must detect each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// A site follows the newest policy that it holds.
+    /// Site that follows the newest policy that it holds.
     OwnNewest,
-    /// The root decides for the newest policy that it holds.
+    /// Root that decides for the newest policy that it holds.
     RootsNewest,
 }
 
-/// What has to happen in some order.
+/// Events that must happen in some order.
 const REACHED: [&str; 3] =
     ["a newer policy is followed", "policies follow each other", "a policy is passed over"];
 
@@ -36,12 +36,12 @@ struct Offering(Option<Mistake>);
 struct State {
     sites: Vec<Site<Sum>>,
     rounds: Vec<u32>,
-    /// By site: the newest version that it was offered.
+    /// Newest version that was offered to each site.
     newest: Vec<u64>,
     parcels: Vec<Parcel<Sum>>,
-    /// Offers under way: version, site.
+    /// Offers in flight: version, site.
     offers: Vec<(u64, u16)>,
-    /// By round and site: the version that it followed.
+    /// Version that each site followed, by round and site.
     followed: Vec<(u32, u16, u64)>,
     complete: Vec<(u16, u32, i64)>,
 }
@@ -158,7 +158,7 @@ impl Model for Offering {
                 self.take_outputs(&mut state, site);
             }
             Action::Offered(at) => {
-                // What is older than the policy in force is refused; nothing else happens.
+                // A policy older than the active one is refused without other effects.
                 let (version, site) = state.offers.remove(at);
                 let taken = state.sites[usize::from(site)].offer(policy(version)).is_ok();
                 let newest = &mut state.newest[usize::from(site)];
@@ -178,7 +178,7 @@ impl Model for Offering {
                 let sum = |round| (0..SITES).map(|site| own(site, round)[0]).sum::<i64>();
                 state.complete.iter().all(|&(_, round, is)| is == sum(round))
             }),
-            // Also where offers are never delivered: a round needs none.
+            // This also holds if offers are never delivered: a round needs none.
             Property::always("nobody waits for ever", |model: &Offering, state: &State| {
                 let mut actions = Vec::new();
                 model.actions(state, &mut actions);
@@ -227,7 +227,7 @@ fn each_mistake_is_noticed() {
     }
 }
 
-/// A site alone, as the only one of its policies.
+/// Returns a policy of only this site.
 fn alone(version: u64) -> Arc<TransmissionPolicy> {
     let mut policy = TransmissionPolicy::clone(&policy(version));
     policy.sites = vec![SiteNo(0)];
@@ -244,7 +244,7 @@ fn what_was_advertised_is_held_until_the_round_is_decided() {
     site.contribute(ChunkNo(0), [1]);
     let Some(Output::Send { mut parcel, .. }) = site.next_output() else { panic!("nothing is pushed") };
     assert_eq!(parcel.policies, [3]);
-    // More offers than a site holds come before the decision, which is for the one advertised.
+    // More offers than a site holds arrive before the decision, which is for the advertised one.
     (4..10 + MOST_OFFERS as u64).for_each(|version| site.offer(policy(version)).unwrap());
     (parcel.way, parcel.from, parcel.to) = (Way::Pull, SiteNo(1), SiteNo(0));
     site.receive(parcel);

@@ -86,11 +86,11 @@ fn a_site_holds_one_copy_of_each_chunk_of_the_next_round() {
     }
     let seen = site.counters();
     assert_eq!((seen.early, seen.repeated), (u64::from(CHUNKS), 19 * u64::from(CHUNKS)));
-    // Chunks and senders that no policy has.
+    // Chunks and senders outside every policy.
     site.receive(parcel(&held, 5, 3, CHUNKS, 0));
     site.receive(parcel(&held, 5, 3, 0, 9));
     assert_eq!((site.counters().strange, held.get()), (2, MODEL));
-    // All of the kept chunks count in their round.
+    // All kept chunks count in their round.
     site.begin(5, policy(3)).unwrap();
     (0..CHUNKS).for_each(|chunk| site.contribute(ChunkNo(chunk), Counted::new(&held)));
     assert_eq!(site.awaited(), [SiteNo(2)]);
@@ -133,7 +133,7 @@ fn the_sites_that_a_round_waits_for_are_named() {
     assert_eq!(leaf.awaited(), [SiteNo(1)]);
 }
 
-/// A site whose link is busy keeps an answer once, however often it is asked for.
+/// A site whose link is busy keeps an answer once, independent of the number of requests.
 #[test]
 fn a_site_that_asks_again_and_again_is_answered_once() {
     let held = Rc::new(Cell::new(0));
@@ -163,7 +163,7 @@ fn a_site_that_asks_again_and_again_is_answered_once() {
     assert_eq!((pulls, answers), (2 * CHUNKS, CHUNKS));
 }
 
-/// A scheduler that offers plan after plan while a round goes on: messages stay short.
+/// A scheduler that offers plan after plan during a round: messages stay short.
 #[test]
 fn a_chunk_names_the_newest_versions_up_to_a_number() {
     let held = Rc::new(Cell::new(0));

@@ -1,5 +1,5 @@
-//! Every order in which parcels of two rounds can arrive at three sites: one of them twice, some in the
-//! round before theirs. The policy changes between the rounds. docs/protocol/sites.md.
+//! Every order in which chunks of two rounds can arrive at three sites: one of them twice, some in the round
+//! before theirs. The policy changes between the rounds. docs/protocol/sites.md.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -16,31 +16,31 @@ const CHUNKS: u32 = 2;
 
 type Sum = [i64; 1];
 
-/// What somebody might get wrong; the checker has to notice.
+/// Possible mistakes of an implementation; the checker must detect each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// A chunk that comes before its round is dropped, as by the NETSTORM paper's released code.
+    /// Chunk that is dropped because it arrives before its round, as in the NETSTORM paper's released code.
     EarlyDropped,
-    /// A chunk that comes before its round is added to the round that goes on.
+    /// Chunk that arrives before its round and is added to the active round.
     EarlyAdded,
-    /// One site begins the second round by the first policy.
+    /// Site that starts the second round by the first policy.
     PoliciesDiffer,
-    /// A site begins the next round before it has all sums.
+    /// Site that starts the next round before it has all sums.
     BegunTooEarly,
-    /// A site sends its gradient of the round before.
+    /// Site that sends its gradient of the previous round.
     OldGradient,
 }
 
-/// A line of three sites: one tree goes up it, one down.
+/// Line of three sites: one tree goes up it, one down.
 struct Line(Option<Mistake>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     sites: Vec<Site<Sum>>,
     rounds: Vec<u32>,
-    /// Under way, sorted: they arrive in any order.
+    /// Chunks in flight, sorted: they arrive in any order.
     parcels: Vec<Parcel<Sum>>,
-    /// What sites were told is complete: site, round, chunk, sum.
+    /// Completed sums that sites reported: site, round, chunk, sum.
     complete: Vec<(u16, u32, u32, i64)>,
     repeats_left: u32,
 }
@@ -48,7 +48,7 @@ struct State {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Action {
     Arrives(usize),
-    /// It arrives, and is sent again: the connection broke before that was known.
+    /// Arrival of a chunk that is resent: the connection failed before the acknowledgement.
     ArrivesAndStays(usize),
     Begins(u16),
 }
@@ -65,7 +65,7 @@ fn policy(version: u64) -> Arc<TransmissionPolicy> {
         version,
         sites: (0..SITES).map(SiteNo).collect(),
         trees: vec![tree(2, line), tree(0, back)],
-        // Chunks change trees with the policy.
+        // The policy changes the trees of chunks.
         chunk_trees: (0..CHUNKS).map(|chunk| TreeNo(((u64::from(chunk) + version) % 2) as u16)).collect(),
         routes: BTreeMap::new(),
         auxiliary: BTreeMap::new(),

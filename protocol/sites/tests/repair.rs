@@ -1,5 +1,5 @@
-//! Every order of arrivals while a chunk is lost and a site restarts: all sites have the right sums of every
-//! round in the end, because they ask. docs/protocol/sites.md, S9.
+//! Every order of arrivals with a lost chunk and a restarted site: all sites end with the right sums of every
+//! round, because they send requests. docs/protocol/sites.md, S9.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,18 +15,18 @@ const ROUNDS: u32 = 2;
 
 type Sum = [i64; 1];
 
-/// What somebody might get wrong; the checker has to notice.
+/// Possible mistakes of an implementation; the checker must detect each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// A site that restarts contributes another gradient than before.
+    /// Restarted site that contributes another gradient than before.
     NewGradient,
-    /// Nobody asks.
+    /// Sites that send no requests.
     NobodyAsks,
-    /// A site answers with the sum that it has pushed as if it were complete.
+    /// Site that answers with its pushed sum as if it were complete.
     PartialAnswer,
-    /// A site that restarts joins the latest round of the others.
+    /// Restarted site that joins the latest round of the others.
     JoinsLatest,
-    /// A site forgets the sums of a round when it begins the next one.
+    /// Site that discards the sums of a round when it starts the next one.
     Forgets,
 }
 
@@ -44,7 +44,7 @@ struct State {
     losses_left: u32,
     restarts_left: u32,
     asks_left: u32,
-    /// Which gradients a site contributes; a restart may change it.
+    /// Version of each site's gradients; a restart may change it.
     incarnations: Vec<u32>,
 }
 
@@ -55,12 +55,12 @@ enum Action {
     Asked(usize),
     Restarts(u16),
     Begins(u16),
-    /// All that have something to ask for ask, when nothing is under way.
+    /// Requests of all sites with missing chunks, when nothing is in flight.
     Ask(usize),
 }
 
 impl Repair {
-    /// The line 0-1-2.
+    /// Returns the policy of the line 0-1-2.
     fn policy(&self) -> Arc<TransmissionPolicy> {
         let towards = |at: u16| match at.cmp(&self.root) {
             std::cmp::Ordering::Less => Some(SiteNo(at + 1)),
@@ -123,7 +123,7 @@ impl Repair {
         let at = usize::from(site);
         state.sites[at] = Site::new(SiteNo(site), Sending::AtOnce);
         state.incarnations[at] += u32::from(self.mistake == Some(Mistake::NewGradient));
-        // Its connections have ended: what was under way to it has not arrived.
+        // Its connections have closed: messages in flight to it are lost.
         state.parcels.retain(|parcel| parcel.to.0 != site);
         state.asks.retain(|ask| ask.to.0 != site);
         self.begin(state, site, round.unwrap());
@@ -135,7 +135,7 @@ impl Repair {
         quiet && some && self.mistake != Some(Mistake::NobodyAsks)
     }
 
-    /// A site answers.
+    /// Answers a request.
     fn asked(&self, state: &mut State, ask: Ask) {
         let at = usize::from(ask.to.0);
         let (to, from) = (ask.to, ask.from);
@@ -241,15 +241,15 @@ impl Model for Repair {
 }
 
 impl Repair {
-    /// From a state where nothing is under way and nobody can begin: whether asking brings the round on.
-    /// Other states go on by themselves.
+    /// Whether requests advance the round, in a state where nothing is in flight and no site can start one.
+    /// Other states advance without requests.
     fn ends(&self, state: &State) -> bool {
         let mut actions = Vec::new();
         self.actions(state, &mut actions);
         if actions.iter().any(|action| !matches!(action, Action::Ask(_) | Action::Restarts(_))) {
             return true;
         }
-        // The owner asks again and again, with a rising attempt, until something comes.
+        // The owner repeats requests with a rising attempt until a chunk arrives.
         (0..4).any(|attempt| {
             let mut state = state.clone();
             for site in 0..SITES {
@@ -273,18 +273,18 @@ impl Repair {
     }
 }
 
-/// The sites next to one on the line.
+/// Returns the neighbors of a site on the line.
 fn beside(site: u16) -> Vec<SiteNo> {
     (0..SITES).filter(|other| other.abs_diff(site) == 1).map(SiteNo).collect()
 }
 
-/// What changes when a chunk that was missing comes.
+/// Returns the state that changes when a missing chunk arrives.
 fn held(site: &Site<Sum>) -> (Option<u32>, bool, u64) {
     let seen = site.counters();
     (site.round(), site.is_complete(), seen.early)
 }
 
-/// What is broken, as far as the first that is, and how many states were looked at.
+/// Returns the violated properties, up to the first one found, and the number of visited states.
 fn broken(root: u16, mistake: Option<Mistake>) -> (Vec<&'static str>, usize) {
     let checker = Repair { root, mistake }.checker().threads(2).finish_when(HasDiscoveries::Any);
     let checker = checker.spawn_bfs().join();
@@ -334,12 +334,12 @@ fn a_link_that_is_down_is_gone_around() {
     };
     site.receive(push.clone());
     let Some(Output::Send { next: SiteNo(2), parcel }) = site.next_output() else { panic!("no push") };
-    // The link to 2 goes down while the chunk is on it; 0 is on a way around.
+    // The link to 2 fails while the chunk is on it; 0 is on a detour.
     site.link_down(SiteNo(2), Some(vec![SiteNo(1), SiteNo(0), SiteNo(7), SiteNo(2)]));
     site.failed(SiteNo(2), parcel);
     let Some(Output::Send { next, parcel }) = site.next_output() else { panic!("no detour") };
     assert_eq!((next, &*parcel.route), (SiteNo(0), &[SiteNo(7), SiteNo(2)][..]));
-    // What it passes on for others takes no detour, and questions of its own do.
+    // Forwarded chunks take no detour, and own requests do.
     site.receive(Parcel { from: SiteNo(9), to: SiteNo(2), route: vec![SiteNo(2)], ..push.clone() });
     assert_eq!((site.next_output(), site.counters().lost), (None, 1));
     site.ask(0, &[]);
@@ -351,7 +351,7 @@ fn a_link_that_is_down_is_gone_around() {
         chunks: vec![ChunkNo(0)],
     };
     assert_eq!(site.next_output(), Some(Output::Ask { next: SiteNo(0), ask: asked }));
-    // Without a way it is lost; when the link is up again it is asked for.
+    // Without a path the chunk is lost; after the link has recovered it is requested.
     site.link_down(SiteNo(2), None);
     site.failed(SiteNo(0), parcel);
     assert!(matches!(site.next_output(), Some(Output::Send { next: SiteNo(0), .. })), "the detour's own");

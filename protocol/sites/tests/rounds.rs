@@ -1,4 +1,4 @@
-//! Sites that exchange parcels in any order.
+//! Sites that exchange chunks in any order.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ fn own(round: u32, chunk: u32, site: usize) -> [i64; 1] {
     [(i64::from(round) + 1) * 1_000_000 + i64::from(chunk) * 100 + 7i64.pow(site as u32)]
 }
 
-/// Parcels under way, each on its link; a link's parcels arrive in order, links in any order.
+/// Chunks in flight, each on its link; a link's chunks arrive in order, links in any order.
 type Wire = BTreeMap<(u16, u16), std::collections::VecDeque<Parcel<[i64; 1]>>>;
 
 fn take_outputs(at: u16, site: &mut Site<[i64; 1]>, wire: &mut Wire, got: &mut Vec<(u16, u32, i64)>) {
@@ -51,8 +51,8 @@ fn take_outputs(at: u16, site: &mut Site<[i64; 1]>, wire: &mut Wire, got: &mut V
 }
 
 proptest! {
-    /// However links interleave, and whichever ways chunks take, every site has every sum once, and rounds do
-    /// not mix: sites begin the next round as soon as they are done with the last.
+    /// For every interleaving of links and every choice of paths, every site has every sum once, and rounds
+    /// do not mix: sites start the next round as soon as they have completed the last.
     #[test]
     fn every_site_has_every_sum_once(
         picks in prop::collection::vec(any::<prop::sample::Index>(), 4000),
@@ -151,7 +151,7 @@ fn a_chunk_that_is_early_waits_for_its_round() {
     site.begin(1, Arc::new(policy(2, 1))).unwrap();
     site.contribute(ChunkNo(0), [1]);
     assert!(site.is_complete());
-    // One of the next round that came by the policy before is not mixed in.
+    // A chunk of the next round that arrived by the previous policy is not added.
     site.receive(push(2, 2, 0, 1, 0));
     site.begin(2, Arc::new(policy(3, 1))).unwrap();
     site.contribute(ChunkNo(0), [1]);
