@@ -1,4 +1,4 @@
-//! The processes of a training, as their hosts run them.
+//! Processes of a training, as their hosts run them.
 
 use std::time::Duration;
 
@@ -10,31 +10,31 @@ use inart_sites_agent::{Driver, SchedulerNews, SchedulerProcess, SiteCommand, Si
 
 use crate::stranger::Stranger;
 
-/// A plan, or why there is none.
+/// Plan, or the reason why there is none.
 type Planned = Result<TransmissionPolicy, PlanError>;
 
-/// A process.
+/// Process.
 #[derive(Debug)]
 pub(crate) enum Agent {
-    /// Of a site.
+    /// Process of a site.
     Site(Box<SiteProcess>),
-    /// Of the scheduler.
+    /// Process of the scheduler.
     Scheduler(Box<SchedulerProcess>),
-    /// Of a scheduler with another document.
+    /// Process of a scheduler with another document.
     Stranger(Box<Stranger>),
 }
 
-/// News of a process.
+/// Event of a process.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// Of a site.
+    /// Event of a site.
     Site(SiteNews),
-    /// Of a scheduler.
+    /// Event of a scheduler.
     Scheduler(SchedulerNews),
 }
 
 impl Agent {
-    /// The driver of a site.
+    /// Returns the driver of a site.
     pub fn driver(&self) -> Option<&Driver> {
         match self {
             Agent::Site(process) => Some(process.driver()),
@@ -76,12 +76,12 @@ impl Machine for Agent {
         match self {
             Agent::Site(process) => process.ended(id, is_taken, now),
             Agent::Scheduler(process) => process.ended(id, is_taken, now),
-            // Schedulers do not follow the ends of their messages.
+            // Schedulers do not track the delivery of their messages.
             Agent::Stranger(_) => {}
         }
     }
 
-    /// Only sites have a program.
+    /// Passes an order to a site; a scheduler has no program.
     fn command(&mut self, command: SiteCommand, now: Duration) {
         if let Agent::Site(process) = self {
             process.command(command, now);

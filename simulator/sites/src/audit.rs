@@ -1,15 +1,15 @@
-//! What every sum has to be.
+//! Expected sums.
 
 use inart_sites_agent::audit::sum_of_sites;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Recomputes rounds.
+/// Recomputation of rounds.
 pub struct Audit {
     seed: u64,
     sites: usize,
     tensors: Vec<usize>,
-    /// The bits of the sums, from round 1 on.
+    /// Bits of the sums, from round 1 on.
     expected: Vec<Vec<u32>>,
     pub values: u64,
 }
@@ -19,7 +19,8 @@ impl Audit {
         Audit { seed, sites, tensors, expected: Vec::new(), values: 0 }
     }
 
-    /// A site's gradient in a round: the same whenever it is computed. Sizes change from round to round.
+    /// Returns a site's gradient in a round, independent of when it is computed. Magnitudes change from round
+    /// to round.
     pub fn gradient(&self, site: usize, round: u32) -> Vec<f32> {
         let mut draws =
             ChaCha8Rng::seed_from_u64(self.seed ^ (site as u64) << 40 ^ u64::from(round).rotate_left(20));

@@ -1,4 +1,4 @@
-//! What the links and the training programs of a run both know.
+//! State shared by the links and the training programs of a run.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,27 +9,27 @@ use std::time::Duration;
 use inart_connections::PeerNo;
 use inart_protocol_sites::{SiteNo, TransmissionPolicy};
 
-/// Seconds as machines take times: an event within a nanosecond happens at its end.
+/// Converts seconds to nanoseconds as machines round times: an event within a nanosecond happens at its end.
 pub(crate) fn nanos(seconds: f64) -> u64 {
     (seconds * 1e9).ceil() as u64
 }
 
-/// As [`nanos`].
+/// Converts seconds to a duration as [`nanos`] does.
 pub(crate) fn time(seconds: f64) -> Duration {
     Duration::from_nanos(nanos(seconds))
 }
 
-/// A whole number of nanoseconds, in seconds.
+/// Converts a whole number of nanoseconds to seconds.
 pub(crate) fn seconds(time: Duration) -> f64 {
     time.as_nanos() as f64 * 1e-9
 }
 
-/// The process of a site.
+/// Returns the process of a site.
 pub(crate) fn process(site: SiteNo) -> PeerNo {
     PeerNo(site.0.into())
 }
 
-/// The site of a process that is not the scheduler's.
+/// Returns the site of a process that is not the scheduler's.
 pub(crate) fn site(process: PeerNo) -> SiteNo {
     SiteNo(process.0 as u16)
 }
@@ -37,11 +37,11 @@ pub(crate) fn site(process: PeerNo) -> SiteNo {
 /// State that links and programs share.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
-    /// The time of the links, in seconds and as the world has it. Links keep fractions of nanoseconds.
+    /// Time of the links, in seconds and in the world's nanoseconds. Links keep fractions of nanoseconds.
     pub clock: (f64, Duration),
-    /// When traces began, in seconds; `None` before that.
+    /// Start of the traces, in seconds; `None` before.
     pub traces_began_s: Option<f64>,
-    /// Processes that are dead.
+    /// Dead processes.
     pub dead: BTreeSet<PeerNo>,
     /// Plans by version.
     pub plans: BTreeMap<u64, Arc<TransmissionPolicy>>,
@@ -49,15 +49,15 @@ pub(crate) struct Common {
     pub offered: BTreeSet<u64>,
     /// Plans that every site must refuse.
     pub refused: Vec<Arc<TransmissionPolicy>>,
-    /// What happened beside rounds and faults, by name.
+    /// Numbers of events other than rounds and faults, by name.
     pub seen: BTreeMap<&'static str, u64>,
 }
 
-/// A handle to what is shared.
+/// Handle to the shared state.
 pub(crate) type Shared = Rc<RefCell<Common>>;
 
 impl Common {
-    /// Counts something that happened.
+    /// Counts an event.
     pub fn count(&mut self, what: &'static str) {
         *self.seen.entry(what).or_default() += 1;
     }

@@ -1,89 +1,89 @@
-//! Why a simulation cannot be, or has failed.
+//! Errors of a simulation.
 
 use inart_sites_agent::{DriverError, SetupError};
 
-/// What is wrong.
+/// Invalid options, or a defect that a simulation found.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
-    /// Options that no site can be set up with.
+    /// Options that are invalid for every site.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// A site that cannot go on.
+    /// Failure of a site.
     #[error("site {site}: {error}; this is a defect")]
     Site {
-        /// Which.
+        /// The site.
         site: String,
-        /// What it says.
+        /// Error of the site.
         error: DriverError,
     },
-    /// A sum that is not that of the gradients.
+    /// Sum that differs from that of the gradients.
     #[error("site {site}, round {round}: the sum differs from that of all gradients; this is a defect")]
     Sum {
-        /// Which site.
+        /// The site.
         site: String,
-        /// Which round.
+        /// The round.
         round: u32,
     },
-    /// A site that ended by something else than the cause.
+    /// End of a site with an error that does not name the cause.
     #[error("site {site} ended by \"{told}\", which does not name the cause, {cause}; this is a defect")]
     Culprit {
-        /// Which site.
+        /// The site.
         site: String,
-        /// What it says.
+        /// Error of the site.
         told: String,
-        /// The site because of which the training ends.
+        /// Site that caused the end of the training.
         cause: String,
     },
-    /// A site that began to train though a site has other settings.
+    /// Site that started to train although another site has other settings.
     #[error("site {site} has the sum of round 1 though the settings of {cause} differ; this is a defect")]
     Unnoticed {
-        /// Which site.
+        /// The site.
         site: String,
-        /// The site with the other setting.
+        /// Site with the other setting.
         cause: String,
     },
-    /// A site that does not stop to want something.
+    /// Site that returns outputs without end.
     #[error("site {site} never has nothing to do; this is a defect")]
     Busy {
-        /// Which site.
+        /// The site.
         site: String,
     },
-    /// A site that loaded something else than the state of the others.
+    /// Site that loaded a state that differs from the others'.
     #[error("site {site} loaded a state that is not that before round {round}; this is a defect")]
     State {
-        /// Which site.
+        /// The site.
         site: String,
-        /// Which round.
+        /// The round.
         round: u32,
     },
-    /// A site that follows a plan that it had to refuse.
+    /// Site that follows a plan that it must refuse.
     #[error(
         "site {site}, round {round}: it follows a plan of a scheduler with another document, or of a neighbor; this is a defect"
     )]
     Plan {
-        /// Which site.
+        /// The site.
         site: String,
-        /// Which round.
+        /// The round.
         round: u32,
     },
-    /// A site that keeps more early chunks than a round has.
+    /// Site that keeps more early chunks than a round has.
     #[error("site {site} has kept {kept} early chunks, of {most} that were sent; this is a defect")]
     Early {
-        /// Which site.
+        /// The site.
         site: String,
-        /// How many it has kept.
+        /// Number of chunks that it has kept.
         kept: u64,
-        /// How many different ones neighbors sent it.
+        /// Number of different chunks that neighbors sent to it.
         most: u64,
     },
     /// Rounds that do not end.
     #[error("round {round} has not ended after {seconds:.0} s without an event of the schedule: {told}")]
     Stuck {
-        /// The round that the last site is in.
+        /// Round of the last site.
         round: u32,
-        /// How long nothing has ended.
+        /// Time since the last end of a round, in seconds.
         seconds: f64,
-        /// Where the sites are.
+        /// Phases of the sites.
         told: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What may happen, and when.
+//! Faults and their times.
 
 use inart_protocol_sites::SiteNo;
 use inart_topologies::faults::{Capabilities, Error, Faults, Lasting, Schedule, Step, Victim};
@@ -21,11 +21,11 @@ pub const CAPABILITIES: Capabilities = Capabilities {
 /// How the document of a scheduler differs from that of the sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OtherDocument {
-    /// It has one link more, the fastest of all.
+    /// One additional link, the fastest of all.
     Link,
-    /// Its chunks have another length.
+    /// Another length of chunks.
     Chunks,
-    /// It plans with another scheme.
+    /// Another scheme.
     Scheme,
 }
 
@@ -48,35 +48,35 @@ impl Setting {
     }
 }
 
-/// What fails.
+/// Kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// A link is down, by number, in both directions.
+    /// Failure of a link, by number, in both directions.
     Link(usize),
-    /// A site's process is gone; it knows nothing when it starts again.
+    /// Crash of a site's process, which loses its state.
     Site(SiteNo),
-    /// The scheduler's process is gone.
+    /// Crash of the scheduler's process.
     Scheduler,
-    /// A site also sends chunks, questions and plans in the names of other sites, and plans of its own.
+    /// Site that also sends chunks, requests and plans in the names of other sites, and plans of its own.
     Impostor(SiteNo),
-    /// A site sends each of its chunks many times.
+    /// Site that sends each of its chunks many times.
     Repeats(SiteNo),
-    /// A scheduler with another document runs in the place of the right one.
+    /// Scheduler with another document instead of the right one.
     Stranger(OtherDocument),
-    /// A site's training program does not return.
+    /// Training program of a site that does not return.
     Hangs(SiteNo),
-    /// A site begins with another value of a setting than all others.
+    /// Site with another value of a setting than all others.
     OtherTerms(SiteNo, Setting),
 }
 
-/// When something fails.
+/// Fault with its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlannedFault {
-    /// From when, in seconds.
+    /// Start, in seconds.
     pub at_s: f64,
-    /// How long, in seconds; for good if not given.
+    /// Duration, in seconds; permanent if `None`.
     pub lasts_s: Option<f64>,
-    /// What.
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -99,7 +99,7 @@ impl PlannedFault {
         }
     }
 
-    /// Returns the site because of which the training ends early, if the fault is such a one.
+    /// Returns the site that causes the early end of the training, if the fault ends the training.
     pub(crate) fn ends_because_of(&self) -> Option<SiteNo> {
         match self.fault {
             Fault::Site(site) if self.lasts_s.is_none() => Some(site),
@@ -108,18 +108,17 @@ impl PlannedFault {
         }
     }
 
-    /// Whether the fault lasts at a time, in seconds.
+    /// Whether the fault is active at a time, in seconds.
     pub(crate) fn lasts_at(&self, now_s: f64) -> bool {
         let end_s = self.lasts_s.map_or(f64::INFINITY, |lasts_s| self.at_s + lasts_s);
         self.at_s <= now_s && now_s < end_s
     }
 }
 
-/// Resolves a fault schedule on a network of sites: links that are down, processes that are killed and start
-/// again, partitions.
+/// Resolves a fault schedule on a network of sites: failed links, killed and restarted processes, partitions.
 ///
 /// # Errors
-/// Names that the network does not have; sites that never start again; faults of other kinds.
+/// Names that the network does not have; sites that never restart; faults of other kinds.
 pub fn resolve(overlay: &Overlay, faults: &Faults) -> Result<Vec<PlannedFault>, Error> {
     for (at, event) in faults.events.iter().enumerate() {
         if let Some(name) = &event.restart {

@@ -1,4 +1,4 @@
-//! Sites with a valid certificate that speak as other sites, and sites that repeat themselves.
+//! Sites with a valid certificate that impersonate other sites or send duplicates.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use rand_chacha::ChaCha8Rng;
 use crate::common::{Shared, site};
 use crate::fault::{Fault, PlannedFault};
 
-/// Numbers of messages that no machine has sent: repeated ones, and forged ones.
+/// Numbers of messages that no machine has sent: duplicates, and forged messages.
 pub(crate) const REPEATED: u64 = u64::MAX;
 pub(crate) const FORGED: u64 = u64::MAX - 1;
-/// A site that repeats itself sends this part of its chunks this number of times more.
+/// Fraction of its chunks that a duplicating site sends again.
 const REPEATED_SHARE: f64 = 0.1;
 const REPEATS: usize = 20;
-/// A site that speaks as others forges a message beside this part of its chunks.
+/// Fraction of its chunks for which an impersonating site sends a forged message, too.
 const FORGED_SHARE: f64 = 0.2;
-/// The count of a plan that no scheduler has made.
+/// Count of a plan that no scheduler has made.
 const OWN_PLAN: u32 = 1 << 30;
 
-/// The site in whose name a message is; `None` if it names none.
+/// Returns the origin site that a message names; `None` if it names none.
 pub(crate) fn named_sender(data: &Bytes) -> Option<SiteNo> {
     match decode(data.clone()).ok()? {
         Body::Chunk(chunk) => Some(SiteNo(chunk.from as u16)),
@@ -38,7 +38,7 @@ pub(crate) fn named_sender(data: &Bytes) -> Option<SiteNo> {
 /// Key of a receiver's chunks: round, chunk, way and sender.
 pub(crate) type ChunkKey = (u32, u32, u32, u32);
 
-/// A chunk's key, if a message is a chunk for this site.
+/// Returns the key of a chunk for this site; `None` for other messages.
 pub(crate) fn chunk_key(data: &Bytes, to: SiteNo) -> Option<ChunkKey> {
     match decode(data.clone()).ok()? {
         Body::Chunk(chunk) if chunk.to == u32::from(to.0) => {
@@ -48,7 +48,7 @@ pub(crate) fn chunk_key(data: &Bytes, to: SiteNo) -> Option<ChunkKey> {
     }
 }
 
-/// Messages of hostile sites, besides those of their machines.
+/// Messages of hostile sites, in addition to those of their machines.
 pub(crate) struct Hostile {
     faults: Vec<PlannedFault>,
     setups: Vec<Arc<Setup>>,
@@ -67,7 +67,7 @@ impl Hostile {
     }
 
     /// Returns the messages that the sender of a chunk adds, each with the time until its arrival in seconds.
-    /// `delay_s`: that of the link, in seconds.
+    /// `delay_s`: delay of the link, in seconds.
     pub fn beside(
         &mut self,
         transfer: &Transfer,
@@ -78,7 +78,7 @@ impl Hostile {
         let (by, mut more) = (site(transfer.from), Vec::new());
         if self.is_active(Fault::Repeats(by), now_s) && self.draws.random_bool(REPEATED_SHARE) {
             for _ in 0..REPEATS {
-                // Behind the chunk itself, mostly: that one takes the link's rate.
+                // Mostly after the chunk itself, which takes the link's rate.
                 let in_s = delay_s + self.draws.random_range(0.0..2.0);
                 more.push((in_s, Transfer { id: REPEATED, ..transfer.clone() }));
             }
@@ -92,7 +92,7 @@ impl Hostile {
         more
     }
 
-    /// A message of a site that is another's, or that no site has asked for.
+    /// Creates a message in the name of another site, or one that no site has requested.
     fn forge(&mut self, by: SiteNo, to: PeerNo, chunk: &ChunkMessage) -> Body {
         let other = self.draws.random_range(0..self.setups.len()) as u32;
         match self.draws.random_range(0..8) {
@@ -101,7 +101,7 @@ impl Hostile {
                 Body::Ask(AskMessage { round: chunk.round, from: other, to: to.0, route: vec![], chunks })
             }
             1 => {
-                // The plan that all sites begin with, as a newer one.
+                // The first plan of all sites, as a newer one.
                 let mut plan = TransmissionPolicy::clone(&self.setups[by.index()].first_policy);
                 plan.version = version(OWN_PLAN + self.draws.random_range(0..1000), &plan);
                 let message = policy_message(&plan);

@@ -1,12 +1,12 @@
-//! Sites and their scheduler in virtual time, with faults: what `inart site` and `inart scheduler` run, on
-//! links that follow their traces, die and come back; sites are killed and start again, are gone for good,
-//! speak as others, repeat themselves or have other settings; programs hang; a scheduler is gone or has
-//! another document. Every sum of every site is compared with that of all gradients, bit for bit. A training
-//! that cannot go on has to end at every site by the name of the cause.
+//! Simulation of sites and their scheduler in virtual time, with faults: the processes of `inart site` and
+//! `inart scheduler`, on links that follow their traces, fail and recover. Sites are killed and restarted,
+//! fail permanently, impersonate others, send duplicates or have other settings; programs hang; a scheduler
+//! fails or has another document. Every sum of every site is compared bit for bit with that of all gradients.
+//! A training that cannot continue must end at every site with an error that names the cause.
 //!
 //! [`ideal`] predicts rounds without processes and faults.
 //!
-//! No clock, no I/O: the same arguments give the same run.
+//! No clock, no I/O: equal arguments give equal runs.
 
 mod agent;
 mod audit;

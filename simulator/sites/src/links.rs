@@ -1,6 +1,5 @@
-//! Links between sites, and each site's connection to the scheduler. What a link does with a message depends
-//! on its kind: chunks take the link's rate, parts of a state take their own time, and short messages take no
-//! room.
+//! Links between sites, and each site's connection to the scheduler. A link treats messages by kind: chunks
+//! take the link's rate, parts of a state take their own time, and short messages use no capacity.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,28 +15,28 @@ use crate::traffic::{Arrived, Traffic};
 
 /// Time to or from the scheduler, in seconds.
 const SCHEDULER_S: f64 = 0.03;
-/// A connection sends again after this time what a link that is down has lost, in seconds.
+/// Time after which a connection resends messages that a failed link has lost, in seconds.
 const AGAIN_S: f64 = 0.2;
 /// Time that a whole part of a state is on a link, in seconds. Links are as slow as the gradient is short;
 /// parts are not shorter, so they do not take the links' rates.
 const PART_S: f64 = 1.5;
 
-/// A link that goes down or comes back, by number.
+/// Failure or recovery of a link, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Nothing passes.
+    /// Failure of the link.
     Down(usize),
-    /// The link recovers.
+    /// Recovery of the link.
     Up(usize),
 }
 
-/// An event on the links.
+/// Event on the links.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A message is at its receiver.
-    Here(Transfer, Option<Seen>),
-    /// A sender learns that a message was taken. The message is left out.
-    Taken(Transfer),
+    /// Arrival of a message at its receiver.
+    Here(Parcel, Option<Seen>),
+    /// Notice to a sender that a message was accepted, without the message.
+    Taken(Parcel),
 }
 
 /// All links of a job.
@@ -46,11 +45,11 @@ pub(crate) struct SiteLinks<'o> {
     hostile: Hostile,
     shared: Shared,
     scheduler: PeerNo,
-    /// By direction, until when parts of states are on a link, in seconds.
+    /// Time until which parts of states occupy a link, by direction, in seconds.
     parts_s: BTreeMap<[PeerNo; 2], f64>,
-    /// Ends of connections between sites that have carried something.
+    /// Ends of connections between sites that have carried a message.
     ends: BTreeMap<u64, [PeerNo; 2]>,
-    /// When rates follow their traces next; `None` if they stay.
+    /// Time at which rates follow their traces next; `None` if rates are constant.
     rates_at: Option<Duration>,
     now: Duration,
 }
@@ -62,7 +61,8 @@ impl<'o> SiteLinks<'o> {
         SiteLinks { traffic, hostile, shared, scheduler, parts_s, ends, rates_at, now }
     }
 
-    /// Moves the links' time to the world's. An event of the links has happened in the nanosecond before.
+    /// Advances the links' time to the world's. An event of the links has happened in the previous
+    /// nanosecond.
     fn follow_clock(&mut self, now: Duration) {
         if now > self.now {
             self.traffic.pass(seconds(now));
@@ -75,7 +75,7 @@ impl<'o> SiteLinks<'o> {
         self.shared.borrow_mut().clock = (self.traffic.now_s(), now);
     }
 
-    /// The time until a moment that is so many seconds away.
+    /// Returns the time until a moment in `seconds` seconds.
     fn wait(&self, seconds: f64) -> Duration {
         let at = Duration::from_nanos(nanos(self.traffic.now_s() + seconds));
         at.saturating_sub(self.now)
@@ -85,7 +85,7 @@ impl<'o> SiteLinks<'o> {
         a.max(b) < self.scheduler
     }
 
-    /// The time that a bit takes, in seconds.
+    /// Returns the propagation delay, in seconds.
     fn delay_s(&self, from: PeerNo, to: PeerNo) -> f64 {
         match self.is_between_sites(from, to) {
             true => self.traffic.delay_s(site(from), site(to)),
@@ -113,8 +113,8 @@ impl<'o> SiteLinks<'o> {
         self.traffic.send(ends, transfer, key, chunk.words.len() as f64 * 8.0);
     }
 
-    /// Returns the time that a part of a state is under way, behind the parts before it, beside the link's
-    /// delay, in seconds.
+    /// Returns the transfer time of a part of a state, after the parts before it, without the link's delay,
+    /// in seconds.
     fn part_takes_s(&mut self, ends: [PeerNo; 2], bytes: usize) -> f64 {
         let now_s = self.traffic.now_s();
         let free_s = self.parts_s.entry(ends).or_insert(0.0);
@@ -122,15 +122,10 @@ impl<'o> SiteLinks<'o> {
         *free_s - now_s
     }
 
-    /// A message is at its receiver. One on a link that is down is sent again until the link is back, or the
-    /// connection ends. What dead processes have sent does not arrive.
-    fn here(
-        &mut self,
-        transfer: Transfer,
-        seen: Option<Seen>,
-        later: &mut Later<Event>,
-    ) -> Option<LinkEvent> {
-        let Transfer { from, to, connection, id, .. } = transfer;
+    /// Handles a message at its receiver. A message on a failed link is resent until the link recovers or the
+    /// connection closes. Messages of dead processes do not arrive.
+    fn here(&mut self, parcel: Parcel, seen: Option<Seen>, later: &mut Later<Event>) -> Option<Happened> {
+        let Parcel { from, to, connection, id, .. } = parcel;
         if self.shared.borrow().dead.contains(&from) {
             return None;
         }
@@ -143,7 +138,7 @@ impl<'o> SiteLinks<'o> {
         Some(LinkEvent::Arrived { transfer, seen })
     }
 
-    /// When traces have begun, rates follow them.
+    /// Lets rates follow the traces after their start.
     fn begin_traces(&mut self) -> bool {
         let began_s = self.shared.borrow().traces_began_s;
         let begin = began_s.filter(|_| self.traffic.traces_began_s().is_none());
@@ -186,7 +181,7 @@ impl Links for SiteLinks<'_> {
                 }
                 0.0
             }
-            // Short messages go first, and take no room.
+            // Short messages are sent first, and use no capacity.
             _ => 0.0,
         };
         later.push((self.wait(delay_s + takes_s), Event::Here(transfer, None)));
@@ -210,7 +205,7 @@ impl Links for SiteLinks<'_> {
         }
     }
 
-    /// Traces that have begun come first.
+    /// Traces that have started come first.
     fn next_at(&self) -> Option<Duration> {
         if self.shared.borrow().traces_began_s.is_some() && self.traffic.traces_began_s().is_none() {
             return Some(self.now);

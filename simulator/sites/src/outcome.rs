@@ -1,4 +1,4 @@
-//! What came of a run.
+//! Outcome of a run.
 
 use std::collections::BTreeMap;
 
@@ -7,57 +7,58 @@ use serde::Serialize;
 /// One round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RoundTime {
-    /// Its number, from 1.
+    /// Number of the round, from 1.
     pub round: u32,
-    /// When the last site had its sum, in seconds.
+    /// Time when the last site had the sum, in seconds.
     pub ended_s: f64,
-    /// Since the round before had ended.
+    /// Time since the end of the previous round, in seconds.
     pub seconds: f64,
-    /// The version of the plan that it followed.
+    /// Version of the plan of the round.
     pub version: u64,
 }
 
-/// What followed from a fault.
+/// Consequence of a fault.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Consequence {
-    /// What was gone, in words.
+    /// Description of the fault.
     pub fault: String,
-    /// When, in seconds.
+    /// Time of the fault, in seconds.
     pub at_s: f64,
-    /// The round that was under way.
+    /// Active round at that time.
     pub round: u32,
-    /// When sites noticed, in seconds; `None` if they did not.
+    /// Time when sites noticed the fault, in seconds; `None` if they did not.
     pub noticed_s: Option<f64>,
-    /// The newest round that a site was in when it was noticed.
+    /// Newest round of a site at that time.
     pub noticed_round: Option<u32>,
-    /// Of a link: the first round that followed a plan without it, and how many rounds that is after
-    /// `noticed_round`; `None` if there was none, such as when it came back before.
+    /// For a link: the first round that followed a plan without the link, and the number of rounds between
+    /// `noticed_round` and that round; `None` if there was no such round, for example because the link
+    /// recovered first.
     pub without_it: Option<(u32, u32)>,
 }
 
-/// A run.
+/// Outcome of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Outcome {
-    /// The scheme's name.
+    /// Name of the scheme.
     pub scheme: &'static str,
-    /// When the first site began round 1, in seconds: before that, sites meet.
+    /// Time when the first site started round 1, in seconds: before, sites exchange hellos.
     pub began_s: f64,
-    /// The rounds, in order.
+    /// Rounds, in order.
     pub rounds: Vec<RoundTime>,
-    /// Their mean time, in seconds, with the time in which sites meet.
+    /// Mean duration of a round, in seconds, including the exchange of hellos.
     pub mean_s: f64,
-    /// Values of sums that were compared, all equal.
+    /// Number of values of sums that were compared, all equal.
     pub values_compared: u64,
-    /// Plans that the scheduler made and offered.
+    /// Number of plans that the scheduler computed and offered.
     pub plans: u64,
-    /// Sites that started again and loaded another's state.
+    /// Number of restarted sites that loaded another site's state.
     pub joined: u64,
-    /// Times that sites asked for chunks that were missing, since they were last started.
+    /// Number of requests for missing chunks since the sites' last restarts.
     pub asks: u64,
-    /// What followed from the faults, in order.
+    /// Consequences of the faults, in order.
     pub faults: Vec<Consequence>,
-    /// What happened beside, by name.
+    /// Numbers of other events, by name.
     pub seen: BTreeMap<&'static str, u64>,
-    /// Why the training ended early, in the words of the first site that ended; none if all rounds are over.
+    /// Error of the first site that ended early; `None` if all rounds are complete.
     pub ended: Option<String>,
 }

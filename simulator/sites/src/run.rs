@@ -18,31 +18,31 @@ use crate::outcome::Outcome;
 use crate::traffic::Traffic;
 use crate::training::{Failure, Training, setups};
 
-/// Times of connections, as hosts' QUIC has them, and the longest silence of a run: then something is wrong.
+/// Connection times of the hosts' QUIC, and the longest silence of a run, after which the run has failed.
 const TIMING: Timing = Timing {
     connect: Duration::from_millis(100),
     idle: Duration::from_secs(5),
     stuck: Duration::from_secs(3600),
 };
 
-/// A world of sites.
+/// World of sites.
 type Sites<'o> = World<Agent, SiteLinks<'o>, Training>;
 
 /// Events of processes and links, by time.
 #[derive(Default)]
 struct Plan {
     steps: Vec<(Duration, WorldFault<Change>)>,
-    /// Documents of schedulers in the order of their starts; `None` is that of the sites.
+    /// Documents of schedulers in the order of their starts; `None` is the sites' document.
     documents: VecDeque<Option<OtherDocument>>,
-    /// When faults begin, by number.
+    /// Starts of faults, by number.
     begins: Vec<(Duration, usize)>,
 }
 
-/// Runs rounds of the network's first job back to back, while faults happen.
+/// Runs rounds of the network's first job back to back, with faults.
 ///
 /// # Errors
-/// Options that no site can be set up with; and defects: a sum that is not right, rounds that do not end, a
-/// training that ends without the name of the cause.
+/// Options that are invalid for every site; and defects: a wrong sum, rounds that do not end, a training that
+/// ends without the name of the cause.
 pub fn simulate(
     overlay: &Overlay,
     options: &Options,
@@ -75,7 +75,7 @@ pub fn simulate(
     Ok(training.finish(&machines))
 }
 
-/// Runs until all sites have ended. The program notes each fault when it begins.
+/// Runs until all sites have ended. The program records the start of each fault.
 fn run(world: &mut Sites<'_>, begins: &[(Duration, usize)]) -> Result<(), Failure> {
     for &(at, number) in begins {
         world.run_until(at)?;
@@ -89,7 +89,7 @@ fn run(world: &mut Sites<'_>, begins: &[(Duration, usize)]) -> Result<(), Failur
 }
 
 impl Plan {
-    /// Plans faults. At one time, those that begin come first.
+    /// Plans faults. Of simultaneous events, starts of faults come first.
     fn new(faults: &[PlannedFault], scheduler: PeerNo) -> Self {
         // At the start, sites have the right scheduler.
         let mut plan = Plan { documents: VecDeque::from([None]), ..Plan::default() };
@@ -132,7 +132,7 @@ impl Plan {
         }
     }
 
-    /// Starts a scheduler in the place of the one that runs, if one does.
+    /// Starts a scheduler instead of the running one, if there is one.
     fn replace(&mut self, at: Duration, scheduler: PeerNo, document: Option<OtherDocument>) {
         self.steps.push((at, WorldFault::Kill(scheduler)));
         self.steps.push((at, WorldFault::Start(scheduler)));
@@ -140,7 +140,7 @@ impl Plan {
     }
 }
 
-/// Whether another fault of the same thing still lasts when one ends.
+/// Whether another fault of the same component is still active when one ends.
 fn lasts(faults: &[PlannedFault], number: usize, at: Duration) -> bool {
     let now_s = seconds(at);
     let others = faults.iter().enumerate().filter(|(other, _)| *other != number);

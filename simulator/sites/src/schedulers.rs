@@ -1,4 +1,4 @@
-//! Schedulers: the right one, and those that have another document.
+//! Schedulers: the right one, and those with another document.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::fault::OtherDocument;
 use crate::options::{Knowledge, Options};
 use crate::stranger::Stranger;
 
-/// The process of the sites' scheduler, or of one with another document.
+/// Creates the process of the sites' scheduler, or of one with another document.
 ///
 /// # Errors
-/// Terms that no hello can carry.
+/// Terms that do not fit in a hello.
 pub(crate) fn start(
     overlay: &Arc<Overlay>,
     options: &Options,
@@ -45,7 +45,8 @@ pub(crate) fn start(
     })
 }
 
-/// What another scheduler plans for. A document that cannot be changed so is changed in its scheme.
+/// Returns the network and options of another scheduler. If its document cannot be changed as asked, its
+/// scheme is changed.
 fn changed(
     overlay: Arc<Overlay>,
     job: SiteJob,
@@ -76,14 +77,15 @@ fn changed(
     }
 }
 
-/// The document with chunks of that size.
+/// Returns the document with chunks of this size.
 fn with_chunks(text: &str, chunk_bytes: u64) -> Option<String> {
     let (before, size) = text.split_once("chunk: ")?;
     let after = size.find([',', '}', '\n']).map_or("", |end| &size[end..]);
     Some(format!("{before}chunk: {chunk_bytes} B{after}"))
 }
 
-/// The document with a link between the first two sites that have none, ten times as fast as all others.
+/// Returns the document with a link between the first two sites without a link, ten times as fast as all
+/// others.
 fn with_a_link(overlay: &Overlay, text: &str) -> Option<String> {
     let sites: Vec<_> = overlay.site_ids().collect();
     let pairs = sites.iter().enumerate().flat_map(|(at, a)| sites[at + 1..].iter().map(move |b| (*a, *b)));

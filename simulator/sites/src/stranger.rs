@@ -11,10 +11,10 @@ use inart_sites_agent::message::{Body, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{SchedulerNews, SchedulerProcess};
 
-/// Offers have numbers from this one on.
+/// Number of the first offer.
 const FIRST_OFFER: u64 = 1 << 32;
 
-/// A scheduler's machine, and the offers that it would not make: to sites with other terms.
+/// Machine of a scheduler, and offers that it would not make: to sites with other terms.
 #[derive(Debug)]
 pub(crate) struct Stranger {
     machine: SchedulerProcess,
@@ -24,17 +24,17 @@ pub(crate) struct Stranger {
 }
 
 impl Stranger {
-    /// Creates a scheduler of that many sites from its machine.
+    /// Creates a scheduler of `sites` sites from its machine.
     pub fn new(machine: SchedulerProcess, sites: usize) -> Self {
         Stranger { machine, sites: sites as u32, offers: VecDeque::new(), offered: 0 }
     }
 
-    /// The machine.
+    /// Returns the machine.
     pub fn machine(&mut self) -> &mut SchedulerProcess {
         &mut self.machine
     }
 
-    /// Takes note of a connection, and offers the plan that is offered to others.
+    /// Records a connection, and offers the plan that was offered to others.
     pub fn up(&mut self, peer: PeerNo, now: Duration) {
         self.machine.up(peer, now);
         let offered = self.machine.scheduler().offered();

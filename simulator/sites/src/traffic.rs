@@ -9,43 +9,43 @@ use inart_topologies::sites::{ArcId, Overlay, SiteId};
 use inart_virtual::{Event, Links, Sharing};
 use inart_world::Transfer;
 
-/// The rate of a link that is down: what is on it stands still.
+/// Rate of a link that is down, in bit/s: chunks on it do not advance.
 const STOPPED_BPS: f64 = 1e-9;
 
-/// Chunks of one key follow each other: a tree's edge in one direction, by one path.
+/// Key of chunks that keep their order: a tree's edge in one direction, on one path.
 pub type StreamKey = (u16, u32, u32, u32, u32);
 
-/// A chunk that has arrived.
+/// Chunk that has arrived.
 pub struct Arrived {
     pub transfer: Transfer,
     pub bits: f64,
-    /// From its first bit's leaving to its last one's, in seconds.
+    /// Time from the departure of its first bit to that of its last one, in seconds.
     pub seconds: f64,
 }
 
-/// A chunk that waits for its turn.
+/// Chunk that waits for its turn.
 struct Waiting {
     key: StreamKey,
     bits: f64,
     transfer: Transfer,
 }
 
-/// The network's links.
+/// Links of the network.
 pub struct Traffic<'o> {
     overlay: &'o Overlay,
-    links: Links<StreamKey, Transfer>,
-    /// When the next chunk leaves or arrives; `None` until that is computed again.
+    links: Links<StreamKey, Parcel>,
+    /// Time at which the next chunk leaves or arrives; `None` until it is recomputed.
     next_s: Cell<Option<f64>>,
     down: BTreeSet<usize>,
-    /// Where chunks go one by one: of each directed link those that wait, the first next, by priority and
-    /// order; and whether one is leaving.
+    /// Where chunks go one by one: for each directed link, the waiting chunks in order of priority and
+    /// arrival; and whether one is leaving.
     waiting: Option<Vec<(BTreeMap<Turn, Waiting>, bool)>>,
     given: u64,
-    /// When traces began; none: not yet.
+    /// Start of the traces; `None` before.
     traces_began_s: Option<f64>,
 }
 
-/// What has more priority goes first.
+/// Sending order: by descending priority, then in order.
 type Turn = (Reverse<i32>, u64);
 
 impl<'o> Traffic<'o> {
@@ -74,13 +74,13 @@ impl<'o> Traffic<'o> {
         self.overlay.arc_between(site(from)?, site(to)?)
     }
 
-    /// The time that a bit takes from one site to its neighbour.
+    /// Returns the propagation delay from a site to its neighbor.
     pub fn delay_s(&self, from: SiteNo, to: SiteNo) -> f64 {
         self.arc(from, to).map_or(0.0, |arc| self.overlay.delay_seconds(arc))
     }
 
-    /// Gives a chunk to a link. Where chunks go one by one, what has more priority goes first.
-    pub fn send(&mut self, [from, to]: [SiteNo; 2], transfer: Transfer, key: StreamKey, bits: f64) {
+    /// Gives a chunk to a link. Where chunks go one by one, higher priorities are sent first.
+    pub fn send(&mut self, [from, to]: [SiteNo; 2], parcel: Parcel, key: StreamKey, bits: f64) {
         let Some(arc) = self.arc(from, to) else { return };
         self.next_s.set(None);
         let Some(waiting) = &mut self.waiting else {
@@ -109,14 +109,14 @@ impl<'o> Traffic<'o> {
         }
     }
 
-    /// When the next chunk leaves or arrives, in seconds; infinite without one.
+    /// Returns the time of the next departure or arrival, in seconds; infinite without a chunk.
     pub fn next_s(&self) -> f64 {
         let next_s = self.next_s.get().unwrap_or_else(|| self.links.next_s());
         self.next_s.set(Some(next_s));
         next_s
     }
 
-    /// The time moves to that of the next chunk that leaves or arrives. Returns the chunk that arrives.
+    /// Advances to the next departure or arrival. Returns the chunk that arrives.
     pub fn step(&mut self) -> Option<Arrived> {
         let next_s = self.next_s();
         self.next_s.set(None);
@@ -132,12 +132,12 @@ impl<'o> Traffic<'o> {
         }
     }
 
-    /// The time moves to `until_s` seconds; no chunk leaves or arrives before.
+    /// Advances to `until_s` seconds; no chunk leaves or arrives before.
     pub fn pass(&mut self, until_s: f64) {
         self.links.pass(until_s);
     }
 
-    /// A link goes down or comes back.
+    /// Sets whether a link is down.
     pub fn set_down(&mut self, link: usize, is_down: bool) {
         if is_down {
             self.down.insert(link);
@@ -151,7 +151,7 @@ impl<'o> Traffic<'o> {
         self.down.contains(&link)
     }
 
-    /// What waits on a link is forgotten: its connection has ended.
+    /// Drops the chunks that wait on a link, because its connection has closed.
     pub fn clear(&mut self, a: SiteNo, b: SiteNo) {
         self.next_s.set(None);
         for (from, to) in [(a, b), (b, a)] {
@@ -164,7 +164,7 @@ impl<'o> Traffic<'o> {
         }
     }
 
-    /// When traces began, in seconds; `None` before that.
+    /// Returns the start of the traces, in seconds; `None` before.
     pub fn traces_began_s(&self) -> Option<f64> {
         self.traces_began_s
     }
@@ -174,18 +174,18 @@ impl<'o> Traffic<'o> {
         self.traces_began_s = Some(began_s);
     }
 
-    /// How long traces have gone on, in seconds.
+    /// Returns the time since the start of the traces, in seconds.
     fn trace_s(&self) -> f64 {
         self.traces_began_s.map_or(0.0, |began_s| self.now_s() - began_s)
     }
 
-    /// When rates change next; none if they stay, or traces have not begun.
+    /// Returns the time of the next rate change; `None` if rates are constant or traces have not started.
     pub fn next_change_s(&self) -> Option<f64> {
         let began_s = self.traces_began_s?;
         Some(began_s + self.overlay.next_change(self.trace_s())?)
     }
 
-    /// Rates as they are now.
+    /// Applies the current rates.
     pub fn follow(&mut self) {
         self.next_s.set(None);
         let rates = self.overlay.rates_at(self.trace_s());
@@ -201,7 +201,7 @@ impl<'o> Traffic<'o> {
         self.overlay.links().iter().position(|link| link.ends == [a, b] || link.ends == [b, a])
     }
 
-    /// The link between two sites.
+    /// Returns the link between two sites.
     pub fn link(&self, a: SiteNo, b: SiteNo) -> Option<usize> {
         let site = |number: SiteNo| self.overlay.site_ids().nth(number.index());
         self.link_of(site(a)?, site(b)?)

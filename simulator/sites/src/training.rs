@@ -27,12 +27,12 @@ use crate::options::{Options, Traces};
 use crate::outcome::{Outcome, RoundTime};
 use crate::schedulers;
 
-/// Why a run ends early.
+/// Cause of the early end of a run.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// By name.
+    /// Error of the simulation.
     Wrong(Box<SimulationError>),
-    /// A run that does not end.
+    /// Run that does not end.
     Stuck(Stuck),
 }
 
@@ -53,19 +53,19 @@ impl From<SimulationError> for Failure {
 struct RoundEnd {
     /// Sites that have its sum.
     sites: BTreeSet<usize>,
-    /// When the last of them had it, in seconds.
+    /// Time when the last of them had it, in seconds.
     ended_s: f64,
-    /// Version of the plan that the first of them followed.
+    /// Version of the plan of the first of them.
     version: u64,
 }
 
-/// The programs of all sites, and the audit.
+/// Programs of all sites, and the audit.
 pub(crate) struct Training {
     overlay: Arc<Overlay>,
     options: Options,
     setups: Vec<Arc<Setup>>,
     faults: Vec<PlannedFault>,
-    /// Documents of schedulers that start, in order; `None` is that of the sites.
+    /// Documents of schedulers that start, in order; `None` is the sites' document.
     documents: VecDeque<Option<OtherDocument>>,
     shared: Shared,
     audit: Audit,
@@ -76,21 +76,21 @@ pub(crate) struct Training {
     ended: BTreeSet<usize>,
     /// Sites that have restarted.
     restarted: BTreeSet<usize>,
-    /// By both ends, when connections ended last, in seconds.
+    /// Time of the last disconnection, by both ends, in seconds.
     cut_s: BTreeMap<[PeerNo; 2], f64>,
-    /// By site, the different early chunks that it was sent, while some site repeats itself.
+    /// By site: the distinct early chunks sent to it, while a site sends duplicates.
     early: Vec<BTreeSet<ChunkKey>>,
-    /// By round, the training program's state before it.
+    /// State of the training program before each round.
     states: BTreeMap<u32, TrainingState>,
-    /// What the receiver of a forged message had dropped before.
+    /// Number of messages that the receiver of a forged message had dropped before.
     dropped: u64,
     outcome: Outcome,
 }
 
-/// Creates what sites of the network's first job are set up with.
+/// Creates the setups of the sites of the network's first job.
 ///
 /// # Errors
-/// Options that no site can be set up with.
+/// Options that are invalid for every site.
 pub(crate) fn setups(
     overlay: &Overlay,
     options: &Options,
@@ -103,7 +103,7 @@ pub(crate) fn setups(
         let training = Training::terms(options, faults, site(PeerNo(at as u32)));
         let mut setup = first.at(overlay, job, name)?.with_training(training)?;
         if !does_end {
-            // The schedule says when each fault ends.
+            // The schedule contains the end of each fault.
             (setup.meeting_patience, setup.patience) = (Duration::MAX, Duration::MAX);
         }
         Ok(Arc::new(setup))
@@ -151,13 +151,13 @@ impl Training {
         self.shared.borrow_mut().count(what);
     }
 
-    /// Whether a fault lasts now.
+    /// Whether a fault is active now.
     fn is_active(&self, fault: Fault, now: Duration) -> bool {
         let now_s = self.shared.borrow().seconds(now);
         self.faults.iter().any(|planned| planned.fault == fault && planned.lasts_at(now_s))
     }
 
-    /// Takes news of a site.
+    /// Handles an event of a site.
     fn of_site(
         &mut self,
         at: usize,
@@ -173,7 +173,7 @@ impl Training {
                     self.outcome.joined += 1;
                     self.loaded(at, round, &training)?;
                 }
-                // The first gradient, and that after a restart, is there at once.
+                // The first gradient, and the first one after a restart, is available at once.
                 if let Some(gradient) = self.gradient(at, round, now) {
                     machine.command(gradient, now);
                 }
@@ -189,7 +189,7 @@ impl Training {
                 self.done.insert(at);
                 Ok(())
             }
-            // Gradients are given whole; links that come and go are no reason to warn.
+            // Gradients are passed whole; links that fail and recover are no reason for a warning.
             SiteNews::Summed { .. } | SiteNews::Warned(_) => Ok(()),
             SiteNews::Reduced { round, sum, version } => {
                 self.check_sum(at, machine, round, &sum)?;
@@ -207,7 +207,7 @@ impl Training {
         }
     }
 
-    /// The order that gives a site its gradient of a round; `None` if its program hangs.
+    /// Returns the order that passes a site its gradient of a round; `None` if its program hangs.
     fn gradient(&mut self, at: usize, round: u32, now: Duration) -> Option<SiteCommand> {
         if round == 1 && self.ends.is_empty() && self.outcome.began_s == f64::INFINITY {
             let mut common = self.shared.borrow_mut();
@@ -248,7 +248,8 @@ impl Training {
         end.ended_s = ended_s;
     }
 
-    /// After a round: the site's next gradient, and the seconds until it is there, or its end.
+    /// Returns the site's next gradient after a round, with the seconds until it is available, or the end of
+    /// its training.
     fn next_order(&mut self, at: usize, round: u32, now: Duration) -> Option<(f64, SiteCommand)> {
         if round >= self.options.rounds {
             self.done.insert(at);
@@ -280,7 +281,7 @@ impl Training {
         self.outcome
     }
 
-    /// Why a run has ended, by name.
+    /// Describes why a run has ended.
     pub fn failure(&self, failure: Failure, machines: &[Option<Agent>], now: Duration) -> SimulationError {
         match failure {
             Failure::Wrong(error) => *error,

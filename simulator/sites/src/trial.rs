@@ -1,4 +1,4 @@
-//! Random runs: faults of all kinds by a seed.
+//! Random runs: faults of all kinds, drawn from a seed.
 
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::PART_BYTES;
@@ -8,17 +8,17 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::fault::{Fault, OtherDocument, PlannedFault, Setting};
 
-/// A random run.
+/// Random run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// The faults.
+    /// Faults of the run.
     pub faults: Vec<PlannedFault>,
-    /// Length of the training program's state, in bytes: of several parts in some runs.
+    /// Length of the training program's state, in bytes: several parts in some runs.
     pub state_bytes: usize,
 }
 
 impl Trial {
-    /// Draws a run whose faults begin within some time, in seconds. The same seed gives the same run.
+    /// Draws a run whose faults start within some time, in seconds. Equal seeds give equal runs.
     pub fn of_seed(overlay: &Overlay, within_s: f64, seed: u64) -> Self {
         let mut trial = Trial { faults: gone(overlay, within_s, seed), state_bytes: 0 };
         let mut draws = stream(seed, 1);
@@ -39,14 +39,14 @@ impl Trial {
         trial
     }
 
-    /// Adds the fault that ends the training. Beside it, only what every site outlives happens, so that the
+    /// Adds the fault that ends the training. All other faults are ones that every site survives, so that the
     /// cause is clear.
     fn end_by(&mut self, fault: Fault, within_s: f64, draws: &mut ChaCha8Rng) {
         self.faults.retain(|planned| planned.fault == Fault::Scheduler);
         self.faults.push(PlannedFault { at_s: draws.random_range(0.0..within_s), lasts_s: None, fault });
     }
 
-    /// Restarts a site whose state comes in several parts, and cuts off the site or a neighbor meanwhile.
+    /// Restarts a site whose state has several parts, and meanwhile cuts off the site or a neighbor.
     fn load_in_parts(&mut self, overlay: &Overlay, within_s: f64, seed: u64) {
         let mut draws = stream(seed, 2);
         self.state_bytes = PART_BYTES * draws.random_range(2..5) + draws.random_range(1..PART_BYTES);
@@ -67,7 +67,7 @@ impl Trial {
         self.faults.push(PlannedFault { at_s, lasts_s: Some(draws.random_range(0.1..8.0)), fault });
     }
 
-    /// Adds sites that speak as others or repeat themselves, and schedulers with other documents.
+    /// Adds sites that impersonate others or send duplicates, and schedulers with other documents.
     fn misbehave(&mut self, overlay: &Overlay, within_s: f64, seed: u64) {
         let mut draws = stream(seed, 3);
         let sites = overlay.sites().len() as u16;
@@ -91,14 +91,15 @@ impl Trial {
     }
 }
 
-/// A stream of random numbers of its own, so that a kind of faults leaves the others of a seed as they are.
+/// Returns a separate stream of random numbers, so that one kind of faults does not change the others of a
+/// seed.
 fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut draws = ChaCha8Rng::seed_from_u64(seed);
     draws.set_stream(number);
     draws
 }
 
-/// From one to three links, sites and schedulers that are gone for a while.
+/// Draws one to three links, sites and schedulers that fail for a while.
 fn gone(overlay: &Overlay, within_s: f64, seed: u64) -> Vec<PlannedFault> {
     let mut draws = stream(seed, 0);
     let mut all: Vec<PlannedFault> = Vec::new();

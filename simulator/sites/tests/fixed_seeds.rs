@@ -1,12 +1,12 @@
-//! Ends of rounds that runs of one seed have, to the last digit.
+//! Ends of rounds in runs of one seed, to the last digit.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Scheme, Sharing};
 use inart_simulator_sites::{Knowledge, Options, Traces, simulate};
 use inart_topologies::sites::Overlay;
 
-/// By scheme: when the first site begins, and the ends of three rounds, in seconds. `inart simulate` printed
-/// these while sites had an event loop of their own (docs/decisions/0048-sites-on-the-world.md).
+/// By scheme: time of the first site's start, and the ends of three rounds, in seconds. `inart simulate`
+/// printed these while sites had an event loop of their own (docs/decisions/0048-sites-on-the-world.md).
 const ENDS_S: [(Scheme, f64, [f64; 3]); 6] = [
     (Scheme::Optimized, 0.340000002, [16.101941072751952, 31.4464551098284, 46.74254371979279]),
     (Scheme::Star, 0.28, [102.78291704558734, 204.17512779062707, 305.57137642025185]),

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::support;
 
-/// A satellite link beside two short ones.
+/// A satellite link next to two short ones.
 const BY_HAND: &str = "
 name: byhand
 nodes: [{name: n0, kind: site}, {name: n1, kind: site}, {name: n2, kind: site}]
@@ -41,7 +41,7 @@ fn played(overlay: &Overlay, options: &RunOptions) -> Run {
     played
 }
 
-/// All variants of NETSTORM on links that stay.
+/// Returns all variants of NETSTORM on constant links.
 fn netstorms() -> impl Iterator<Item = RunOptions> {
     let paths = [None, Some(Disjoint::Edges), Some(Disjoint::Nodes)];
     let choices = [AuxiliaryChoice::Lazy, AuxiliaryChoice::Eager];
@@ -104,7 +104,7 @@ fn what_is_predicted_is_what_is_run() {
     assert!(rounds.iter().all(|round| (round.seconds / ours - 1.0).abs() < 1e-9), "{rounds:?} {ours}");
 }
 
-/// A printed plan, read back, is followed in rounds as if it had just been made.
+/// A printed plan, parsed again, gives the rounds of the original plan.
 #[test]
 fn a_plan_that_is_read_back_is_followed() {
     let overlay = support::equal(50, 40);
@@ -124,7 +124,7 @@ fn a_plan_that_is_read_back_is_followed() {
 }
 
 prop_compose! {
-    /// A random connected network: a path, and other links.
+    /// Random connected networks: a path, and other links.
     fn overlays()(sites in 2usize..9)(
         sites in Just(sites),
         rates in prop::collection::vec((20u32..155, 20u32..155), sites * sites),

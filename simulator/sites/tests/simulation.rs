@@ -1,5 +1,5 @@
-//! Sites and their scheduler in virtual time: without faults as predicted, with faults as
-//! docs/protocol/sites.md says; what is wrong is named.
+//! Sites and their scheduler in virtual time: without faults as predicted, with faults as in
+//! docs/protocol/sites.md; errors name their cause.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Scheme, Sharing, Tuning};
@@ -12,7 +12,7 @@ use inart_simulator_sites::{
 use inart_topologies::faults::Faults;
 use inart_topologies::sites::Overlay;
 
-/// The nine sites, with short gradients and rates in proportion.
+/// Returns the nine sites, with short gradients and rates in proportion.
 fn network(text: &str) -> Overlay {
     let overlay = Overlay::from_yaml(text).unwrap();
     let job = &overlay.jobs()[0];
@@ -43,8 +43,8 @@ fn run(overlay: &Overlay, options: &Options, schedule: &str) -> Outcome {
     simulate(overlay, options, &faults).unwrap()
 }
 
-/// All sites hold what they received after a round trip only, connections have to be made, and chunks of 20
-/// bytes are not cut as finely; so a few percent.
+/// A few percent longer: all sites hold the received chunks only after a round trip, connections must be
+/// made, and chunks of 20 bytes are not cut as finely.
 #[test]
 fn without_faults_rounds_take_as_long_as_planned_ones() {
     let overlay = fixed();
@@ -63,7 +63,7 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
             until,
         };
         let there = ideal::run(&overlay, &overlay.jobs()[0], &there).unwrap();
-        // The first round has the connections' making in it.
+        // The first round includes the setup of connections.
         let mean_s = here.rounds[1..].iter().map(|round| round.seconds).sum::<f64>() / 3.0;
         let ratio = mean_s / there.mean_s;
         assert!((0.95..1.10).contains(&ratio), "{scheme:?}: {mean_s} s, {} s", there.mean_s);
@@ -73,7 +73,7 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
     }
 }
 
-/// Schemes that plan again without what is dead.
+/// Schemes that replan without failed components.
 const PLAN_AGAIN: [Scheme; 4] = [Scheme::Optimized, Scheme::Netstorm, Scheme::Fapt, Scheme::Mst];
 
 /// Each link with one of the schemes, by turns.
@@ -152,7 +152,7 @@ jobs: [{name: job, gradient: 4 MB, chunk: 64 KB}]
     }
 }
 
-/// What a run with these faults comes to.
+/// Runs with these faults.
 fn with(faults: &[(f64, Option<f64>, Fault)], options: &Options) -> Outcome {
     let planned = faults.iter().map(|&(at_s, lasts_s, fault)| PlannedFault { at_s, lasts_s, fault });
     simulate(&fixed(), options, &planned.collect::<Vec<_>>()).unwrap()
@@ -211,7 +211,7 @@ fn sites_that_speak_as_others_or_repeat_themselves_change_no_sum() {
 #[test]
 fn a_state_in_parts_is_resumed_when_the_site_that_gives_it_is_gone() {
     let options = Options { state_bytes: 5 << 20, ..options(Scheme::Optimized, 6) };
-    // Site 5 has links to several sites; those that may give are killed one after the other.
+    // Site 5 has links to several sites; the possible senders are killed in sequence.
     let mut faults = vec![(20.0, Some(2.0), Fault::Site(SiteNo(4)))];
     faults.extend((0..4).map(|site| (26.0 + f64::from(site), Some(1.0), Fault::Site(SiteNo(site)))));
     let outcome = with(&faults, &options);
@@ -250,7 +250,7 @@ jobs: [{name: job, gradient: 40 MB, chunk: 1 MB}]
     overlay.scaled(job, 16 << 10, f64::from(16 << 10) / job.gradient_bytes() as f64).0
 }
 
-/// What happens in the runs of the default form of the test.
+/// Kinds of events in the runs of the default form of the test.
 const KINDS: [&str; 17] = [
     "link down",
     "site killed",
@@ -271,7 +271,7 @@ const KINDS: [&str; 17] = [
     "message in another's name",
 ];
 
-/// Runs that many seeds, times CAMPAIGN_TIMES.
+/// Runs `seeds` seeds, times CAMPAIGN_TIMES.
 fn random_faults(overlay: &Overlay, seeds: u64) {
     let times = std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1u64);
     let (mut joined, mut asks, mut ended) = (0, 0, 0);

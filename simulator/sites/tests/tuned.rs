@@ -1,4 +1,4 @@
-//! Measuring and planning at other intervals than by default.
+//! Measurement and planning at other intervals than the default ones.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_sites::{AuxiliaryUse, Disjoint, Options, Scheme, Sharing, Tuning};
@@ -29,7 +29,7 @@ fn without_samples_or_updates_nothing_is_learnt() {
     let nothing: Vec<f64> =
         run(&overlay, job, &nothing).unwrap().rounds.iter().map(|round| round.seconds).collect();
     for tuning in [
-        // Longer than any chunk; later than the end; more than there are.
+        // Longer than any chunk; later than the end; more than available.
         Tuning { least_bytes: job.chunk_bytes + 1, ..Tuning::default() },
         Tuning { update_s: 1e6, ..Tuning::default() },
         Tuning { samples: 1_000_000, ..Tuning::default() },

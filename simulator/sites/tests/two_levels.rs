@@ -1,4 +1,4 @@
-//! Rounds of networks of both levels: where time goes.
+//! Rounds of networks of both levels: composition of their time.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_sites::{AuxiliaryUse, Options as TreeOptions, Scheme, Sharing, Tuning};
@@ -36,7 +36,7 @@ fn without_an_inside_rounds_are_those_between_sites() {
     }
 }
 
-/// Two sites and one link: K chunks come out of the first site at its inside's rate, and cross.
+/// Two sites and one link: K chunks leave the first site at its inside's rate, and cross the link.
 #[test]
 fn chunks_go_on_as_soon_as_they_are_summed() {
     let text = "name: pair
@@ -55,14 +55,14 @@ jobs:
 ";
     let both = read(text);
     let job = &both.overlay.jobs()[0];
-    // Chunks of 100 units of 8 KiB. The tree's root is a: b's come at once, 0.1 s each; a's own within 4 s;
-    // sums go back to b.
+    // Chunks of 100 units of 8 KiB. The tree's root is a: b's chunks are ready at once, 0.1 s each; a's own
+    // within 4 s; sums return to b.
     let options = RunOptions {
         plan: TreeOptions { root: both.overlay.site_named("a"), ..TreeOptions::new(Scheme::Mst) },
         ..options(Scheme::Mst, 3)
     };
     let times = timeline(&both, job, &options, &[4.0]).unwrap();
-    // The last chunk is there after 4 s, crosses in 0.1 s; a's workers have it 0.4 s after a.
+    // The last chunk is ready after 4 s, crosses in 0.1 s; a's workers have it 0.4 s after a.
     let near = |value: f64, right: f64| assert!((value - right).abs() < 1e-6, "{value}, {right}");
     near(times.inside_s, 4.0);
     near(times.between_s, 0.1);

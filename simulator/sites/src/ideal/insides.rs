@@ -1,4 +1,4 @@
-//! Rounds of sites whose own gradients are sums that come from inside them, chunk after chunk.
+//! Rounds of sites whose own gradients are sums from inside them, chunk by chunk.
 
 use std::collections::BTreeMap;
 
@@ -8,42 +8,42 @@ use inart_topologies::sites::{Overlay, SiteId, SiteJob};
 
 use super::run::{RunError, RunOptions, run_by};
 
-/// How long a whole gradient takes between a site and its workers, at a rate that stays.
+/// Transfer times of a whole gradient between a site and its workers, at a constant rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct InsideTimes {
-    /// From the workers, summed on the way, in seconds.
+    /// Time from the workers, summed on the way, in seconds.
     pub up_s: f64,
-    /// Back to the workers, in seconds.
+    /// Time back to the workers, in seconds.
     pub down_s: f64,
 }
 
-/// A round, in seconds from its beginning.
+/// Times of a round, in seconds from its start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InsideRound {
-    /// Until every site has its own gradient.
+    /// Time until every site has its own gradient.
     pub own_s: f64,
-    /// Until every site has every sum.
+    /// Time until every site has every sum.
     pub sites_s: f64,
-    /// Until every worker has every sum.
+    /// Time until every worker has every sum.
     pub workers_s: f64,
 }
 
 /// Rounds of sites with insides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InsideRun {
-    /// The rounds, in order.
+    /// Rounds, in order.
     pub rounds: Vec<InsideRound>,
-    /// Sums that were compared with what they had to be, all equal.
+    /// Number of sums that were compared with the expected ones, all equal.
     pub sums: u64,
 }
 
-/// Rounds back to back, as of [`run`](super::run()), of sites whose chunks become ready one after the other
-/// within `up_s`, and whose workers take sums within `down_s` once the site has them. `insides`: by number of
-/// the site; of a site without an entry both are 0. A round begins when all workers have the sums of the one
-/// before.
+/// Runs rounds back to back, as [`run`](super::run()) does, of sites whose chunks become ready one after the
+/// other within `up_s`, and whose workers receive sums within `down_s` once the site has them. `insides`: by
+/// number of the site; both times of a site without an entry are 0. A round starts when all workers have the
+/// sums of the previous one.
 ///
 /// # Errors
-/// No plan; a round that gets stuck or whose sums are wrong.
+/// Planning failures; a round that stalls or has wrong sums.
 pub fn run_with_insides(
     overlay: &Overlay,
     job: &SiteJob,
@@ -64,7 +64,7 @@ pub fn run_with_insides(
     Ok(InsideRun { rounds, sums: run.sums })
 }
 
-/// Of each chunk its part of the gradient, and that of all chunks up to it.
+/// Returns for each chunk its fraction of the gradient, and the cumulative fraction.
 fn parts(bytes: &[u64]) -> Vec<(f64, f64)> {
     let all = bytes.iter().sum::<u64>().max(1) as f64;
     let mut sum = 0.0;
@@ -76,7 +76,7 @@ fn parts(bytes: &[u64]) -> Vec<(f64, f64)> {
 }
 
 fn times(ended: &Ended, parts: &[(f64, f64)], of: &dyn Fn(SiteId) -> InsideTimes) -> InsideRound {
-    // When the workers of each site have what the site has so far.
+    // Time at which the workers of each site have the sums that the site has so far.
     let mut workers = BTreeMap::new();
     let mut own_s: f64 = 0.0;
     for &(at, chunk, at_s) in &ended.completed {

@@ -1,5 +1,5 @@
-//! Predictions: rounds of the state machines of `protocol/sites` on fluid links, where no chunk is lost and
-//! no process fails. Plans are made again by what is known of the network.
+//! Predictions: rounds of the state machines of `protocol/sites` on fluid links, without lost chunks and
+//! failed processes. Plans are remade from the knowledge of the network.
 
 mod insides;
 mod run;

@@ -1,4 +1,4 @@
-//! A training's rounds in virtual time, with plans remade by what is known of the network.
+//! Rounds of a training in virtual time, with plans remade from the knowledge of the network.
 
 use std::sync::Arc;
 
@@ -11,108 +11,109 @@ use inart_topologies::sites::{Overlay, Rates, SiteJob};
 use inart_virtual::Sharing;
 use serde::Serialize;
 
-/// What the scheduler knows when it remakes the plan before a round.
+/// Knowledge of the scheduler when it remakes the plan before a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Knowledge {
-    /// The rates that hold then.
+    /// Current rates.
     Oracle,
-    /// Those at the start: the plan stays.
+    /// Rates at the start: the plan stays.
     Static,
-    /// Nothing: all links count as equal, and the plan stays.
+    /// No rates: all links count as equal, and the plan stays.
     Uniform,
-    /// What chunks took on their links so far.
+    /// Transfer times of chunks so far.
     Passive,
 }
 
-/// How long to go on.
+/// Length of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Until {
-    /// So many rounds.
+    /// Number of rounds.
     Rounds(u32),
-    /// Rounds that begin within so many seconds.
+    /// Rounds that start within this time, in seconds.
     Seconds(f64),
 }
 
-/// How to run.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// How to plan.
+    /// Options of the planner.
     pub plan: Options,
-    /// How auxiliary paths are used, where the plan has them.
+    /// Use of auxiliary paths, where the plan has them.
     pub auxiliary: AuxiliaryUse,
-    /// How streams share a link; `star` and `bkt` are always fair, `inart` is always first in, first out.
+    /// Sharing of links between streams; `star` and `bkt` are always fair, `inart` is always first in, first
+    /// out.
     pub sharing: Sharing,
-    /// What is known.
+    /// Knowledge of the scheduler.
     pub knowledge: Knowledge,
-    /// What an unmeasured link counts as, in bit/s.
+    /// Assumed rate of an unmeasured link, in bit/s.
     pub prior_bps: f64,
-    /// How links are measured, and when plans are remade.
+    /// Measurement of links, and times of replanning.
     pub tuning: Tuning,
-    /// How long.
+    /// Length of the run.
     pub until: Until,
 }
 
 /// One round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Round {
-    /// When it began, in seconds.
+    /// Start of the round, in seconds.
     pub start_s: f64,
-    /// How long it took.
+    /// Duration of the round, in seconds.
     pub seconds: f64,
 }
 
-/// A run's figures.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Run {
-    /// The scheme's name.
+    /// Name of the scheme.
     pub scheme: &'static str,
-    /// The rounds, in order.
+    /// Rounds, in order.
     pub rounds: Vec<Round>,
-    /// Their mean time, in seconds.
+    /// Mean duration of a round, in seconds.
     pub mean_s: f64,
-    /// Mean of |believed − true| / true over directed links and beginnings of rounds.
+    /// Mean of |believed − true| / true over directed links and starts of rounds.
     pub table_error: f64,
-    /// Sums that were compared with what they had to be, all equal.
+    /// Number of sums that were compared with the expected ones, all equal.
     pub sums: u64,
-    /// Chunks that sites passed on for others.
+    /// Number of chunks that sites forwarded for others.
     pub relayed: u64,
 }
 
-/// Why a run failed.
+/// Error of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// There is no plan.
+    /// Planning failure.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A round that cannot end.
+    /// Round that cannot end.
     #[error("round {round} cannot end: no chunk is in flight, and sites wait; this is a defect")]
     Stuck {
-        /// Which.
+        /// Number of the round.
         round: usize,
     },
-    /// Sums that are not those of the gradients.
+    /// Sums that differ from those of the gradients.
     #[error("round {round}: {sums} sums differ from those of the gradients; this is a defect")]
     Sums {
-        /// Which.
+        /// Number of the round.
         round: usize,
-        /// How many.
+        /// Number of wrong sums.
         sums: u64,
     },
 }
 
-/// Plays a round by a policy, with chunks of these sizes; `None` if it gets stuck.
+/// Function that plays a round by a policy, with chunks of these sizes; `None` if the round stalls.
 pub(crate) type Play<'p> =
     dyn FnMut(&mut Network<'_>, &Arc<TransmissionPolicy>, &[u64]) -> Option<Ended> + 'p;
 
-/// Rounds back to back.
+/// Runs rounds back to back.
 ///
 /// # Errors
-/// No plan; a round that gets stuck or whose sums are wrong.
+/// Planning failures; a round that stalls or has wrong sums.
 pub fn run(overlay: &Overlay, job: &SiteJob, options: &RunOptions) -> Result<Run, RunError> {
     run_by(overlay, job, options, &mut |network, policy, bytes| network.round(policy, bytes))
 }
 
-/// The same, with rounds that `play` plays.
+/// Runs rounds that `play` plays.
 pub(crate) fn run_by(
     overlay: &Overlay,
     job: &SiteJob,
@@ -125,7 +126,7 @@ pub(crate) fn run_by(
     let mut table = Table::new(overlay, scheme, options.prior_bps, &options.tuning);
     let (mut all, mut errors, mut sums) = (Vec::new(), Vec::new(), 0);
     let mut in_force: Option<(f64, Arc<TransmissionPolicy>, Vec<u64>)> = None;
-    // On the same rates the plan is the same.
+    // Equal rates give an equal plan.
     let mut planned_for: Option<Rates> = None;
     while goes_on(options.until, all.len(), network.now_s()) {
         let now_s = network.now_s();
@@ -178,7 +179,7 @@ fn goes_on(until: Until, rounds: usize, now_s: f64) -> bool {
     }
 }
 
-/// Mean relative error over directed links.
+/// Returns the mean relative error over directed links.
 fn error(believed: &Rates, truth: &Rates) -> f64 {
     let errors = believed.0.iter().zip(&truth.0).map(|(b, t)| (b - t).abs() / t);
     errors.sum::<f64>() / truth.0.len() as f64

@@ -1,4 +1,4 @@
-//! Where the time of a round goes.
+//! Composition of the time of a round.
 
 use inart_topologies::sites::{Hierarchy, SiteJob};
 use serde::Serialize;
@@ -6,36 +6,37 @@ use serde::Serialize;
 use super::insides::{InsideRound, InsideTimes, run_with_insides};
 use super::run::{RunError, RunOptions, run};
 
-/// A round between sites that failed.
+/// Failed round between sites.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("between sites: {0}")]
 pub struct BetweenSites(#[from] RunError);
 
-/// A round, from its beginning until every worker has every sum; means over rounds, in seconds.
+/// Times of a round, from its start until every worker has every sum; means over rounds, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Timeline {
-    /// Rounds that were run.
+    /// Number of rounds.
     pub rounds: usize,
-    /// Until every site has its own sum, from its switches.
+    /// Time until every site has its own sum, from its switches.
     pub inside_s: f64,
-    /// From then until every site has every sum.
+    /// Time from then until every site has every sum.
     pub between_s: f64,
-    /// From then until every worker has it.
+    /// Time from then until every worker has every sum.
     pub back_s: f64,
-    /// The whole.
+    /// Total time.
     pub seconds: f64,
-    /// The same levels one after the other, each waiting for the one before.
+    /// Time of the levels in sequence, each starting after the previous one.
     pub one_after_the_other_s: f64,
-    /// Sums between sites that were compared, all equal.
+    /// Number of sums between sites that were compared, all equal.
     pub sums: u64,
 }
 
-/// Runs rounds of both levels in virtual time: chunks of a site go on to other sites as soon as its switches
-/// have summed them, and on to its workers as soon as the sites have. `inside_s`, by the order of the
-/// hierarchy's insides: how long a whole gradient takes from a site's workers to the site, and back.
+/// Runs rounds of both levels in virtual time: a site's chunks are sent to other sites as soon as its
+/// switches have summed them, and to its workers as soon as the sites have summed them. `inside_s`, in the
+/// order of the hierarchy's insides: transfer time of a whole gradient from a site's workers to the site, and
+/// back.
 ///
 /// # Errors
-/// As of [`run`](super::run()).
+/// As for [`run`](super::run()).
 pub fn timeline(
     hierarchy: &Hierarchy,
     job: &SiteJob,

@@ -1,4 +1,4 @@
-//! What follows from faults.
+//! Consequences of faults.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::outcome::Consequence;
 
 impl Training {
-    /// A planned fault begins.
+    /// Records the start of a planned fault.
     pub fn begins(&mut self, number: usize, now: Duration) {
         let planned = self.faults[number];
         self.count(planned.kind());
@@ -24,7 +24,7 @@ impl Training {
         self.outcome.faults.push(consequence);
     }
 
-    /// A connection has ended: who was gone is noticed.
+    /// Handles a closed connection: a failed process is noticed.
     pub(super) fn notice(&mut self, ends: [PeerNo; 2], machines: &[Option<Agent>], now: Duration) {
         let [a, b] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
         let now_s = self.shared.borrow().seconds(now);
@@ -63,7 +63,7 @@ impl Training {
         }
     }
 
-    /// Which round was the first without a link that was gone.
+    /// Finds the first round without a failed link.
     pub(super) fn follow_up(&self, consequence: &mut Consequence) {
         let Some(noticed_s) = consequence.noticed_s else { return };
         let link =
@@ -79,7 +79,7 @@ impl Training {
     }
 }
 
-/// Whether a plan's trees or routes have the link.
+/// Whether a plan's trees or routes use the link.
 fn uses(plan: &TransmissionPolicy, a: SiteNo, b: SiteNo) -> bool {
     let is_link = |from: SiteNo, to: SiteNo| (from, to) == (a, b) || (from, to) == (b, a);
     let is_used = |from: SiteNo, to: SiteNo| match plan.routes.get(&(from, to)) {

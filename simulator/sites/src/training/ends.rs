@@ -1,4 +1,4 @@
-//! Trainings that cannot go on: every site ends, by the name of the cause.
+//! Trainings that cannot continue: every site ends and names the cause.
 
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::DriverError;
@@ -9,7 +9,7 @@ use crate::error::SimulationError;
 use crate::fault::{Fault, PlannedFault, Setting};
 
 impl Training {
-    /// Returns the settings of a site's training, as hellos carry them.
+    /// Returns the settings of a site's training, as in hellos.
     pub(super) fn terms(
         options: &Options,
         faults: &[PlannedFault],
@@ -24,13 +24,13 @@ impl Training {
         )
     }
 
-    /// The fault because of which the training ends early, if there is one.
+    /// Returns the fault that ends the training early, if there is one.
     fn cause(&self) -> Option<(SiteNo, Fault)> {
         let of = |planned: &PlannedFault| Some((planned.ends_because_of()?, planned.fault));
         self.faults.iter().find_map(of)
     }
 
-    /// Whether each site has the sum of the last round, has ended early, or is gone for good.
+    /// Whether each site has the sum of the last round, has ended early, or has failed permanently.
     pub(super) fn are_all_over(&self, machines: &[Option<Agent>]) -> bool {
         let is_gone = |at: usize| {
             let site = Fault::Site(SiteNo(at as u16));
@@ -40,7 +40,7 @@ impl Training {
         (0..self.setups.len()).all(|at| self.done.contains(&at) || self.ended.contains(&at) || is_gone(at))
     }
 
-    /// A site cannot go on: it must name the site that is the cause.
+    /// Handles a site that ends early: its error must name the causing site.
     pub(super) fn ends_early(&mut self, at: usize, error: DriverError) -> Result<(), SimulationError> {
         let site = self.site_name(at);
         let Some((cause, fault)) = self.cause() else { return Err(SimulationError::Site { site, error }) };
@@ -53,8 +53,8 @@ impl Training {
         Ok(())
     }
 
-    /// Whether an error names the cause: a site with other terms by both values, others behind the words that
-    /// say for whom was waited.
+    /// Whether an error names the cause: a site with other terms by both values, any other site after the
+    /// words that introduce the awaited sites.
     fn does_name(&self, told: &str, at: usize, cause: SiteNo, fault: Fault) -> bool {
         let name = self.site_name(cause.index());
         if let Fault::OtherTerms(site, setting) = fault {
@@ -71,7 +71,7 @@ impl Training {
         awaited.is_some_and(|(_, awaited)| awaited.contains(&name))
     }
 
-    /// Checks how the training has ended, and what sites keep.
+    /// Checks how the training has ended, and the memory that sites keep.
     ///
     /// # Errors
     /// A defect.

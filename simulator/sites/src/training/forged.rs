@@ -1,4 +1,4 @@
-//! Messages in the name of another site, and chunks that come before their round.
+//! Messages in the name of another site, and chunks that arrive before their round.
 
 use std::time::Duration;
 
@@ -13,18 +13,19 @@ use crate::common::{process, site};
 use crate::fault::Fault;
 use crate::hostile::{FORGED, chunk_key, named_sender};
 
-/// How long messages may take a detour after the link is back (`inart-sites-agent`), and a moment more, in
-/// seconds.
+/// Time for which messages may take a detour after the link has recovered (`inart-sites-agent`), with a
+/// margin, in seconds.
 const DETOURED_S: f64 = 61.0;
 
 impl Training {
-    /// Whether some site repeats itself in this run.
+    /// Whether a site sends duplicates in this run.
     pub(super) fn does_repeat(&self) -> bool {
         self.faults.iter().any(|planned| matches!(planned.fault, Fault::Repeats(_)))
     }
 
-    /// Whether a message arrives. A forged one that its sender may send is not forged: it does not arrive.
-    pub(super) fn may_arrive(&mut self, transfer: &Transfer, machine: &Agent, now: Duration) -> bool {
+    /// Whether a message arrives. A forged message that its sender is allowed to send is not a forgery: it
+    /// does not arrive.
+    pub(super) fn may_arrive(&mut self, parcel: &Parcel, machine: &Agent, now: Duration) -> bool {
         let Some(driver) = machine.driver() else { return true };
         if transfer.id == FORGED {
             self.dropped = dropped(driver);
@@ -38,18 +39,18 @@ impl Training {
         true
     }
 
-    /// A message was taken by its receiver.
-    pub(super) fn was_taken(&mut self, transfer: &Transfer, machine: &Agent) {
-        let Some(driver) = machine.driver().filter(|_| transfer.id == FORGED) else { return };
+    /// Handles a message that was accepted by its receiver.
+    pub(super) fn was_taken(&mut self, parcel: &Parcel, machine: &Agent) {
+        let Some(driver) = machine.driver().filter(|_| parcel.id == FORGED) else { return };
         self.count("message in another's name");
         if dropped(driver) > self.dropped {
             self.count("message in another's name dropped");
         }
     }
 
-    /// Whether a site may pass on a message of another site for a third one: itself, on a way of a plan, or
-    /// on a detour around a link that is down or was a moment ago. A site that has restarted takes all its
-    /// links for such.
+    /// Whether a site may forward a message of another site for a third one: its own messages, messages on a
+    /// path of a plan, or on a detour around a link that is down or has just recovered. A restarted site
+    /// treats all its links as such.
     fn may_speak_for(&self, by: SiteNo, from: SiteNo, to: SiteNo, receiver: &Driver, now: Duration) -> bool {
         if by == from || self.restarted.contains(&to.index()) {
             return true;
@@ -69,15 +70,15 @@ impl Training {
         })
     }
 
-    /// Notes a chunk that arrives before its round.
-    fn note_early(&mut self, transfer: &Transfer, receiver: &Driver) {
-        let to = site(transfer.to);
-        let key = chunk_key(&transfer.data, to).filter(|(round, ..)| Some(*round) > receiver.round());
+    /// Records a chunk that arrives before its round.
+    fn note_early(&mut self, parcel: &Parcel, receiver: &Driver) {
+        let to = site(parcel.to);
+        let key = chunk_key(&parcel.data, to).filter(|(round, ..)| Some(*round) > receiver.round());
         self.early[to.index()].extend(key);
     }
 }
 
-/// How many messages a site has refused or dropped.
+/// Returns the number of messages that a site has refused or dropped.
 fn dropped(driver: &Driver) -> u64 {
     let (site, own) = driver.counters();
     own.impostors + own.unasked + own.refused_offers + site.dropped()

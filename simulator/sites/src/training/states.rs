@@ -1,4 +1,4 @@
-//! The training program's state.
+//! State of the training program.
 
 use inart_sites_agent::{PART_BYTES, TrainingState};
 use rand::{RngCore, SeedableRng};
@@ -8,7 +8,7 @@ use super::Training;
 use crate::error::SimulationError;
 
 impl Training {
-    /// The state before a round, equal at all sites.
+    /// Returns the state before a round, equal at all sites.
     pub(super) fn state_before(&mut self, round: u32) -> TrainingState {
         let (seed, length) = (self.options.seed, self.options.state_bytes);
         let state = self.states.entry(round).or_insert_with(|| {
@@ -21,7 +21,7 @@ impl Training {
         state.clone()
     }
 
-    /// A site has loaded a state.
+    /// Checks a state that a site has loaded.
     pub(super) fn loaded(&mut self, at: usize, round: u32, training: &[u8]) -> Result<(), SimulationError> {
         if self.state_before(round).bytes()[..] != *training {
             return Err(SimulationError::State { site: self.site_name(at), round });
