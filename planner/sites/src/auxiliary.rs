@@ -1,24 +1,24 @@
-//! Auxiliary paths between neighbours (NETSTORM, Algorithm 3, in both readings).
+//! Auxiliary paths between neighbors (NETSTORM, Algorithm 3, in both readings).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::Graph;
 use inart_topologies::sites::SiteId;
 
-/// Which paths between two neighbours count as different.
+/// Criterion for different paths between two neighbors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disjoint {
-    /// No two share a link: the shortest one is found, its links are taken out, and so on.
+    /// Link-disjoint paths: the shortest one is found, its links are removed, and so on.
     Edges,
-    /// No two share a site between the ends: of all simple paths, fastest first, as in the released code.
+    /// Paths without a common site between the ends: of all simple paths, fastest first, as in the released
+    /// code.
     Nodes,
 }
 
-/// The paths of every ordered pair of neighbours, fastest first, both ends included; the direct link is one
-/// of them.
+/// Paths of every ordered pair of neighbors, fastest first, including both ends and the direct link.
 pub(crate) type Paths = BTreeMap<(SiteId, SiteId), Vec<Vec<SiteId>>>;
 
-/// Simple paths that are looked at for one pair: a network of many sites has exponentially many.
+/// Maximum number of simple paths examined for one pair: a network of many sites has exponentially many.
 const MOST_PATHS: usize = 200_000;
 
 pub(crate) fn paths(graph: &Graph, disjoint: Disjoint) -> Paths {
@@ -44,7 +44,7 @@ fn edge_disjoint(graph: &Graph, from: SiteId, to: SiteId) -> Vec<Vec<SiteId>> {
     paths
 }
 
-/// The fastest path over links that are not used; ties as in Algorithm 1.
+/// Returns the fastest path over unused links; ties as in Algorithm 1.
 fn fastest(
     graph: &Graph,
     from: SiteId,
@@ -96,7 +96,7 @@ fn node_disjoint(graph: &Graph, from: SiteId, to: SiteId) -> Vec<Vec<SiteId>> {
     kept
 }
 
-/// All simple paths from the end of `path` to `to`, shortest prefixes first; at most [`MOST_PATHS`].
+/// Collects all simple paths from the end of `path` to `to`, shortest prefixes first; at most [`MOST_PATHS`].
 fn simple_paths(graph: &Graph, to: SiteId, path: &mut Vec<SiteId>, all: &mut Vec<Vec<SiteId>>) {
     let Some(&at) = path.last() else { return };
     for &(next, _) in &graph.neighbours[at.index()] {

@@ -1,9 +1,9 @@
-//! Ours: of all trees that there are to choose from, those whose round is predicted to be the shortest.
+//! InArt's choice among all candidate trees: those with the shortest predicted round.
 //!
-//! The packing has the most goodput, which is what counts for long gradients. Where delays or few chunks
-//! count, other trees may be faster, those of every other scheme among them. So each is played, unless its
-//! links alone would take longer than the best round so far. Then chunks move from the trees that end last to
-//! others while that helps.
+//! The packing has the highest goodput, which matters for long gradients. With long delays or few chunks,
+//! other trees may be faster, including those of every other scheme. So each candidate is played, unless its
+//! links alone would take longer than the best round so far. Then chunks are shifted from the trees that end
+//! last to others while the round gets shorter.
 
 use crate::candidate::{Candidate, Case, Played};
 use crate::latency;
@@ -11,61 +11,61 @@ use crate::plan_error::PlanError;
 use crate::scheme::Scheme;
 use crate::schemes::{self, Options, Weighted};
 
-/// The search ends at a round that is no longer than this many times the bound.
+/// Ratio of a round to the bound at which the search ends.
 const ENOUGH: f64 = 1.02;
 
-/// The most chunks on links, over all rounds that the search plays. It plays none where that is less than
-/// [`LEAST_ROUNDS`] rounds.
+/// Maximum number of transfers over all rounds that the search plays. The search plays no rounds if the limit
+/// allows fewer than [`LEAST_ROUNDS`].
 const MOST_TRANSFERS: usize = 30_000;
 const LEAST_ROUNDS: usize = 8;
 
-/// The limit is this many times as high where another scheme's round is shorter than the best.
+/// Factor on the limit while another scheme's round is shorter than the best.
 const FOR_A_RIVAL: usize = 60;
 
-/// The most packings without links of long delays.
+/// Maximum number of packings without links of long delays.
 const RESTRICTED: usize = 4;
 
-/// Parts of the gradient that move from one tree to another at once.
+/// Parts of the gradient that are shifted from one tree to another at once.
 const MOVED: [f64; 6] = [0.5, 0.25, 0.125, 0.0625, 0.031_25, 0.015_625];
 
-/// A round is shorter than another one if it takes less than this part of its time.
+/// A round is shorter than another one if it takes less than this fraction of its time.
 const LESS: f64 = 1.0 - 1e-9;
 
-/// The best candidate so far, and what was tried.
+/// Best candidate so far, and state of the search.
 struct Search<'a> {
     case: &'a Case<'a>,
     effort: Effort<'a>,
     best: Option<(Played, Candidate)>,
     /// Every tree of a candidate, once.
     pool: Vec<Weighted>,
-    /// The shortest round that another scheme predicts for its own way to send, in seconds.
+    /// Shortest predicted round of another scheme with its own way of sending, in seconds.
     rival_s: f64,
     transfers: usize,
 }
 
-/// Trees of another scheme, or single ones of short ways.
+/// Trees of another scheme, or single trees of low latency.
 struct Other {
     scheme: Option<Scheme>,
-    /// No round of them takes less if their scheme deals the chunks, in seconds.
+    /// Lower bound on their round if their scheme assigns the chunks, in seconds.
     own_least_s: f64,
     candidate: Candidate,
 }
 
-/// How much is tried.
+/// Effort of the search.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort<'a> {
-    /// Whether the plan is kept for long: then the search looks for shorter rounds, too. A plan that is soon
-    /// made again takes the packing or the trees of other schemes, and is searched like one that is kept only
-    /// if another scheme's round is shorter.
+    /// Whether the plan is kept for long: then the search always looks for shorter rounds. A plan that is
+    /// soon remade uses the packing or the trees of other schemes, and is searched like a kept plan only if
+    /// another scheme's round is shorter.
     pub is_kept: bool,
-    /// The time of a round of another scheme, sent in that scheme's way, in seconds.
+    /// Returns the time of another scheme's round with its own way of sending, in seconds.
     pub rival_s: &'a dyn Fn(Scheme) -> Option<f64>,
 }
 
-/// The trees of the shortest round, with shares that sum to 1.
+/// Returns the trees of the shortest round, with shares that sum to 1.
 ///
 /// # Errors
-/// No scheme has trees: what the solver says of the packing.
+/// No scheme has trees: the solver's error on the packing.
 pub(crate) fn trees(case: &Case<'_>, effort: Effort<'_>) -> Result<Vec<Weighted>, PlanError> {
     let (best, pool) = (None, Vec::new());
     let mut search = Search { case, effort, best, pool, rival_s: f64::INFINITY, transfers: 0 };
@@ -85,7 +85,7 @@ pub(crate) fn trees(case: &Case<'_>, effort: Effort<'_>) -> Result<Vec<Weighted>
         restricted(case).iter().for_each(|candidate| search.offer(candidate));
         search.best.clone().into_iter().for_each(|best| search.shift(best));
     }
-    // From there the search may end elsewhere.
+    // The search may end elsewhere when it starts from this candidate.
     for candidate in rivals {
         if search.best_s() > search.rival_s
             && let Some(played) = search.play(&candidate)
@@ -100,7 +100,7 @@ pub(crate) fn trees(case: &Case<'_>, effort: Effort<'_>) -> Result<Vec<Weighted>
     }
 }
 
-/// Packings without the links of the longest delays, dealt as delays ask for.
+/// Returns packings without the links of the longest delays, with shares by delay.
 fn restricted(case: &Case<'_>) -> Vec<Candidate> {
     let graphs = case.delays_s().into_iter().map_while(|delay_s| case.without_delays_from(delay_s));
     let packed = graphs.take(RESTRICTED).filter_map(|graph| schemes::packed(&graph).ok());
@@ -112,7 +112,7 @@ impl Search<'_> {
         self.best.as_ref().map_or(f64::INFINITY, |(played, _)| played.seconds)
     }
 
-    /// Whether there is something left to find, and effort to find it.
+    /// Whether the round can still be improved, and effort is left.
     fn goes_on(&self) -> bool {
         let best_s = self.best_s();
         if !self.effort.is_kept {
@@ -125,12 +125,13 @@ impl Search<'_> {
         is_quick && best_s > self.case.bound_s * ENOUGH && self.transfers < MOST_TRANSFERS
     }
 
-    /// The trees of every other scheme, and single trees of short ways; the most promising ones first.
+    /// Returns the trees of every other scheme, and single trees of low latency; the most promising ones
+    /// first.
     fn others(&self) -> Vec<Other> {
         let (gradient, chunk) = (self.case.gradient_bits(), self.case.chunk_bits());
         let mut all = Vec::new();
         for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Optimized) {
-            // One construction that fails does not stop the others.
+            // A construction that fails does not stop the others.
             if let Ok(trees) = schemes::trees(self.case.graph, &Options::new(scheme)) {
                 let own_least_s = self.case.least_by_quota_s(&trees);
                 all.push(Other { scheme: Some(scheme), own_least_s, candidate: self.case.candidate(trees) });
@@ -176,15 +177,15 @@ impl Search<'_> {
         Some(played)
     }
 
-    /// From a candidate, moves parts of the gradient from one tree to another, while the round gets shorter.
+    /// Shifts parts of the gradient between trees of a candidate while the round gets shorter.
     fn shift(&mut self, (mut played, mut candidate): (Played, Candidate)) {
         while let Some(shorter) = self.shifted(&played, &candidate) {
             (played, candidate) = shorter;
         }
     }
 
-    /// A shorter round with a part moved from the tree that ends last; where another scheme's round is
-    /// shorter, from any tree.
+    /// Returns a shorter round with a part shifted from the tree that ends last; while another scheme's round
+    /// is shorter, from any tree.
     fn shifted(&mut self, played: &Played, candidate: &Candidate) -> Option<(Played, Candidate)> {
         let least = 0.5 / self.case.sizes.len() as f64;
         let mut from: Vec<(f64, &Weighted)> = played.ends_s.iter().copied().zip(&candidate.trees).collect();
@@ -212,8 +213,8 @@ impl Search<'_> {
         None
     }
 
-    /// While another scheme's round is shorter, moves parts of the gradient between trees drawn at random,
-    /// trees of short ways to every site among them.
+    /// While another scheme's round is shorter, shifts parts of the gradient between trees drawn at random,
+    /// including trees of low latency to every site.
     fn draw(&mut self) {
         let (gradient, chunk) = (self.case.gradient_bits(), self.case.chunk_bits());
         if self.best_s() > self.rival_s {
@@ -231,7 +232,7 @@ impl Search<'_> {
                 trees = moved(&trees, &from, to, part);
             }
             let candidate = self.case.candidate(trees);
-            // What is not played costs something, too.
+            // Candidates that are not played also cost time.
             self.transfers += self.case.transfers();
             self.offer(&candidate);
         }
@@ -245,18 +246,18 @@ impl Search<'_> {
     }
 }
 
-/// Numbers that are the same in every run (Knuth's linear congruential generator).
+/// Reproducible random numbers (Knuth's linear congruential generator).
 struct Draws(u64);
 
 impl Draws {
-    /// From 0 to below `most`, which is above 0.
+    /// Returns a number from 0 to below `most`, which is above 0.
     fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % most
     }
 }
 
-/// The trees with a part of the gradient, or all that the one has, moved to the other.
+/// Returns the trees with a part of the gradient shifted from one to the other, at most all of it.
 fn moved(trees: &[Weighted], from: &Weighted, to: &Weighted, part: f64) -> Vec<Weighted> {
     let part = part.min(from.weight);
     let mut trees = trees.to_vec();

@@ -1,19 +1,19 @@
-//! What no schedule can beat.
+//! Lower bounds on the time of any schedule.
 
 use crate::graph::Graph;
 use inart_topologies::sites::SiteId;
 
-/// The most sites of which every pair is looked at.
+/// Maximum number of sites for which every pair is examined.
 const ALL_PAIRS: usize = 16;
 
-/// Of a bound, what rounding errors of its arithmetic may be.
+/// Relative rounding error of a bound's arithmetic.
 const ROUNDING: f64 = 1e-9;
 
-/// A lower bound on the time of a round by any schedule on these rates, in seconds.
+/// Returns a lower bound on the time of a round by any schedule on these rates, in seconds.
 ///
-/// With all other gradients known, the sum at site b tells site a's gradient: a gradient's worth of bits has
-/// to get from a to b. The bound is the longest of the shortest times in which a pair's link directions can
-/// carry that many bits, as fluid, with each direction's rate and delay ([`quickest_s`]).
+/// If all other gradients are known, the sum at site b determines site a's gradient: a gradient's worth of
+/// bits must get from a to b. The bound is the maximum over pairs of the shortest time in which the link
+/// directions can carry this many bits, as fluid, with each direction's rate and delay ([`quickest_s`]).
 pub(crate) fn round_seconds(graph: &Graph, gradient_bytes: u64) -> f64 {
     let bits = gradient_bytes as f64 * 8.0;
     let network = Network::new(graph);
@@ -46,8 +46,8 @@ impl Network {
     }
 }
 
-/// The pairs to look at. The narrowest cut is among the pairs of the first site; of many sites only these,
-/// and each site with the one that is farthest by delay.
+/// Returns the pairs to examine. The narrowest cut is among the pairs of the first site. With many sites only
+/// these are examined, and each site with the one that is farthest by delay.
 fn pairs(network: &Network) -> Vec<(usize, usize)> {
     let sites = network.sites;
     if sites <= ALL_PAIRS {
@@ -64,9 +64,9 @@ fn pairs(network: &Network) -> Vec<(usize, usize)> {
     first.chain((0..sites).filter_map(farthest)).collect()
 }
 
-/// The shortest time in which `bits` get from one site to another: the least of (bits + sum of delay
-/// times flow) / flow over all flows (Ford and Fulkerson 1958: repeating one flow over time is the best there
-/// is). Those of least delay are found one after the other, by shortest augmenting paths.
+/// Returns the shortest time in which `bits` get from one site to another: the minimum of (bits + sum of
+/// delay times flow) / flow over all flows (Ford and Fulkerson 1958: repeating one flow over time is
+/// optimal). Flows of least delay are found in sequence, by shortest augmenting paths.
 fn quickest_s(network: &Network, bits: f64, from: usize, to: usize) -> f64 {
     let full: Vec<f64> = network.arcs.iter().map(|arc| arc.bps).collect();
     let mut residual = Residual { network, back: vec![0.0; full.len()], ahead: full };
@@ -83,18 +83,18 @@ fn quickest_s(network: &Network, bits: f64, from: usize, to: usize) -> f64 {
         delayed_bits += more_bps * delay_s;
         best_s = best_s.min((bits + delayed_bits) / flow_bps);
     }
-    // The search was cut short: the time is at least that of an endless flow by the path looked at last.
+    // The search was cut short: the time is at least that of an endless flow by the last examined path.
     residual.nearest(from)[to].0.min(best_s)
 }
 
-/// What is left of a network beside a flow: of each arc ahead, and back against the flow.
+/// Residual network of a flow: remaining capacity of each arc, and flow that can be reversed.
 struct Residual<'n> {
     network: &'n Network,
     ahead: Vec<f64>,
     back: Vec<f64>,
 }
 
-/// The delay from the start, and the last step: an arc, and whether it is taken against its direction.
+/// Delay from the start, and the last step: an arc, and whether it is used against its direction.
 type Reached = (f64, Option<(usize, bool)>);
 
 impl Residual<'_> {
@@ -102,7 +102,7 @@ impl Residual<'_> {
         100 * (self.network.arcs.len() + 1)
     }
 
-    /// Shortest ways by delay to all sites (Bellman and Ford: against a flow delays are negative).
+    /// Returns shortest paths by delay to all sites (Bellman and Ford: against a flow delays are negative).
     fn nearest(&self, from: usize) -> Vec<Reached> {
         let arcs = &self.network.arcs;
         let least = ROUNDING * 1e-3 * arcs.iter().map(|arc| arc.delay_s).fold(0.0, f64::max);
@@ -130,7 +130,7 @@ impl Residual<'_> {
         reached
     }
 
-    /// Adds as much flow as the way found has room for. Returns it in bit/s.
+    /// Adds as much flow as the path has room for. Returns the flow in bit/s.
     fn augment(&mut self, reached: &[Reached], from: usize, to: usize) -> f64 {
         let mut way = Vec::new();
         let mut at = to;
@@ -151,7 +151,7 @@ impl Residual<'_> {
                 true => (&mut self.back[arc], &mut self.ahead[arc]),
                 false => (&mut self.ahead[arc], &mut self.back[arc]),
             };
-            // A rounding error is no room.
+            // A rounding error is not room.
             *less = if *less - more > 1e-12 * bps { *less - more } else { 0.0 };
             *other += more;
         }

@@ -1,4 +1,4 @@
-//! Trees that ours may take: how chunks are dealt to them, and what a round then takes.
+//! Candidate trees of InArt's scheme: their chunks, and the time of a round.
 
 use crate::chunks;
 use crate::graph::Graph;
@@ -9,15 +9,15 @@ use crate::scheme::Scheme;
 use crate::schemes::Weighted;
 use inart_topologies::sites::{Overlay, Rates, SiteJob};
 
-/// What is planned.
+/// Planning problem.
 pub(crate) struct Case<'a> {
     pub overlay: &'a Overlay,
     pub job: &'a SiteJob,
     pub graph: &'a Graph,
     pub rates: &'a Rates,
-    /// Of each chunk, in bytes.
+    /// Size of each chunk, in bytes.
     pub sizes: &'a [u64],
-    /// No round takes less, in seconds.
+    /// Lower bound on the time of a round, in seconds.
     pub bound_s: f64,
 }
 
@@ -25,32 +25,32 @@ pub(crate) struct Case<'a> {
 #[derive(Clone)]
 pub(crate) struct Candidate {
     pub trees: Vec<Weighted>,
-    /// The tree of each chunk.
+    /// Tree of each chunk.
     takes: Vec<usize>,
-    /// From what its links carry: no round of it takes less, in seconds.
+    /// Lower bound on its round from the load of its links, in seconds.
     pub least_s: f64,
 }
 
-/// A round of a candidate.
+/// Played round of a candidate.
 #[derive(Clone)]
 pub(crate) struct Played {
     pub seconds: f64,
-    /// When the last chunk of each tree was complete everywhere, in seconds.
+    /// Time when the last chunk of each tree was complete everywhere, in seconds.
     pub ends_s: Vec<f64>,
 }
 
 impl Case<'_> {
-    /// Bits of a gradient.
+    /// Returns the bits of a gradient.
     pub fn gradient_bits(&self) -> f64 {
         self.sizes.iter().sum::<u64>() as f64 * 8.0
     }
 
-    /// Bits of the longest chunk.
+    /// Returns the bits of the longest chunk.
     pub fn chunk_bits(&self) -> f64 {
         self.sizes.iter().copied().max().unwrap_or(0) as f64 * 8.0
     }
 
-    /// A round of a candidate; `None` if it cannot end.
+    /// Plays a round of a candidate; `None` if it cannot end.
     pub fn play(&self, candidate: &Candidate) -> Option<Played> {
         let trees = candidate.trees.iter().map(|weighted| weighted.tree.clone()).collect();
         let policy = policy_of(self.graph, &[], self.overlay, trees, candidate.takes.clone(), 0);
@@ -63,14 +63,14 @@ impl Case<'_> {
         Some(Played { seconds: ended.ended_s, ends_s })
     }
 
-    /// The trees, by root, with shares that sum to 1.
+    /// Creates a candidate from trees, sorted by root, with shares that sum to 1.
     pub fn candidate(&self, mut trees: Vec<Weighted>) -> Candidate {
         trees.retain(|weighted| weighted.weight > 0.0);
         trees.sort_by_key(|weighted| weighted.tree.root);
         if trees.is_empty() {
             return Candidate { trees, takes: Vec::new(), least_s: f64::INFINITY };
         }
-        // As the document has them, so that each reader of it deals chunks in the same way.
+        // With the shares of the document, so that each reader of it assigns chunks in the same way.
         let sum: f64 = trees.iter().map(|weighted| weighted.weight).sum();
         trees.iter_mut().for_each(|weighted| weighted.weight /= sum);
         let shares: Vec<f64> = trees.iter().map(|weighted| weighted.weight).collect();
@@ -81,8 +81,8 @@ impl Case<'_> {
         Candidate { trees, takes, least_s }
     }
 
-    /// No round of another scheme with these trees takes less, in seconds: that deals the job's own chunks by
-    /// quota.
+    /// Returns a lower bound on the round of another scheme with these trees, in seconds; other schemes
+    /// assign the job's own chunks by quota.
     pub fn least_by_quota_s(&self, trees: &[Weighted]) -> f64 {
         let qualities: Vec<f64> = trees.iter().map(|weighted| weighted.weight).collect();
         let sizes = chunks::cut(&self.job.tensors_bytes, self.job.chunk_bytes);
@@ -92,7 +92,7 @@ impl Case<'_> {
         self.least_s(trees, &bytes)
     }
 
-    /// No round with these trees takes less: what each link direction has to carry, in seconds.
+    /// Returns a lower bound on a round with these trees from the load of each link direction, in seconds.
     fn least_s(&self, trees: &[Weighted], bytes: &[u64]) -> f64 {
         let mut bits = vec![0.0; self.rates.0.len()];
         for (weighted, &bytes) in trees.iter().zip(bytes) {
@@ -106,9 +106,9 @@ impl Case<'_> {
         seconds.fold(self.bound_s, f64::max)
     }
 
-    /// A packing's trees with shares such that all end at one time: a tree of rate r on which a chunk is
-    /// under way for l carries r (t - l) of the gradient in a time t, and the sum over the trees gives t. A
-    /// tree with l >= t carries nothing.
+    /// Returns a packing's trees with shares such that all end at one time: a tree of rate r with chunk
+    /// latency l carries r (t - l) of the gradient in a time t, and the sum over the trees gives t. A tree
+    /// with l >= t carries nothing.
     pub fn filled(&self, packed: &[Weighted]) -> Vec<Weighted> {
         let chunk = self.chunk_bits();
         let late = |weighted: &Weighted| latency::of_tree_s(self.graph, &weighted.tree, chunk);
@@ -130,7 +130,7 @@ impl Case<'_> {
         by_latency.into_iter().map(carried).collect()
     }
 
-    /// The same network without the links of at least this delay; `None` if that leaves sites apart.
+    /// Returns the network without the links of at least this delay; `None` if that separates sites.
     pub fn without_delays_from(&self, least_s: f64) -> Option<Graph> {
         let mut rates = self.rates.clone();
         for arc in self.overlay.arcs().filter(|&arc| self.overlay.delay_seconds(arc) >= least_s) {
@@ -140,12 +140,12 @@ impl Case<'_> {
         graph.apart().is_none().then_some(graph)
     }
 
-    /// Transfers in a round.
+    /// Returns the number of transfers in a round.
     pub fn transfers(&self) -> usize {
         2 * self.graph.members.len() * self.sizes.len()
     }
 
-    /// The delays of all links, the longest first.
+    /// Returns the delays of all links, the longest first.
     pub fn delays_s(&self) -> Vec<f64> {
         let mut delays: Vec<f64> = self.overlay.links().iter().map(|link| link.delay_seconds).collect();
         delays.sort_by(|a, b| b.total_cmp(a));

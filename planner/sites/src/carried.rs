@@ -1,13 +1,13 @@
-//! What the links of a plan's trees carry, and what their edges weigh, as the checker counts it. Shares
-//! nothing with the planner but the network.
+//! Load of the links of a plan's trees, and weights of their edges, as the checker counts them. Shares only
+//! the network with the planner.
 
 use std::collections::BTreeMap;
 
 use crate::plan::{Plan, PlanTree};
 use inart_topologies::sites::{ArcId, Overlay, SiteId, SiteJob};
 
-/// The least seconds that a round of a plan without auxiliary paths takes on the rates at the start, by the
-/// bits of its fullest link, and that link. `None` if no tree takes a link, or with auxiliary paths.
+/// Returns the minimum seconds of a round of a plan without auxiliary paths on the rates at the start, by the
+/// bits of its fullest link, and that link. `None` if no tree uses a link, or with auxiliary paths.
 pub(crate) fn fullest(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Option<(String, f64)> {
     if !plan.auxiliary.is_empty() {
         return None;
@@ -15,7 +15,7 @@ pub(crate) fn fullest(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Option<(
     let chunks = plan.trees.iter().fold(0, |sum: u64, tree| sum.saturating_add(tree.chunks));
     let mut bits: BTreeMap<ArcId, f64> = BTreeMap::new();
     for tree in &plan.trees {
-        // Others have at most whole chunks.
+        // Other schemes have at most whole chunks.
         let of_others = chunks.saturating_sub(tree.chunks).saturating_mul(plan.chunk_bytes);
         let own = job.gradient_bytes().saturating_sub(of_others) as f64 * 8.0;
         for (from, to) in edges(tree) {
@@ -31,20 +31,20 @@ pub(crate) fn fullest(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Option<(
     Some((format!("{} to {}", overlay.site_name(from), overlay.site_name(to)), seconds))
 }
 
-/// All hops of a tree: from each child to its parent, and back from its parent or, where sums go down another
-/// way, from whom it has them.
+/// Returns all hops of a tree: from each child to its parent, and back from its parent or from the site that
+/// it receives sums from, if that differs.
 pub(crate) fn edges(tree: &PlanTree) -> impl Iterator<Item = (&str, &str)> {
     let up = tree.parents.iter().map(|(child, parent)| (&**child, &**parent));
     let down = tree.broadcast.as_ref().unwrap_or(&tree.parents);
     up.chain(down.iter().map(|(child, parent)| (&**parent, &**child)))
 }
 
-/// The direction from a site to a neighbor.
+/// Returns the direction from a site to a neighbor.
 pub(crate) fn arc(overlay: &Overlay, from: &str, to: &str) -> Option<ArcId> {
     overlay.arc_between(overlay.site_named(from)?, overlay.site_named(to)?)
 }
 
-/// The least and the most seconds per Mbit of a route of the fewest hops over sites of the job.
+/// Returns the least and the most seconds per Mbit of a route of the fewest hops over sites of the job.
 pub(crate) fn route_weights(overlay: &Overlay, job: &SiteJob, from: &str, to: &str) -> Option<(f64, f64)> {
     let (from, to) = (overlay.site_named(from)?, overlay.site_named(to)?);
     let rates = overlay.rates_at(0.0);

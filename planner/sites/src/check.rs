@@ -1,4 +1,4 @@
-//! An independent look at a plan of sites: it shares nothing with the planner but the network.
+//! Independent checker of a plan of sites: it shares only the network with the planner.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use crate::scheme::Scheme;
 use inart_topologies::sites::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteJob};
 use inart_topologies::units::counted;
 
-/// How far a stated number may be from its own value, relatively.
+/// Relative tolerance of stated numbers.
 const TOLERANCE: f64 = 1e-6;
 
-/// Everything that is wrong with a plan on the rates at the start; empty if nothing is. Each entry names the
-/// place in the plan.
+/// Returns all errors of a plan on the rates at the start; empty if the plan is correct. Each entry names the
+/// location in the plan.
 pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
     let mut wrong = Vec::new();
     if plan.topology != overlay.name() {
@@ -59,12 +59,12 @@ struct Look<'a> {
     overlay: &'a Overlay,
     job: &'a SiteJob,
     members: BTreeSet<&'a str>,
-    /// Edges of trees may ride routes of several hops.
+    /// Whether edges of trees may use routes of several hops.
     may_ride: bool,
 }
 
 impl Look<'_> {
-    /// Seconds per Mbit from one site to a neighbour; `None` without a link.
+    /// Returns the seconds per Mbit from one site to a neighbor; `None` without a link.
     fn hop(&self, from: &str, to: &str) -> Option<f64> {
         let ends = (self.overlay.site_named(from)?, self.overlay.site_named(to)?);
         let arc = self.overlay.arc_between(ends.0, ends.1)?;
@@ -94,7 +94,7 @@ impl Look<'_> {
                 wrong.push(format!("{place}: there is no link from {from} to {to}"));
             }
         }
-        // Edges without a link ride routes of the fewest hops, of which there may be several.
+        // Edges without a link use routes of the fewest hops, of which several may exist.
         let weighed = self.members.iter().map(|at| self.way_up(tree, at)).collect::<Option<Vec<_>>>();
         if let Some(all) = weighed {
             let most = |of: fn(&(f64, f64)) -> f64| all.iter().map(of).fold(0.0, f64::max);
@@ -104,7 +104,7 @@ impl Look<'_> {
         differs(wrong, &format!("{place}.quality_mbps"), tree.quality_mbps, 1.0 / tree.weight_s_per_mbit);
     }
 
-    /// How many edges there are from a site to the root.
+    /// Returns the number of edges from a site to the root.
     fn depth(&self, parents: &BTreeMap<String, String>, from: &str, root: &str) -> Option<usize> {
         let mut at = from;
         for depth in 0..=self.members.len() {
@@ -117,7 +117,7 @@ impl Look<'_> {
         None
     }
 
-    /// The least and the largest sum of weights up to the root.
+    /// Returns the least and the largest sum of weights up to the root.
     fn way_up(&self, tree: &PlanTree, from: &str) -> Option<(f64, f64)> {
         self.depth(&tree.parents, from, &tree.root)?;
         let (mut at, mut sums) = (from, (0.0, 0.0));

@@ -1,7 +1,7 @@
-//! Chunks: how tensors are cut, and which tree takes which chunk.
+//! Chunks: division of tensors, and assignment of chunks to trees.
 
-/// The sizes of a gradient's chunks in bytes: each tensor is cut into pieces of at most `chunk_bytes`, and a
-/// small tensor is a chunk. No chunk spans two tensors.
+/// Returns the sizes of a gradient's chunks in bytes: each tensor is cut into pieces of at most
+/// `chunk_bytes`, and a small tensor is one chunk. No chunk spans two tensors.
 pub fn cut(tensors_bytes: &[u64], chunk_bytes: u64) -> Vec<u64> {
     let of = |&bytes: &u64| {
         let whole = (bytes / chunk_bytes) as usize;
@@ -11,9 +11,9 @@ pub fn cut(tensors_bytes: &[u64], chunk_bytes: u64) -> Vec<u64> {
     tensors_bytes.iter().flat_map(of).collect()
 }
 
-/// The tree of each chunk by NETSTORM's rule (Section IV-B): tree i may have ⌈qᵢ/Σq·P⌉ parameters; chunks go
-/// round robin over the trees, and a tree that has its quota is skipped. `chunks` in bytes, of 4-byte
-/// parameters; the result names positions in `qualities`.
+/// Returns the tree of each chunk by NETSTORM's rule (Section IV-B): tree i may have ⌈qᵢ/Σq·P⌉ parameters;
+/// chunks go round robin over the trees, and a tree that has its quota is skipped. `chunks` in bytes, of
+/// 4-byte parameters; the result names positions in `qualities`.
 pub(crate) fn by_quota(chunks: &[u64], qualities: &[f64]) -> Vec<usize> {
     const PARAMETER_BYTES: u64 = 4;
     let parameters: u64 = chunks.iter().map(|bytes| bytes / PARAMETER_BYTES).sum();
@@ -22,7 +22,7 @@ pub(crate) fn by_quota(chunks: &[u64], qualities: &[f64]) -> Vec<usize> {
     let quotas: Vec<f64> = qualities.iter().map(quota).collect();
     let (mut has, mut next) = (vec![0.0; quotas.len()], 0);
     let mut assign = |bytes: &u64| {
-        // Quotas add up to all parameters at least: some tree has room, but for rounding.
+        // Quotas sum to at least all parameters: some tree has room, except for rounding.
         let free =
             (0..quotas.len()).map(|step| (next + step) % quotas.len()).find(|&at| has[at] < quotas[at]);
         let at = free.unwrap_or(next);
@@ -33,8 +33,9 @@ pub(crate) fn by_quota(chunks: &[u64], qualities: &[f64]) -> Vec<usize> {
     chunks.iter().map(&mut assign).collect()
 }
 
-/// The tree of each chunk such that at every chunk all trees have about their share so far: the one that is
-/// furthest behind after taking it is the next (weighted round robin by virtual finish times).
+/// Returns the tree of each chunk such that at every chunk all trees have about their share so far: the next
+/// tree is the one that is furthest behind after taking the chunk (weighted round robin by virtual finish
+/// times).
 pub(crate) fn by_rate(chunks: &[u64], rates: &[f64]) -> Vec<usize> {
     let mut has = vec![0u64; rates.len()];
     let mut assign = |bytes: &u64| {

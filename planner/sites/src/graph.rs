@@ -1,27 +1,27 @@
-//! The sites of a job and the rates between them at one moment, as a graph to plan on.
+//! Graph of a job's sites and the rates between them at one moment.
 
 use inart_protocol_sites::{SiteNo, Tree};
 
 use inart_topologies::sites::{ArcId, Overlay, Rates, SiteId, SiteJob};
 
-/// The links between sites of one job.
+/// Links between the sites of one job.
 #[derive(Debug, Clone)]
 pub(crate) struct Graph {
-    /// The job's sites, ascending.
+    /// Sites of the job, ascending.
     pub members: Vec<SiteId>,
-    /// The neighbours of each site with the direction that leads to them, by site, ascending.
+    /// Neighbors of each site with the direction that leads to them, by site, ascending.
     pub neighbours: Vec<Vec<(SiteId, ArcId)>>,
     rates: Rates,
-    /// By direction, in seconds.
+    /// Delays by direction, in seconds.
     delays_s: Vec<f64>,
     back: Vec<ArcId>,
 }
 
-/// For tree depths by index.
+/// Parent of each site, by index.
 pub(crate) type Parents = Vec<Option<SiteId>>;
 
 impl Graph {
-    /// A link whose rate is 0 is down: it is left out.
+    /// Creates a graph. A link of rate 0 is down and omitted.
     pub fn new(overlay: &Overlay, job: &SiteJob, rates: &Rates) -> Graph {
         let mut neighbours = vec![Vec::new(); overlay.sites().len()];
         for arc in overlay.arcs() {
@@ -37,7 +37,8 @@ impl Graph {
         Graph { members: job.sites.clone(), neighbours, rates: rates.clone(), delays_s, back }
     }
 
-    /// A site that no way leads to from the job's first one over links that are up in both directions.
+    /// Returns a site that is not reachable from the job's first one over links that are up in both
+    /// directions.
     pub fn apart(&self) -> Option<SiteId> {
         let mut seen = vec![false; self.sites()];
         let mut open: Vec<SiteId> = self.members.first().copied().into_iter().collect();
@@ -50,50 +51,50 @@ impl Graph {
         self.members.iter().copied().find(|at| !seen[at.index()])
     }
 
-    /// The number of sites of the whole network: lists by site are that long.
+    /// Returns the number of sites of the whole network, the length of lists by site.
     pub fn sites(&self) -> usize {
         self.neighbours.len()
     }
 
-    /// bit/s.
+    /// Returns the rate of a direction in bit/s.
     pub fn bps(&self, arc: ArcId) -> f64 {
         self.rates.of(arc)
     }
 
-    /// Propagation delay of a direction in seconds.
+    /// Returns the propagation delay of a direction in seconds.
     pub fn delay_s(&self, arc: ArcId) -> f64 {
         self.delays_s[arc.index()]
     }
 
-    /// All directions between sites of the job that are up: from, to and the direction.
+    /// Returns all directions between sites of the job that are up: from, to and the direction.
     pub fn arcs(&self) -> impl Iterator<Item = (SiteId, SiteId, ArcId)> {
         let of = |&from: &SiteId| self.neighbours[from.index()].iter().map(move |&(to, arc)| (from, to, arc));
         self.members.iter().flat_map(of)
     }
 
-    /// w(e) = 1/s of a direction, in seconds per Mbit (NETSTORM, Eq. 5).
+    /// Returns w(e) = 1/s of a direction, in seconds per Mbit (NETSTORM, Eq. 5).
     pub fn weight(&self, arc: ArcId) -> f64 {
         1.0 / (self.bps(arc) / 1e6)
     }
 
-    /// The other direction of the same link.
+    /// Returns the other direction of a link.
     pub fn reverse(&self, arc: ArcId) -> ArcId {
         self.back[arc.index()]
     }
 
-    /// The direction from one site to a neighbour.
+    /// Returns the direction from one site to a neighbor.
     pub fn arc(&self, from: SiteId, to: SiteId) -> Option<ArcId> {
         self.neighbours[from.index()].iter().find(|(next, _)| *next == to).map(|&(_, arc)| arc)
     }
 
-    /// A tree with its way down the reverse of its way up.
+    /// Creates a tree whose way down is the reverse of its way up.
     pub fn tree(root: SiteId, parents: &Parents) -> Tree {
         let up: Vec<_> = parents.iter().map(|parent| parent.map(number)).collect();
         Tree { root: number(root), down: up.clone(), up }
     }
 
-    /// w(T): the largest sum of weights from a site up to the root, in seconds per Mbit (NETSTORM, Eq. 6);
-    /// `hops` gives the route of an edge.
+    /// Returns w(T): the largest sum of weights from a site up to the root, in seconds per Mbit (NETSTORM,
+    /// Eq. 6); `hops` gives the route of an edge.
     pub fn tree_weight(&self, tree: &Tree, hops: &dyn Fn(SiteId, SiteId) -> Vec<SiteId>) -> f64 {
         let mut largest = 0.0;
         for &leaf in &self.members {
@@ -102,14 +103,14 @@ impl Graph {
                 edges.push((at, parent));
                 at = parent;
             }
-            // From the root outwards, as shortest paths are added up.
+            // From the root outwards, in the summation order of shortest paths.
             let ways = edges.iter().rev().map(|&(from, to)| self.route_weight(&hops(from, to)));
             largest = f64::max(largest, ways.fold(0.0, |sum, weight| sum + weight));
         }
         largest
     }
 
-    /// The sum of weights along a route, last hop first.
+    /// Returns the sum of weights along a route, last hop first.
     pub fn route_weight(&self, route: &[SiteId]) -> f64 {
         let hops = route.windows(2).rev().filter_map(|hop| self.arc(hop[0], hop[1]));
         hops.fold(0.0, |sum, arc| sum + self.weight(arc))

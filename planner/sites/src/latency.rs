@@ -1,4 +1,4 @@
-//! How long a chunk is under way on a tree, and trees on which that is short.
+//! Latency of a chunk on a tree, and trees of low latency.
 
 use inart_protocol_sites::Tree;
 
@@ -7,12 +7,13 @@ use crate::policy::edge_route;
 use crate::schemes::Weighted;
 use inart_topologies::sites::{ArcId, SiteId};
 
-/// The time that `bits` take over a direction, its delay included, in seconds.
+/// Returns the time that `bits` take over a direction, including its delay, in seconds.
 fn hop_s(graph: &Graph, arc: ArcId, bits: f64) -> f64 {
     bits / graph.bps(arc) + graph.delay_s(arc)
 }
 
-/// The directions that a tree's edges take, and how often: up and down, routes of several hops included.
+/// Returns the directions that a tree's edges use, with repetitions: up and down, including routes of several
+/// hops.
 pub(crate) fn arcs_of(graph: &Graph, tree: &Tree) -> Vec<ArcId> {
     let up = (0..).map(SiteId).zip(&tree.up).filter_map(|(at, parent)| Some((at, site((*parent)?))));
     let down = (0..).map(SiteId).zip(&tree.down).filter_map(|(at, parent)| Some((site((*parent)?), at)));
@@ -24,8 +25,8 @@ fn route_arcs(graph: &Graph, from: SiteId, to: SiteId) -> Vec<ArcId> {
     route.windows(2).filter_map(|hop| graph.arc(hop[0], hop[1])).collect()
 }
 
-/// From the farthest site up to the root and from there down to the farthest, `bits` at each hop, in
-/// seconds.
+/// Returns the latency from the farthest site up to the root and from there down to the farthest, with `bits`
+/// at each hop, in seconds.
 pub(crate) fn of_tree_s(graph: &Graph, tree: &Tree, bits: f64) -> f64 {
     let farthest = |parents: &[Option<inart_protocol_sites::SiteNo>], is_up: bool| {
         let way_s = |&leaf: &SiteId| {
@@ -43,7 +44,7 @@ pub(crate) fn of_tree_s(graph: &Graph, tree: &Tree, bits: f64) -> f64 {
     farthest(&tree.up, true) + farthest(&tree.down, false)
 }
 
-/// For each length in bits the trees of all roots: on the ways to the root, it takes the least time.
+/// Returns for each length in bits the trees of all roots with the lowest latency to the root.
 pub(crate) fn of_all_roots(graph: &Graph, lengths: &[f64]) -> Vec<Weighted> {
     let of = |&bits: &f64| {
         let tree = move |&root: &SiteId| Graph::tree(root, &shortest(graph, root, bits));
@@ -52,8 +53,8 @@ pub(crate) fn of_all_roots(graph: &Graph, lengths: &[f64]) -> Vec<Weighted> {
     lengths.iter().flat_map(of).collect()
 }
 
-/// For each length in bits one tree: that of the root from which a gradient of `gradient_bits`, in chunks of
-/// `chunk_bits`, is estimated to be summed soonest, among the trees of [`of_all_roots`].
+/// Returns one tree for each length in bits: among the trees of [`of_all_roots`], the one with the shortest
+/// estimated time to sum a gradient of `gradient_bits` in chunks of `chunk_bits`.
 pub(crate) fn trees(graph: &Graph, lengths: &[f64], gradient_bits: f64, chunk_bits: f64) -> Vec<Weighted> {
     let estimate_s = |tree: &Tree| {
         let slowest =
@@ -67,8 +68,8 @@ pub(crate) fn trees(graph: &Graph, lengths: &[f64], gradient_bits: f64, chunk_bi
     lengths.iter().filter_map(best).collect()
 }
 
-/// Each site's next one on its way to the root that takes `bits` the least time, hop after hop, both
-/// directions counted (Dijkstra).
+/// Returns each site's next hop on the path to the root on which `bits` take the least time, counting both
+/// directions of each hop (Dijkstra).
 fn shortest(graph: &Graph, root: SiteId, bits: f64) -> Parents {
     let mut parents = vec![None; graph.sites()];
     let mut away_s = vec![f64::INFINITY; graph.sites()];

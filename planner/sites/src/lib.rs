@@ -1,6 +1,6 @@
-//! Networks of sites: data centres that train one model over links that are slow, unequal and changing
-//! (NETSTORM). From a network and a job to trees along which chunks are reduced and broadcast, and the time
-//! that a round of them takes.
+//! Planner for networks of sites: data centers that train one model over slow, unequal and changing links
+//! (NETSTORM). From a network and a job, it computes the trees along which chunks are reduced and broadcast,
+//! and the time of a round.
 //!
 //! Pure functions without I/O and without a clock.
 

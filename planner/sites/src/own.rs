@@ -1,4 +1,4 @@
-//! Trees that a user has chosen: read, looked at, and completed to a plan.
+//! Trees of a user: parsed, checked, and completed to a plan.
 
 use std::collections::BTreeMap;
 
@@ -18,23 +18,23 @@ use crate::rounds;
 use crate::scheme::Scheme;
 use inart_topologies::sites::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteId, SiteJob};
 
-/// Most trees of a user's own.
+/// Maximum number of a user's trees.
 const MOST_TREES: usize = 1024;
 
-/// How far shares may sum to something else than 1.
+/// Tolerance of the sum of shares around 1.
 const TOLERANCE: f64 = 1e-6;
 
-/// The user's choices in a plan. Derived fields may be present; they are derived again.
+/// Choices of a user in a plan. Derived fields may be present; they are derived again.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnPlan {
-    /// The network's name, if the plan is for this one only.
+    /// Name of the network, if the plan is only for this one.
     pub topology: Option<String>,
-    /// The job's name; needed where the network has several jobs.
+    /// Name of the job; needed where the network has several jobs.
     pub job: Option<String>,
     /// Longest chunk in bytes; without it, as long as those of `inart`.
     pub chunk_bytes: Option<u64>,
-    /// The trees; at least one.
+    /// Trees; at least one.
     pub trees: Vec<OwnTree>,
     /// Paths between neighbors, for the plans of schemes that use them.
     #[serde(default)]
@@ -47,17 +47,18 @@ pub struct OwnPlan {
     _bounds: IgnoredAny,
 }
 
-/// A tree that a user has chosen.
+/// Tree of a user.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnTree {
-    /// Where sums are complete.
+    /// Root, at which sums are complete.
     pub root: String,
-    /// The part of the gradient that it carries, from 0 to 1. Without any, trees share by their quality.
+    /// Fraction of the gradient that the tree carries, from 0 to 1. Without any shares, trees share by their
+    /// quality.
     pub share: Option<f64>,
-    /// The site that each site but the root sends its sums to.
+    /// Site that each site except the root sends its sums to.
     pub parents: BTreeMap<String, String>,
-    /// The site that each site but the root has complete sums from, if that is not its parent.
+    /// Site that each site except the root receives complete sums from, if that is not its parent.
     pub broadcast: Option<BTreeMap<String, String>>,
     #[serde(default, rename = "chunks")]
     _chunks: IgnoredAny,
@@ -68,7 +69,7 @@ pub struct OwnTree {
 }
 
 impl OwnPlan {
-    /// Takes from a plan what its user or scheme chose.
+    /// Extracts the choices of a plan's user or scheme.
     pub fn of(plan: &Plan) -> Self {
         let tree = |tree: &crate::plan::PlanTree| OwnTree {
             root: tree.root.clone(),
@@ -96,11 +97,11 @@ fn wrong(place: impl Into<String>, problem: impl Into<String>) -> PlanError {
     PlanError::Plan { place: place.into(), problem: problem.into() }
 }
 
-/// Completes a user's own trees to a plan of `scheme`: chunks, weights, the time of a round and the bound on
-/// the rates at the start.
+/// Completes a user's trees to a plan of `scheme`: chunks, weights, the time of a round and the bound on the
+/// rates at the start.
 ///
 /// # Errors
-/// The first thing that does not fit the network or the job, with its place in the plan and the fix.
+/// The first mismatch with the network or the job, with its location in the plan and the fix.
 pub fn complete(overlay: &Overlay, job: &SiteJob, own: &OwnPlan, scheme: Scheme) -> Result<Plan, PlanError> {
     is_for(overlay, job, own)?;
     let rates = overlay.rates_at(0.0);
@@ -173,7 +174,7 @@ fn chunk_bytes(job: &SiteJob, own: &OwnPlan, scheme: Scheme) -> Result<u64, Plan
     Ok(bytes)
 }
 
-/// The shares as given; without any, in proportion to the trees' qualities.
+/// Returns the given shares; without any, shares in proportion to the trees' qualities.
 fn shares(own: &OwnPlan, qualities: &[f64]) -> Result<Vec<f64>, PlanError> {
     let given: Vec<f64> = own.trees.iter().filter_map(|tree| tree.share).collect();
     if given.is_empty() {
@@ -225,7 +226,7 @@ impl Look<'_> {
         sites.map(|at| self.overlay.site_name(at)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Parents by site. From every site of the job they lead over links to the root.
+    /// Returns parents by site. From every site of the job they lead over links to the root.
     fn parents(
         &self,
         place: &str,
@@ -275,7 +276,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Edges of STAR and BKT may take routes of several hops, as those of ours.
+    /// Whether edges must be links. Edges of STAR, BKT and `optimized` may use routes of several hops.
     fn needs_links(&self) -> bool {
         self.scheme == Scheme::Own
     }

@@ -1,4 +1,4 @@
-//! The plan of a job of sites as a document: which trees carry which part of its gradient.
+//! Plan document of a job of sites: trees and their parts of the gradient.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,26 @@ use serde::{Deserialize, Serialize};
 use crate::chunks;
 use inart_topologies::sites::SiteJob;
 
-/// Formats of files with plans of networks of sites. Format 1 has no number.
-pub const PLAN_FORMAT: Format = Format {
-    kind: "plan of a network of sites",
-    oldest: 1,
-    newest: 2,
-    fix: "make the plan again with inart plan",
-};
-
-/// A plan as a document.
+/// Plan document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The scheme that made it.
+    /// Scheme of the plan.
     pub scheme: String,
-    /// The network's name.
+    /// Name of the network.
     pub topology: String,
-    /// The job's name.
+    /// Name of the job.
     pub job: String,
     /// Longest chunk in bytes.
     pub chunk_bytes: u64,
-    /// The trees, by root.
+    /// Trees, by root.
     pub trees: Vec<PlanTree>,
-    /// Paths between neighbours: none if the plan uses no auxiliary paths.
+    /// Paths between neighbors; empty if the plan uses no auxiliary paths.
     pub auxiliary: Vec<AuxiliaryPaths>,
-    /// The time of a round on the rates it was made for, in seconds; auxiliary paths are used as by default.
+    /// Predicted time of a round on the rates of the plan, in seconds, with the default use of auxiliary
+    /// paths.
     pub predicted_s: f64,
-    /// What no plan can beat.
+    /// Lower bounds on any plan.
     pub bounds: Bounds,
 }
 
@@ -60,45 +53,46 @@ impl Plan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanTree {
-    /// Where sums are complete.
+    /// Root, at which sums are complete.
     pub root: String,
-    /// The part of the gradient that it carries, from 0 to 1: of its chunks, or for `inart` what the packing
-    /// wants, which its chunks follow.
+    /// Fraction of the gradient that the tree carries, from 0 to 1: of its chunks, or for `inart` the
+    /// fraction in the packing, which its chunks follow.
     pub share: f64,
-    /// How many chunks that is.
+    /// Number of chunks of the tree.
     pub chunks: u64,
     /// w(T), the largest sum of 1/rate from a site up to the root, in seconds per Mbit.
     pub weight_s_per_mbit: f64,
     /// q(T) = 1/w(T), in Mbit/s.
     pub quality_mbps: f64,
-    /// Whom each site but the root sends its sums to.
+    /// Site that each site except the root sends its sums to.
     pub parents: BTreeMap<String, String>,
-    /// Whom each site but the root has complete sums from, where that is not its parent for every site.
+    /// Site that each site except the root receives complete sums from; omitted if this is the parent of
+    /// every site.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast: Option<BTreeMap<String, String>>,
 }
 
-/// The paths from one site to a neighbour.
+/// Paths from one site to a neighbor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuxiliaryPaths {
-    /// Where they begin.
+    /// Start of the paths.
     pub from: String,
-    /// Where they end.
+    /// End of the paths.
     pub to: String,
-    /// Fastest first, the direct link among them; both ends included.
+    /// Paths, fastest first, including the direct link and both ends.
     pub paths: Vec<Vec<String>>,
 }
 
-/// What no plan can beat.
+/// Lower bounds on any plan.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
-    /// A proven lower bound on the time of a round by any schedule, in seconds.
+    /// Proven lower bound on the time of a round by any schedule, in seconds.
     pub seconds: f64,
 }
 
-/// The sizes of the chunks of a plan for this job, in bytes.
+/// Returns the sizes of the chunks of a plan for this job, in bytes.
 pub fn chunk_sizes(job: &SiteJob, plan: &Plan) -> Vec<u64> {
     chunks::cut(&job.tensors_bytes, plan.chunk_bytes)
 }

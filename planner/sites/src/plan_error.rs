@@ -1,12 +1,12 @@
-//! Why there is no plan, and why a plan is refused.
+//! Errors of planning, and of refused plans.
 
 use crate::scheme::Scheme;
 use inart_topologies::units::counted;
 
-/// Why there is no plan.
+/// Planning error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// Links that are down leave a site without a way to the others.
+    /// Site that failed links separate from the others.
     #[error("no link that is up leads to site {site} of job {job}; wait for one, or train without the site")]
     Apart {
         /// The site.
@@ -14,7 +14,7 @@ pub enum PlanError {
         /// The job.
         job: String,
     },
-    /// A root for a scheme that has several.
+    /// Root for a scheme with several roots.
     #[error(
         "scheme {scheme} chooses its roots itself; leave the root out, or plan with fapt, mst, star or bkt"
     )]
@@ -22,28 +22,24 @@ pub enum PlanError {
         /// The scheme.
         scheme: Scheme,
     },
-    /// A number of roots for a scheme that has one.
+    /// Number of roots for a scheme with one root.
     #[error("scheme {scheme} does not take a number of roots; plan with netstorm")]
     OneRoot {
         /// The scheme.
         scheme: Scheme,
     },
-    /// More roots than sites, or none.
-    #[error(
-        "{} for {}; give a number of roots from 1 to {sites}",
-        counted(*roots, "root"),
-        counted(*sites, "site")
-    )]
+    /// Invalid number of roots: 0, or more than sites.
+    #[error("{roots} roots for {sites} sites; give a number of roots from 1 to {sites}")]
     Roots {
-        /// As asked.
+        /// Requested number of roots.
         roots: usize,
-        /// How many sites the job has.
+        /// Number of sites of the job.
         sites: usize,
     },
-    /// A tree without children.
+    /// Degree of 0: a tree without children.
     #[error("a degree of 0; give each site at least 1 child")]
     Degree,
-    /// Auxiliary paths for a scheme that uses none.
+    /// Auxiliary paths for a scheme without them.
     #[error(
         "scheme {scheme} uses no auxiliary paths; leave auxiliary paths out, or plan with netstorm, fapt or mst"
     )]
@@ -51,28 +47,28 @@ pub enum PlanError {
         /// The scheme.
         scheme: Scheme,
     },
-    /// A user's own trees are asked for, and none are given.
+    /// Scheme `own` without trees.
     #[error("scheme own has no trees of its own; give a plan with trees")]
     NoTrees,
-    /// The job's name is not known.
+    /// Unknown site.
     #[error("no site is named \"{name}\" in job {job}; name one of {known}")]
     UnknownSite {
-        /// As given.
+        /// Name of the site.
         name: String,
         /// The job.
         job: String,
-        /// Its sites.
+        /// Sites of the job.
         known: String,
     },
-    /// A plan that does not fit its network.
+    /// Plan that does not fit its network.
     #[error("the plan's {place}: {problem}")]
     Plan {
-        /// Where in the plan.
+        /// Location in the plan.
         place: String,
-        /// The error, and its fix.
+        /// Error and its fix.
         problem: String,
     },
-    /// What the solver says.
+    /// Error of the solver.
     #[error("packing trees: {0}")]
     Solver(String),
 }

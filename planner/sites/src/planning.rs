@@ -18,26 +18,27 @@ use crate::scheme::Scheme;
 use crate::schemes::{self, Options};
 use inart_topologies::sites::{Overlay, Rates, SiteId, SiteJob};
 
-/// A gradient cut into many chunks fills the trees' pipelines fast, and each chunk costs a little.
+/// Number of chunks of InArt's scheme: many chunks fill the trees' pipelines fast, and each chunk has a small
+/// cost.
 const CHUNKS_OF_OURS: u64 = 2048;
 
-/// No chunk of ours is cut shorter than this, unless the job's chunks are.
+/// Minimum chunk length of InArt's scheme, unless the job's chunks are shorter.
 const LEAST_CHUNK_BYTES: u64 = 64 * 1024;
 
-/// Plans a job on the rates given.
+/// Plans a job on the given rates.
 ///
 /// # Errors
-/// Options that the scheme does not take; what the solver says.
+/// Options that the scheme does not support; errors of the solver.
 pub fn plan(overlay: &Overlay, job: &SiteJob, rates: &Rates, options: &Options) -> Result<Plan, PlanError> {
     let Made { mut plan, policy } = make(overlay, job, rates, options, true)?;
     plan.predicted_s = rounds::predict(overlay, rates, &policy, &chunk_sizes(job, &plan), options.scheme);
     Ok(plan)
 }
 
-/// The time of a round by a plan on rates that stay, in seconds.
+/// Returns the time of a round by a plan on constant rates, in seconds.
 ///
 /// # Errors
-/// A plan that does not fit the job, as of [`crate::policy()`].
+/// A plan that does not fit the job, as for [`crate::policy()`].
 pub fn predicted_seconds(
     overlay: &Overlay,
     job: &SiteJob,
@@ -49,11 +50,11 @@ pub fn predicted_seconds(
     Ok(rounds::predict(overlay, rates, &policy, &chunk_sizes(job, plan), options.scheme))
 }
 
-/// A plan whose time is not predicted (it says 0), and what sites are told by it, as version 0. A rate of 0
-/// means that the link is down. Made with less effort than by [`plan`], since it is soon made again.
+/// Returns a plan without a predicted time (its field is 0), and its transmission policy as version 0. A rate
+/// of 0 means that the link is down. Uses less effort than [`plan`], since the plan is soon remade.
 ///
 /// # Errors
-/// As [`plan`]; links that are down and leave sites apart.
+/// As for [`plan`]; failed links that separate sites.
 pub fn plan_and_policy(
     overlay: &Overlay,
     job: &SiteJob,
@@ -67,7 +68,7 @@ pub fn plan_and_policy(
 /// Plans as [`plan_and_policy`], with the effort of [`plan`]: for a plan that stays.
 ///
 /// # Errors
-/// As [`plan_and_policy`].
+/// As for [`plan_and_policy`].
 pub fn kept_plan_and_policy(
     overlay: &Overlay,
     job: &SiteJob,
@@ -78,10 +79,10 @@ pub fn kept_plan_and_policy(
     Ok((plan, policy))
 }
 
-/// A plan whose time is not predicted, with chunks of another length than the scheme's.
+/// Returns a plan without a predicted time, with chunks of another length than the scheme's.
 ///
 /// # Errors
-/// As [`plan`].
+/// As for [`plan`].
 pub fn plan_with_chunks(
     overlay: &Overlay,
     job: &SiteJob,
@@ -92,13 +93,13 @@ pub fn plan_with_chunks(
     Ok(make_with_chunks(overlay, job, rates, options, (chunk_bytes, true))?.plan)
 }
 
-/// A plan whose time is not predicted yet, and what sites are told by it.
+/// Plan without a predicted time, and its transmission policy.
 struct Made {
     plan: Plan,
     policy: TransmissionPolicy,
 }
 
-/// Plans a job; with little effort if the plan is not kept for long, but soon made again.
+/// Plans a job; with little effort if the plan is soon remade.
 fn make(
     overlay: &Overlay,
     job: &SiteJob,
@@ -159,19 +160,19 @@ fn make_with_chunks(
     Ok(Made { plan, policy })
 }
 
-/// What the entries of a plan are made from.
+/// Inputs of the entries of a plan.
 pub(crate) struct Parts<'a> {
     pub overlay: &'a Overlay,
     pub graph: &'a Graph,
     pub scheme: Scheme,
-    /// Of each chunk, in bytes.
+    /// Size of each chunk, in bytes.
     pub sizes: &'a [u64],
-    /// The tree of each chunk.
+    /// Tree of each chunk.
     pub takes: &'a [usize],
 }
 
 impl Parts<'_> {
-    /// `share`: what the packing wants, where the scheme packs.
+    /// Creates the entry of a tree. `share`: share in the packing, where the scheme packs.
     pub fn tree(&self, at: usize, tree: &Tree, share: f64) -> PlanTree {
         let has =
             || self.takes.iter().zip(self.sizes).filter(move |(to, _)| **to == at).map(|(_, bytes)| *bytes);
@@ -209,7 +210,7 @@ impl Parts<'_> {
     }
 }
 
-/// The longest chunk of a plan, in bytes.
+/// Returns the length of the longest chunk of a plan, in bytes.
 pub fn longest_chunk(job: &SiteJob, scheme: Scheme) -> u64 {
     if !matches!(scheme, Scheme::Optimized | Scheme::Own) {
         return job.chunk_bytes;

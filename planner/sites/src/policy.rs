@@ -1,4 +1,4 @@
-//! From plans to what sites are told.
+//! Conversion of plans to transmission policies.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::scheme::Scheme;
 use crate::schemes::hops;
 use inart_topologies::sites::{Overlay, SiteId, SiteJob};
 
-/// What sites are told by a plan.
+/// Converts a plan to a transmission policy.
 ///
 /// # Errors
-/// Names that are not known, trees that do not span the job, chunks that do not add up.
+/// Unknown names, trees that do not span the job, chunks that do not sum to the job's.
 pub fn policy(
     overlay: &Overlay,
     job: &SiteJob,
@@ -26,7 +26,8 @@ pub fn policy(
     policy_on(&Graph::new(overlay, job, &overlay.rates_at(0.0)), overlay, job, plan, version)
 }
 
-/// As [`policy`], over the links that are up. Edges and paths over others take other ways.
+/// Converts a plan as [`policy`] does, over the links that are up. Edges and paths over failed links take
+/// other routes.
 pub(crate) fn policy_on(
     graph: &Graph,
     overlay: &Overlay,
@@ -85,7 +86,7 @@ pub(crate) fn policy_on(
     Ok(policy)
 }
 
-/// Trees, chunks and routes as sites take them.
+/// Returns the trees, chunks and routes in the form of a transmission policy.
 pub(crate) fn policy_of(
     graph: &Graph,
     auxiliary: &[AuxiliaryPaths],
@@ -125,12 +126,12 @@ pub(crate) fn policy_of(
     }
 }
 
-/// The route of a tree's edge: its link, or the fewest hops where there is none.
+/// Returns the route of a tree's edge: its link, or the fewest hops without a link.
 pub(crate) fn edge_route(graph: &Graph, from: SiteId, to: SiteId) -> Vec<SiteId> {
     if graph.arc(from, to).is_some() { vec![from, to] } else { hops::route(graph, from, to) }
 }
 
-/// Which tree takes which chunk.
+/// Assigns chunks to trees.
 pub(crate) fn assign(scheme: Scheme, sizes: &[u64], weights: &[f64]) -> Vec<usize> {
     match scheme {
         Scheme::Optimized | Scheme::Own => chunks::by_rate(sizes, weights),

@@ -1,8 +1,8 @@
-//! Whether a lower bound on the time of a round can be proven, for the checker: by other arithmetic than the
-//! planner's ([`crate::check()`]).
+//! Check of a stated lower bound on the time of a round, for the checker; the arithmetic is independent of
+//! the planner's ([`crate::check()`]).
 //!
-//! Each site v gets a time y(v): what is sent before it from there does not count as known to others. Between
-//! a site a with y = 0 and a site b with y = t, a direction (u, v) of rate r and delay d carries over from
+//! Each site v gets a time y(v): data sent before y(v) from v does not count as known to others. Between a
+//! site a with y = 0 and a site b with y = t, a direction (u, v) of rate r and delay d carries over from
 //! before to after for at most y(v) - y(u) - d seconds. If the sum of r (y(v) - y(u) - d), where positive, is
 //! below a gradient's bits, the sum is not known at b at t. The largest such t is a linear program.
 
@@ -10,11 +10,11 @@ use highs::{HighsModelStatus, RowProblem, Sense};
 
 use inart_topologies::sites::{Overlay, SiteId};
 
-/// Of more sites not all pairs are looked at: nothing is refused.
+/// Maximum number of sites for the check: with more, no bound is refused.
 const MOST_SITES: usize = 16;
 
 /// Whether some pair of these sites proves that no round of `bits` takes less than `seconds`, on the rates at
-/// the start. True where there are too many sites to look at.
+/// the start. True for too many sites.
 pub(crate) fn exists(overlay: &Overlay, sites: &[SiteId], bits: f64, seconds: f64) -> bool {
     if !seconds.is_finite() {
         return false;
@@ -29,9 +29,9 @@ pub(crate) fn exists(overlay: &Overlay, sites: &[SiteId], bits: f64, seconds: f6
     pairs.any(|(from, to)| from != to && proves(overlay, sites, (from, to), bits, seconds))
 }
 
-/// The seconds of a round that uses every direction between these sites once, one after another. No lower
-/// bound is above them. They also keep the program's coefficients in a range that the solver accepts,
-/// whatever number a plan states.
+/// Returns the seconds of a round that uses every direction between these sites once, in sequence. No lower
+/// bound exceeds them. They also keep the program's coefficients in a range that the solver accepts, whatever
+/// number a plan states.
 fn one_after_another(overlay: &Overlay, sites: &[SiteId], bits: f64) -> f64 {
     let rates = overlay.rates_at(0.0);
     let between = overlay.arcs().filter(|&arc| {
@@ -41,7 +41,8 @@ fn one_after_another(overlay: &Overlay, sites: &[SiteId], bits: f64) -> f64 {
     between.map(|arc| bits / rates.of(arc) + overlay.delay_seconds(arc)).sum()
 }
 
-/// The program of one pair. Times are in units of `seconds`, so that the solver's tolerances are relative.
+/// Whether one pair proves the bound. Times are in units of `seconds`, so that the solver's tolerances are
+/// relative.
 fn proves(
     overlay: &Overlay,
     sites: &[SiteId],
@@ -54,7 +55,7 @@ fn proves(
     let mut program = RowProblem::new();
     let mut times = vec![None; overlay.sites().len()];
     for &site in sites {
-        // More than twice the time sought is of no use.
+        // More than twice the required time is not needed.
         let most = if site == from { 0.0 } else { 2.0 };
         let worth = if site == to { 1.0 } else { 0.0 };
         times[site.index()] = Some(program.add_column(worth, 0.0..=most));
@@ -69,7 +70,7 @@ fn proves(
         carried.push((open, rates.of(arc) * seconds / bits));
     }
     program.add_row(..=1.0, carried);
-    // Where the solver gives no answer, the plan is not refused.
+    // If the solver gives no answer, the plan is not refused.
     let Ok(mut model) = program.try_optimise(Sense::Maximise) else { return true };
     model.make_quiet();
     model.set_threads(1.try_into().expect("1 is not 0"));

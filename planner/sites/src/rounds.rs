@@ -1,4 +1,4 @@
-//! Rounds in virtual time: the sites' state machines on links that carry fluid.
+//! Rounds in virtual time: the sites' state machines on fluid links.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::graph::{number, site};
 use crate::scheme::Scheme;
 use inart_topologies::sites::{ArcId, Overlay, Rates, SiteId};
 
-/// What stands for a chunk of a gradient: sums of these are compared.
+/// Placeholder of a gradient's chunk: its sums are compared.
 pub(crate) type Probe = [i64; 4];
 
-/// Transfers of one key follow each other: a tree's edge in one direction, by one path.
+/// Key of transfers that keep their order: a tree's edge in one direction, on one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StreamKey {
     tree: u16,
@@ -24,49 +24,50 @@ struct StreamKey {
     path: u8,
 }
 
-/// Sample of a link's rate: a transfer on it.
+/// Sample of a link's rate from one transfer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// The directed link.
     pub arc: ArcId,
     /// Length of the transfer, in bits.
     pub bits: f64,
-    /// From its first bit's leaving to its last one's arrival, in seconds.
+    /// Time from the departure of the first bit to the arrival of the last one, in seconds.
     pub seconds: f64,
 }
 
-/// A round that has ended.
+/// Completed round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
-    /// When it began, in seconds.
+    /// Start of the round, in seconds.
     pub started_s: f64,
-    /// When every site had every sum, in seconds.
+    /// Time when every site had every sum, in seconds.
     pub ended_s: f64,
     /// Samples of links, in order.
     pub samples: Vec<Sample>,
-    /// Chunks of which the sum came out right, over all sites.
+    /// Number of correct sums of chunks, over all sites.
     pub equal_sums: u64,
-    /// Chunks of which it did not.
+    /// Number of wrong sums of chunks.
     pub other_sums: u64,
-    /// When which site had which chunk's sum, in order, in seconds.
+    /// Completion times of sums by site and chunk, in order, in seconds.
     pub completed: Vec<(SiteId, ChunkNo, f64)>,
 }
 
-/// What a site has not contributed yet, and when it will: the next last.
+/// Pending contributions with their times; the next one is last.
 type Waiting = Vec<(f64, SiteId, ChunkNo)>;
 
-/// The network while rounds follow each other.
+/// State of the network across rounds.
 pub struct Network<'o> {
     overlay: &'o Overlay,
     links: Links<StreamKey, Parcel<Probe>>,
     sites: Vec<Site<Probe>>,
-    /// When the links' rates change next; infinite if they are to stay.
+    /// Time of the next rate change; infinite if rates are constant.
     change_s: f64,
     round: u32,
 }
 
 impl<'o> Network<'o> {
-    /// Creates it at time 0. With `rates` they stay as they are; else they follow the network's traces.
+    /// Creates the network at time 0. With `rates`, rates are constant; otherwise they follow the network's
+    /// traces.
     pub fn new(overlay: &'o Overlay, rates: Option<&Rates>, sharing: Sharing, sending: Sending) -> Self {
         let start = overlay.rates_at(0.0);
         let at = rates.unwrap_or(&start);
@@ -86,14 +87,14 @@ impl<'o> Network<'o> {
         self.links.now_s()
     }
 
-    /// Plays the next round: every site has all its chunks at once; it ends when every site has every sum.
-    /// `bytes`: the chunks' sizes. `None`: a site refuses the policy, or the round gets stuck.
+    /// Plays the next round: every site has all its chunks at once; the round ends when every site has every
+    /// sum. `bytes`: the chunks' sizes. Returns `None` if a site refuses the policy or the round stalls.
     pub fn round(&mut self, policy: &Arc<TransmissionPolicy>, bytes: &[u64]) -> Option<Ended> {
         self.round_when(policy, bytes, &|_, _| 0.0)
     }
 
-    /// The same, but a site has a chunk so many seconds after the round's beginning, as `ready_s` says of
-    /// site and chunk.
+    /// Plays the next round with delayed contributions: a site has a chunk `ready_s(site, chunk)` seconds
+    /// after the start of the round.
     pub fn round_when(
         &mut self,
         policy: &Arc<TransmissionPolicy>,
@@ -184,7 +185,7 @@ impl<'o> Network<'o> {
         Some(())
     }
 
-    /// Does what a site wants done.
+    /// Performs an action of a site.
     fn carry_out(&mut self, at: SiteId, policy: &TransmissionPolicy, bytes: &[u64], ended: &mut Ended) {
         while let Some(output) = self.sites[at.index()].next_output() {
             match output {
@@ -194,7 +195,7 @@ impl<'o> Network<'o> {
                     ended.equal_sums += u64::from(is_equal);
                     ended.other_sums += u64::from(!is_equal);
                 }
-                // Nothing is lost here, so nobody asks.
+                // Chunks are never lost here, so no site sends requests.
                 Output::Ask { .. } => {}
                 Output::Send { next, parcel } => {
                     let Some(arc) = self.overlay.arc_between(at, site(next)) else { continue };
@@ -208,8 +209,8 @@ impl<'o> Network<'o> {
     }
 }
 
-/// Returns how sites hand chunks to links by a scheme. `auxiliary`: how auxiliary paths are used, where
-/// there are any.
+/// Returns how sites hand chunks to links with a scheme. `auxiliary`: use of auxiliary paths, where there are
+/// any.
 pub fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
     match auxiliary {
         _ if scheme.sends_in_order() => Sending::InOrder { on_link: 2 },
@@ -218,8 +219,8 @@ pub fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
     }
 }
 
-/// The time of one round on rates that stay, in seconds, auxiliary paths used as by default; infinite if it
-/// cannot end.
+/// Returns the time of one round on constant rates, in seconds, with the default use of auxiliary paths;
+/// infinite if the round cannot end.
 pub(crate) fn predict(
     overlay: &Overlay,
     rates: &Rates,
@@ -230,7 +231,8 @@ pub(crate) fn predict(
     alone(overlay, rates, policy, bytes, scheme).map_or(f64::INFINITY, |ended| ended.ended_s)
 }
 
-/// One round, from time 0, on rates that stay, auxiliary paths used as by default; `None` if it cannot end.
+/// Plays one round from time 0 on constant rates, with the default use of auxiliary paths; `None` if it
+/// cannot end.
 pub(crate) fn alone(
     overlay: &Overlay,
     rates: &Rates,
@@ -244,7 +246,7 @@ pub(crate) fn alone(
     network.round(&Arc::new(policy.clone()), bytes)
 }
 
-/// What a site contributes: other numbers for each round, chunk and site.
+/// Returns a site's contribution: distinct numbers for each round, chunk and site.
 fn probe(round: u32, chunk: ChunkNo, at: SiteId) -> Probe {
     let mut draws = SplitMix64::new(u64::from(round) << 40 | u64::from(chunk.0) << 16 | u64::from(at.0));
     // Small enough that no sum of sites wraps around.

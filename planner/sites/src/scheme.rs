@@ -1,34 +1,34 @@
-//! The names of schemes.
+//! Names of schemes.
 
 use std::fmt;
 
 use inart_virtual::Sharing;
 
-/// A way to choose trees.
+/// Scheme that chooses trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// Ours: a packing of reduce and broadcast trees that moves the most at once.
+    /// InArt's scheme: a packing of reduce and broadcast trees with the highest total rate.
     Optimized,
-    /// All sites send to one, over routes of the fewest hops.
+    /// Star: all sites send to the root, over routes of the fewest hops.
     Star,
-    /// A balanced k-ary tree, over routes of the fewest hops (BytePS and others).
+    /// Balanced k-ary tree, over routes of the fewest hops (BytePS and others).
     Bkt,
-    /// The maximum spanning tree.
+    /// Maximum spanning tree.
     Mst,
-    /// One fastest aggregation path tree (NETSTORM, Algorithm 1).
+    /// Single fastest aggregation path tree (NETSTORM, Algorithm 1).
     Fapt,
     /// Fastest aggregation path trees of several roots (NETSTORM, Algorithm 2).
     Netstorm,
-    /// Trees that a user has chosen. Chunks are dealt and sent as ours.
+    /// Trees of a user. Chunks are assigned and sent as with `optimized`.
     Own,
 }
 
 impl Scheme {
-    /// All that choose trees themselves.
+    /// All schemes that choose trees themselves.
     pub const ALL: [Scheme; 6] =
         [Scheme::Optimized, Scheme::Star, Scheme::Bkt, Scheme::Mst, Scheme::Fapt, Scheme::Netstorm];
 
-    /// As on the command line and in plans.
+    /// Returns the name on the command line and in plans.
     pub fn name(self) -> &'static str {
         match self {
             Scheme::Optimized => "optimized",
@@ -41,7 +41,7 @@ impl Scheme {
         }
     }
 
-    /// What it does, in one line.
+    /// Returns a summary in one line.
     pub fn summary(self) -> &'static str {
         match self {
             Scheme::Optimized => {
@@ -56,8 +56,8 @@ impl Scheme {
         }
     }
 
-    /// How links are shared by its transfers, if it is asked to be in some way: STAR and BKT by streams; ours
-    /// sends all chunks to a neighbour in one order.
+    /// Returns how transfers of the scheme share links, given the requested sharing: STAR and BKT share by
+    /// streams; `optimized` sends all chunks to a neighbor in one order.
     pub fn sharing(self, asked: Sharing) -> Sharing {
         match self {
             Scheme::Star | Scheme::Bkt => Sharing::Fair,
@@ -66,12 +66,12 @@ impl Scheme {
         }
     }
 
-    /// The scheme of that name that chooses trees itself.
+    /// Returns the scheme of this name that chooses trees itself.
     pub fn named(name: &str) -> Option<Scheme> {
         Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
     }
 
-    /// The scheme that a plan names: one of that name, or [`Scheme::Own`].
+    /// Returns the scheme that a plan names, or [`Scheme::Own`].
     pub fn of_plan(name: &str) -> Option<Scheme> {
         Scheme::ALL.into_iter().chain([Scheme::Own]).find(|scheme| scheme.name() == name)
     }

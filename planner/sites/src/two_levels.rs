@@ -10,46 +10,46 @@ use crate::plan_error::PlanError;
 use crate::planning::plan;
 use crate::schemes::Options;
 
-/// Why a network of two levels has no plan.
+/// Error of planning a network of two levels.
 #[derive(Debug, thiserror::Error)]
 pub enum HierarchyError {
     /// A job inside a site with another gradient than the job between sites.
     #[error(transparent)]
     Document(#[from] NetworkError),
-    /// No plan for a site's inside.
+    /// Inside of a site without a plan.
     #[error("inside site {site}: {error}")]
     InsidePlan {
         /// The site.
         site: String,
-        /// The planner's reason.
+        /// Error of the inside's planner.
         error: inside::PlanError,
     },
-    /// No plan between sites.
+    /// Failure to plan between sites.
     #[error("between sites: {0}")]
     Between(#[from] PlanError),
 }
 
-/// The plan of a site's inside.
+/// Plan of a site's inside.
 #[derive(Debug, Clone, Serialize)]
 pub struct InsidePlan {
     /// The site.
     pub site: String,
-    /// The switches that sum, and the rate.
+    /// Aggregating switches, and the rate.
     pub plan: inside::Plan,
-    /// Time that its workers' gradients take to the site, and sums take back, in seconds.
+    /// Time from the workers' gradients to the site, plus the time of the sums back, in seconds.
     pub seconds: f64,
-    /// No plan of the inside takes less, in seconds.
+    /// Lower bound on the time of any plan of the inside, in seconds.
     pub bound_s: f64,
 }
 
 /// Plans of both levels.
 #[derive(Debug, Clone, Serialize)]
 pub struct HierarchyPlan {
-    /// The insides.
+    /// Plans of the insides.
     pub insides: Vec<InsidePlan>,
-    /// The trees between sites.
+    /// Trees between sites.
     pub between: Plan,
-    /// No schedule of both levels takes less, in seconds: the greatest of all bounds.
+    /// Lower bound on the time of any schedule of both levels, in seconds: the greatest of all bounds.
     pub bound_s: f64,
 }
 

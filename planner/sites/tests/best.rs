@@ -1,5 +1,5 @@
-//! Ours beside every other scheme on small networks with unequal links and delays, and the bound beside a
-//! computation of its own.
+//! InArt's scheme compared with every other scheme on small networks with unequal links and delays, and the
+//! bound compared with an independent computation.
 #![allow(clippy::unwrap_used)]
 
 use highs::{HighsModelStatus, RowProblem, Sense};
@@ -8,7 +8,7 @@ use inart_topologies::sites::Overlay;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// A satellite link beside two short ones.
+/// A satellite link next to two short ones.
 const BY_HAND: &str = "
 name: byhand
 nodes: [{name: n0, kind: site}, {name: n1, kind: site}, {name: n2, kind: site}]
@@ -73,8 +73,8 @@ prop_compose! {
     }
 }
 
-/// The shortest time in which a gradient gets from one site to another, by its linear program: times of sites
-/// such that what links carry from before to after is one gradient.
+/// Returns the shortest time in which a gradient gets from one site to another, by its linear program: times
+/// of sites such that links carry exactly one gradient from before to after.
 fn quickest_s(overlay: &Overlay, from: usize, to: usize) -> f64 {
     let bits = overlay.jobs()[0].gradient_bytes() as f64 * 8.0;
     let mut program = RowProblem::new();
@@ -100,13 +100,13 @@ fn quickest_s(overlay: &Overlay, from: usize, to: usize) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 300,
-        // The search has an end: networks that are the same in every run.
+        // The number of cases is fixed: equal networks in every run.
         rng_seed: RngSeed::Fixed(1),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
-    /// No other scheme's round is predicted to be shorter than ours, none is below the bound, and the bound
-    /// is the longest of what pairs of sites need.
+    /// No other scheme's round is predicted to be shorter than InArt's, none is below the bound, and the
+    /// bound is the longest time that a pair of sites needs.
     #[test]
     fn ours_is_the_best_of_all_schemes(overlay in overlays()) {
         let job = &overlay.jobs()[0];
@@ -127,7 +127,7 @@ proptest! {
         prop_assert!((bound / longest - 1.0).abs() < 1e-5, "{bound} {longest}\n{}", overlay.to_yaml());
     }
 
-    /// A scheduler's plan, made soon and not kept, is not worse than another scheme's either.
+    /// A scheduler's plan, made quickly and not kept, is not worse than another scheme's either.
     #[test]
     fn a_plan_that_is_soon_made_again_is_the_best_of_all_schemes(overlay in overlays()) {
         let job = &overlay.jobs()[0];

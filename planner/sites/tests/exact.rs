@@ -1,4 +1,4 @@
-//! Trees, shares and paths beside exact values of a reference computation.
+//! Trees, shares and paths compared with exact values of a reference computation.
 #![allow(clippy::unwrap_used)]
 
 use crate::support;
@@ -15,7 +15,7 @@ fn planned(overlay: &Overlay, options: &Options) -> Plan {
     plan
 }
 
-/// The parent of each of the nine sites, 0 at the root.
+/// Returns the parent of each of the nine sites, 0 at the root.
 fn parents(plan: &Plan, tree: usize) -> Vec<u64> {
     let number = |name: &String| name[1..].parse::<u64>().unwrap();
     let of = |at: u64| plan.trees[tree].parents.get(&format!("n{at}")).map_or(0, number);

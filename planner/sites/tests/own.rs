@@ -1,4 +1,4 @@
-//! A user's own trees: completed, followed, and refused with their place.
+//! A user's trees: completed, followed, and refused with their location.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_sites::{
@@ -24,7 +24,7 @@ jobs:
   - {name: four, gradient: 1 MB, chunk: 1 MB}
 ";
 
-/// A change of a document, and what is said of it then.
+/// Change of a document, and the expected text of the error.
 type Case<'c, T> = (&'c dyn Fn(&mut T), &'c str);
 
 fn overlay() -> Overlay {
@@ -71,7 +71,7 @@ fn derived_fields_are_derived_again() {
     assert_eq!(check(&overlay, job, &made), Vec::<String>::new());
 }
 
-/// Plans of every scheme, read back as what was chosen of them, are the same plans.
+/// Plans of every scheme, reparsed as a user's choices, give equal plans.
 #[test]
 fn a_printed_plan_is_read_back() {
     let overlay = equal(50, 40);
@@ -88,7 +88,7 @@ fn a_printed_plan_is_read_back() {
     }
 }
 
-/// A tree keeps its edges while a link is down: its chunks take the way that is left.
+/// A tree keeps its edges while a link is down: its chunks take the remaining path.
 #[test]
 fn an_edge_whose_link_is_down_takes_another_way() {
     let overlay = overlay();
@@ -170,7 +170,7 @@ fn misfits_are_named_with_their_place_and_fix() {
     let document = json!({"trees": [{"root": "b", "parents": {"a": "b", "c": "b", "d": "b"}}]});
     let said = complete(&overlay, job, &own(&document), Scheme::Own).unwrap_err().to_string();
     assert_eq!(said, "the plan's trees[0].parents: d to b: no such link; d has links to c");
-    // What JSON has no number for, and fields that no plan has.
+    // Numbers that JSON cannot represent, and unknown fields.
     for text in [
         r#"{"trees": [{"root": "b", "parents": {}, "share": NaN}]}"#,
         r#"{"trees": [{"root": "b", "parents": {}, "share": 1e999}]}"#,
@@ -185,7 +185,7 @@ fn misfits_are_named_with_their_place_and_fix() {
     ));
 }
 
-/// The checker refuses what a whole plan must not say, without the code that makes plans.
+/// The checker refuses invalid statements of a whole plan, independent of the code that makes plans.
 #[test]
 fn a_whole_plan_that_does_not_hold_is_refused() {
     let overlay = overlay();

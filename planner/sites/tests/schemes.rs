@@ -1,4 +1,4 @@
-//! What schemes refuse, and what the checker refuses of their plans.
+//! Options that schemes refuse, and plans that the checker refuses.
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_sites::{Disjoint, Options, PlanError, Scheme, check, plan};

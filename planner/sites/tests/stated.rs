@@ -1,9 +1,9 @@
-//! Numbers that a plan states are judged by the checker, whatever they are: it never fails on them.
+//! The checker judges all numbers that a plan states; no number makes it fail.
 
 use inart_planner_sites::{Options, Plan, Scheme, check, plan};
 use inart_topologies::sites::Overlay;
 
-/// 1 MB has to get from n0 to n2: 100 Mbps by way of n1, from 20 ms on, and 50 Mbps on the direct link, from
+/// 1 MB must get from n0 to n2: 100 Mbps by way of n1, from 20 ms on, and 50 Mbps on the direct link, from
 /// 300 ms on. No round takes less than 100 ms.
 const BY_HAND: &str = "
 name: byhand
@@ -23,7 +23,7 @@ fn planned() -> (Overlay, Plan) {
     (overlay, plan.unwrap())
 }
 
-/// The findings of the checker on a plan that states these seconds for its bound and for its round.
+/// Returns the checker's findings on a plan that states these seconds for its bound and for its round.
 fn findings(bound_s: f64, predicted_s: f64) -> Vec<String> {
     let (overlay, mut plan) = planned();
     plan.bounds.seconds = bound_s;

@@ -6,7 +6,7 @@ use inart_planner_sites::{Options, Scheme, plan_two_levels};
 use inart_topologies::sites::Hierarchy;
 
 const NETWORK: &str = include_str!("../../../topologies/two-levels.yaml");
-/// Of a frame's bits, all are gradient.
+/// Payload share of frames that contain only gradients.
 const WHOLE: f64 = 1.0;
 
 fn read(text: &str) -> Hierarchy {
@@ -25,7 +25,7 @@ fn both_levels_sum_the_same_gradient() {
     assert!(error.contains("inside site n2") && error.contains("60 MB"), "{error}");
 }
 
-/// n2's workers have 200 Mbps, and v3 adds them up. In n1 two gradients share v2's link to v1.
+/// n2's workers have 200 Mbps, and v3 aggregates them. In n1 two gradients share v2's link to v1.
 #[test]
 fn plans_of_both_levels_have_their_bounds() {
     let both = read(NETWORK);

@@ -1,31 +1,32 @@
-//! Minimum-cost spanning arborescences: Edmonds (1967), "Optimum branchings"; before him Chu and Liu (1965).
+//! Minimum-cost spanning arborescences: Edmonds (1967), "Optimum branchings"; earlier Chu and Liu (1965).
 
-/// A cost and a second one that breaks ties, compared in this order.
+/// Cost with a second cost that breaks ties, compared in this order.
 pub(crate) type Cost = (f64, f64);
 
 /// No arc: at the root.
 const NONE: usize = usize::MAX;
 
-/// An arc of a graph in which some cycles are contracted.
+/// Arc of a graph in which some cycles are contracted.
 #[derive(Clone, Copy)]
 struct Edge {
     tail: usize,
     head: usize,
-    /// Its own less that of the arcs it would replace.
+    /// Cost of the arc minus the cost of the arcs it would replace.
     cost: Cost,
-    /// Its position in the graph before the last contraction; in the first graph, among the caller's arcs.
+    /// Position in the graph before the last contraction; in the first graph, among the caller's arcs.
     before: usize,
 }
 
-/// A graph that was contracted.
+/// Contracted graph.
 struct Level {
     edges: Vec<Edge>,
-    /// The cheapest arc into each node.
+    /// Cheapest arc into each node.
     cheapest: Vec<usize>,
 }
 
-/// The spanning out-arborescence from `root` of least cost: by node, the position of the arc that enters it
-/// (`None` at the root). Of arcs that cost the same, the first is taken. `None` if some node is out of reach.
+/// Returns the spanning out-arborescence from `root` of least cost: by node, the position of the arc that
+/// enters it (`None` at the root). Among arcs of equal cost, the first is taken. `None` if some node is out
+/// of reach.
 ///
 /// `arcs` are (tail, head) over nodes `0..nodes`; `costs` has one cost per arc. O(nodes * arcs) time.
 pub(crate) fn min_cost_arborescence(
@@ -50,7 +51,7 @@ pub(crate) fn min_cost_arborescence(
         levels.push(Level { edges, cheapest });
         (edges, nodes, root) = (contracted, count, merged[root]);
     };
-    // A cycle keeps all its arcs but the one into the node at which the arborescence enters it.
+    // A cycle keeps all its arcs except the one into the node at which the arborescence enters it.
     while let Some(Level { edges, .. }) = levels.pop() {
         let Some(below) = levels.last() else {
             return Some(chosen.iter().map(|&edge| edges.get(edge).map(|edge| edge.before)).collect());
@@ -64,7 +65,7 @@ pub(crate) fn min_cost_arborescence(
     None
 }
 
-/// The position of the cheapest edge into each node but the root; `None` if there is a node without one.
+/// Returns the position of the cheapest edge into each node except the root; `None` if a node has no edge.
 fn cheapest_into(nodes: usize, edges: &[Edge], root: usize) -> Option<Vec<usize>> {
     let mut cheapest = vec![NONE; nodes];
     for (position, edge) in edges.iter().enumerate() {
@@ -77,12 +78,12 @@ fn cheapest_into(nodes: usize, edges: &[Edge], root: usize) -> Option<Vec<usize>
     all.then_some(cheapest)
 }
 
-/// Gives the nodes of each cycle of the `cheapest` edges one number, and each other node one of its own; and
-/// how many numbers there are.
+/// Gives the nodes of each cycle of the `cheapest` edges one number, and each other node one of its own; also
+/// returns the count of numbers.
 fn merge_cycles(edges: &[Edge], cheapest: &[usize]) -> (Vec<usize>, usize) {
     let nodes = cheapest.len();
     let (mut merged, mut count) = (vec![NONE; nodes], 0);
-    // From which node each was seen first.
+    // First start node that reached each node.
     let mut seen = vec![NONE; nodes];
     for start in 0..nodes {
         let mut node = start;
@@ -112,13 +113,13 @@ fn merge_cycles(edges: &[Edge], cheapest: &[usize]) -> (Vec<usize>, usize) {
     (merged, count)
 }
 
-/// The edges between the merged nodes.
+/// Returns the edges between the merged nodes.
 fn contract(edges: &[Edge], cheapest: &[usize], merged: &[usize]) -> Vec<Edge> {
     let mut contracted = Vec::with_capacity(edges.len());
     for (before, edge) in edges.iter().enumerate() {
         let (tail, head) = (merged[edge.tail], merged[edge.head]);
         if tail != head {
-            // The same for all edges into one node, so that it may be done for those on no cycle, too.
+            // Equal for all edges into one node, so applicable to nodes on no cycle, too.
             let least = edges[cheapest[edge.head]].cost;
             let cost = (edge.cost.0 - least.0, edge.cost.1 - least.1);
             contracted.push(Edge { tail, head, cost, before });

@@ -1,10 +1,10 @@
-//! The columns of the program, spanning arborescences, and those that are cheapest at given prices of arcs.
+//! Columns of the program: spanning arborescences, and the cheapest ones at given prices of arcs.
 
 use std::collections::VecDeque;
 
 use super::arborescence::{Cost, min_cost_arborescence};
 
-/// Which way an arborescence leads: results of all sites to the root, or the sum from the root to all sites.
+/// Direction of an arborescence: results of all sites to the root, or the sum from the root to all sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     In,
@@ -14,29 +14,29 @@ pub(crate) enum Direction {
 /// Both directions, in the order in which columns are made.
 pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::In, Direction::Out];
 
-/// A spanning arborescence; one unit of its weight takes one unit of each of its arcs.
+/// Spanning arborescence; one unit of its weight uses one unit of each of its arcs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Column {
     pub direction: Direction,
-    /// The root's site.
+    /// Site of the root.
     pub root: usize,
-    /// By site, the arc between it and its parent; `None` at the root.
+    /// Arc between each site and its parent, by site; `None` at the root.
     pub to_parent: Vec<Option<usize>>,
 }
 
 impl Column {
-    /// The arcs, by position.
+    /// Returns the arcs, by position.
     pub fn arcs(&self) -> impl Iterator<Item = usize> {
         self.to_parent.iter().copied().flatten()
     }
 
-    /// What one unit costs at these prices of arcs.
+    /// Returns the cost of one unit at these prices of arcs.
     pub fn cost(&self, prices: &[f64]) -> f64 {
         self.arcs().map(|arc| prices[arc]).sum()
     }
 }
 
-/// A digraph, strongly connected, and its reverse.
+/// Strongly connected digraph, and its reverse.
 pub(crate) struct Graph {
     pub sites: usize,
     /// Capacity of each arc, in units.
@@ -45,12 +45,12 @@ pub(crate) struct Graph {
     pub arcs: Vec<(usize, usize)>,
     /// (head, tail) of each arc.
     reversed: Vec<(usize, usize)>,
-    /// `[direction][root][site]`: the fewest arcs between them.
+    /// Fewest arcs between root and site: `[direction][root][site]`.
     hops: [Vec<Vec<f64>>; 2],
 }
 
 impl Graph {
-    /// `capacities` has one entry per arc; `None` if the graph is not strongly connected.
+    /// Creates a graph. `capacities` has one entry per arc; `None` if the graph is not strongly connected.
     pub fn new(sites: usize, arcs: Vec<(usize, usize)>, capacities: Vec<f64>) -> Option<Self> {
         let reversed: Vec<(usize, usize)> = arcs.iter().map(|&(tail, head)| (head, tail)).collect();
         let hops_over = |arcs: &[(usize, usize)]| (0..sites).map(|root| hops(sites, arcs, root)).collect();
@@ -59,7 +59,7 @@ impl Graph {
         connected.then_some(Graph { sites, capacities, arcs, reversed, hops })
     }
 
-    /// The arcs as (parent, child) of an arborescence.
+    /// Returns the arcs as (parent, child) of an arborescence.
     fn ends(&self, direction: Direction) -> &[(usize, usize)] {
         match direction {
             Direction::In => &self.reversed,
@@ -67,13 +67,13 @@ impl Graph {
         }
     }
 
-    /// The parent of each site.
+    /// Returns the parent of each site.
     pub fn parents(&self, column: &Column) -> Vec<Option<usize>> {
         let ends = self.ends(column.direction);
         column.to_parent.iter().map(|arc| arc.map(|arc| ends[arc].0)).collect()
     }
 
-    /// The most arcs between the root and a site.
+    /// Returns the maximum number of arcs between the root and a site.
     pub fn height(&self, column: &Column) -> u32 {
         let parents = self.parents(column);
         let depth = |mut site: usize| {
@@ -86,8 +86,8 @@ impl Graph {
         (0..self.sites).map(depth).max().unwrap_or_default()
     }
 
-    /// The arborescence of least cost, `per_hop` being the price of an arc for each hop between the root and
-    /// the arc's parent; of those that cost the same, one whose parents are near the root.
+    /// Returns the arborescence of least cost, where `per_hop` is the price of an arc for each hop between
+    /// the root and the arc's parent; among equal costs, one whose parents are near the root.
     pub fn cheapest(
         &self,
         direction: Direction,
@@ -104,7 +104,7 @@ impl Graph {
         Some(Column { direction, root, to_parent })
     }
 
-    /// The cheapest arborescences at these prices, with their costs, by root, first in, then out.
+    /// Returns the cheapest arborescences at these prices, with their costs, by root, first in, then out.
     pub fn offers(&self, prices: &[f64], per_hop: f64) -> Vec<(Column, f64)> {
         let each = (0..self.sites).flat_map(|root| DIRECTIONS.map(|direction| (direction, root)));
         each.filter_map(|(direction, root)| {
@@ -116,7 +116,7 @@ impl Graph {
     }
 }
 
-/// The fewest arcs from the root to each site; infinity where there is no path.
+/// Returns the fewest arcs from the root to each site; infinity if no path exists.
 fn hops(sites: usize, arcs: &[(usize, usize)], root: usize) -> Vec<f64> {
     let mut next = vec![Vec::new(); sites];
     for &(tail, head) in arcs {

@@ -1,45 +1,45 @@
-//! Column generation: the program over all arborescences, solved over those that its prices ask for.
+//! Column generation: the program over all arborescences, solved over those that its prices request.
 
 use super::columns::{Column, Direction, Graph};
 use super::master::{Master, Optimum};
 use super::start;
 
-/// The gap between the rate and its proven bound at which the rate counts as the optimum.
+/// Gap between the rate and its proven bound at which the rate counts as optimal.
 const GAP: f64 = 1e-7;
-/// A column is worth adding if a unit of it adds more than this.
+/// Least gain per unit for which a column is added.
 const WORTH: f64 = 1e-9;
-/// How much of the prices at which columns are looked for comes from those of the best bound so far, the rest
-/// from the restricted program's (Wentges 1997): on their own, the latter jump.
+/// Weight of the best bound's prices in the prices at which columns are sought; the rest comes from the
+/// restricted program's (Wentges 1997). On their own, the latter oscillate.
 const SMOOTHING: f64 = 0.5;
-/// The most rounds; the bound holds whenever the rounds end.
+/// Maximum number of rounds; the bound holds after any number of rounds.
 const ROUNDS: usize = 5000;
-/// The search for shallower arborescences ends with a round that takes less than this share off their height,
-/// or after this many simplex iterations.
+/// The search for shallower arborescences ends with a round that reduces their height by less than this
+/// fraction, or after this many simplex iterations.
 const SHALLOWER: f64 = 0.005;
 const SHALLOW_ITERATIONS: i64 = 2000;
-/// What a unit of a shallower arborescence has to take off the sum of weight times height.
+/// Least reduction of the sum of weight times height per unit of a shallower arborescence.
 const SHALLOW_WORTH: f64 = 1e-5;
 
 /// Arborescences with their weights, in the graph's unit.
 pub(crate) struct Weighted {
     pub columns: Vec<(Column, f64)>,
-    /// The weight of all in-arborescences.
+    /// Weight of all in-arborescences.
     pub rate: f64,
-    /// No packing has a higher rate.
+    /// Upper bound on the rate of any packing.
     pub bound: f64,
 }
 
-/// The bound from any prices y of arcs: a unit of rate costs at least mu(y), the cheapest in- and
+/// Bound from any prices y of arcs: a unit of rate costs at least mu(y), the cheapest in- and
 /// out-arborescence of one root together, so rate * mu(y) <= sum of capacity * y.
 #[derive(Debug)]
 struct Bound {
     value: f64,
-    /// Its prices, scaled so that mu(y) = 1.
+    /// Prices of the bound, scaled so that mu(y) = 1.
     prices: Vec<f64>,
 }
 
 impl Bound {
-    /// Takes the bound at `prices` into account; `offers` has the cheapest columns there, by root.
+    /// Updates the bound from `prices`; `offers` has the cheapest columns at these prices, by root.
     fn improve(&mut self, graph: &Graph, prices: &[f64], offers: &[(Column, f64)]) {
         let least = offers.chunks(2).map(|both| both.iter().map(|(_, cost)| cost).sum());
         let least: f64 = least.fold(f64::INFINITY, f64::min);
@@ -51,7 +51,7 @@ impl Bound {
     }
 }
 
-/// The packing of the highest rate and, with as little height as the rounds find, of that rate.
+/// Computes a packing of the highest rate, with as little height as the rounds find.
 pub(crate) fn solve(graph: &Graph) -> Result<Weighted, String> {
     let mut master = Master::new(graph)?;
     for column in start::columns(graph) {
@@ -73,14 +73,14 @@ pub(crate) fn solve(graph: &Graph) -> Result<Weighted, String> {
             break;
         }
     }
-    // What HiGHS cannot make shallower stays as it is.
+    // A packing that HiGHS cannot make shallower is kept.
     let weights = shallow(graph, &mut master, &optimum).unwrap_or(optimum).weights;
     let columns: Vec<(Column, f64)> = master.columns().cloned().zip(weights).collect();
     let ins = columns.iter().filter(|(column, _)| column.direction == Direction::In);
     Ok(Weighted { rate: ins.map(|(_, weight)| weight).sum(), bound: bound.value, columns })
 }
 
-/// Adds the columns that the prices ask for; whether there are any.
+/// Adds the columns that the prices request; returns whether there are any.
 fn add_columns(
     graph: &Graph,
     master: &mut Master<'_>,
@@ -89,7 +89,7 @@ fn add_columns(
 ) -> Result<bool, String> {
     let smoothed = |(own, best): (&f64, &f64)| (1.0 - SMOOTHING) * own + SMOOTHING * best;
     let between: Vec<f64> = optimum.arcs.iter().zip(&bound.prices).map(smoothed).collect();
-    // The second time at the program's own prices, which ask for a column unless there is none.
+    // The second attempt uses the program's own prices, which request a column if one exists.
     for prices in [&between, &optimum.arcs] {
         if prices.is_empty() {
             continue;
@@ -107,9 +107,9 @@ fn add_columns(
     Ok(false)
 }
 
-/// A packing of the same rate and less height, the sum of weight times height being the objective: over the
-/// columns there are, and over more that are looked for with the hops of parents from the root in place of
-/// heights, which are not a sum over arcs.
+/// Returns a packing of the same rate and less height. The objective is the sum of weight times height, over
+/// the existing columns and over more columns that are sought with the hops of parents from the root in place
+/// of heights, which are not a sum over arcs.
 fn shallow(graph: &Graph, master: &mut Master<'_>, optimum: &Optimum) -> Result<Optimum, String> {
     master.prefer_shallow(optimum.rate)?;
     let mut shallow = master.solve()?;

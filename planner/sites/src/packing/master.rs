@@ -1,4 +1,4 @@
-//! The restricted program: the arborescences found so far. HiGHS keeps its basis from one call to the next.
+//! Restricted program over the arborescences found so far. HiGHS keeps its basis from one call to the next.
 
 use std::collections::HashSet;
 use std::num::NonZeroU32;
@@ -7,22 +7,22 @@ use highs::{Col, ColProblem, HighsModelStatus, Row, Sense};
 
 use super::columns::{Column, Direction, Graph};
 
-/// HiGHS's number for the primal simplex method: new columns leave the basis feasible.
+/// Number of the primal simplex method in HiGHS: new columns leave the basis feasible.
 const PRIMAL: i32 = 4;
-/// Feasibility in the program's unit.
+/// Feasibility tolerance in the program's unit.
 const TOLERANCE: f64 = 1e-9;
 
-/// What the program maximises.
+/// Objective of the program, which is maximized.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Aim {
-    /// The rate.
+    /// Rate.
     Rate,
     /// Small heights at a rate that is a row of the program.
     Shallow(Row),
 }
 
-/// One row per root, the weight of its in-arborescences less that of its out-arborescences = 0, and one per
-/// arc, the weight of all that use it <= its capacity.
+/// Program with one row per root (the weight of its in-arborescences minus that of its out-arborescences = 0)
+/// and one row per arc (the weight of all that use it <= its capacity).
 pub(crate) struct Master<'g> {
     graph: &'g Graph,
     /// HiGHS's model; absent only while it is being solved.
@@ -34,24 +34,24 @@ pub(crate) struct Master<'g> {
     aim: Aim,
 }
 
-/// An optimum of the restricted program.
+/// Optimum of the restricted program.
 pub(crate) struct Optimum {
-    /// In the program's unit.
+    /// Rate in the program's unit.
     pub rate: f64,
-    /// By column.
+    /// Weights by column.
     pub weights: Vec<f64>,
     /// Prices of arcs, at least 0.
     pub arcs: Vec<f64>,
-    /// By root, what one more unit into it has to be worth before its way out is paid.
+    /// By root: the least value of one more unit into the root, before its way out is paid.
     roots: Vec<f64>,
-    /// What the row of the rate adds to an in-arborescence.
+    /// Contribution of the rate's row to an in-arborescence.
     of_rate: f64,
-    /// Simplex iterations that it took.
+    /// Number of simplex iterations.
     pub iterations: i64,
 }
 
 impl<'g> Master<'g> {
-    /// The program without columns. Rates are in the graph's unit: HiGHS's tolerances are absolute.
+    /// Creates the program without columns. Rates are in the graph's unit: HiGHS's tolerances are absolute.
     pub fn new(graph: &'g Graph) -> Result<Self, String> {
         let mut problem = ColProblem::new();
         let roots = (0..graph.sites).map(|_| problem.add_row(0.0..=0.0)).collect();
@@ -69,12 +69,12 @@ impl<'g> Master<'g> {
         Ok(Master { graph, program, roots, limits, columns: Vec::new(), known: HashSet::new(), aim })
     }
 
-    /// The columns, in the order of an optimum's weights.
+    /// Returns the columns, in the order of an optimum's weights.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().map(|(_, column)| column)
     }
 
-    /// Adds a column; whether it is new.
+    /// Adds a column; returns whether it is new.
     pub fn add(&mut self, column: Column) -> Result<bool, String> {
         if self.known.contains(&column) {
             return Ok(false);
@@ -96,7 +96,7 @@ impl<'g> Master<'g> {
         Ok(true)
     }
 
-    /// What one unit of a column adds to what the program maximises.
+    /// Returns the gain of one unit of a column in the objective.
     fn value(&self, column: &Column) -> f64 {
         match (self.aim, column.direction) {
             (Aim::Rate, Direction::In) => 1.0,
@@ -105,7 +105,7 @@ impl<'g> Master<'g> {
         }
     }
 
-    /// From now on the rate is at least `rate`, and what counts is the sum of weight times height.
+    /// Requires a rate of at least `rate` from now on, and minimizes the sum of weight times height.
     pub fn prefer_shallow(&mut self, rate: f64) -> Result<(), String> {
         let ins = self.columns.iter().filter(|(_, column)| column.direction == Direction::In);
         let factors: Vec<(Col, f64)> = ins.map(|&(variable, _)| (variable, 1.0)).collect();
@@ -119,7 +119,7 @@ impl<'g> Master<'g> {
         Ok(())
     }
 
-    /// The best that the columns added so far allow.
+    /// Solves the program over the columns added so far.
     pub fn solve(&mut self) -> Result<Optimum, String> {
         let program = self.program.take().ok_or("the program was lost")?;
         let solved = program.try_solve().map_err(|status| format!("{status:?}"))?;
@@ -142,13 +142,13 @@ impl<'g> Master<'g> {
         Ok(Optimum { rate, weights, arcs, roots: roots.to_vec(), of_rate, iterations })
     }
 
-    /// The sum of weight times height.
+    /// Returns the sum of weight times height.
     pub fn height(&self, optimum: &Optimum) -> f64 {
         let height = |(column, weight): (&Column, &f64)| weight * f64::from(self.graph.height(column));
         self.columns().zip(&optimum.weights).map(height).sum()
     }
 
-    /// What one unit of a column adds to an optimum: its reduced cost.
+    /// Returns the gain of one unit of a column at an optimum: its reduced cost.
     pub fn worth(&self, optimum: &Optimum, column: &Column) -> f64 {
         let price = optimum.roots[column.root];
         let earned = match column.direction {

@@ -30,32 +30,32 @@ use std::collections::BTreeMap;
 use columns::Graph;
 pub(crate) use tree::PackedTree;
 
-/// An optimum below this, in the program's unit, is found again in a unit of its own: HiGHS's tolerances are
+/// An optimum below this, in the program's unit, is solved again in a unit of its own: HiGHS's tolerances are
 /// absolute.
 const SMALL: f64 = 0.01;
 
 /// Trees that fit into the capacities together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Packing {
-    /// By root; none has less than about a millionth of the rate. Those of less are left out, at most as
-    /// many as sites and arcs together: the gap to the optimum.
+    /// Trees by root, each with at least about a millionth of the rate. At most as many smaller trees as
+    /// sites and arcs together are omitted, which is the gap to the optimum.
     pub trees: Vec<PackedTree>,
-    /// The sum of the trees' rates, bit/s.
+    /// Sum of the trees' rates, in bit/s.
     pub rate_bps: f64,
-    /// A proven upper bound on the rate of any packing, bit/s.
+    /// Proven upper bound on the rate of any packing, in bit/s.
     pub bound_bps: f64,
 }
 
-/// The packing of the highest rate; among those of that rate one with shallow trees, as far as some rounds
-/// find them. The same arguments give the same packing.
+/// Computes the packing of the highest rate; among those of that rate one with shallow trees, as far as some
+/// rounds find them. Equal arguments give equal packings.
 ///
-/// `arcs` are (tail, head) over `0..sites`, with a rate in bit/s each. Rates of parallel arcs are added up;
-/// arcs without a rate and arcs from a site to itself do not count.
+/// `arcs` are (tail, head) over `0..sites`, with a rate in bit/s each. Rates of parallel arcs are summed;
+/// arcs without a rate and arcs from a site to itself are ignored.
 ///
 /// # Errors
 ///
-/// What HiGHS says if it fails; fewer than two sites; rates that do not match the arcs or are not finite; an
-/// overlay that is not strongly connected.
+/// Failures of HiGHS; fewer than two sites; rates that do not match the arcs or are not finite; an overlay
+/// that is not strongly connected.
 pub(crate) fn pack(sites: usize, arcs: &[(usize, usize)], rates_bps: &[f64]) -> Result<Packing, String> {
     let capacities_bps = merge(sites, arcs, rates_bps)?;
     let in_unit = |unit: f64| {
@@ -86,7 +86,7 @@ pub(crate) fn pack(sites: usize, arcs: &[(usize, usize)], rates_bps: &[f64]) -> 
     Ok(Packing { trees, rate_bps, bound_bps })
 }
 
-/// The rate of each pair of sites with an arc from one to the other, bit/s.
+/// Returns the rate of each pair of sites with an arc from one to the other, in bit/s.
 fn merge(
     sites: usize,
     arcs: &[(usize, usize)],
@@ -116,7 +116,7 @@ fn merge(
     Ok(merged)
 }
 
-/// The least of what any one site can send or get, bit/s: an upper bound on the rate.
+/// Returns the least rate that any one site can send or receive, in bit/s: an upper bound on the rate.
 fn single_site_bps(sites: usize, capacities_bps: &BTreeMap<(usize, usize), f64>) -> f64 {
     let (mut out, mut into) = (vec![0.0; sites], vec![0.0; sites]);
     for (&(tail, head), rate) in capacities_bps {

@@ -1,13 +1,13 @@
-//! Whole trees: in- and out-arborescences of the same root, paired.
+//! Whole trees: in- and out-arborescences of one root, paired.
 
 use super::columns::{Column, Direction, Graph};
 use super::generate::Weighted;
 use super::tree::PackedTree;
 
-/// Trees with less than this share of the rate are dropped.
+/// Fraction of the rate below which trees are dropped.
 const LEAST: f64 = 1e-6;
 
-/// The trees of a packing, with rates in the graph's unit: by the north-west corner rule, shallow
+/// Returns the trees of a packing, with rates in the graph's unit, by the north-west corner rule: shallow
 /// arborescences with shallow ones. Each root has fewer trees than arborescences.
 pub(crate) fn pair(graph: &Graph, weighted: &Weighted) -> Vec<PackedTree> {
     let least = LEAST * weighted.rate;
@@ -36,7 +36,7 @@ pub(crate) fn pair(graph: &Graph, weighted: &Weighted) -> Vec<PackedTree> {
     trees
 }
 
-/// The arborescences of one root and direction that have weight, lowest first.
+/// Returns the arborescences of one root and direction with a positive weight, lowest first.
 fn of_root<'w>(
     graph: &Graph,
     weighted: &'w Weighted,
@@ -52,7 +52,8 @@ fn of_root<'w>(
     all
 }
 
-/// The share of each tree's rate at which no arc is overloaded: 1, less the solver's rounding on its arcs.
+/// Returns the fraction of each tree's rate at which no arc is overloaded: 1 minus the solver's rounding on
+/// its arcs.
 pub(crate) fn within_capacity(
     graph: &Graph,
     trees: &[PackedTree],

@@ -1,21 +1,21 @@
-//! The first columns.
+//! Initial columns.
 
 use super::columns::{Column, DIRECTIONS, Graph};
 
-/// How often each root gets an arborescence in and one out.
+/// Number of arborescences in and out for each root.
 const PASSES: usize = 10;
-/// The price of an arc grows with this power of its load.
+/// Exponent of an arc's load in its price.
 const POWER: i32 = 4;
-/// The price of an arc without load, as a share of that of the most loaded one.
+/// Price of an arc without load, as a fraction of the price of the most loaded one.
 const FLOOR: f64 = 1e-3;
-/// The price of a hop between the root and an arc's parent, as a share of the mean price of arcs.
+/// Price of a hop between the root and an arc's parent, as a fraction of the mean price of arcs.
 const PER_HOP: f64 = 0.5;
 
-/// Arborescences of every root in both directions, one after the other, each the cheapest at prices that grow
-/// with the load of those before it, relative to capacity. In the manner of multiplicative weights (Plotkin,
-/// Shmoys and Tardos 1995, Garg and Koenemann 1998); no guarantee is needed here. Started from these, the
-/// restricted program is often optimal at once, whereas from shortest paths alone dense networks with uniform
-/// rates take a hundred times longer.
+/// Returns arborescences of every root in both directions, in sequence, each the cheapest at prices that grow
+/// with the load of the previous ones, relative to capacity. In the manner of multiplicative weights
+/// (Plotkin, Shmoys and Tardos 1995, Garg and Koenemann 1998); no guarantee is needed here. Started from
+/// these, the restricted program is often optimal at once, whereas from shortest paths alone dense networks
+/// with uniform rates take a hundred times longer.
 pub(crate) fn columns(graph: &Graph) -> Vec<Column> {
     let mut load = vec![0.0; graph.arcs.len()];
     let mut columns = Vec::new();

@@ -3,18 +3,18 @@ use proptest::prelude::*;
 use super::arborescence::{Cost, min_cost_arborescence};
 use super::{PackedTree, Packing, pack};
 
-/// The links of the nine-site overlay, numbered from 1.
+/// Links of the nine-site overlay, numbered from 1.
 const LINKS: [(usize, usize); 13] =
     [(1, 2), (1, 3), (2, 3), (2, 5), (3, 4), (4, 5), (4, 6), (5, 7), (6, 7), (6, 8), (6, 9), (7, 8), (8, 9)];
 
 type Arcs = (Vec<(usize, usize)>, Vec<f64>);
 
-/// Links `(a, b, a to b, b to a)` as arcs with rates.
+/// Converts links `(a, b, a to b, b to a)` to arcs with rates.
 fn duplex(links: impl IntoIterator<Item = (usize, usize, f64, f64)>) -> Arcs {
     links.into_iter().flat_map(|(a, b, out, back)| [((a, b), out), ((b, a), back)]).unzip()
 }
 
-/// Whether every site's way along `next` ends at the root.
+/// Whether every site's path along `next` ends at the root.
 fn spans(root: usize, next: &[Option<usize>]) -> bool {
     next[root].is_none()
         && (0..next.len()).all(|site| {
@@ -23,7 +23,7 @@ fn spans(root: usize, next: &[Option<usize>]) -> bool {
         })
 }
 
-/// The least of what any set of sites, neither none nor all, can send.
+/// Returns the least rate out of any proper non-empty set of sites.
 fn least_cut(sites: usize, (arcs, rates): &Arcs) -> f64 {
     let cut = |set: usize| -> f64 {
         let leaves = |&(tail, head): &(usize, usize)| set >> tail & 1 == 1 && set >> head & 1 == 0;
@@ -32,7 +32,8 @@ fn least_cut(sites: usize, (arcs, rates): &Arcs) -> f64 {
     (1..(1 << sites) - 1).map(cut).fold(f64::INFINITY, f64::min)
 }
 
-/// The least, over partitions of the sites, of the rate between parts over twice the parts but one.
+/// Returns the minimum over partitions of the sites of the rate between parts over twice the number of parts
+/// minus one.
 fn least_partition(sites: usize, (arcs, rates): &Arcs) -> f64 {
     let mut parts = vec![vec![0]];
     for _ in 1..sites {
@@ -50,7 +51,7 @@ fn least_partition(sites: usize, (arcs, rates): &Arcs) -> f64 {
     parts.iter().filter(|part| part.iter().any(|&part| part > 0)).map(value).fold(f64::INFINITY, f64::min)
 }
 
-/// Packs and looks at all that a packing promises.
+/// Packs, and checks all guarantees of a packing.
 fn checked(sites: usize, overlay: &Arcs) -> Packing {
     let (arcs, rates) = overlay;
     let packing = pack(sites, arcs, rates).unwrap();
@@ -71,7 +72,7 @@ fn checked(sites: usize, overlay: &Arcs) -> Packing {
     let sum: f64 = packing.trees.iter().map(|tree| tree.rate_bps).sum();
     assert!((sum - packing.rate_bps).abs() <= 1e-9 * sum);
     assert!(packing.bound_bps >= packing.rate_bps);
-    // As many trees may be left out, each of a millionth of the rate at most.
+    // As many trees may be omitted, each of a millionth of the rate at most.
     let gap = 1e-6 * (sites + arcs.len()) as f64;
     assert!(packing.rate_bps >= packing.bound_bps * (1.0 - gap), "{packing:?}");
     packing
@@ -81,7 +82,7 @@ fn assert_rate(packing: &Packing, expected: f64) {
     assert!((packing.rate_bps / expected - 1.0).abs() < 1e-6, "{} for {expected}", packing.rate_bps);
 }
 
-/// The least cost over all choices of one arc into each node that span.
+/// Returns the least cost over all spanning choices of one arc into each node.
 fn brute_force(nodes: usize, arcs: &[(usize, usize)], costs: &[Cost], root: usize) -> Option<Cost> {
     let into: Vec<Vec<usize>> = (0..nodes)
         .filter(|&node| node != root)
@@ -104,7 +105,7 @@ fn brute_force(nodes: usize, arcs: &[(usize, usize)], costs: &[Cost], root: usiz
     least
 }
 
-/// A digraph of 2 to 5 nodes, with costs that often tie.
+/// Digraphs of 2 to 5 nodes, with costs that often tie.
 fn digraph() -> impl Strategy<Value = (usize, Vec<(usize, usize)>, Vec<Cost>)> {
     let arc = |nodes| ((0..nodes, 0..nodes), (0_u8..6, 0_u8..4));
     let arcs = move |nodes| (Just(nodes), prop::collection::vec(arc(nodes), 0..13));
@@ -115,7 +116,7 @@ fn digraph() -> impl Strategy<Value = (usize, Vec<(usize, usize)>, Vec<Cost>)> {
     })
 }
 
-/// An overlay of 2 to 6 sites: a ring and more links; rates in bit/s, the same both ways or not.
+/// Overlays of 2 to 6 sites: a ring and more links; rates in bit/s, symmetric or not.
 fn overlay(symmetric: bool, rates: std::ops::Range<f64>) -> impl Strategy<Value = (usize, Arcs)> {
     let ends = |sites| (prop::collection::vec((0..sites, 0..sites), 0..9), Just(sites));
     let rate = prop::collection::vec((rates.clone(), rates), 15);
@@ -154,8 +155,8 @@ proptest! {
         prop_assert_eq!(pack(sites, &overlay.0, &overlay.1), Ok(packing));
     }
 
-    /// Where both directions of links are equal, spanning trees of links used both ways suffice, and how many
-    /// fit is known (Tutte 1961, Nash-Williams 1961).
+    /// With equal rates in both directions of links, spanning trees of links used both ways suffice, and
+    /// their maximum number is known (Tutte 1961, Nash-Williams 1961).
     #[test]
     fn symmetric_overlays_reach_their_strength((sites, overlay) in overlay(true, 1e6..200e6)) {
         let (rate, best) = (checked(sites, &overlay).rate_bps, least_partition(sites, &overlay));
@@ -182,8 +183,8 @@ fn known_rates() {
     // All arcs are full: 6 of them, 4 in a tree up and down.
     let triangle = checked(3, &duplex([(0, 1, 10.0, 10.0), (1, 2, 10.0, 10.0), (0, 2, 10.0, 10.0)]));
     assert_rate(&triangle, 15.0);
-    // A ring in one direction: every arc carries each chunk twice, but that into the root on the way up and
-    // that into the last site on the way down.
+    // A ring in one direction: every arc carries each chunk twice, except the arc into the root on the way up
+    // and the arc into the last site on the way down.
     let ring = (vec![(0, 1), (1, 2), (2, 0)], vec![12.0; 3]);
     assert_rate(&checked(3, &ring), 9.0);
 }

@@ -3,9 +3,9 @@
 use crate::graph::{Graph, Parents};
 use inart_topologies::sites::SiteId;
 
-/// The fastest aggregation path tree of a root: each site's parent is the next one on its path of least
-/// weight. Sites settle by weight, then number; a path replaces another only if it is strictly better;
-/// neighbours are looked at in ascending order. `None` at the root and outside the job.
+/// Returns the fastest aggregation path tree of a root: each site's parent is the next one on its path of
+/// least weight. Sites settle by weight, then number; a path replaces another only if it is strictly better;
+/// neighbors are examined in ascending order. `None` at the root and outside the job.
 pub(crate) fn tree(graph: &Graph, root: SiteId) -> Parents {
     let mut parents = vec![None; graph.sites()];
     let mut weight = vec![f64::INFINITY; graph.sites()];
@@ -17,7 +17,7 @@ pub(crate) fn tree(graph: &Graph, root: SiteId) -> Parents {
         let Some(&at) = nearest else { return parents };
         settled[at.index()] = true;
         for &(next, away) in &graph.neighbours[at.index()] {
-            // Data flows from the neighbour towards the root.
+            // Data flows from the neighbor towards the root.
             let sum = weight[at.index()] + graph.weight(graph.reverse(away));
             if !settled[next.index()] && sum < weight[next.index()] {
                 weight[next.index()] = sum;

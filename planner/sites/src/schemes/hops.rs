@@ -1,4 +1,4 @@
-//! STAR and BKT: trees that ignore the network. Their edges ride routes of the fewest hops, relayed on the
+//! STAR and BKT: trees that ignore the network. Their edges use routes of the fewest hops, relayed on the
 //! way.
 
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::graph::{Graph, Parents};
 use inart_topologies::sites::SiteId;
 
-/// The next hop from each site to `to`: its lowest-numbered neighbour that is nearer.
+/// Returns the next hop from each site to `to`: its lowest-numbered neighbor that is nearer.
 pub(crate) fn next_hops(graph: &Graph, to: SiteId) -> Parents {
     let mut distance = vec![usize::MAX; graph.sites()];
     distance[to.index()] = 0;
@@ -26,7 +26,7 @@ pub(crate) fn next_hops(graph: &Graph, to: SiteId) -> Parents {
     (0..graph.sites()).map(hop).collect()
 }
 
-/// The route from one site to another, both included.
+/// Returns the route from one site to another, including both.
 pub(crate) fn route(graph: &Graph, from: SiteId, to: SiteId) -> Vec<SiteId> {
     let hops = next_hops(graph, to);
     let mut route = vec![from];
@@ -36,13 +36,13 @@ pub(crate) fn route(graph: &Graph, from: SiteId, to: SiteId) -> Vec<SiteId> {
     route
 }
 
-/// All sites send to the root.
+/// Returns the tree in which all sites send to the root.
 pub(crate) fn star(graph: &Graph, root: SiteId) -> Parents {
     balanced(graph, root, graph.sites())
 }
 
-/// The balanced `degree`-ary tree: the root, then the other sites ascending; the i-th one's parent is entry
-/// ⌊(i−1)/degree⌋.
+/// Returns the balanced `degree`-ary tree: the root, then the other sites ascending; the i-th one's parent is
+/// entry ⌊(i−1)/degree⌋.
 pub(crate) fn balanced(graph: &Graph, root: SiteId, degree: usize) -> Parents {
     let others = graph.members.iter().copied().filter(|&at| at != root);
     let order: Vec<SiteId> = std::iter::once(root).chain(others).collect();

@@ -1,4 +1,4 @@
-//! Schemes: which trees carry a job's chunks.
+//! Schemes: choice of the trees that carry a job's chunks.
 
 pub(crate) mod fapt;
 pub(crate) mod hops;
@@ -16,36 +16,35 @@ use crate::plan_error::PlanError;
 use crate::scheme::Scheme;
 use inart_topologies::sites::SiteId;
 
-/// How to plan.
+/// Options of the planner.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Which scheme.
+    /// Scheme.
     pub scheme: Scheme,
-    /// The root of a scheme with one tree. Without it: the first site for `star` and `bkt`, the root of least
-    /// w(T) for `mst` and `fapt`.
+    /// Root of a scheme with one tree. Default: the first site for `star` and `bkt`, the root of least w(T)
+    /// for `mst` and `fapt`.
     pub root: Option<SiteId>,
     /// Children of a site in `bkt`; at least 1.
     pub degree: usize,
-    /// How many roots `netstorm` has, the best ones; all sites without it.
+    /// Number of roots of `netstorm`, the best ones; default: all sites.
     pub roots: Option<usize>,
-    /// Auxiliary paths, if there are to be any.
+    /// Auxiliary paths, if any.
     pub auxiliary: Option<Disjoint>,
-    /// A plan to follow, whatever the rates are: its trees, its shares and its chunks. The scheme is the
-    /// plan's.
+    /// Plan to follow on all rates: its trees, its shares and its chunks. The scheme is the plan's.
     pub given: Option<Arc<Plan>>,
 }
 
 impl Options {
-    /// The scheme as the NETSTORM paper has it, without auxiliary paths.
+    /// Creates the options of a scheme as in the NETSTORM paper, without auxiliary paths.
     pub fn new(scheme: Scheme) -> Self {
         Options { scheme, root: None, degree: 2, roots: None, auxiliary: None, given: None }
     }
 
-    /// Follows a plan. While a link that a tree takes is down, the tree takes the route of the fewest hops in
-    /// its place.
+    /// Creates options that follow a plan. While a link of a tree is down, the tree uses the route of the
+    /// fewest hops instead.
     ///
     /// # Errors
-    /// A plan of a scheme that is not known.
+    /// A plan of an unknown scheme.
     pub fn following(plan: Plan) -> Result<Self, PlanError> {
         let scheme = Scheme::of_plan(&plan.scheme).ok_or_else(|| PlanError::Plan {
             place: "scheme".to_owned(),
@@ -59,7 +58,7 @@ impl Options {
         self.auxiliary.is_some() || self.given.as_ref().is_some_and(|plan| !plan.auxiliary.is_empty())
     }
 
-    /// Refuses what the scheme does not know.
+    /// Refuses options that the scheme does not support.
     pub(crate) fn check(&self, members: &[SiteId]) -> Result<(), PlanError> {
         let scheme = self.scheme;
         if scheme == Scheme::Own && self.given.is_none() {
@@ -84,14 +83,14 @@ impl Options {
     }
 }
 
-/// A tree and how much of the gradient it is to carry, beside the others.
+/// Tree with its weight: the amount of the gradient that it carries, relative to the other trees.
 #[derive(Debug, Clone)]
 pub(crate) struct Weighted {
     pub tree: Tree,
     pub weight: f64,
 }
 
-/// The trees of a scheme, by root.
+/// Returns the trees of a scheme, by root.
 pub(crate) fn trees(graph: &Graph, options: &Options) -> Result<Vec<Weighted>, PlanError> {
     let first = graph.members[0];
     let one = |root, parents| vec![Weighted { tree: Graph::tree(root, &parents), weight: 1.0 }];
@@ -125,13 +124,13 @@ pub(crate) fn trees(graph: &Graph, options: &Options) -> Result<Vec<Weighted>, P
     })
 }
 
-/// w(T) of a tree whose edges are links.
+/// Returns w(T) of a tree whose edges are links.
 fn direct_weight(graph: &Graph, tree: &Tree) -> f64 {
     graph.tree_weight(tree, &|from, to| vec![from, to])
 }
 
-/// The fastest aggregation path trees of the best `roots` roots by quality, then number (NETSTORM,
-/// Algorithm 2: its line 5 is read as "every node but the root").
+/// Returns the fastest aggregation path trees of the best `roots` roots by quality, then number (NETSTORM,
+/// Algorithm 2: its line 5 is read as "every node except the root").
 fn several(graph: &Graph, roots: usize) -> Vec<Weighted> {
     let of = |&root: &SiteId| {
         let tree = Graph::tree(root, &fapt::tree(graph, root));
@@ -144,7 +143,7 @@ fn several(graph: &Graph, roots: usize) -> Vec<Weighted> {
     trees
 }
 
-/// The packing of reduce and broadcast trees of the most goodput; weights are in bit/s.
+/// Returns the packing of reduce and broadcast trees with the highest goodput; weights are in bit/s.
 pub(crate) fn packed(graph: &Graph) -> Result<Vec<Weighted>, PlanError> {
     let members = &graph.members;
     let place = |site: SiteId| members.iter().position(|&member| member == site);

@@ -5,8 +5,8 @@ use petgraph::unionfind::UnionFind;
 use crate::graph::{Graph, Parents};
 use inart_topologies::sites::SiteId;
 
-/// The links of the maximum spanning tree in the order of their choice: by the lesser of both directions'
-/// rates, falling, then by their sites (Kruskal).
+/// Returns the links of the maximum spanning tree in the order of their choice: by the lower of both
+/// directions' rates, descending, then by their sites (Kruskal).
 pub(crate) fn links(graph: &Graph) -> Vec<[SiteId; 2]> {
     let mut links = Vec::new();
     for &a in &graph.members {
@@ -19,7 +19,7 @@ pub(crate) fn links(graph: &Graph) -> Vec<[SiteId; 2]> {
     links.into_iter().map(|(_, ends)| ends).filter(|[a, b]| joined.union(a.0, b.0)).collect()
 }
 
-/// The tree of these links with this root.
+/// Returns the tree of these links with this root.
 pub(crate) fn rooted(graph: &Graph, links: &[[SiteId; 2]], root: SiteId) -> Parents {
     let mut parents = vec![None; graph.sites()];
     let (mut reached, mut next) = (vec![root], 0);

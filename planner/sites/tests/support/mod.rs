@@ -6,7 +6,8 @@ use std::path::Path;
 use inart_topologies::sites::Overlay;
 use serde_json::Value;
 
-/// The exact values of NETSTORM's overlay; `None`, with a message, where they are not beside this repository.
+/// Returns the exact values of NETSTORM's overlay; `None`, with a message, if they are not next to this
+/// repository.
 #[allow(clippy::disallowed_methods, clippy::print_stderr)]
 pub fn data() -> Option<Value> {
     let path = Path::new(env!("INART_ROOT")).join("../shared/instances/sync/netstorm-geo9.json");
@@ -19,7 +20,7 @@ pub fn data() -> Option<Value> {
     }
 }
 
-/// The network of an instance, with one job of `chunks` chunks of 4 MB.
+/// Returns the network of an instance, with one job of `chunks` chunks of 4 MB.
 pub fn instance(data: &Value, name: &str, chunks: u64) -> Overlay {
     let rates = data["instances"][name]["link_mbps"].as_array().unwrap();
     let links = data["links"].as_array().unwrap().iter().zip(rates).map(|(ends, rate)| {
@@ -31,7 +32,7 @@ pub fn instance(data: &Value, name: &str, chunks: u64) -> Overlay {
     network(&links.collect::<String>(), chunks)
 }
 
-/// The thirteen links at one rate.
+/// Returns the thirteen links at one rate.
 pub fn equal(mbps: u64, chunks: u64) -> Overlay {
     let ends = [
         (1, 2),
@@ -52,7 +53,7 @@ pub fn equal(mbps: u64, chunks: u64) -> Overlay {
     network(&ends.map(link).concat(), chunks)
 }
 
-/// Nine sites with these links.
+/// Returns nine sites with these links.
 fn network(links: &str, chunks: u64) -> Overlay {
     let nodes: String = (1..=9).map(|at| format!("  - {{name: n{at}, kind: site}}\n")).collect();
     let job = format!("{{name: alexnet, gradient: {} MB, chunk: 4 MB}}", 4 * chunks);
