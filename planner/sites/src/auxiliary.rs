@@ -25,7 +25,7 @@ pub(crate) fn paths(graph: &Graph, disjoint: Disjoint) -> Paths {
     let pairs = graph
         .members
         .iter()
-        .flat_map(|&from| graph.neighbours[from.index()].iter().map(move |&(to, _)| (from, to)));
+        .flat_map(|&from| graph.neighbors[from.index()].iter().map(move |&(to, _)| (from, to)));
     let of = |(from, to)| match disjoint {
         Disjoint::Edges => edge_disjoint(graph, from, to),
         Disjoint::Nodes => node_disjoint(graph, from, to),
@@ -62,7 +62,7 @@ fn fastest(
             break;
         }
         settled[at.index()] = true;
-        for &(next, arc) in &graph.neighbours[at.index()] {
+        for &(next, arc) in &graph.neighbors[at.index()] {
             let sum = weight[at.index()] + graph.weight(arc);
             let is_free = !used.contains(&(at.min(next), at.max(next)));
             if is_free && !settled[next.index()] && sum < weight[next.index()] {
@@ -99,7 +99,7 @@ fn node_disjoint(graph: &Graph, from: SiteId, to: SiteId) -> Vec<Vec<SiteId>> {
 /// Collects all simple paths from the end of `path` to `to`, shortest prefixes first; at most [`MOST_PATHS`].
 fn simple_paths(graph: &Graph, to: SiteId, path: &mut Vec<SiteId>, all: &mut Vec<Vec<SiteId>>) {
     let Some(&at) = path.last() else { return };
-    for &(next, _) in &graph.neighbours[at.index()] {
+    for &(next, _) in &graph.neighbors[at.index()] {
         if path.contains(&next) || all.len() >= MOST_PATHS {
             continue;
         }

@@ -81,7 +81,7 @@ pub(crate) fn trees(case: &Case<'_>, effort: Effort<'_>) -> Result<Vec<Weighted>
     if !effort.is_kept && search.best_s() > search.rival_s {
         return trees(case, Effort { is_kept: true, ..effort });
     }
-    if search.goes_on() {
+    if search.can_improve() {
         restricted(case).iter().for_each(|candidate| search.offer(candidate));
         search.best.clone().into_iter().for_each(|best| search.shift(best));
     }
@@ -113,7 +113,7 @@ impl Search<'_> {
     }
 
     /// Whether the round can still be improved, and effort is left.
-    fn goes_on(&self) -> bool {
+    fn can_improve(&self) -> bool {
         let best_s = self.best_s();
         if !self.effort.is_kept {
             return false;
@@ -194,7 +194,7 @@ impl Search<'_> {
         for (_, last) in from.into_iter().take(all) {
             for part in MOVED.into_iter().filter(|&part| part >= least && part < 2.0 * last.weight) {
                 for to in 0..self.pool.len() {
-                    if !self.goes_on() {
+                    if !self.can_improve() {
                         return None;
                     }
                     if self.pool[to].tree == last.tree {
@@ -222,7 +222,7 @@ impl Search<'_> {
             more.into_iter().for_each(|tree| self.know(&tree));
         }
         let mut draws = Draws(1);
-        while self.best_s() > self.rival_s && self.goes_on() {
+        while self.best_s() > self.rival_s && self.can_improve() {
             let Some((_, best)) = &self.best else { return };
             let mut trees = best.trees.clone();
             for _ in 0..1 + draws.below(4) {

@@ -10,7 +10,7 @@ pub(crate) struct Graph {
     /// Sites of the job, ascending.
     pub members: Vec<SiteId>,
     /// Neighbors of each site with the direction that leads to them, by site, ascending.
-    pub neighbours: Vec<Vec<(SiteId, ArcId)>>,
+    pub neighbors: Vec<Vec<(SiteId, ArcId)>>,
     rates: Rates,
     /// Delays by direction, in seconds.
     delays_s: Vec<f64>,
@@ -23,18 +23,18 @@ pub(crate) type Parents = Vec<Option<SiteId>>;
 impl Graph {
     /// Creates a graph. A link of rate 0 is down and omitted.
     pub fn new(overlay: &Overlay, job: &SiteJob, rates: &Rates) -> Graph {
-        let mut neighbours = vec![Vec::new(); overlay.sites().len()];
+        let mut neighbors = vec![Vec::new(); overlay.sites().len()];
         for arc in overlay.arcs() {
             let (from, to) = overlay.ends(arc);
             let is_up = rates.of(arc) > 0.0;
             if is_up && job.sites.contains(&from) && job.sites.contains(&to) {
-                neighbours[from.index()].push((to, arc));
+                neighbors[from.index()].push((to, arc));
             }
         }
-        neighbours.iter_mut().for_each(|list| list.sort_unstable());
+        neighbors.iter_mut().for_each(|list| list.sort_unstable());
         let back = overlay.arcs().map(|arc| ArcId(arc.0 ^ 1)).collect();
         let delays_s = overlay.arcs().map(|arc| overlay.delay_seconds(arc)).collect();
-        Graph { members: job.sites.clone(), neighbours, rates: rates.clone(), delays_s, back }
+        Graph { members: job.sites.clone(), neighbors, rates: rates.clone(), delays_s, back }
     }
 
     /// Returns a site that is not reachable from the job's first one over links that are up in both
@@ -46,14 +46,14 @@ impl Graph {
             if std::mem::replace(&mut seen[at.index()], true) {
                 continue;
             }
-            open.extend(self.neighbours[at.index()].iter().map(|&(next, _)| next));
+            open.extend(self.neighbors[at.index()].iter().map(|&(next, _)| next));
         }
         self.members.iter().copied().find(|at| !seen[at.index()])
     }
 
     /// Returns the number of sites of the whole network, the length of lists by site.
     pub fn sites(&self) -> usize {
-        self.neighbours.len()
+        self.neighbors.len()
     }
 
     /// Returns the rate of a direction in bit/s.
@@ -68,7 +68,7 @@ impl Graph {
 
     /// Returns all directions between sites of the job that are up: from, to and the direction.
     pub fn arcs(&self) -> impl Iterator<Item = (SiteId, SiteId, ArcId)> {
-        let of = |&from: &SiteId| self.neighbours[from.index()].iter().map(move |&(to, arc)| (from, to, arc));
+        let of = |&from: &SiteId| self.neighbors[from.index()].iter().map(move |&(to, arc)| (from, to, arc));
         self.members.iter().flat_map(of)
     }
 
@@ -84,7 +84,7 @@ impl Graph {
 
     /// Returns the direction from one site to a neighbor.
     pub fn arc(&self, from: SiteId, to: SiteId) -> Option<ArcId> {
-        self.neighbours[from.index()].iter().find(|(next, _)| *next == to).map(|&(_, arc)| arc)
+        self.neighbors[from.index()].iter().find(|(next, _)| *next == to).map(|&(_, arc)| arc)
     }
 
     /// Creates a tree whose way down is the reverse of its way up.

@@ -80,7 +80,7 @@ fn shortest(graph: &Graph, root: SiteId, bits: f64) -> Parents {
         let nearest = open.min_by(|a, b| away_s[a.index()].total_cmp(&away_s[b.index()]).then(a.cmp(b)));
         let Some(&at) = nearest else { return parents };
         settled[at.index()] = true;
-        for &(next, down) in &graph.neighbours[at.index()] {
+        for &(next, down) in &graph.neighbors[at.index()] {
             let both_s = hop_s(graph, down, bits) + hop_s(graph, graph.reverse(down), bits);
             let there_s = away_s[at.index()] + both_s;
             if !settled[next.index()] && there_s < away_s[next.index()] {

@@ -240,7 +240,7 @@ impl Look<'_> {
                 return Err(wrong(place, format!("the root {child} has a parent; leave it out")));
             }
             if self.graph.arc(from, to).is_none() && self.needs_links() {
-                let near = self.names(self.graph.neighbours[from.index()].iter().map(|&(next, _)| next));
+                let near = self.names(self.graph.neighbors[from.index()].iter().map(|&(next, _)| next));
                 let problem = format!("{child} to {parent}: no such link; {child} has links to {near}");
                 return Err(wrong(place, problem));
             }

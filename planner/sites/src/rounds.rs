@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    AuxiliaryUse, ChunkNo, Counters, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Way,
+    AuxiliaryUse, ChunkNo, ChunkTransfer, Counters, Direction, Output, Sending, Site, SiteNo,
+    TransmissionPolicy,
 };
 use inart_virtual::{Event, Links, Sharing, SplitMix64};
 
@@ -20,7 +21,7 @@ struct StreamKey {
     tree: u16,
     from: SiteNo,
     to: SiteNo,
-    way: Way,
+    direction: Direction,
     path: u8,
 }
 
@@ -58,7 +59,7 @@ type Waiting = Vec<(f64, SiteId, ChunkNo)>;
 /// State of the network across rounds.
 pub struct Network<'o> {
     overlay: &'o Overlay,
-    links: Links<StreamKey, Parcel<Probe>>,
+    links: Links<StreamKey, ChunkTransfer<Probe>>,
     sites: Vec<Site<Probe>>,
     /// Time of the next rate change; infinite if rates are constant.
     change_s: f64,
@@ -197,12 +198,12 @@ impl<'o> Network<'o> {
                 }
                 // Chunks are never lost here, so no site sends requests.
                 Output::Ask { .. } => {}
-                Output::Send { next, parcel } => {
+                Output::Send { next, transfer } => {
                     let Some(arc) = self.overlay.arc_between(at, site(next)) else { continue };
-                    let chunk = parcel.chunk.0 as usize;
-                    let Parcel { from, to, way, path, .. } = parcel;
-                    let key = StreamKey { tree: policy.chunk_trees[chunk].0, from, to, way, path };
-                    self.links.send(arc.index(), key, bytes[chunk] as f64 * 8.0, parcel);
+                    let chunk = transfer.chunk.0 as usize;
+                    let ChunkTransfer { from, to, direction, path, .. } = transfer;
+                    let key = StreamKey { tree: policy.chunk_trees[chunk].0, from, to, direction, path };
+                    self.links.send(arc.index(), key, bytes[chunk] as f64 * 8.0, transfer);
                 }
             }
         }

@@ -45,7 +45,7 @@ impl Scheme {
     pub fn summary(self) -> &'static str {
         match self {
             Scheme::Optimized => {
-                "ours: packed reduce and broadcast trees of the most goodput, with a proven bound"
+                "InArt: packed reduce and broadcast trees of the highest goodput, with a proven bound"
             }
             Scheme::Star => "one tree in which all sites send to the root",
             Scheme::Bkt => "a balanced k-ary tree",

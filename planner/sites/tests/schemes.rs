@@ -7,7 +7,7 @@ use inart_topologies::sites::Overlay;
 use crate::support;
 
 #[test]
-fn what_a_scheme_does_not_take_is_refused_by_name() {
+fn unsupported_options_are_refused_by_name() {
     let overlay = support::equal(100, 1);
     let job = &overlay.jobs()[0];
     let root = overlay.site_named("n4");
@@ -125,7 +125,7 @@ fn edges_without_a_link_and_times_that_no_link_allows_are_refused() {
 }
 
 #[test]
-fn a_plan_read_back_tells_sites_the_same() {
+fn a_parsed_plan_gives_the_same_policy() {
     for scheme in Scheme::ALL {
         let overlay = support::equal(90, 61);
         let job = &overlay.jobs()[0];

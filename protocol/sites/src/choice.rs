@@ -1,7 +1,7 @@
 //! Choice of a chunk's path between two tree neighbors, the tree's link or an auxiliary path around it
 //! (NETSTORM, Section IV-C), and of the sending order.
 
-/// Way in which a site hands chunks to its links.
+/// Direction in which a site hands chunks to its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sending {
     /// Immediate sending on the tree's link.

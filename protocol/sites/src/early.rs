@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use crate::parcel::{Parcel, Way};
 use crate::policy::{ChunkNo, SiteNo};
+use crate::transfer::{ChunkTransfer, Direction};
 
 /// Result of keeping an early chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Kept {
 
 /// Early chunks: at most one per chunk, way and sender, so a neighbor that repeats itself takes no memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Early<S>(BTreeMap<(ChunkNo, Way, SiteNo), Parcel<S>>);
+pub struct Early<S>(BTreeMap<(ChunkNo, Direction, SiteNo), ChunkTransfer<S>>);
 
 impl<S> Default for Early<S> {
     fn default() -> Self {
@@ -29,16 +29,16 @@ impl<S> Default for Early<S> {
 
 impl<S> Early<S> {
     /// Keeps a chunk until its round begins.
-    pub fn keep(&mut self, parcel: Parcel<S>) -> Kept {
-        match self.0.entry((parcel.chunk, parcel.way, parcel.from)) {
+    pub fn keep(&mut self, transfer: ChunkTransfer<S>) -> Kept {
+        match self.0.entry((transfer.chunk, transfer.direction, transfer.from)) {
             Entry::Vacant(place) => {
-                place.insert(parcel);
+                place.insert(transfer);
                 Kept::First
             }
-            Entry::Occupied(held) if held.get().version == parcel.version => Kept::Duplicate,
+            Entry::Occupied(held) if held.get().version == transfer.version => Kept::Duplicate,
             Entry::Occupied(mut held) => {
-                if held.get().version < parcel.version {
-                    held.insert(parcel);
+                if held.get().version < transfer.version {
+                    held.insert(transfer);
                 }
                 Kept::OtherPolicy
             }
@@ -46,7 +46,7 @@ impl<S> Early<S> {
     }
 
     /// Removes and returns all chunks.
-    pub fn take(&mut self) -> impl Iterator<Item = Parcel<S>> + use<S> {
+    pub fn take(&mut self) -> impl Iterator<Item = ChunkTransfer<S>> + use<S> {
         std::mem::take(&mut self.0).into_values()
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::choice::{AuxiliaryChoice, AuxiliaryUse, Sending};
-use crate::parcel::{Output, Parcel, Way};
 use crate::policy::{ChunkNo, SiteNo, TransmissionPolicy};
+use crate::transfer::{ChunkTransfer, Direction, Output};
 
 /// Chunks without a path yet, and the number of chunks that wait or are being sent on each link, over all
 /// trees.
@@ -13,9 +13,9 @@ pub struct Outbox<S> {
     me: SiteNo,
     sending: Sending,
     on_link: BTreeMap<SiteNo, u32>,
-    unassigned: VecDeque<Parcel<S>>,
+    unassigned: VecDeque<ChunkTransfer<S>>,
     /// Chunks that wait for a link, where chunks are sent in order of their number.
-    ordered: BTreeMap<SiteNo, BTreeMap<Turn, Parcel<S>>>,
+    ordered: BTreeMap<SiteNo, BTreeMap<Turn, ChunkTransfer<S>>>,
     /// Failed links, and the detours around them.
     down: BTreeMap<SiteNo, Option<Vec<SiteNo>>>,
     lost: u64,
@@ -23,7 +23,7 @@ pub struct Outbox<S> {
 }
 
 /// Sending order: rounds, then chunks; then sums on their way down.
-type Turn = (u32, ChunkNo, std::cmp::Reverse<Way>, SiteNo, SiteNo);
+type Turn = (u32, ChunkNo, std::cmp::Reverse<Direction>, SiteNo, SiteNo);
 
 impl<S> Outbox<S> {
     pub fn new(me: SiteNo, sending: Sending) -> Self {
@@ -32,30 +32,30 @@ impl<S> Outbox<S> {
     }
 
     /// Accepts a chunk for a tree neighbor; its route is chosen here or later.
-    pub fn give(&mut self, parcel: Parcel<S>, policy: &TransmissionPolicy) {
+    pub fn give(&mut self, transfer: ChunkTransfer<S>, policy: &TransmissionPolicy) {
         match self.sending {
             Sending::Auxiliary(AuxiliaryUse { choice: AuxiliaryChoice::Lazy, .. }) => {
                 // A site that asks again while a chunk waits gets the chunk once.
-                if !self.unassigned.iter().any(|other| name(other) == name(&parcel)) {
-                    self.unassigned.push_back(parcel);
+                if !self.unassigned.iter().any(|other| name(other) == name(&transfer)) {
+                    self.unassigned.push_back(transfer);
                 }
                 self.assign(policy);
             }
             Sending::Auxiliary(AuxiliaryUse { choice: AuxiliaryChoice::Eager, .. }) => {
-                let way = self.free_way(&parcel, policy).unwrap_or(0);
-                self.send_by(way, parcel, policy);
+                let way = self.free_way(&transfer, policy).unwrap_or(0);
+                self.send_by(way, transfer, policy);
             }
-            Sending::AtOnce | Sending::InOrder { .. } => self.send_by(0, parcel, policy),
+            Sending::AtOnce | Sending::InOrder { .. } => self.send_by(0, transfer, policy),
         }
     }
 
     /// Forwards a chunk along the rest of its route.
-    pub fn forward(&mut self, mut parcel: Parcel<S>) {
-        if parcel.route.is_empty() {
+    pub fn forward(&mut self, mut transfer: ChunkTransfer<S>) {
+        if transfer.route.is_empty() {
             return;
         }
-        let next = parcel.route.remove(0);
-        self.send(next, parcel);
+        let next = transfer.route.remove(0);
+        self.send(next, transfer);
     }
 
     /// Records that a chunk has left on the link to a neighbor.
@@ -68,12 +68,12 @@ impl<S> Outbox<S> {
     }
 
     /// Handles a chunk that was lost on a link. `None`: the chunk is no longer needed.
-    pub fn failed(&mut self, next: SiteNo, parcel: Option<Parcel<S>>, policy: &TransmissionPolicy) {
+    pub fn failed(&mut self, next: SiteNo, transfer: Option<ChunkTransfer<S>>, policy: &TransmissionPolicy) {
         if let Some(held) = self.on_link.get_mut(&next) {
             *held = held.saturating_sub(1);
         }
-        if let Some(parcel) = parcel {
-            self.send(next, parcel);
+        if let Some(transfer) = transfer {
+            self.send(next, transfer);
         }
         self.feed(next);
         self.assign(policy);
@@ -85,8 +85,8 @@ impl<S> Outbox<S> {
             route.len() > 2 && route.first() == Some(&self.me) && route.last() == Some(&next)
         });
         self.down.insert(next, detour);
-        for parcel in self.ordered.remove(&next).unwrap_or_default().into_values() {
-            self.send(next, parcel);
+        for transfer in self.ordered.remove(&next).unwrap_or_default().into_values() {
+            self.send(next, transfer);
         }
     }
 
@@ -118,7 +118,7 @@ impl<S> Outbox<S> {
     }
 
     /// Adds an output for the site's owner.
-    pub fn tell(&mut self, output: Output<S>) {
+    pub fn emit(&mut self, output: Output<S>) {
         self.outputs.push_back(output);
     }
 
@@ -130,19 +130,19 @@ impl<S> Outbox<S> {
     /// Checks all chunks without a path in order, and sends those that may go.
     fn assign(&mut self, policy: &TransmissionPolicy) {
         let waiting = std::mem::take(&mut self.unassigned);
-        for parcel in waiting {
-            match self.free_way(&parcel, policy) {
-                Some(way) => self.send_by(way, parcel, policy),
-                None => self.unassigned.push_back(parcel),
+        for transfer in waiting {
+            match self.free_way(&transfer, policy) {
+                Some(way) => self.send_by(way, transfer, policy),
+                None => self.unassigned.push_back(transfer),
             }
         }
     }
 
     /// Returns the first path that may take a chunk: 0 is the tree's, 1 the first auxiliary path.
-    fn free_way(&self, parcel: &Parcel<S>, policy: &TransmissionPolicy) -> Option<u8> {
+    fn free_way(&self, transfer: &ChunkTransfer<S>, policy: &TransmissionPolicy) -> Option<u8> {
         let Sending::Auxiliary(use_) = self.sending else { return Some(0) };
-        let ends = (parcel.from, parcel.to);
-        let first_of_tree = policy.routes.get(&ends).map_or(parcel.to, |route| route[1]);
+        let ends = (transfer.from, transfer.to);
+        let first_of_tree = policy.routes.get(&ends).map_or(transfer.to, |route| route[1]);
         if !use_.is_busy(self.held(first_of_tree)) {
             return Some(0);
         }
@@ -159,33 +159,39 @@ impl<S> Outbox<S> {
         self.on_link.get(&next).copied().unwrap_or(0)
     }
 
-    fn send_by(&mut self, way: u8, mut parcel: Parcel<S>, policy: &TransmissionPolicy) {
-        let ends = (parcel.from, parcel.to);
+    fn send_by(&mut self, way: u8, mut transfer: ChunkTransfer<S>, policy: &TransmissionPolicy) {
+        let ends = (transfer.from, transfer.to);
         let route = match way {
             0 => policy.routes.get(&ends),
             other => policy.auxiliary.get(&ends).and_then(|routes| routes.get(usize::from(other) - 1)),
         };
-        parcel.path = way;
+        transfer.path = way;
         let Some(route) = route else {
-            parcel.route.clear();
-            return self.send(parcel.to, parcel);
+            transfer.route.clear();
+            return self.send(transfer.to, transfer);
         };
-        parcel.route = route[2..].to_vec();
-        self.send(route[1], parcel);
+        transfer.route = route[2..].to_vec();
+        self.send(route[1], transfer);
     }
 
-    fn send(&mut self, next: SiteNo, mut parcel: Parcel<S>) {
+    fn send(&mut self, next: SiteNo, mut transfer: ChunkTransfer<S>) {
         // A forwarded chunk takes no detour. Otherwise two sites might send it to each other forever.
-        let behind = std::mem::take(&mut parcel.route);
-        let is_free = parcel.from == self.me || !self.down.contains_key(&next);
+        let behind = std::mem::take(&mut transfer.route);
+        let is_free = transfer.from == self.me || !self.down.contains_key(&next);
         let Some((next, behind)) = self.around(next, behind).filter(|_| is_free) else {
             self.lost += 1;
             return;
         };
-        parcel.route = behind;
-        let Sending::InOrder { .. } = self.sending else { return self.put(next, parcel) };
-        let turn = (parcel.round, parcel.chunk, std::cmp::Reverse(parcel.way), parcel.from, parcel.to);
-        self.ordered.entry(next).or_default().insert(turn, parcel);
+        transfer.route = behind;
+        let Sending::InOrder { .. } = self.sending else { return self.put(next, transfer) };
+        let turn = (
+            transfer.round,
+            transfer.chunk,
+            std::cmp::Reverse(transfer.direction),
+            transfer.from,
+            transfer.to,
+        );
+        self.ordered.entry(next).or_default().insert(turn, transfer);
         self.feed(next);
     }
 
@@ -194,18 +200,18 @@ impl<S> Outbox<S> {
         let Sending::InOrder { on_link } = self.sending else { return };
         while self.held(next) < on_link {
             let waiting = self.ordered.get_mut(&next).and_then(BTreeMap::pop_first);
-            let Some((_, parcel)) = waiting else { return };
-            self.put(next, parcel);
+            let Some((_, transfer)) = waiting else { return };
+            self.put(next, transfer);
         }
     }
 
-    fn put(&mut self, next: SiteNo, parcel: Parcel<S>) {
+    fn put(&mut self, next: SiteNo, transfer: ChunkTransfer<S>) {
         *self.on_link.entry(next).or_default() += 1;
-        self.outputs.push_back(Output::Send { next, parcel });
+        self.outputs.push_back(Output::Send { next, transfer });
     }
 }
 
 /// Returns the identity of a chunk in transfer.
-fn name<S>(parcel: &Parcel<S>) -> (u32, u64, ChunkNo, Way, SiteNo, SiteNo) {
-    (parcel.round, parcel.version, parcel.chunk, parcel.way, parcel.from, parcel.to)
+fn name<S>(transfer: &ChunkTransfer<S>) -> (u32, u64, ChunkNo, Direction, SiteNo, SiteNo) {
+    (transfer.round, transfer.version, transfer.chunk, transfer.direction, transfer.from, transfer.to)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::parcel::{Ask, Output, Parcel, Way};
 use crate::policy::{ChunkNo, SiteNo};
 use crate::site::{Last, Site};
 use crate::summand::Summand;
+use crate::transfer::{Ask, ChunkTransfer, Direction, Output};
 
 impl<S: Summand> Site<S> {
     /// Requests the missing chunks of this round. Must be called when a site or a link has recovered, or when
@@ -31,7 +31,7 @@ impl<S: Summand> Site<S> {
         }
         for (to, chunks) in asked {
             if let Some((next, route)) = self.outbox.way_to(to, &self.policy) {
-                self.outbox.tell(Output::Ask { next, ask: Ask { round, from: self.me, to, route, chunks } });
+                self.outbox.emit(Output::Ask { next, ask: Ask { round, from: self.me, to, route, chunks } });
             }
         }
     }
@@ -41,7 +41,7 @@ impl<S: Summand> Site<S> {
         if ask.to != self.me {
             if !ask.route.is_empty() {
                 let next = ask.route.remove(0);
-                self.outbox.tell(Output::Ask { next, ask });
+                self.outbox.emit(Output::Ask { next, ask });
             }
             return;
         }
@@ -67,12 +67,12 @@ impl<S: Summand> Site<S> {
         if let Some(sum) = held.complete.clone() {
             let next = if self.is_agreeing(chunk) { self.offers.decided() } else { None };
             self.counters.answered += 1;
-            self.give(chunk, Way::Answer, to, sum, next.into_iter().collect());
+            self.give(chunk, Direction::Answer, to, sum, next.into_iter().collect());
         } else if let Some(sum) = held.pushed.clone()
             && self.policy.trees[tree].up[self.me.index()] == Some(to)
         {
             self.counters.answered += 1;
-            self.give(chunk, Way::Push, to, sum, Vec::new());
+            self.give(chunk, Direction::Push, to, sum, Vec::new());
         }
     }
 
@@ -83,11 +83,11 @@ impl<S: Summand> Site<S> {
         };
         let is_agreeing = chunk.0 as usize + 1 == last.sums.len();
         let next = if is_agreeing { last.next } else { None };
-        let parcel = Parcel {
+        let transfer = ChunkTransfer {
             round: last.round,
             version: last.version,
             chunk,
-            way: Way::Answer,
+            direction: Direction::Answer,
             from: self.me,
             to,
             path: 0,
@@ -96,6 +96,6 @@ impl<S: Summand> Site<S> {
             data: sum.clone(),
         };
         self.counters.answered += 1;
-        self.outbox.give(parcel, &self.policy);
+        self.outbox.give(transfer, &self.policy);
     }
 }

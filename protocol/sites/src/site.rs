@@ -9,9 +9,9 @@ use crate::counters::Counters;
 use crate::early::{Early, Kept};
 use crate::offers::{MOST_NAMED, Offers};
 use crate::outbox::Outbox;
-use crate::parcel::{Output, Parcel, Way};
 use crate::policy::{ChunkNo, SiteNo, TransmissionPolicy};
 use crate::summand::Summand;
+use crate::transfer::{ChunkTransfer, Direction, Output};
 
 /// State of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -130,8 +130,8 @@ impl<S: Summand> Site<S> {
         self.complete = 0;
         self.offers.begun(policy.version);
         self.policy = policy;
-        for parcel in self.early.take() {
-            self.receive(parcel);
+        for transfer in self.early.take() {
+            self.receive(transfer);
         }
         Ok(())
     }
@@ -192,30 +192,30 @@ impl<S: Summand> Site<S> {
     }
 
     /// Handles a chunk from a neighbor.
-    pub fn receive(&mut self, parcel: Parcel<S>) {
-        if parcel.to != self.me {
+    pub fn receive(&mut self, transfer: ChunkTransfer<S>) {
+        if transfer.to != self.me {
             self.counters.relayed += 1;
-            return self.outbox.forward(parcel);
+            return self.outbox.forward(transfer);
         }
         let current = self.round.map_or(0, |round| u64::from(round) + 1);
-        match u64::from(parcel.round) + 1 {
+        match u64::from(transfer.round) + 1 {
             round if round < current => self.counters.late += 1,
-            round if round == current + 1 => self.keep(parcel),
+            round if round == current + 1 => self.keep(transfer),
             round if round > current => self.counters.ahead += 1,
-            _ if parcel.version != self.policy.version => self.counters.other_policy += 1,
-            _ => self.take(parcel),
+            _ if transfer.version != self.policy.version => self.counters.other_policy += 1,
+            _ => self.take(transfer),
         }
     }
 
     /// Keeps one copy of a chunk of the next round. All policies of a job have the same sites and chunks.
-    fn keep(&mut self, parcel: Parcel<S>) {
+    fn keep(&mut self, transfer: ChunkTransfer<S>) {
         let is_known =
-            self.policy.sites.contains(&parcel.from) && (parcel.chunk.0 as usize) < self.policy.chunks();
+            self.policy.sites.contains(&transfer.from) && (transfer.chunk.0 as usize) < self.policy.chunks();
         if self.round.is_some() && !is_known {
             self.counters.strange += 1;
             return;
         }
-        match self.early.keep(parcel) {
+        match self.early.keep(transfer) {
             Kept::First => self.counters.early += 1,
             Kept::Duplicate => self.counters.repeated += 1,
             Kept::OtherPolicy => self.counters.other_policy += 1,
@@ -234,10 +234,10 @@ impl<S: Summand> Site<S> {
 
     /// Handles a chunk that did not arrive at a neighbor: it is sent again, on another path if the link is
     /// [down](Self::link_down).
-    pub fn failed(&mut self, next: SiteNo, parcel: Parcel<S>) {
+    pub fn failed(&mut self, next: SiteNo, transfer: ChunkTransfer<S>) {
         let oldest = self.round.unwrap_or(0).saturating_sub(1);
-        let parcel = (parcel.from != self.me || parcel.round >= oldest).then_some(parcel);
-        self.outbox.failed(next, parcel, &self.policy);
+        let transfer = (transfer.from != self.me || transfer.round >= oldest).then_some(transfer);
+        self.outbox.failed(next, transfer, &self.policy);
     }
 
     /// Handles a failed link to a neighbor. Chunks of this site for the link take the detour: a route from
@@ -255,11 +255,11 @@ impl<S: Summand> Site<S> {
     /// Returns the next output, in order; `None` until a chunk arrives or leaves.
     pub fn next_output(&mut self) -> Option<Output<S>> {
         let mut output = self.outbox.next();
-        if let Some(Output::Send { parcel, .. }) = &mut output {
+        if let Some(Output::Send { transfer, .. }) = &mut output {
             // As late as possible, so that recent offers count.
-            let is_own = parcel.from == self.me && Some(parcel.round) == self.round;
-            if is_own && parcel.way == Way::Push && self.is_agreeing(parcel.chunk) {
-                parcel.policies = self.held_by_all();
+            let is_own = transfer.from == self.me && Some(transfer.round) == self.round;
+            if is_own && transfer.direction == Direction::Push && self.is_agreeing(transfer.chunk) {
+                transfer.policies = self.held_by_all();
             }
         }
         output
@@ -295,29 +295,31 @@ impl<S: Summand> Site<S> {
         Counters { lost: self.outbox.lost(), ..self.counters }
     }
 
-    fn take(&mut self, parcel: Parcel<S>) {
-        let Some(tree) = self.policy.tree_of(parcel.chunk) else {
+    fn take(&mut self, transfer: ChunkTransfer<S>) {
+        let Some(tree) = self.policy.tree_of(transfer.chunk) else {
             self.counters.strange += 1;
             return;
         };
-        let parents = match parcel.way {
-            Way::Push => tree.up.get(parcel.from.index()).copied().flatten().filter(|&to| to == self.me),
-            Way::Pull => {
-                tree.down.get(self.me.index()).copied().flatten().filter(|&from| from == parcel.from)
+        let parents = match transfer.direction {
+            Direction::Push => {
+                tree.up.get(transfer.from.index()).copied().flatten().filter(|&to| to == self.me)
+            }
+            Direction::Pull => {
+                tree.down.get(self.me.index()).copied().flatten().filter(|&from| from == transfer.from)
             }
             // A complete sum is equal at all sites.
-            Way::Answer => Some(parcel.from).filter(|from| self.policy.sites.contains(from)),
+            Direction::Answer => Some(transfer.from).filter(|from| self.policy.sites.contains(from)),
         };
         if parents.is_none() {
             self.counters.strange += 1;
             return;
         }
-        match parcel.way {
-            Way::Push => self.add(parcel.chunk, parcel.from, parcel.data, &parcel.policies),
-            _ if self.chunks[parcel.chunk.0 as usize].complete.is_some() => self.counters.repeated += 1,
-            Way::Pull | Way::Answer => match (parcel.chunk, parcel.policies.first()) {
+        match transfer.direction {
+            Direction::Push => self.add(transfer.chunk, transfer.from, transfer.data, &transfer.policies),
+            _ if self.chunks[transfer.chunk.0 as usize].complete.is_some() => self.counters.repeated += 1,
+            Direction::Pull | Direction::Answer => match (transfer.chunk, transfer.policies.first()) {
                 (chunk, None) if self.is_agreeing(chunk) => self.counters.strange += 1,
-                (_, next) => self.finish(parcel.chunk, parcel.data, next.copied()),
+                (_, next) => self.finish(transfer.chunk, transfer.data, next.copied()),
             },
         }
     }
@@ -350,7 +352,7 @@ impl<S: Summand> Site<S> {
         match self.policy.trees[usize::from(tree.0)].up[self.me.index()] {
             Some(parent) => {
                 self.chunks[chunk.0 as usize].pushed = Some(sum.clone());
-                self.give(chunk, Way::Push, parent, sum, Vec::new());
+                self.give(chunk, Direction::Push, parent, sum, Vec::new());
             }
             None => {
                 let newest = |site: &mut Self| site.held_by_all().into_iter().max();
@@ -386,18 +388,25 @@ impl<S: Summand> Site<S> {
         self.complete += 1;
         let tree = usize::from(self.policy.chunk_trees[chunk.0 as usize].0);
         for child in self.children[tree][1].clone() {
-            self.give(chunk, Way::Pull, child, sum.clone(), next.into_iter().collect());
+            self.give(chunk, Direction::Pull, child, sum.clone(), next.into_iter().collect());
         }
-        self.outbox.tell(Output::Complete { chunk, data: sum });
+        self.outbox.emit(Output::Complete { chunk, data: sum });
     }
 
-    pub(crate) fn give(&mut self, chunk: ChunkNo, way: Way, to: SiteNo, data: S, policies: Vec<u64>) {
+    pub(crate) fn give(
+        &mut self,
+        chunk: ChunkNo,
+        direction: Direction,
+        to: SiteNo,
+        data: S,
+        policies: Vec<u64>,
+    ) {
         let (round, version) = (self.round.unwrap_or(0), self.policy.version);
-        let parcel = Parcel {
+        let transfer = ChunkTransfer {
             round,
             version,
             chunk,
-            way,
+            direction,
             from: self.me,
             to,
             path: 0,
@@ -405,6 +414,6 @@ impl<S: Summand> Site<S> {
             policies,
             data,
         };
-        self.outbox.give(parcel, &self.policy);
+        self.outbox.give(transfer, &self.policy);
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    ChunkNo, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo,
+    ChunkNo, ChunkTransfer, Output, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo,
 };
 use stateright::{Checker, Model, Property};
 
@@ -52,7 +52,7 @@ struct Greeting {
 struct State {
     sites: Vec<Site<Sum>>,
     is_lacking: Vec<bool>,
-    parcels: Vec<Parcel<Sum>>,
+    transfers: Vec<ChunkTransfer<Sum>>,
     greetings: Vec<Greeting>,
     /// Completed sums: site, version, chunk, sum.
     complete: Vec<(u16, u64, u32, i64)>,
@@ -116,8 +116,8 @@ impl Agreed {
         let at = usize::from(site);
         while let Some(output) = state.sites[at].next_output() {
             match output {
-                Output::Send { next, parcel } => {
-                    state.parcels.push(parcel);
+                Output::Send { next, transfer } => {
+                    state.transfers.push(transfer);
                     state.sites[at].sent(next);
                 }
                 Output::Complete { chunk, data } => {
@@ -131,7 +131,7 @@ impl Agreed {
                 }
             }
         }
-        state.parcels.sort_unstable();
+        state.transfers.sort_unstable();
         state.complete.sort_unstable();
     }
 
@@ -168,7 +168,7 @@ impl Model for Agreed {
         let mut state = State {
             sites: (0..SITES).map(|at| Site::new(SiteNo(at), Sending::AtOnce)).collect(),
             is_lacking: vec![true; SITES.into()],
-            parcels: Vec::new(),
+            transfers: Vec::new(),
             greetings: Vec::new(),
             complete: Vec::new(),
             begun_again: 0,
@@ -186,7 +186,7 @@ impl Model for Agreed {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        actions.extend((0..state.parcels.len()).map(Action::Arrives));
+        actions.extend((0..state.transfers.len()).map(Action::Arrives));
         actions.extend((0..state.greetings.len()).map(Action::Greets));
         let lacking = (0..SITES).filter(|&site| state.is_lacking[usize::from(site)]);
         if !self.makes(Mistake::Waits) {
@@ -204,9 +204,9 @@ impl Model for Agreed {
         let mut state = last.clone();
         match action {
             Action::Arrives(at) => {
-                let parcel = state.parcels.remove(at);
-                let site = parcel.to.0;
-                state.sites[usize::from(site)].receive(parcel);
+                let transfer = state.transfers.remove(at);
+                let site = transfer.to.0;
+                state.sites[usize::from(site)].receive(transfer);
                 self.take_outputs(&mut state, site);
             }
             Action::Greets(at) => {

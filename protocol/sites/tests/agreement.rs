@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    BeginError, ChunkNo, MOST_OFFERS, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Tree,
-    TreeNo, Way,
+    BeginError, ChunkNo, ChunkTransfer, Direction, MOST_OFFERS, Output, Sending, Site, SiteNo,
+    TransmissionPolicy, Tree, TreeNo,
 };
 use stateright::{Checker, Model, Property};
 
@@ -38,7 +38,7 @@ struct State {
     rounds: Vec<u32>,
     /// Newest version that was offered to each site.
     newest: Vec<u64>,
-    parcels: Vec<Parcel<Sum>>,
+    transfers: Vec<ChunkTransfer<Sum>>,
     /// Offers in flight: version, site.
     offers: Vec<(u64, u16)>,
     /// Version that each site followed, by round and site.
@@ -100,19 +100,19 @@ impl Offering {
         let at = usize::from(site);
         while let Some(output) = state.sites[at].next_output() {
             match output {
-                Output::Send { next, mut parcel } => {
-                    if self.0 == Some(Mistake::RootsNewest) && parcel.way == Way::Pull {
-                        let is_root = policy(parcel.version).trees[0].root.0 == site;
-                        parcel.policies = if is_root { vec![state.newest[at]] } else { parcel.policies };
+                Output::Send { next, mut transfer } => {
+                    if self.0 == Some(Mistake::RootsNewest) && transfer.direction == Direction::Pull {
+                        let is_root = policy(transfer.version).trees[0].root.0 == site;
+                        transfer.policies = if is_root { vec![state.newest[at]] } else { transfer.policies };
                     }
-                    state.parcels.push(parcel);
+                    state.transfers.push(transfer);
                     state.sites[at].sent(next);
                 }
                 Output::Complete { data, .. } => state.complete.push((site, state.rounds[at], data[0])),
-                Output::Ask { .. } => panic!("nobody asks here"),
+                Output::Ask { .. } => panic!("no site asks here"),
             }
         }
-        state.parcels.sort_unstable();
+        state.transfers.sort_unstable();
         state.complete.sort_unstable();
     }
 }
@@ -126,7 +126,7 @@ impl Model for Offering {
             sites: (0..SITES).map(|at| Site::new(SiteNo(at), Sending::AtOnce)).collect(),
             rounds: vec![0; SITES.into()],
             newest: vec![0; SITES.into()],
-            parcels: Vec::new(),
+            transfers: Vec::new(),
             offers: (1..=NEWEST).flat_map(|version| (0..SITES).map(move |site| (version, site))).collect(),
             followed: Vec::new(),
             complete: Vec::new(),
@@ -139,7 +139,7 @@ impl Model for Offering {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        actions.extend((0..state.parcels.len()).map(Action::Arrives));
+        actions.extend((0..state.transfers.len()).map(Action::Arrives));
         actions.extend((0..state.offers.len()).map(Action::Offered));
         let ready = |site: &u16| {
             let at = usize::from(*site);
@@ -152,9 +152,9 @@ impl Model for Offering {
         let mut state = last.clone();
         match action {
             Action::Arrives(at) => {
-                let parcel = state.parcels.remove(at);
-                let site = parcel.to.0;
-                state.sites[usize::from(site)].receive(parcel);
+                let transfer = state.transfers.remove(at);
+                let site = transfer.to.0;
+                state.sites[usize::from(site)].receive(transfer);
                 self.take_outputs(&mut state, site);
             }
             Action::Offered(at) => {
@@ -179,16 +179,16 @@ impl Model for Offering {
                 state.complete.iter().all(|&(_, round, is)| is == sum(round))
             }),
             // This also holds if offers are never delivered: a round needs none.
-            Property::always("nobody waits for ever", |model: &Offering, state: &State| {
+            Property::always("no site waits forever", |model: &Offering, state: &State| {
                 let mut actions = Vec::new();
                 model.actions(state, &mut actions);
-                let goes_on = |action: Action| match action {
+                let makes_progress = |action: Action| match action {
                     Action::Offered(_) => false,
                     Action::Arrives(_) => true,
                     Action::Begins(site) => model.begin_next(&mut state.clone(), site).is_some(),
                 };
                 state.complete.len() == usize::from(SITES) * ROUNDS as usize
-                    || actions.into_iter().any(goes_on)
+                    || actions.into_iter().any(makes_progress)
             }),
             Property::sometimes("a newer policy is followed", |_, state: &State| {
                 state.followed.iter().any(|followed| followed.2 == NEWEST)
@@ -236,24 +236,24 @@ fn alone(version: u64) -> Arc<TransmissionPolicy> {
 }
 
 #[test]
-fn what_was_advertised_is_held_until_the_round_is_decided() {
+fn advertised_policies_are_held_until_the_round_is_decided() {
     // Site 0 is a leaf below site 1, by policy 2.
     let mut site = Site::<Sum>::new(SiteNo(0), Sending::AtOnce);
     site.begin(0, policy(2)).unwrap();
     site.offer(policy(3)).unwrap();
     site.contribute(ChunkNo(0), [1]);
-    let Some(Output::Send { mut parcel, .. }) = site.next_output() else { panic!("nothing is pushed") };
-    assert_eq!(parcel.policies, [3]);
+    let Some(Output::Send { mut transfer, .. }) = site.next_output() else { panic!("nothing is pushed") };
+    assert_eq!(transfer.policies, [3]);
     // More offers than a site holds arrive before the decision, which is for the advertised one.
     (4..10 + MOST_OFFERS as u64).for_each(|version| site.offer(policy(version)).unwrap());
-    (parcel.way, parcel.from, parcel.to) = (Way::Pull, SiteNo(1), SiteNo(0));
-    site.receive(parcel);
+    (transfer.direction, transfer.from, transfer.to) = (Direction::Pull, SiteNo(1), SiteNo(0));
+    site.receive(transfer);
     assert_eq!(site.begin_next(), Ok(1));
     assert_eq!(site.policy_version(), 3);
 }
 
 #[test]
-fn refused_offers_and_rounds_say_why() {
+fn refused_offers_and_rounds_name_the_reason() {
     let mut site = Site::<Sum>::new(SiteNo(0), Sending::AtOnce);
     assert_eq!(site.begin_next(), Err(BeginError::NotBegun));
     site.begin(0, alone(5)).unwrap();
@@ -275,12 +275,12 @@ fn a_decision_for_a_policy_that_was_never_offered_is_an_error() {
     let mut site = Site::<Sum>::new(SiteNo(0), Sending::AtOnce);
     site.begin(0, policy(2)).unwrap();
     site.contribute(ChunkNo(0), [1]);
-    let Some(Output::Send { mut parcel, .. }) = site.next_output() else { panic!("nothing is pushed") };
-    (parcel.way, parcel.from, parcel.to) = (Way::Pull, SiteNo(1), SiteNo(0));
-    parcel.policies.clear();
-    site.receive(parcel.clone());
+    let Some(Output::Send { mut transfer, .. }) = site.next_output() else { panic!("nothing is pushed") };
+    (transfer.direction, transfer.from, transfer.to) = (Direction::Pull, SiteNo(1), SiteNo(0));
+    transfer.policies.clear();
+    site.receive(transfer.clone());
     assert_eq!((site.counters().strange, site.is_complete()), (1, false));
-    parcel.policies = vec![7];
-    site.receive(parcel);
+    transfer.policies = vec![7];
+    site.receive(transfer);
     assert_eq!(site.begin_next(), Err(BeginError::NotHeld { version: 7, site: 0 }));
 }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    Ask, AuxiliaryUse, ChunkNo, MOST_NAMED, Output, Parcel, Sending, Site, SiteNo, Summand,
-    TransmissionPolicy, Tree, TreeNo, Way,
+    Ask, AuxiliaryUse, ChunkNo, ChunkTransfer, Direction, MOST_NAMED, Output, Sending, Site, SiteNo, Summand,
+    TransmissionPolicy, Tree, TreeNo,
 };
 
 /// Bytes of a VGG16 model's gradient, and of its chunks: counted, not allocated.
@@ -58,12 +58,12 @@ fn policy(version: u64) -> Arc<TransmissionPolicy> {
     })
 }
 
-fn parcel(held: &Rc<Cell<u64>>, round: u32, version: u64, chunk: u32, from: u16) -> Parcel<Counted> {
-    Parcel {
+fn transfer(held: &Rc<Cell<u64>>, round: u32, version: u64, chunk: u32, from: u16) -> ChunkTransfer<Counted> {
+    ChunkTransfer {
         round,
         version,
         chunk: ChunkNo(chunk),
-        way: Way::Push,
+        direction: Direction::Push,
         from: SiteNo(from),
         to: SiteNo(1),
         path: 0,
@@ -80,21 +80,21 @@ fn a_site_holds_one_copy_of_each_chunk_of_the_next_round() {
     site.begin(4, policy(3)).unwrap();
     for _ in 0..20 {
         for chunk in 0..CHUNKS {
-            site.receive(parcel(&held, 5, 3, chunk, 0));
+            site.receive(transfer(&held, 5, 3, chunk, 0));
             assert!(held.get() <= MODEL, "{} bytes are held for one neighbor", held.get());
         }
     }
     let seen = site.counters();
     assert_eq!((seen.early, seen.repeated), (u64::from(CHUNKS), 19 * u64::from(CHUNKS)));
     // Chunks and senders outside every policy.
-    site.receive(parcel(&held, 5, 3, CHUNKS, 0));
-    site.receive(parcel(&held, 5, 3, 0, 9));
+    site.receive(transfer(&held, 5, 3, CHUNKS, 0));
+    site.receive(transfer(&held, 5, 3, 0, 9));
     assert_eq!((site.counters().strange, held.get()), (2, MODEL));
     // All kept chunks count in their round.
     site.begin(5, policy(3)).unwrap();
     (0..CHUNKS).for_each(|chunk| site.contribute(ChunkNo(chunk), Counted::new(&held)));
     assert_eq!(site.awaited(), [SiteNo(2)]);
-    (0..CHUNKS).for_each(|chunk| site.receive(parcel(&held, 5, 3, chunk, 2)));
+    (0..CHUNKS).for_each(|chunk| site.receive(transfer(&held, 5, 3, chunk, 2)));
     assert!(site.is_complete());
 }
 
@@ -104,12 +104,12 @@ fn of_two_policies_the_copy_by_the_newer_one_counts() {
     for (first, second) in [(3, 4), (4, 3)] {
         let mut site: Site<Counted> = Site::new(SiteNo(1), Sending::AtOnce);
         site.begin(4, policy(3)).unwrap();
-        site.receive(parcel(&held, 5, first, 0, 0));
-        site.receive(parcel(&held, 5, second, 0, 0));
+        site.receive(transfer(&held, 5, first, 0, 0));
+        site.receive(transfer(&held, 5, second, 0, 0));
         assert_eq!((site.counters().early, site.counters().other_policy, held.get()), (1, 1, CHUNK));
         site.begin(5, policy(4)).unwrap();
         site.contribute(ChunkNo(0), Counted::new(&held));
-        site.receive(parcel(&held, 5, 4, 0, 2));
+        site.receive(transfer(&held, 5, 4, 0, 2));
         assert!(site.next_output().is_some(), "chunk 0 is complete");
         drop(site);
         assert_eq!(held.get(), 0);
@@ -124,7 +124,7 @@ fn the_sites_that_a_round_waits_for_are_named() {
     root.begin(1, policy(3)).unwrap();
     assert_eq!(root.awaited(), [0, 1, 2].map(SiteNo));
     (0..CHUNKS).for_each(|chunk| root.contribute(ChunkNo(chunk), Counted::new(&held)));
-    (0..CHUNKS).for_each(|chunk| root.receive(parcel(&held, 1, 3, chunk, 2)));
+    (0..CHUNKS).for_each(|chunk| root.receive(transfer(&held, 1, 3, chunk, 2)));
     assert_eq!(root.awaited(), [SiteNo(0)]);
     let mut leaf: Site<Counted> = Site::new(SiteNo(0), Sending::AtOnce);
     leaf.begin(1, policy(3)).unwrap();
@@ -141,7 +141,7 @@ fn a_site_that_asks_again_and_again_is_answered_once() {
     root.begin(1, policy(3)).unwrap();
     (0..CHUNKS).for_each(|chunk| root.contribute(ChunkNo(chunk), Counted::new(&held)));
     for from in [0, 2] {
-        (0..CHUNKS).for_each(|chunk| root.receive(parcel(&held, 1, 3, chunk, from)));
+        (0..CHUNKS).for_each(|chunk| root.receive(transfer(&held, 1, 3, chunk, from)));
     }
     assert!(root.is_complete());
     let question = Ask {
@@ -154,8 +154,8 @@ fn a_site_that_asks_again_and_again_is_answered_once() {
     (0..100).for_each(|_| root.asked(question.clone()));
     let (mut pulls, mut answers) = (0, 0);
     while let Some(output) = root.next_output() {
-        if let Output::Send { next, parcel } = output {
-            let count = if parcel.way == Way::Answer { &mut answers } else { &mut pulls };
+        if let Output::Send { next, transfer } = output {
+            let count = if transfer.direction == Direction::Answer { &mut answers } else { &mut pulls };
             *count += 1;
             root.sent(next);
         }
@@ -185,9 +185,9 @@ fn a_chunk_names_the_newest_versions_up_to_a_number() {
         }
         leaf.asked(question.clone());
         while let Some(output) = leaf.next_output() {
-            if let Output::Send { parcel, .. } = output {
-                assert!(parcel.policies.len() <= MOST_NAMED, "{} versions", parcel.policies.len());
-                named = parcel.policies;
+            if let Output::Send { transfer, .. } = output {
+                assert!(transfer.policies.len() <= MOST_NAMED, "{} versions", transfer.policies.len());
+                named = transfer.policies;
             }
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    ChunkNo, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo,
+    ChunkNo, ChunkTransfer, Output, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo,
 };
 use stateright::{Checker, Model, Property};
 
@@ -39,7 +39,7 @@ struct State {
     sites: Vec<Site<Sum>>,
     rounds: Vec<u32>,
     /// Chunks in flight, sorted: they arrive in any order.
-    parcels: Vec<Parcel<Sum>>,
+    transfers: Vec<ChunkTransfer<Sum>>,
     /// Completed sums that sites reported: site, round, chunk, sum.
     complete: Vec<(u16, u32, u32, i64)>,
     repeats_left: u32,
@@ -94,30 +94,30 @@ impl Line {
         let (at, round) = (usize::from(site), state.rounds[usize::from(site)]);
         while let Some(output) = state.sites[at].next_output() {
             match output {
-                Output::Send { next, parcel } => {
-                    assert_eq!(next, parcel.to);
-                    state.parcels.push(parcel);
+                Output::Send { next, transfer } => {
+                    assert_eq!(next, transfer.to);
+                    state.transfers.push(transfer);
                     state.sites[at].sent(next);
                 }
                 Output::Complete { chunk, data } => state.complete.push((site, round, chunk.0, data[0])),
-                Output::Ask { .. } => panic!("nobody asks here"),
+                Output::Ask { .. } => panic!("no site asks here"),
             }
         }
-        state.parcels.sort_unstable();
+        state.transfers.sort_unstable();
         state.complete.sort_unstable();
     }
 
-    fn arrive(&self, state: &mut State, mut parcel: Parcel<Sum>) {
-        let site = parcel.to.0;
+    fn arrive(&self, state: &mut State, mut transfer: ChunkTransfer<Sum>) {
+        let site = transfer.to.0;
         let current = state.rounds[usize::from(site)];
-        if parcel.round > current {
+        if transfer.round > current {
             match self.0 {
                 Some(Mistake::EarlyDropped) => return,
-                Some(Mistake::EarlyAdded) => (parcel.round, parcel.version) = (current, current.into()),
+                Some(Mistake::EarlyAdded) => (transfer.round, transfer.version) = (current, current.into()),
                 _ => {}
             }
         }
-        state.sites[usize::from(site)].receive(parcel);
+        state.sites[usize::from(site)].receive(transfer);
         self.take_outputs(state, site);
     }
 
@@ -135,7 +135,7 @@ impl Model for Line {
         let mut state = State {
             sites: (0..SITES).map(|at| Site::new(SiteNo(at), Sending::AtOnce)).collect(),
             rounds: vec![0; SITES.into()],
-            parcels: Vec::new(),
+            transfers: Vec::new(),
             complete: Vec::new(),
             repeats_left: 1,
         };
@@ -144,9 +144,9 @@ impl Model for Line {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        actions.extend((0..state.parcels.len()).map(Action::Arrives));
+        actions.extend((0..state.transfers.len()).map(Action::Arrives));
         if state.repeats_left > 0 {
-            actions.extend((0..state.parcels.len()).map(Action::ArrivesAndStays));
+            actions.extend((0..state.transfers.len()).map(Action::ArrivesAndStays));
         }
         let ready = (0..SITES).filter(|&site| self.may_begin(state, site.into()));
         actions.extend(ready.map(Action::Begins));
@@ -156,13 +156,13 @@ impl Model for Line {
         let mut state = last.clone();
         match action {
             Action::Arrives(at) => {
-                let parcel = state.parcels.remove(at);
-                self.arrive(&mut state, parcel);
+                let transfer = state.transfers.remove(at);
+                self.arrive(&mut state, transfer);
             }
             Action::ArrivesAndStays(at) => {
                 state.repeats_left -= 1;
-                let parcel = state.parcels[at].clone();
-                self.arrive(&mut state, parcel);
+                let transfer = state.transfers[at].clone();
+                self.arrive(&mut state, transfer);
             }
             Action::Begins(site) => self.begin(&mut state, site, last.rounds[usize::from(site)] + 1),
         }
@@ -175,10 +175,10 @@ impl Model for Line {
                 let sum = |round, chunk| (0..SITES).map(|site| own(site, round, chunk)[0]).sum::<i64>();
                 state.complete.iter().all(|&(_, round, chunk, is)| is == sum(round, chunk))
             }),
-            Property::always("a site is told of a chunk once", |_, state: &State| {
+            Property::always("a site reports a chunk once", |_, state: &State| {
                 state.complete.windows(2).all(|two| two[0].0 != two[1].0 || two[0] != two[1])
             }),
-            Property::always("nobody waits for ever", |line: &Line, state: &State| {
+            Property::always("no site waits forever", |line: &Line, state: &State| {
                 let mut actions = Vec::new();
                 line.actions(state, &mut actions);
                 let all = usize::from(SITES) * (ROUNDS * CHUNKS) as usize;
@@ -209,10 +209,10 @@ fn in_every_order_every_site_has_every_sum_once() {
 #[test]
 fn each_mistake_is_noticed() {
     for (mistake, property) in [
-        (Mistake::EarlyDropped, "nobody waits for ever"),
-        (Mistake::EarlyAdded, "nobody waits for ever"),
-        (Mistake::PoliciesDiffer, "nobody waits for ever"),
-        (Mistake::BegunTooEarly, "nobody waits for ever"),
+        (Mistake::EarlyDropped, "no site waits forever"),
+        (Mistake::EarlyAdded, "no site waits forever"),
+        (Mistake::PoliciesDiffer, "no site waits forever"),
+        (Mistake::BegunTooEarly, "no site waits forever"),
         (Mistake::OldGradient, "every sum is that of all sites"),
     ] {
         let found = broken(Some(mistake));

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    Ask, ChunkNo, Output, Parcel, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo, Way,
+    Ask, ChunkNo, ChunkTransfer, Direction, Output, Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo,
 };
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
@@ -21,7 +21,7 @@ enum Mistake {
     /// Restarted site that contributes another gradient than before.
     NewGradient,
     /// Sites that send no requests.
-    NobodyAsks,
+    NoRequests,
     /// Site that answers with its pushed sum as if it were complete.
     PartialAnswer,
     /// Restarted site that joins the latest round of the others.
@@ -38,7 +38,7 @@ struct Repair {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     sites: Vec<Site<Sum>>,
-    parcels: Vec<Parcel<Sum>>,
+    transfers: Vec<ChunkTransfer<Sum>>,
     asks: Vec<Ask>,
     complete: BTreeSet<(u16, u32, i64)>,
     losses_left: u32,
@@ -99,8 +99,8 @@ impl Repair {
         let at = usize::from(site);
         while let Some(output) = state.sites[at].next_output() {
             match output {
-                Output::Send { next, parcel } => {
-                    state.parcels.push(parcel);
+                Output::Send { next, transfer } => {
+                    state.transfers.push(transfer);
                     state.sites[at].sent(next);
                 }
                 Output::Ask { ask, .. } => state.asks.push(ask),
@@ -109,7 +109,7 @@ impl Repair {
                 }
             }
         }
-        state.parcels.sort_unstable();
+        state.transfers.sort_unstable();
         state.asks.sort_unstable();
     }
 
@@ -124,28 +124,29 @@ impl Repair {
         state.sites[at] = Site::new(SiteNo(site), Sending::AtOnce);
         state.incarnations[at] += u32::from(self.mistake == Some(Mistake::NewGradient));
         // Its connections have closed: messages in flight to it are lost.
-        state.parcels.retain(|parcel| parcel.to.0 != site);
+        state.transfers.retain(|transfer| transfer.to.0 != site);
         state.asks.retain(|ask| ask.to.0 != site);
         self.begin(state, site, round.unwrap());
     }
 
     fn may_ask(&self, state: &State) -> bool {
-        let quiet = state.parcels.is_empty() && state.asks.is_empty();
+        let quiet = state.transfers.is_empty() && state.asks.is_empty();
         let some = state.sites.iter().any(|site| !site.is_complete());
-        quiet && some && self.mistake != Some(Mistake::NobodyAsks)
+        quiet && some && self.mistake != Some(Mistake::NoRequests)
     }
 
     /// Answers a request.
     fn asked(&self, state: &mut State, ask: Ask) {
         let at = usize::from(ask.to.0);
         let (to, from) = (ask.to, ask.from);
-        let before = state.parcels.len();
+        let before = state.transfers.len();
         state.sites[at].asked(ask);
         self.take_outputs(state, to.0);
-        if self.mistake == Some(Mistake::PartialAnswer) && state.parcels.len() > before {
-            let mut answers = state.parcels.iter_mut();
-            if let Some(answer) = answers.find(|p| (p.from, p.to, p.way) == (to, from, Way::Push)) {
-                (answer.way, answer.policies) = (Way::Answer, vec![0]);
+        if self.mistake == Some(Mistake::PartialAnswer) && state.transfers.len() > before {
+            let mut answers = state.transfers.iter_mut();
+            if let Some(answer) = answers.find(|p| (p.from, p.to, p.direction) == (to, from, Direction::Push))
+            {
+                (answer.direction, answer.policies) = (Direction::Answer, vec![0]);
             }
         }
     }
@@ -158,7 +159,7 @@ impl Model for Repair {
     fn init_states(&self) -> Vec<State> {
         let mut state = State {
             sites: (0..SITES).map(|at| Site::new(SiteNo(at), Sending::AtOnce)).collect(),
-            parcels: Vec::new(),
+            transfers: Vec::new(),
             asks: Vec::new(),
             complete: BTreeSet::new(),
             losses_left: 1,
@@ -171,10 +172,10 @@ impl Model for Repair {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        actions.extend((0..state.parcels.len()).map(Action::Arrives));
+        actions.extend((0..state.transfers.len()).map(Action::Arrives));
         actions.extend((0..state.asks.len()).map(Action::Asked));
         if state.losses_left > 0 {
-            actions.extend((0..state.parcels.len()).map(Action::Lost));
+            actions.extend((0..state.transfers.len()).map(Action::Lost));
         }
         if state.restarts_left > 0 {
             actions.extend((0..SITES).map(Action::Restarts));
@@ -193,13 +194,13 @@ impl Model for Repair {
         let mut state = last.clone();
         match action {
             Action::Arrives(at) => {
-                let parcel = state.parcels.remove(at);
-                let site = parcel.to.0;
-                state.sites[usize::from(site)].receive(parcel);
+                let transfer = state.transfers.remove(at);
+                let site = transfer.to.0;
+                state.sites[usize::from(site)].receive(transfer);
                 self.take_outputs(&mut state, site);
             }
             Action::Lost(at) => {
-                state.parcels.remove(at);
+                state.transfers.remove(at);
                 state.losses_left -= 1;
             }
             Action::Asked(at) => {
@@ -217,7 +218,7 @@ impl Model for Repair {
             Action::Ask(attempt) => {
                 state.asks_left -= 1;
                 for site in 0..SITES {
-                    state.sites[usize::from(site)].ask(attempt, &beside(site));
+                    state.sites[usize::from(site)].ask(attempt, &neighbors(site));
                     self.take_outputs(&mut state, site);
                 }
             }
@@ -231,7 +232,7 @@ impl Model for Repair {
                 let sum = |round| (0..SITES).map(|site| Repair::own(site, round, 0)[0]).sum::<i64>();
                 state.complete.iter().all(|&(_, round, is)| is == sum(round))
             }),
-            Property::always("nobody waits for ever", |model: &Repair, state: &State| {
+            Property::always("no site waits forever", |model: &Repair, state: &State| {
                 let is_done =
                     state.sites.iter().all(|site| site.is_complete() && site.round() == Some(ROUNDS - 1));
                 is_done || model.ends(state)
@@ -254,7 +255,7 @@ impl Repair {
             let mut state = state.clone();
             for site in 0..SITES {
                 if self.may_ask(&state) || site > 0 {
-                    state.sites[usize::from(site)].ask(attempt, &beside(site));
+                    state.sites[usize::from(site)].ask(attempt, &neighbors(site));
                     self.take_outputs(&mut state, site);
                 }
             }
@@ -262,19 +263,19 @@ impl Repair {
             while let Some(ask) = state.asks.pop() {
                 self.asked(&mut state, ask);
             }
-            while let Some(parcel) = state.parcels.pop() {
-                let site = parcel.to.0;
-                state.sites[usize::from(site)].receive(parcel);
+            while let Some(transfer) = state.transfers.pop() {
+                let site = transfer.to.0;
+                state.sites[usize::from(site)].receive(transfer);
                 self.take_outputs(&mut state, site);
             }
-            self.mistake != Some(Mistake::NobodyAsks)
+            self.mistake != Some(Mistake::NoRequests)
                 && before != state.sites.iter().map(held).collect::<Vec<_>>()
         })
     }
 }
 
 /// Returns the neighbors of a site on the line.
-fn beside(site: u16) -> Vec<SiteNo> {
+fn neighbors(site: u16) -> Vec<SiteNo> {
     (0..SITES).filter(|other| other.abs_diff(site) == 1).map(SiteNo).collect()
 }
 
@@ -304,7 +305,7 @@ fn in_every_order_a_loss_and_a_restart_are_repaired() {
 fn each_mistake_is_noticed() {
     for mistake in [
         Mistake::NewGradient,
-        Mistake::NobodyAsks,
+        Mistake::NoRequests,
         Mistake::PartialAnswer,
         Mistake::JoinsLatest,
         Mistake::Forgets,
@@ -315,16 +316,16 @@ fn each_mistake_is_noticed() {
 }
 
 #[test]
-fn a_link_that_is_down_is_gone_around() {
+fn a_detour_avoids_a_failed_link() {
     let repair = Repair { root: 2, mistake: None };
     let mut site = Site::<Sum>::new(SiteNo(1), Sending::InOrder { on_link: 1 });
     site.begin(0, repair.policy()).unwrap();
     site.contribute(ChunkNo(0), [1]);
-    let push = Parcel {
+    let push = ChunkTransfer {
         round: 0,
         version: 0,
         chunk: ChunkNo(0),
-        way: Way::Push,
+        direction: Direction::Push,
         from: SiteNo(0),
         to: SiteNo(1),
         path: 0,
@@ -333,14 +334,14 @@ fn a_link_that_is_down_is_gone_around() {
         data: [2],
     };
     site.receive(push.clone());
-    let Some(Output::Send { next: SiteNo(2), parcel }) = site.next_output() else { panic!("no push") };
+    let Some(Output::Send { next: SiteNo(2), transfer }) = site.next_output() else { panic!("no push") };
     // The link to 2 fails while the chunk is on it; 0 is on a detour.
     site.link_down(SiteNo(2), Some(vec![SiteNo(1), SiteNo(0), SiteNo(7), SiteNo(2)]));
-    site.failed(SiteNo(2), parcel);
-    let Some(Output::Send { next, parcel }) = site.next_output() else { panic!("no detour") };
-    assert_eq!((next, &*parcel.route), (SiteNo(0), &[SiteNo(7), SiteNo(2)][..]));
+    site.failed(SiteNo(2), transfer);
+    let Some(Output::Send { next, transfer }) = site.next_output() else { panic!("no detour") };
+    assert_eq!((next, &*transfer.route), (SiteNo(0), &[SiteNo(7), SiteNo(2)][..]));
     // Forwarded chunks take no detour, and own requests do.
-    site.receive(Parcel { from: SiteNo(9), to: SiteNo(2), route: vec![SiteNo(2)], ..push.clone() });
+    site.receive(ChunkTransfer { from: SiteNo(9), to: SiteNo(2), route: vec![SiteNo(2)], ..push.clone() });
     assert_eq!((site.next_output(), site.counters().lost), (None, 1));
     site.ask(0, &[]);
     let asked = Ask {
@@ -353,7 +354,7 @@ fn a_link_that_is_down_is_gone_around() {
     assert_eq!(site.next_output(), Some(Output::Ask { next: SiteNo(0), ask: asked }));
     // Without a path the chunk is lost; after the link has recovered it is requested.
     site.link_down(SiteNo(2), None);
-    site.failed(SiteNo(0), parcel);
+    site.failed(SiteNo(0), transfer);
     assert!(matches!(site.next_output(), Some(Output::Send { next: SiteNo(0), .. })), "the detour's own");
     site.link_up(SiteNo(2));
     site.sent(SiteNo(0));

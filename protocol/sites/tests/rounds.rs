@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_protocol_sites::{
-    AuxiliaryChoice, AuxiliaryUse, BeginError, ChunkNo, Output, Parcel, PolicyError, Sending, Site, SiteNo,
-    TransmissionPolicy, Tree, TreeNo, Way,
+    AuxiliaryChoice, AuxiliaryUse, BeginError, ChunkNo, ChunkTransfer, Direction, Output, PolicyError,
+    Sending, Site, SiteNo, TransmissionPolicy, Tree, TreeNo,
 };
 use proptest::prelude::*;
 
@@ -38,14 +38,14 @@ fn own(round: u32, chunk: u32, site: usize) -> [i64; 1] {
 }
 
 /// Chunks in flight, each on its link; a link's chunks arrive in order, links in any order.
-type Wire = BTreeMap<(u16, u16), std::collections::VecDeque<Parcel<[i64; 1]>>>;
+type Wire = BTreeMap<(u16, u16), std::collections::VecDeque<ChunkTransfer<[i64; 1]>>>;
 
 fn take_outputs(at: u16, site: &mut Site<[i64; 1]>, wire: &mut Wire, got: &mut Vec<(u16, u32, i64)>) {
     while let Some(output) = site.next_output() {
         match output {
-            Output::Send { next, parcel } => wire.entry((at, next.0)).or_default().push_back(parcel),
+            Output::Send { next, transfer } => wire.entry((at, next.0)).or_default().push_back(transfer),
             Output::Complete { chunk, data } => got.push((at, chunk.0, data[0])),
-            Output::Ask { .. } => panic!("nobody asks here"),
+            Output::Ask { .. } => panic!("no site asks here"),
         }
     }
 }
@@ -87,12 +87,12 @@ proptest! {
             }
             let pick = picks.next().unwrap().index(wire.len());
             let (&(from, to), queue) = wire.iter_mut().nth(pick).unwrap();
-            let parcel = queue.pop_front().unwrap();
+            let transfer = queue.pop_front().unwrap();
             let before = round[from as usize] as usize;
             sites[from as usize].sent(SiteNo(to));
             take_outputs(from, &mut sites[from as usize], &mut wire, &mut got[before]);
             let at = usize::from(to);
-            sites[at].receive(parcel);
+            sites[at].receive(transfer);
             let before = round[at] as usize;
             take_outputs(to, &mut sites[at], &mut wire, &mut got[before]);
             while sites[at].is_complete() && round[at] + 1 < ROUNDS {
@@ -114,14 +114,14 @@ proptest! {
     }
 }
 
-fn push(round: u32, version: u64, chunk: u32, from: u16, to: u16) -> Parcel<[i64; 1]> {
-    let (way, route) = (Way::Push, Vec::new());
+fn push(round: u32, version: u64, chunk: u32, from: u16, to: u16) -> ChunkTransfer<[i64; 1]> {
+    let (direction, route) = (Direction::Push, Vec::new());
     let (from, to, chunk) = (SiteNo(from), SiteNo(to), ChunkNo(chunk));
-    Parcel { round, version, chunk, way, from, to, path: 0, route, policies: vec![0], data: [1] }
+    ChunkTransfer { round, version, chunk, direction, from, to, path: 0, route, policies: vec![0], data: [1] }
 }
 
 #[test]
-fn what_does_not_belong_to_the_round_is_counted_and_dropped() {
+fn chunks_outside_the_round_are_counted_and_dropped() {
     let mut site: Site<[i64; 1]> = Site::new(SiteNo(0), Sending::AtOnce);
     site.begin(5, Arc::new(policy(2, 2))).unwrap();
     site.receive(push(4, 2, 0, 1, 0));
@@ -132,7 +132,7 @@ fn what_does_not_belong_to_the_round_is_counted_and_dropped() {
     site.receive(push(5, 2, 0, 60_000, 0));
     site.receive(push(5, 2, 0, 1, 0));
     site.receive(push(5, 2, 0, 1, 0));
-    site.receive(Parcel { way: Way::Pull, ..push(5, 2, 0, 1, 0) });
+    site.receive(ChunkTransfer { direction: Direction::Pull, ..push(5, 2, 0, 1, 0) });
     let seen = site.counters();
     assert_eq!((seen.late, seen.other_policy, seen.ahead), (1, 1, 1));
     assert_eq!((seen.strange, seen.repeated, seen.early), (4, 1, 0));

@@ -30,7 +30,7 @@ impl Audit {
     }
 
     /// Whether this is the sum of a round.
-    pub fn is_right(&mut self, round: u32, sum: &[f32]) -> bool {
+    pub fn is_correct(&mut self, round: u32, sum: &[f32]) -> bool {
         while self.expected.len() < round as usize {
             let next = self.expected.len() as u32 + 1;
             let all: Vec<_> = (0..self.sites).map(|site| self.gradient(site, next)).collect();

@@ -25,12 +25,12 @@ pub enum SimulationError {
         round: u32,
     },
     /// End of a site with an error that does not name the cause.
-    #[error("site {site} ended by \"{told}\", which does not name the cause, {cause}; this is a defect")]
+    #[error("site {site} ended by \"{error}\", which does not name the cause, {cause}; this is a defect")]
     Culprit {
         /// The site.
         site: String,
         /// Error of the site.
-        told: String,
+        error: String,
         /// Site that caused the end of the training.
         cause: String,
     },
@@ -43,7 +43,7 @@ pub enum SimulationError {
         cause: String,
     },
     /// Site that returns outputs without end.
-    #[error("site {site} never has nothing to do; this is a defect")]
+    #[error("site {site} returns outputs without end; this is a defect")]
     Busy {
         /// The site.
         site: String,
@@ -77,13 +77,13 @@ pub enum SimulationError {
         most: u64,
     },
     /// Rounds that do not end.
-    #[error("round {round} has not ended after {seconds:.0} s without an event of the schedule: {told}")]
+    #[error("round {round} has not ended after {seconds:.0} s without an event of the schedule: {error}")]
     Stuck {
         /// Round of the last site.
         round: u32,
         /// Time since the last end of a round, in seconds.
         seconds: f64,
         /// Phases of the sites.
-        told: String,
+        error: String,
     },
 }

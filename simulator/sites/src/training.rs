@@ -227,7 +227,7 @@ impl Training {
         round: u32,
         sum: &[f32],
     ) -> Result<(), SimulationError> {
-        if !self.audit.is_right(round, sum) {
+        if !self.audit.is_correct(round, sum) {
             return Err(SimulationError::Sum { site: self.site_name(at), round });
         }
         let Some(followed) = machine.driver().map(Driver::policy) else { return Ok(()) };
@@ -290,14 +290,14 @@ impl Training {
             }
             Failure::Stuck(Stuck::Busy(_)) => SimulationError::Busy { site: "scheduler".to_owned() },
             Failure::Stuck(Stuck::Over(_) | Stuck::Silent(_)) => {
-                let told = machines.iter().enumerate().filter_map(|(at, machine)| {
+                let error = machines.iter().enumerate().filter_map(|(at, machine)| {
                     let driver = machine.as_ref()?.driver()?;
-                    Some(format!("{}: {}", self.overlay.sites()[at], driver.told()))
+                    Some(format!("{}: {}", self.overlay.sites()[at], driver.status_text()))
                 });
                 let last_s = self.ends.values().next_back().map_or(0.0, |end| end.ended_s);
                 let round = self.ends.keys().next_back().copied().unwrap_or(0) + 1;
                 let seconds = now.as_secs_f64() - last_s;
-                SimulationError::Stuck { round, seconds, told: told.collect::<Vec<_>>().join("; ") }
+                SimulationError::Stuck { round, seconds, error: error.collect::<Vec<_>>().join("; ") }
             }
         }
     }

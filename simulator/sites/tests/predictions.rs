@@ -89,7 +89,7 @@ fn knowing_the_rates_pays_when_they_change() {
 }
 
 #[test]
-fn what_is_predicted_is_what_is_run() {
+fn predicted_rounds_equal_run_rounds() {
     let overlay = Overlay::from_yaml(BY_HAND).unwrap();
     let options = RunOptions {
         knowledge: Knowledge::Static,

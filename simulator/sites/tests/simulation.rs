@@ -104,7 +104,7 @@ fn is_planned_without(overlay: &Overlay, scheme: Scheme, link: usize) {
 }
 
 #[test]
-fn a_short_interruption_is_nobodys_business() {
+fn a_short_interruption_goes_unnoticed() {
     let overlay = fixed();
     let options = options(Scheme::Optimized, 4);
     let calm = run(&overlay, &options, "events: []");
@@ -114,7 +114,7 @@ fn a_short_interruption_is_nobodys_business() {
 }
 
 #[test]
-fn a_killed_site_joins_again_and_a_scheduler_delays_nobody() {
+fn a_killed_site_rejoins_and_a_failed_scheduler_delays_no_site() {
     let overlay = network(include_str!("../../../topologies/geo9.yaml"));
     let options = Options { knowledge: Knowledge::Passive, ..options(Scheme::Optimized, 8) };
     let schedule = "events: [{at: 20 s, crash: n5, duration: 30 s}, {at: 90 s, crash: n1, duration: 1 s}]";
@@ -130,7 +130,7 @@ fn a_killed_site_joins_again_and_a_scheduler_delays_nobody() {
 /// Sites that never meet a scheduler follow the scheme's plan for the document's rates: the time of a round
 /// is what `inart plan` predicts. A tree that ignores rates takes 32 times as long here.
 #[test]
-fn without_a_scheduler_rounds_take_what_the_plan_of_the_document_says() {
+fn without_a_scheduler_rounds_take_the_time_of_the_documents_plan() {
     let text = "name: triangle
 nodes: [{name: n1, kind: site}, {name: n2, kind: site}, {name: n3, kind: site}]
 links:
@@ -159,18 +159,18 @@ fn with(faults: &[(f64, Option<f64>, Fault)], options: &Options) -> Outcome {
 }
 
 #[test]
-fn a_site_that_is_gone_for_good_ends_the_training_by_its_name() {
+fn a_permanently_failed_site_ends_the_training_by_its_name() {
     let outcome = with(&[(20.0, None, Fault::Site(SiteNo(4)))], &options(Scheme::Optimized, 20));
-    let told = outcome.ended.unwrap();
-    assert!(told.contains("no progress for") && told.contains("waiting for n5 (no connection)"), "{told}");
+    let error = outcome.ended.unwrap();
+    assert!(error.contains("no progress for") && error.contains("waiting for n5 (no connection)"), "{error}");
     assert!(outcome.rounds.len() < 20);
 }
 
 #[test]
 fn a_program_that_hangs_ends_the_training_by_the_name_of_its_site() {
     let outcome = with(&[(20.0, None, Fault::Hangs(SiteNo(4)))], &options(Scheme::Optimized, 20));
-    let told = outcome.ended.unwrap();
-    assert!(told.contains("waiting for n5 (has not reported this round)"), "{told}");
+    let error = outcome.ended.unwrap();
+    assert!(error.contains("waiting for n5 (has not reported this round)"), "{error}");
 }
 
 #[test]
@@ -178,14 +178,14 @@ fn other_settings_end_the_training_before_the_first_round() {
     for (setting, named) in [(Setting::Seed, "has seed 8"), (Setting::Rounds, "has rounds 4")] {
         let fault = Fault::OtherTerms(SiteNo(4), setting);
         let outcome = with(&[(0.0, None, fault)], &options(Scheme::Optimized, 3));
-        let told = outcome.ended.unwrap();
-        assert!(told.contains(named), "{told}");
+        let error = outcome.ended.unwrap();
+        assert!(error.contains(named), "{error}");
         assert_eq!(outcome.rounds, []);
     }
 }
 
 #[test]
-fn what_a_scheduler_with_another_document_plans_is_followed_by_no_site() {
+fn no_site_follows_plans_of_a_scheduler_with_another_document() {
     for other in [OtherDocument::Link, OtherDocument::Chunks, OtherDocument::Scheme] {
         for knowledge in [Knowledge::Static, Knowledge::Passive] {
             let options = Options { knowledge, ..options(Scheme::Optimized, 6) };
@@ -196,7 +196,7 @@ fn what_a_scheduler_with_another_document_plans_is_followed_by_no_site() {
 }
 
 #[test]
-fn sites_that_speak_as_others_or_repeat_themselves_change_no_sum() {
+fn impersonating_and_duplicating_sites_change_no_sum() {
     let all = (0..5).flat_map(|site| [Fault::Impostor(SiteNo(site)), Fault::Repeats(SiteNo(site))]);
     let all: Vec<_> = all.map(|fault| PlannedFault { at_s: 0.0, lasts_s: Some(1e4), fault }).collect();
     for scheme in Scheme::ALL {
@@ -209,7 +209,7 @@ fn sites_that_speak_as_others_or_repeat_themselves_change_no_sum() {
 }
 
 #[test]
-fn a_state_in_parts_is_resumed_when_the_site_that_gives_it_is_gone() {
+fn a_state_in_parts_is_resumed_when_its_sender_fails() {
     let options = Options { state_bytes: 5 << 20, ..options(Scheme::Optimized, 6) };
     // Site 5 has links to several sites; the possible senders are killed in sequence.
     let mut faults = vec![(20.0, Some(2.0), Fault::Site(SiteNo(4)))];

@@ -6,11 +6,11 @@ use inart_protocol_sites::SiteNo;
 
 /// Returns the route of the fewest hops from `me` to `to` whose first hop is not in `avoided`, including both
 /// ends; `None` if no such route exists. `neighbors`: the neighbors of each site, ascending.
-pub fn detour(neighbours: &[Vec<SiteNo>], me: SiteNo, to: SiteNo, avoided: &[SiteNo]) -> Option<Vec<SiteNo>> {
-    let mut came_from: Vec<Option<SiteNo>> = vec![None; neighbours.len()];
+pub fn detour(neighbors: &[Vec<SiteNo>], me: SiteNo, to: SiteNo, avoided: &[SiteNo]) -> Option<Vec<SiteNo>> {
+    let mut came_from: Vec<Option<SiteNo>> = vec![None; neighbors.len()];
     let mut open = VecDeque::from([me]);
     while let Some(at) = open.pop_front() {
-        for &next in &neighbours[at.index()] {
+        for &next in &neighbors[at.index()] {
             let is_free = at != me || (next != to && !avoided.contains(&next));
             if next != me && came_from[next.index()].is_none() && is_free {
                 came_from[next.index()] = Some(at);

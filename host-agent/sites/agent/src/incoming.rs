@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_grows_with_what_has_arrived() {
+    fn memory_grows_with_the_received_bytes() {
         let mut state = begun(&[], MOST_STATE_BYTES);
         assert_eq!(state.data.capacity(), 0, "nothing has arrived");
         let part = Bytes::from(vec![1; PART_BYTES]);

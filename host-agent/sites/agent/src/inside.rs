@@ -20,7 +20,7 @@ pub enum InsideError {
     /// Tensor of the workers with a wrong length.
     #[error(
         "not the job's tensor {tensor} of {expected} values{}; give them the job's \
-         gradient", told.map(|told| format!(": one of {told}")).unwrap_or_default()
+         gradient", reported.map(|reported| format!(": one of {reported}")).unwrap_or_default()
     )]
     Length {
         /// Index of the tensor in the job, from 0.
@@ -28,7 +28,7 @@ pub enum InsideError {
         /// Number of values of the job's tensor.
         expected: usize,
         /// Number of values of the workers' tensor, if reported.
-        told: Option<u32>,
+        reported: Option<u32>,
     },
     /// Tensor without values.
     #[error("tensor {tensor} has no values; give each tensor of the job at least 4 bytes, one value")]
@@ -49,7 +49,7 @@ pub enum InsideError {
     },
     /// Window shorter than a chunk between sites.
     #[error(
-        "a window of {window} frames, and a chunk between sites has {needed}; workers would wait for ever: \
+        "a window of {window} frames, and a chunk between sites has {needed}; workers would wait forever: \
          install the plan with a window of {least}"
     )]
     Window {
@@ -75,7 +75,7 @@ pub struct Ready {
 
 /// Frame of a round that has values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct FramePosition {
     /// Number of the frame among all frames of the round.
     number: usize,
     tensor: usize,
@@ -89,7 +89,7 @@ struct Place {
 pub struct Inside {
     tensors: Vec<usize>,
     /// Frames with values, in the order of their numbers.
-    places: Vec<Place>,
+    positions: Vec<FramePosition>,
     /// Number of frames of a round, including those of maxima.
     frames: usize,
     /// For each chunk: number of frames with its values.
@@ -120,7 +120,7 @@ impl Inside {
         if let Some(tensor) = tensors.iter().position(|values| *values == 0) {
             return Err(InsideError::Empty { tensor });
         }
-        let (mut places, mut frames, mut chunks) = (Vec::<Place>::new(), 0, Vec::new());
+        let (mut positions, mut frames, mut chunks) = (Vec::<FramePosition>::new(), 0, Vec::new());
         let frame = assignment.values_per_frame.get();
         let mut values_of = chunk_values.iter();
         for (tensor, &values) in tensors.iter().enumerate() {
@@ -146,7 +146,7 @@ impl Inside {
                 let chunk = chunks.len() - 1;
                 chunks[chunk] += 1;
                 let is_last = range.end == values;
-                places.push(Place { number, tensor, length: range.len(), is_last, chunk });
+                positions.push(FramePosition { number, tensor, length: range.len(), is_last, chunk });
             }
         }
         // Maxima do not wait for other sites, so they delay no chunk.
@@ -157,7 +157,18 @@ impl Inside {
         }
         let (gathering, ready, waiting, done) = Default::default();
         let tensors = tensors.to_vec();
-        Ok(Self { tensors, places, frames, chunks, taken: 0, gathering, ready, waiting, answered: 0, done })
+        Ok(Self {
+            tensors,
+            positions,
+            frames,
+            chunks,
+            taken: 0,
+            gathering,
+            ready,
+            waiting,
+            answered: 0,
+            done,
+        })
     }
 
     /// Returns one past the last frame of `rounds` rounds.
@@ -174,19 +185,19 @@ impl Inside {
     ///
     /// # Errors
     /// A frame that belongs to none of the job's tensors.
-    pub fn take(&mut self, mut sum: OwnSum, told: Option<u32>) -> Result<(), InsideError> {
-        let per_round = self.places.len() as u64;
+    pub fn take(&mut self, mut sum: OwnSum, reported: Option<u32>) -> Result<(), InsideError> {
+        let per_round = self.positions.len() as u64;
         let (round, at) = (self.taken / per_round, (self.taken % per_round) as usize);
-        let Place { number, tensor, length, is_last, chunk } = self.places[at];
+        let FramePosition { number, tensor, length, is_last, chunk } = self.positions[at];
         let is_next = sum.sequence == self.sequence(round, number);
         if !is_next || (sum.values.len(), sum.last) != (length, is_last) {
-            let told = self.length_of_theirs(at, &sum).filter(|_| is_next).or(told);
-            return Err(InsideError::Length { tensor, expected: self.tensors[tensor], told });
+            let reported = self.length_of_theirs(at, &sum).filter(|_| is_next).or(reported);
+            return Err(InsideError::Length { tensor, expected: self.tensors[tensor], reported });
         }
         self.gathering.append(&mut sum.values);
         self.waiting.push_back((sum, length));
         self.taken += 1;
-        if self.places.get(at + 1).is_none_or(|next| next.chunk != chunk) {
+        if self.positions.get(at + 1).is_none_or(|next| next.chunk != chunk) {
             let values = std::mem::take(&mut self.gathering);
             self.ready.push_back(Ready { round: round as u32 + 1, chunk, values });
         }
@@ -196,8 +207,8 @@ impl Inside {
     /// Returns the length of the workers' tensor that ends with this sum. The length that the workers report
     /// may still be that of the previous tensor.
     fn length_of_theirs(&self, at: usize, sum: &OwnSum) -> Option<u32> {
-        let tensor = self.places[at].tensor;
-        let before = self.places[..at].iter().rev().take_while(|place| place.tensor == tensor);
+        let tensor = self.positions[at].tensor;
+        let before = self.positions[..at].iter().rev().take_while(|place| place.tensor == tensor);
         let length = before.map(|place| place.length).sum::<usize>() + sum.values.len();
         sum.last.then_some(length as u32)
     }

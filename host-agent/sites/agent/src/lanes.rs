@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_protocol_sites::{SiteNo, Way};
+use inart_protocol_sites::{Direction, SiteNo};
 
 /// Direction of a tree's edge on one path: its chunks keep their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +14,7 @@ pub(crate) struct Lane {
     pub tree: u16,
     pub from: SiteNo,
     pub to: SiteNo,
-    pub way: Way,
+    pub direction: Direction,
     pub path: u8,
 }
 
@@ -51,7 +51,7 @@ mod tests {
     const NEXT: SiteNo = SiteNo(1);
 
     fn lane(tree: u16) -> Lane {
-        Lane { tree, from: SiteNo(0), to: NEXT, way: Way::Push, path: 0 }
+        Lane { tree, from: SiteNo(0), to: NEXT, direction: Direction::Push, path: 0 }
     }
 
     /// Serves the chunk with the lowest tag, the first one if several have it; `waiting`: trees by tag.

@@ -40,4 +40,4 @@ pub use scheduling::{SchedulerNews, SchedulerProcess};
 pub use setup::{Setup, SetupError};
 pub use state::{MOST_STATE_BYTES, PART_BYTES, TrainingState};
 pub use version::version;
-pub use wait::{Lacking, Obstacle, Wait, Waiting};
+pub use wait::{Lacking, StallCause, Wait, Waiting};

@@ -2,7 +2,7 @@
 //! "Connections").
 
 use bytes::Bytes;
-use inart_protocol_sites::{Ask, ChunkNo, MOST_NAMED, Parcel, Way};
+use inart_protocol_sites::{Ask, ChunkNo, ChunkTransfer, Direction, MOST_NAMED};
 use inart_terms::Term;
 use prost::Message as _;
 
@@ -215,7 +215,7 @@ pub struct State {
 pub struct Ended {
     /// Failed site and reason.
     #[prost(string, tag = "1")]
-    pub told: String,
+    pub reason: String,
     /// Set when only sites that have not started end: a neighbor of the sender has other terms.
     #[prost(bool, tag = "2")]
     pub is_before_start: bool,
@@ -237,24 +237,24 @@ pub fn encode(body: Body) -> Bytes {
 }
 
 /// Encodes a chunk.
-pub fn chunk_message(parcel: &Parcel<ChunkSum>) -> ChunkMessage {
+pub fn chunk_message(transfer: &ChunkTransfer<ChunkSum>) -> ChunkMessage {
     ChunkMessage {
-        round: parcel.round,
-        version: parcel.version,
-        chunk: parcel.chunk.0,
-        way: match parcel.way {
-            Way::Push => 0,
-            Way::Pull => 1,
-            Way::Answer => 2,
+        round: transfer.round,
+        version: transfer.version,
+        chunk: transfer.chunk.0,
+        way: match transfer.direction {
+            Direction::Push => 0,
+            Direction::Pull => 1,
+            Direction::Answer => 2,
         },
-        from: parcel.from.0.into(),
-        to: parcel.to.0.into(),
-        path: parcel.path.into(),
-        route: parcel.route.iter().map(|site| site.0.into()).collect(),
-        policies: parcel.policies.clone(),
-        not_finite: parcel.data.not_finite.map(|site| site.0.into()),
-        runs: parcel.data.runs.iter().flat_map(|run| [run.unit, run.words]).collect(),
-        words: parcel.data.words.clone(),
+        from: transfer.from.0.into(),
+        to: transfer.to.0.into(),
+        path: transfer.path.into(),
+        route: transfer.route.iter().map(|site| site.0.into()).collect(),
+        policies: transfer.policies.clone(),
+        not_finite: transfer.data.not_finite.map(|site| site.0.into()),
+        runs: transfer.data.runs.iter().flat_map(|run| [run.unit, run.words]).collect(),
+        words: transfer.data.words.clone(),
     }
 }
 
@@ -262,11 +262,11 @@ pub fn chunk_message(parcel: &Parcel<ChunkSum>) -> ChunkMessage {
 ///
 /// # Errors
 /// A field out of range.
-pub fn parcel(message: ChunkMessage) -> Result<Parcel<ChunkSum>, MessageError> {
-    let way = match message.way {
-        0 => Way::Push,
-        1 => Way::Pull,
-        2 => Way::Answer,
+pub fn transfer(message: ChunkMessage) -> Result<ChunkTransfer<ChunkSum>, MessageError> {
+    let direction = match message.way {
+        0 => Direction::Push,
+        1 => Direction::Pull,
+        2 => Direction::Answer,
         other => return Err(MessageError::Field { field: "way", value: other.into(), most: 2 }),
     };
     let named = message.policies.len();
@@ -288,11 +288,11 @@ pub fn parcel(message: ChunkMessage) -> Result<Parcel<ChunkSum>, MessageError> {
     };
     let path = u8::try_from(message.path);
     let wrong = |_| MessageError::Field { field: "path", value: message.path.into(), most: 255 };
-    Ok(Parcel {
+    Ok(ChunkTransfer {
         round: message.round,
         version: message.version,
         chunk: ChunkNo(message.chunk),
-        way,
+        direction,
         from: site("from", message.from)?,
         to: site("to", message.to)?,
         path: path.map_err(wrong)?,

@@ -62,7 +62,7 @@ pub enum PlanFault {
 impl Setup {
     /// Whether the document has a link between two sites of the job.
     pub fn are_linked(&self, a: SiteNo, b: SiteNo) -> bool {
-        self.neighbours.get(a.index()).is_some_and(|near| near.binary_search(&b).is_ok())
+        self.neighbors.get(a.index()).is_some_and(|near| near.binary_search(&b).is_ok())
     }
 
     /// Checks a plan from another process.

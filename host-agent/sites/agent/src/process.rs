@@ -12,10 +12,10 @@ use crate::state::TrainingState;
 /// Time between two ticks of the driver.
 const TICK: Duration = Duration::from_millis(100);
 /// Time to send queued messages after the program has exited.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const FINAL_REPORT: Duration = Duration::from_secs(2);
 /// Additional time for neighbors to reconnect: a connection to a restarted site takes 5 s to close, and up to
 /// a second to open again.
-const LATE_WORDS: Duration = Duration::from_secs(8);
+const LATE_REPORT: Duration = Duration::from_secs(8);
 /// Time after which a finished site exits although others are still connected.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
@@ -153,7 +153,7 @@ impl SiteProcess {
             SiteCommand::AllReduce(gradient) => return self.driver.all_reduce(gradient, now),
             SiteCommand::Begin => return self.driver.begin(now),
             SiteCommand::Contribute { chunk, values } => return self.driver.contribute(chunk, values, now),
-            SiteCommand::End(told) => self.driver.end_everywhere(&told),
+            SiteCommand::End(reason) => self.driver.end_everywhere(&reason),
             SiteCommand::State { round, training } => self.driver.give_state(round, training, now),
             SiteCommand::Finish(training) => {
                 self.finishing = Some(now);
@@ -184,9 +184,9 @@ impl SiteProcess {
     /// Whether the process may end now.
     fn may_leave(&mut self, now: Duration) -> bool {
         if let Some(since) = self.abandoned {
-            let are_heard = self.driver.are_last_words_heard();
-            let patience = if are_heard { LAST_WORDS } else { LATE_WORDS };
-            if self.driver.has_told_all() && are_heard || now.saturating_sub(since) > patience {
+            let are_notified = self.driver.is_final_report_delivered();
+            let patience = if are_notified { FINAL_REPORT } else { LATE_REPORT };
+            if self.driver.has_delivered_all() && are_notified || now.saturating_sub(since) > patience {
                 return true;
             }
         }

@@ -50,12 +50,12 @@ pub struct Setup {
     /// Names of all sites of the network.
     pub names: Vec<String>,
     /// For each site of the network: its neighbors within the job, ascending.
-    pub neighbours: Vec<Vec<SiteNo>>,
+    pub neighbors: Vec<Vec<SiteNo>>,
     /// Values of each tensor of a gradient.
     pub tensors: Vec<usize>,
     /// Values of each chunk. None spans two tensors.
     pub chunk_values: Vec<usize>,
-    /// Way of handing chunks to links.
+    /// Direction of handing chunks to links.
     pub sending: Sending,
     /// Policy of the first round: the scheme's plan for the document's rates at the start, or the plan that
     /// was given. All sites compute the same one, independent of the scheduler.
@@ -93,14 +93,14 @@ impl Setup {
     ) -> Result<Self, SetupError> {
         let number = |index: usize| SiteNo(index as u16);
         let me = site_of(overlay, job, name)?;
-        let mut neighbours = vec![Vec::new(); overlay.sites().len()];
+        let mut neighbors = vec![Vec::new(); overlay.sites().len()];
         for arc in overlay.arcs() {
             let (from, to) = overlay.ends(arc);
             if job.sites.contains(&from) && job.sites.contains(&to) {
-                neighbours[from.index()].push(number(to.index()));
+                neighbors[from.index()].push(number(to.index()));
             }
         }
-        neighbours.iter_mut().for_each(|list| list.sort_unstable());
+        neighbors.iter_mut().for_each(|list| list.sort_unstable());
         let (plan, policy) =
             inart_planner_sites::plan_and_policy(overlay, job, &overlay.rates_at(0.0), options)?;
         let plan_terms = plan_terms(overlay, job, options)?;
@@ -111,7 +111,7 @@ impl Setup {
             sites: policy.sites.clone(),
             names: overlay.sites().to_vec(),
             can_rejoin: job.unit_bytes == VALUE_BYTES as u64,
-            neighbours,
+            neighbors,
             tensors: job.tensors_bytes.iter().map(values).collect(),
             chunk_values: chunk_sizes(job, &plan).iter().map(values).collect(),
             sending: sending(options, auxiliary),
@@ -174,8 +174,8 @@ impl Setup {
     }
 
     /// Returns this site's neighbors.
-    pub fn my_neighbours(&self) -> &[SiteNo] {
-        &self.neighbours[self.me.index()]
+    pub fn my_neighbors(&self) -> &[SiteNo] {
+        &self.neighbors[self.me.index()]
     }
 
     /// Returns how many chunks for other sites a link may hold: those of two rounds of all sites, up and

@@ -6,7 +6,7 @@ use inart_protocol_sites::SiteNo;
 
 /// Reason why a site is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum StallCause {
     /// Missing connection to the neighbor.
     NoConnection,
     /// Round that the site has not reported: its training program may compute.
@@ -21,7 +21,7 @@ pub struct Lacking {
     /// The site.
     pub site: SiteNo,
     /// Reason of the wait.
-    pub obstacle: Obstacle,
+    pub cause: StallCause,
 }
 
 /// Cause of a wait of a site.
@@ -71,10 +71,10 @@ impl Wait {
     /// Describes the wait. `name` returns the name of a site, with more about a missing connection if its
     /// second argument is true.
     pub fn in_words(&self, name: &dyn Fn(SiteNo, bool) -> String) -> String {
-        let lacking = |one: &Lacking| match one.obstacle {
-            Obstacle::NoConnection => name(one.site, true),
-            Obstacle::Computing => format!("{}: has not reported this round", name(one.site, false)),
-            Obstacle::NoWord => format!("{}: connected, nothing received", name(one.site, false)),
+        let lacking = |one: &Lacking| match one.cause {
+            StallCause::NoConnection => name(one.site, true),
+            StallCause::Computing => format!("{}: has not reported this round", name(one.site, false)),
+            StallCause::NoWord => format!("{}: connected, nothing received", name(one.site, false)),
         };
         let all = |of: &[Lacking]| of.iter().map(lacking).collect::<Vec<_>>().join("; ");
         match self {
@@ -98,7 +98,7 @@ impl Wait {
     pub(crate) fn names_the_cause(&self) -> bool {
         match self {
             Wait::Neighbors(of) | Wait::Chunks { of, .. } => {
-                of.iter().any(|one| one.obstacle != Obstacle::NoWord)
+                of.iter().any(|one| one.cause != StallCause::NoWord)
             }
             _ => false,
         }

@@ -29,7 +29,7 @@ struct Pair {
     held: Vec<Bytes>,
     is_held: bool,
     /// Outputs of the sites, except messages to send.
-    told: [Vec<Output>; 2],
+    outputs: [Vec<Output>; 2],
     now: Duration,
 }
 
@@ -48,7 +48,7 @@ impl Pair {
             sites: setups.map(Driver::new),
             held: Vec::new(),
             is_held: false,
-            told: [Vec::new(), Vec::new()],
+            outputs: [Vec::new(), Vec::new()],
             now: Duration::ZERO,
         };
         pair.sites[0].up(B, pair.now);
@@ -63,8 +63,8 @@ impl Pair {
         let hello = encode(Body::Hello(hello));
         pair.sites.iter_mut().for_each(|site| site.message(Peer::Scheduler, hello.clone(), pair.now));
         let ready = vec![Output::Ready { round: 1, training: None }];
-        assert_eq!(pair.told, [ready.clone(), ready]);
-        pair.told = Default::default();
+        assert_eq!(pair.outputs, [ready.clone(), ready]);
+        pair.outputs = Default::default();
         pair
     }
 
@@ -76,7 +76,7 @@ impl Pair {
                 while let Some(output) = self.sites[at].next_output() {
                     is_moving = true;
                     let Output::Send { id, data, .. } = output else {
-                        self.told[at].push(output);
+                        self.outputs[at].push(output);
                         continue;
                     };
                     if at == 1 && self.is_held {
@@ -90,11 +90,11 @@ impl Pair {
         }
     }
 
-    fn tell_a(&mut self, from: Peer, body: Body) {
+    fn deliver_to_a(&mut self, from: Peer, body: Body) {
         self.sites[0].message(from, encode(body), self.now);
     }
 
-    fn tell_b(&mut self, policy: &TransmissionPolicy) {
+    fn offer_to_b(&mut self, policy: &TransmissionPolicy) {
         let offer = encode(Body::Offer(policy_message(policy)));
         self.sites[1].message(Peer::Scheduler, offer, self.now);
     }
@@ -107,17 +107,17 @@ fn other_hello(setup: &Setup) -> Hello {
 }
 
 #[test]
-fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
+fn messages_outside_the_job_are_counted_and_dropped() {
     let mut pair = Pair::new();
     pair.sites[0].message(B, Bytes::from_static(b"\xff\xff\xff nothing"), pair.now);
     assert_eq!(pair.sites[0].counters().1.malformed, 1);
-    pair.tell_a(B, Body::Hello(other_hello(&pair.setup)));
+    pair.deliver_to_a(B, Body::Hello(other_hello(&pair.setup)));
     let warning = "b has seed 9, this site has no seed; b is refused: give all sites the same".to_owned();
     assert_eq!(pair.sites[0].next_output(), Some(Output::Warned(warning)));
     // Reports are for a scheduler, and a scheduler sends no chunks.
-    pair.tell_a(B, Body::Report(Report::default()));
-    pair.tell_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
-    assert_eq!(pair.sites[0].counters().1.unknown_senders, 3);
+    pair.deliver_to_a(B, Body::Report(Report::default()));
+    pair.deliver_to_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
+    assert_eq!(pair.sites[0].counters().1.strangers, 3);
     assert_eq!(pair.sites[0].next_output(), None);
 }
 
@@ -125,13 +125,13 @@ fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
 fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
     let mut pair = Pair::new();
     let offer = |pair: &mut Pair, policy: &TransmissionPolicy| {
-        pair.tell_a(Peer::Scheduler, Body::Offer(policy_message(policy)));
+        pair.deliver_to_a(Peer::Scheduler, Body::Offer(policy_message(policy)));
         pair.sites[0].counters().1.refused_offers
     };
     let first = TransmissionPolicy::clone(&pair.setup.first_policy);
     let newer = TransmissionPolicy { version: version(7, &first), ..first };
     assert_eq!(offer(&mut pair, &newer), 0);
-    pair.tell_b(&newer);
+    pair.offer_to_b(&newer);
     for round in 1..3 {
         for at in [0, 1] {
             pair.sites[at].all_reduce(vec![1.0; 3], pair.now).unwrap();
@@ -187,7 +187,7 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
         (with(&|chunk| chunk.chunk = 4), [0, 1, 1, 1, 0, 2]),
         (with(&|chunk| chunk.words.clear()), [0, 1, 1, 1, 0, 3]),
     ] {
-        pair.tell_a(B, body);
+        pair.deliver_to_a(B, body);
         assert_eq!(counted(&pair), counters);
     }
     pair.is_held = false;
@@ -196,12 +196,13 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
     }
     pair.exchange();
     let sum = Output::Reduced { round: 1, sum: vec![11.0, 22.0, 33.0] };
-    let warning = "b sent a chunk in the name of 9, whose way here is another; dropped".to_owned();
-    assert_eq!(pair.told, [vec![Output::Warned(warning), sum.clone()], vec![sum]]);
+    let warning =
+        "b sent a chunk in the name of 9, whose messages do not pass through it; dropped".to_owned();
+    assert_eq!(pair.outputs, [vec![Output::Warned(warning), sum.clone()], vec![sum]]);
     // Duplicates, in their round and in the next one.
-    pair.tell_a(B, with(&|_| {}));
+    pair.deliver_to_a(B, with(&|_| {}));
     assert_eq!(counted(&pair), [0, 1, 1, 1, 1, 3]);
     pair.sites[0].all_reduce(vec![0.0; 3], pair.now).unwrap();
-    pair.tell_a(B, with(&|_| {}));
+    pair.deliver_to_a(B, with(&|_| {}));
     assert_eq!(counted(&pair), [1, 1, 1, 1, 1, 3]);
 }

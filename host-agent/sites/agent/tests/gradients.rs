@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use inart_protocol_sites::{ChunkNo, Parcel, SiteNo, Summand, TransmissionPolicy, Tree, TreeNo, Way};
+use inart_protocol_sites::{
+    ChunkNo, ChunkTransfer, Direction, SiteNo, Summand, TransmissionPolicy, Tree, TreeNo,
+};
 use inart_sites_agent::audit::sum_of_sites;
 use inart_sites_agent::gradient::{ChunkSum, Run, round};
 use inart_sites_agent::message::{self, Body, decode, encode};
@@ -86,7 +88,7 @@ fn bits(floats: &[f32]) -> Vec<u32> {
 
 proptest! {
     #[test]
-    fn sums_are_the_same_in_any_order_and_what_the_rule_says(
+    fn sums_are_equal_in_any_order_and_follow_the_rule(
         (gradients, tensors) in gradients(),
         order in prop::collection::vec(any::<prop::sample::Index>(), 8),
         cut in any::<prop::sample::Index>(),
@@ -142,11 +144,11 @@ proptest! {
         not_finite in prop::option::of(any::<u16>()),
     ) {
         let (round, version, chunk, from, to, path) = numbers;
-        let parcel = Parcel {
+        let transfer = ChunkTransfer {
             round,
             version,
             chunk: ChunkNo(chunk),
-            way: [Way::Push, Way::Pull, Way::Answer][way],
+            direction: [Direction::Push, Direction::Pull, Direction::Answer][way],
             from: SiteNo(from),
             to: SiteNo(to),
             path,
@@ -158,16 +160,16 @@ proptest! {
                 not_finite: not_finite.map(SiteNo),
             },
         };
-        let Ok(Body::Chunk(read)) = decode(encode(Body::Chunk(message::chunk_message(&parcel)))) else {
+        let Ok(Body::Chunk(read)) = decode(encode(Body::Chunk(message::chunk_message(&transfer)))) else {
             return Err(TestCaseError::fail("no chunk"));
         };
-        prop_assert_eq!(message::parcel(read).unwrap(), parcel);
+        prop_assert_eq!(message::transfer(read).unwrap(), transfer);
     }
 
     #[test]
     fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         match decode(bytes.into()) {
-            Ok(Body::Chunk(chunk)) => drop(message::parcel(chunk)),
+            Ok(Body::Chunk(chunk)) => drop(message::transfer(chunk)),
             Ok(Body::Ask(ask)) => drop(message::ask(ask)),
             Ok(Body::Offer(offer)) => drop(policy(offer)),
             _ => {}
@@ -196,7 +198,7 @@ proptest! {
 }
 
 #[test]
-fn a_nan_is_told_as_the_least_site_that_has_one() {
+fn a_nan_is_reported_as_the_lowest_site_that_has_one() {
     let mut sum = ChunkSum::of(&[1.0, 2.0], SiteNo(0));
     sum.add(&ChunkSum::of(&[f32::NAN, 0.0], SiteNo(2)));
     sum.add(&ChunkSum::of(&[0.0, f32::INFINITY], SiteNo(1)));
@@ -206,7 +208,7 @@ fn a_nan_is_told_as_the_least_site_that_has_one() {
 
 /// The cases of decision 40, between sites.
 #[test]
-fn what_is_small_beside_other_values_is_not_lost() {
+fn small_values_next_to_large_ones_are_not_lost() {
     let sum = |gradients: &[Vec<f32>], tensors: &[usize]| {
         let parts = given(gradients, tensors);
         floats(&added(&parts, &(0..parts.len()).collect::<Vec<_>>()), gradients[0].len())
@@ -243,11 +245,11 @@ fn sums_of_like_gradients_take_a_word_per_value() {
     for sites in 1..=9 {
         let data = added(&parts, &(0..sites).collect::<Vec<_>>());
         assert_eq!(data.words.len(), 4 * len, "{sites} sites");
-        let parcel = Parcel {
+        let transfer = ChunkTransfer {
             round: 1,
             version: 1 << 40,
             chunk: ChunkNo(0),
-            way: Way::Push,
+            direction: Direction::Push,
             from: SiteNo(0),
             to: SiteNo(1),
             path: 0,
@@ -255,7 +257,7 @@ fn sums_of_like_gradients_take_a_word_per_value() {
             policies: vec![1 << 40],
             data,
         };
-        let bytes = encode(Body::Chunk(message::chunk_message(&parcel))).len();
+        let bytes = encode(Body::Chunk(message::chunk_message(&transfer))).len();
         assert!(bytes as f64 <= 1.005 * 4.0 * len as f64, "{bytes} bytes");
     }
 }
@@ -319,11 +321,11 @@ fn no_chunk_of_a_document_is_too_long_for_a_message() {
     // Next to 2^127 and 2^-149 a sum has the maximum number of words.
     let mut sum = ChunkSum::of(&vec![f32::MAX; 512], SiteNo(0));
     sum.add(&ChunkSum::of(&vec![f32::from_bits(1); 512], SiteNo(1)));
-    let parcel = Parcel {
+    let transfer = ChunkTransfer {
         round: u32::MAX,
         version: u64::MAX,
         chunk: ChunkNo(u32::MAX),
-        way: Way::Push,
+        direction: Direction::Push,
         from: SiteNo(u16::MAX),
         to: SiteNo(u16::MAX),
         path: u8::MAX,
@@ -331,6 +333,6 @@ fn no_chunk_of_a_document_is_too_long_for_a_message() {
         policies: vec![u64::MAX; 64],
         data: sum,
     };
-    let bytes = encode(Body::Chunk(message::chunk_message(&parcel))).len() as u64;
+    let bytes = encode(Body::Chunk(message::chunk_message(&transfer))).len() as u64;
     assert!(bytes <= ChunkSum::most_bytes(512), "{bytes}");
 }

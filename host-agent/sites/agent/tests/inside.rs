@@ -49,7 +49,7 @@ fn sums(assignment: &Assignment, tensors: &[usize]) -> (BTreeMap<u32, OwnSum>, u
 
 proptest! {
     #[test]
-    fn what_workers_sum_goes_up_whole_and_comes_back_to_the_frames_it_is_of(
+    fn sums_of_workers_go_up_whole_and_results_return_to_their_frames(
         tensors in prop::collection::vec(prop_oneof![1..=256usize, 257..3000usize], 1..4),
         frame_values in prop::sample::select(vec![ValuesPerFrame::N32, ValuesPerFrame::N256]),
         per_chunk in 1..5usize,
@@ -120,7 +120,7 @@ fn frames_of_maxima_take_numbers_and_no_window() {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn mismatches_are_named() {
     let narrow = |window| assignment(ValuesPerFrame::N32, window);
     let error = Inside::new(&[2000], &[1280, 720], &narrow(16)).unwrap_err();
     assert_eq!(error, InsideError::Window { window: 16, needed: 40, least: 64 });
@@ -133,19 +133,20 @@ fn what_does_not_fit_is_named() {
     assert_eq!(error, InsideError::Frames { frame: 1024, chunk: 1280 });
     // Tensors that end too early, whatever workers have reported for the previous one, and a tensor that is
     // too long.
-    for (length, last, told, theirs) in [(20, true, 340, 20), (32, true, 340, 32), (32, false, 350, 350)] {
+    for (length, last, reported, theirs) in [(20, true, 340, 20), (32, true, 340, 32), (32, false, 350, 350)]
+    {
         let mut inside = Inside::new(&[340], &[340], &narrow(16)).unwrap();
         let sum = |sequence: u32, length, last| OwnSum::exact(sequence.into(), vec![1.0; length], last);
-        let taken = inside.take(sum(1, length, last), Some(told));
-        let taken = taken.and_then(|()| inside.take(sum(2, 20, false), Some(told)));
+        let taken = inside.take(sum(1, length, last), Some(reported));
+        let taken = taken.and_then(|()| inside.take(sum(2, 20, false), Some(reported)));
         let error = taken.unwrap_err().to_string();
         assert!(error.contains(&format!("the job's tensor 0 of 340 values: one of {theirs};")), "{error}");
     }
     // Wrong numbers of frames of maxima, including none where they are required.
-    for (sequence, told) in [(0u32, 200), (2, 9000)] {
+    for (sequence, reported) in [(0u32, 200), (2, 9000)] {
         let mut inside = Inside::new(&[340], &[340], &narrow(16)).unwrap();
         let error =
-            inside.take(OwnSum::exact(sequence.into(), vec![1.0; 32], false), Some(told)).unwrap_err();
-        assert_eq!(error, InsideError::Length { tensor: 0, expected: 340, told: Some(told) });
+            inside.take(OwnSum::exact(sequence.into(), vec![1.0; 32], false), Some(reported)).unwrap_err();
+        assert_eq!(error, InsideError::Length { tensor: 0, expected: 340, reported: Some(reported) });
     }
 }

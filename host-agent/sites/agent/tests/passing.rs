@@ -43,7 +43,7 @@ fn sent_to_a(driver: &mut Driver) -> (usize, usize) {
     sent
 }
 
-fn tell_both(driver: &mut Driver) {
+fn send_both(driver: &mut Driver) {
     let chunk = ChunkMessage { from: 2, to: 0, route: vec![0], ..ChunkMessage::default() };
     let ask = AskMessage { from: 2, to: 0, route: vec![0], chunks: vec![0], ..AskMessage::default() };
     driver.message(B, encode(Body::Chunk(chunk)), NOW);
@@ -51,15 +51,15 @@ fn tell_both(driver: &mut Driver) {
 }
 
 #[test]
-fn what_comes_before_the_link_is_up_waits_for_it_and_later_losses_are_asked_for() {
+fn messages_before_the_link_is_up_wait_and_later_losses_are_requested() {
     let mut driver = middle();
-    tell_both(&mut driver);
+    send_both(&mut driver);
     assert_eq!(sent_to_a(&mut driver), (0, 0));
     driver.up(A, NOW);
     assert_eq!(sent_to_a(&mut driver), (1, 1));
     // Messages lost on a link that has been up are requested by a.
     driver.down(A, NOW);
-    tell_both(&mut driver);
+    send_both(&mut driver);
     sent_to_a(&mut driver);
     driver.up(A, NOW);
     assert_eq!(sent_to_a(&mut driver), (0, 0));
@@ -69,7 +69,7 @@ fn what_comes_before_the_link_is_up_waits_for_it_and_later_losses_are_asked_for(
 fn no_more_waits_for_a_link_than_it_may_hold() {
     let mut driver = middle();
     for _ in 0..100 {
-        tell_both(&mut driver);
+        send_both(&mut driver);
     }
     assert_eq!(driver.counters().1.crowded, 188, "one chunk of three sites: 12 messages wait");
     driver.up(A, NOW);

@@ -30,7 +30,7 @@ fn report(version: u64, samples: &[(u32, f64, f64)], down: &[u32]) -> Report {
 }
 
 #[test]
-fn links_are_believed_as_measured_and_others_as_told() {
+fn measured_links_have_the_measured_rate_and_others_the_prior() {
     let mut scheduler = scheduler(Scheme::Optimized);
     assert!(scheduler.task().is_some(), "it plans before anything is known");
     assert!(scheduler.task().is_none(), "and not again");
@@ -63,7 +63,7 @@ fn a_link_that_both_ends_miss_is_planned_without_until_it_is_back() {
     let mut scheduler = scheduler(Scheme::Fapt);
     scheduler.task().unwrap();
     scheduler.report(SiteNo(0), &report(0, &[], &[1]));
-    assert!(scheduler.task().is_none(), "one end alone may be a site that is gone");
+    assert!(scheduler.task().is_none(), "one end alone may be a failed site");
     scheduler.report(SiteNo(1), &report(0, &[], &[0]));
     let task = scheduler.task().unwrap();
     assert_eq!(task.rates().0[..2], [0.0, 0.0]);
@@ -83,7 +83,7 @@ fn a_link_that_both_ends_miss_is_planned_without_until_it_is_back() {
 }
 
 #[test]
-fn a_scheduler_that_restarts_goes_on_from_the_sites_versions() {
+fn a_restarted_scheduler_continues_the_sites_versions() {
     let mut first = scheduler(Scheme::Optimized);
     let plan = |scheduler: &mut Scheduler| {
         let policy = scheduler.task().unwrap().plan().unwrap();
@@ -139,7 +139,7 @@ fn own() -> (Arc<Overlay>, Plan) {
 }
 
 #[test]
-fn a_plan_that_was_given_stays_whatever_is_measured_and_gives_way_to_links_that_are_down() {
+fn a_given_plan_ignores_measurements_and_avoids_failed_links() {
     let (overlay, plan) = own();
     let (job, options) = (overlay.jobs()[0].clone(), Options::following(plan).unwrap());
     let setup = Setup::new(&overlay, &job, "a", &options, AuxiliaryUse::default()).unwrap();

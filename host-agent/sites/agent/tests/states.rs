@@ -38,7 +38,7 @@ fn has_loaded(net: &Net) -> bool {
 }
 
 /// All sites complete one more round, and all sums are those of 1, 2 and 3.
-fn goes_on(net: &mut Net) {
+fn completes_a_round(net: &mut Net) {
     let next = net.sites.iter().flatten().filter_map(|site| site.driver.round()).max().unwrap() + 1;
     net.until(30.0, |net| net.sites.iter().flatten().all(|site| site.sums.contains_key(&next)));
     for site in net.sites.iter().flatten() {
@@ -59,7 +59,7 @@ fn a_state_above_64_mib_that_takes_longer_than_the_wait_is_sent_once() {
     let sent: u64 = net.state_bytes.values().sum();
     assert_eq!(sent, state.len() as u64, "each byte leaves once");
     assert!(net.longest <= MESSAGE, "a message of {} bytes", net.longest);
-    goes_on(&mut net);
+    completes_a_round(&mut net);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn parts_that_take_longer_than_the_wait_arrive_all_the_same() {
     assert!(net.site(2).state == state);
     let sent: u64 = net.state_bytes.values().sum();
     assert!(sent <= 2 * state.len() as u64, "{sent} bytes of two givers");
-    goes_on(&mut net);
+    completes_a_round(&mut net);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn another_site_gives_the_rest_when_the_giver_dies_half_way() {
     let most = state.len() as u64 - given + (10 << 20);
     assert!(other <= most, "{other} bytes of the other one after {given} of the first");
     net.start(giver);
-    goes_on(&mut net);
+    completes_a_round(&mut net);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_program_that_writes_slowly_is_asked_once() {
     net.start(2);
     net.until(120.0, has_loaded);
     assert!(net.asked.values().all(|&times| times == 1), "{:?}", net.asked);
-    goes_on(&mut net);
+    completes_a_round(&mut net);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_state_that_differs_from_its_digest_is_not_loaded() {
     net.until(60.0, has_loaded);
     assert!(net.site(2).state == state);
     assert_eq!(net.site(2).driver.counters().1.wrong_states, 1);
-    goes_on(&mut net);
+    completes_a_round(&mut net);
     // All senders are faulty.
     let mut net = restarted(state, 100.0);
     net.change = Box::new(faulty);

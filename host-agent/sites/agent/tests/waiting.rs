@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_protocol_sites::SiteNo;
-use inart_sites_agent::{Lacking, Obstacle, Wait};
+use inart_sites_agent::{Lacking, StallCause, Wait};
 
 use crate::links::Net;
 
@@ -31,7 +31,7 @@ fn running() -> Net {
 }
 
 fn no_connection(site: u16) -> Lacking {
-    Lacking { site: SiteNo(site), obstacle: Obstacle::NoConnection }
+    Lacking { site: SiteNo(site), cause: StallCause::NoConnection }
 }
 
 fn failure(net: &Net, site: usize) -> String {
@@ -64,7 +64,7 @@ fn neighbors_that_do_not_connect_are_named_at_once_and_again_and_end_the_wait() 
 }
 
 #[test]
-fn a_site_that_is_gone_is_named_until_patience_ends_the_job() {
+fn a_failed_site_is_named_until_patience_ends_the_job() {
     let mut net = running();
     net.kill(2);
     let killed = net.now;
@@ -107,7 +107,7 @@ fn a_program_that_does_not_return_ends_the_job_by_the_name_of_its_site() {
     net.run(59.0);
     assert!(net.sites.iter().flatten().all(|site| site.failed.is_none()));
     let is_named = |(_, wait): &(f64, Wait)| {
-        let computing = Lacking { site: SiteNo(2), obstacle: Obstacle::Computing };
+        let computing = Lacking { site: SiteNo(2), cause: StallCause::Computing };
         matches!(wait, Wait::Chunks { of, .. } if of == &[computing])
     };
     assert!(net.site(1).waits.iter().any(is_named), "{:?}", net.site(1).waits);

@@ -24,7 +24,7 @@ pub enum HostError {
     },
     /// Address of a process that is not a neighbor.
     #[error("{name} is not a neighbor of {me}; name one of {known}")]
-    NoNeighbour {
+    NoNeighbor {
         /// Name of the process.
         name: String,
         /// The site.

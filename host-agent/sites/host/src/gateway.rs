@@ -15,7 +15,7 @@ use crate::ending::Ending;
 use crate::error::HostError;
 use crate::next::Next;
 use crate::site::SiteHost;
-use crate::site_side::News;
+use crate::site_side::SiteEvent;
 
 /// Round of a site with workers inside.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,14 +101,14 @@ impl SiteHost {
         inside: Inside,
         mut server: OnwardServer,
         rounds: u32,
-        told: &mut dyn FnMut(GatewayRound),
+        on_round: &mut dyn FnMut(GatewayRound),
     ) -> Result<GatewayEnding, HostError> {
-        let (back, teller) = (server.sums_back(), self.teller());
+        let (back, teller) = (server.sums_back(), self.event_sender());
         let run = move || {
-            let news = |news| drop(teller.send(News::Inside(news)));
+            let news = |news| drop(teller.send(SiteEvent::Inside(news)));
             let ended = server.run(&mut { news });
             // The receiver is closed when the site has ended.
-            let _ = teller.send(News::InsideEnded(ended.map(|()| server.counters())));
+            let _ = teller.send(SiteEvent::InsideEnded(ended.map(|()| server.counters())));
         };
         let thread = std::thread::Builder::new().name("inside".into()).spawn(run);
         let thread = thread.map_err(inart_connections::Error::Runtime)?;
@@ -124,7 +124,7 @@ impl SiteHost {
             site_ending: None,
             server_ending: None,
         };
-        let ending = gateway.run(told);
+        let ending = gateway.run(on_round);
         if let Err(error) = &ending {
             // Workers are notified for some time; already notified workers ignore the repetition.
             back.abort(error.to_string());
@@ -135,11 +135,11 @@ impl SiteHost {
 }
 
 impl Gateway<'_> {
-    fn run(&mut self, told: &mut dyn FnMut(GatewayRound)) -> Result<GatewayEnding, HostError> {
+    fn run(&mut self, on_round: &mut dyn FnMut(GatewayRound)) -> Result<GatewayEnding, HostError> {
         loop {
             // When the site has left, its workers may still lack results.
-            let news = self.site.next_news(self.site_ending.is_some())?;
-            self.hear(news, told)?;
+            let news = self.site.next_event(self.site_ending.is_some())?;
+            self.handle(news, on_round)?;
             self.give_what_is_ready()?;
             if let (Some(site), Some(server)) = (self.site_ending, self.server_ending) {
                 return Ok(GatewayEnding { site, server });
@@ -147,65 +147,65 @@ impl Gateway<'_> {
         }
     }
 
-    fn hear(&mut self, news: News, told: &mut dyn FnMut(GatewayRound)) -> Result<(), HostError> {
+    fn handle(&mut self, news: SiteEvent, on_round: &mut dyn FnMut(GatewayRound)) -> Result<(), HostError> {
         let name = || self.site.name().to_owned();
         match news {
-            News::Ready(Next::Round { round, training: None }) => self.round = Some(round),
-            News::Ready(_) => {
+            SiteEvent::Ready(Next::Round { round, training: None }) => self.round = Some(round),
+            SiteEvent::Ready(_) => {
                 let error = HostError::CameBack { site: name() };
                 return self.end(error.to_string(), error);
             }
-            News::Inside(OnwardEvent::Started) => {
+            SiteEvent::Inside(OnwardNews::Begun) => {
                 self.times.begin(Instant::now());
             }
-            News::Inside(OnwardEvent::Sum { sum, reported_length }) => {
-                if let Err(error) = self.inside.take(sum, reported_length) {
+            SiteEvent::Inside(OnwardNews::Sum { sum, told: reported }) => {
+                if let Err(error) = self.inside.take(sum, reported) {
                     let error = HostError::Fit { site: name(), error };
                     return self.end(error.to_string(), error);
                 }
             }
-            News::Inside(OnwardEvent::Aborted(failure)) => {
-                let told = in_words(&name(), &failure);
-                return self.end(told, HostError::Inside { site: name(), error: Box::new(failure.into()) });
+            SiteEvent::Inside(OnwardNews::Aborted(failure)) => {
+                let reason = in_words(&name(), &failure);
+                return self.end(reason, HostError::Inside { site: name(), error: Box::new(failure.into()) });
             }
-            News::Inside(OnwardEvent::Stopped) => {
+            SiteEvent::Inside(OnwardNews::Stopped) => {
                 let error = HostError::Stopped { site: name() };
                 return self.end(error.to_string(), error);
             }
-            News::InsideEnded(Ok(counters)) => self.server_ending = Some(counters),
-            News::InsideEnded(Err(error)) => {
+            SiteEvent::InsideEnded(Ok(counters)) => self.server_ending = Some(counters),
+            SiteEvent::InsideEnded(Err(error)) => {
                 let error = HostError::Inside { site: name(), error: Box::new(error) };
                 return self.end(error.to_string(), error);
             }
-            News::Summed { round, chunk, values } => {
+            SiteEvent::Summed { round, chunk, values } => {
                 self.inside
                     .complete(round, chunk, values)
                     .into_iter()
                     .for_each(|answer| self.back.give(answer));
             }
-            News::Reduced { round, sum, version } => self.end_round(round, sum, version, told)?,
-            News::Failed(error) => {
-                let told = match &error {
-                    HostError::Driver(DriverError::Elsewhere { told }) => told.clone(),
+            SiteEvent::Reduced { round, sum, version } => self.end_round(round, sum, version, on_round)?,
+            SiteEvent::Failed(error) => {
+                let reason = match &error {
+                    HostError::Driver(DriverError::Elsewhere { reason }) => reason.clone(),
                     other => other.to_string(),
                 };
-                self.back.abort(told);
+                self.back.abort(reason);
                 return Err(self.error.take().unwrap_or(error));
             }
-            News::Left(ending) => self.site_ending = Some(ending),
+            SiteEvent::Exited(ending) => self.site_ending = Some(ending),
             // A site cannot rejoin where sites have workers inside.
-            News::StateWanted { .. } => {}
+            SiteEvent::StateWanted { .. } => {}
         }
         Ok(())
     }
 
     /// Ends the job at all sites; the site then reports its failure.
-    fn end(&mut self, told: String, error: HostError) -> Result<(), HostError> {
+    fn end(&mut self, reason: String, error: HostError) -> Result<(), HostError> {
         if self.error.is_some() {
             return Ok(());
         }
-        self.back.abort(told.clone());
-        self.site.command(SiteCommand::End(told))?;
+        self.back.abort(reason.clone());
+        self.site.command(SiteCommand::End(reason))?;
         self.error = Some(error);
         Ok(())
     }
@@ -228,11 +228,11 @@ impl Gateway<'_> {
         round: u32,
         sum: Vec<f32>,
         version: u64,
-        told: &mut dyn FnMut(GatewayRound),
+        on_round: &mut dyn FnMut(GatewayRound),
     ) -> Result<(), HostError> {
         let ended = Instant::now();
         let (began, own) = self.times.end(ended);
-        told(GatewayRound { round, began, own, ended, version, sum });
+        on_round(GatewayRound { round, began, own, ended, version, sum });
         self.is_open = false;
         self.round = Some(round + 1).filter(|next| *next <= self.rounds);
         if self.round.is_none() {

@@ -67,11 +67,11 @@ impl SchedulerHost {
     ///
     /// # Errors
     /// Another process of the same name that is connected to a site and answers.
-    pub async fn run(self, told: impl FnMut(Offered)) -> Result<(), HostError> {
+    pub async fn run(self, on_offer: impl FnMut(Offered)) -> Result<(), HostError> {
         // A scheduler has no program that sends orders.
         let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
         let (names, status) = (self.names.clone(), self.status);
-        let mut host = Scheduling { names, watch: WaitWatch::default(), plans: 0, status, told };
+        let mut host = Scheduling { names, watch: WaitWatch::default(), plans: 0, status, on_offer };
         let ended = drive(self.process, &self.names, self.transport, taken, &mut host).await;
         drop(orders);
         ended.map(drop)
@@ -93,7 +93,7 @@ struct Scheduling<F> {
     /// Number of plans that were offered.
     plans: u64,
     status: StatusPublisher,
-    told: F,
+    on_offer: F,
 }
 
 impl<F> Scheduling<F> {
@@ -129,7 +129,7 @@ impl<F: FnMut(Offered)> Host<SchedulerProcess> for Scheduling<F> {
             SchedulerNews::Offered(policy) => {
                 tracing::debug!("bit/s by direction: {:?}", process.scheduler().believed().0);
                 self.plans += 1;
-                (self.told)(Offered { version: policy.version, trees: policy.trees.len() });
+                (self.on_offer)(Offered { version: policy.version, trees: policy.trees.len() });
             }
         }
         Ok(())

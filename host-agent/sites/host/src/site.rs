@@ -15,7 +15,7 @@ use crate::ending::Ending;
 use crate::error::HostError;
 use crate::next::Next;
 use crate::options::HostOptions;
-use crate::site_side::{Inside, News, SiteSide};
+use crate::site_side::{Inside, SiteEvent, SiteSide};
 use crate::stopper::Stopper;
 use crate::workers_inside::WorkersInside;
 
@@ -47,7 +47,7 @@ pub struct SiteHost {
     me: String,
     status: StatusPublisher,
     inside: Inside,
-    handle: Handle<SiteCommand, News>,
+    handle: Handle<SiteCommand, SiteEvent>,
 }
 
 impl fmt::Debug for SiteHost {
@@ -65,12 +65,12 @@ impl SiteHost {
     pub fn open(overlay: &Overlay, setup: Arc<Setup>, options: HostOptions) -> Result<Self, HostError> {
         let name = |site: inart_protocol_sites::SiteNo| overlay.sites()[site.index()].clone();
         let me = name(setup.me);
-        let neighbours: Vec<String> = setup.my_neighbours().iter().copied().map(name).collect();
-        if let Some(missing) = neighbours.iter().find(|name| !options.peers.contains_key(*name)) {
+        let neighbors: Vec<String> = setup.my_neighbors().iter().copied().map(name).collect();
+        if let Some(missing) = neighbors.iter().find(|name| !options.peers.contains_key(*name)) {
             return Err(HostError::NoAddress { name: missing.clone(), me });
         }
-        if let Some(other) = options.peers.keys().find(|name| !neighbours.contains(name)) {
-            return Err(HostError::NoNeighbour { name: other.clone(), me, known: neighbours.join(", ") });
+        if let Some(other) = options.peers.keys().find(|name| !neighbors.contains(name)) {
+            return Err(HostError::NoNeighbor { name: other.clone(), me, known: neighbors.join(", ") });
         }
         let scheduler = options.scheduler.iter().map(|(name, _)| name);
         let all = overlay.sites().iter().chain(scheduler).cloned().collect();
@@ -78,7 +78,7 @@ impl SiteHost {
         let most_bytes = most_bytes(&setup);
         let mut quic = options.quic(most_bytes);
         (quic.held_bytes, quic.sample) = (Some(most_bytes.saturating_mul(4).max(HELD_BYTES)), Some(SAMPLE));
-        let runtime = Handle::<SiteCommand, News>::runtime()?;
+        let runtime = Handle::<SiteCommand, SiteEvent>::runtime()?;
         let transport = {
             let _inside = runtime.enter();
             Transport::quic(&names, quic)?
@@ -86,18 +86,18 @@ impl SiteHost {
         let process = SiteProcess::new(Driver::new(setup), overlay.sites().len());
         let (status, inside) = (StatusPublisher::default(), Inside::default());
         let side = (status.clone(), inside.clone());
-        let handle = Handle::start("site", runtime, move |orders, told| async move {
-            let mut side = SiteSide::new(names.clone(), told.clone(), side.0, side.1);
+        let handle = Handle::start("site", runtime, move |orders, events| async move {
+            let mut side = SiteSide::new(names.clone(), events.clone(), side.0, side.1);
             let news = match drive(process, &names, transport, orders, &mut side).await {
                 // The training loop has exited.
                 Ok((process, _)) if !process.has_finished() => return,
                 Ok((process, connections)) => {
                     let (site, agent) = process.driver().counters();
-                    News::Left(Ending { site, agent, connections: connections.quic })
+                    SiteEvent::Exited(Ending { site, agent, connections: connections.quic })
                 }
-                Err(error) => News::Failed(error),
+                Err(error) => SiteEvent::Failed(error),
             };
-            let _ = told.send(news);
+            let _ = events.send(news);
         })?;
         Ok(Self { me, status, inside, handle })
     }
@@ -136,12 +136,12 @@ impl SiteHost {
     pub fn finish(mut self, training: Bytes) -> Result<Ending, HostError> {
         self.command(SiteCommand::Finish(training.into()))?;
         loop {
-            match self.next_news(false)? {
-                News::Left(ending) => {
+            match self.next_event(false)? {
+                SiteEvent::Exited(ending) => {
                     self.handle.join();
                     return Ok(ending);
                 }
-                News::Failed(error) => return Err(error),
+                SiteEvent::Failed(error) => return Err(error),
                 _ => {}
             }
         }
@@ -166,27 +166,27 @@ impl SiteHost {
 
     /// Ends the job at all sites, because this one cannot take part. Returns when all connected neighbors
     /// have the reason. `reason` names the site and the cause.
-    pub fn end(self, told: String) {
+    pub fn end(self, reason: String) {
         // A network thread that has ended has already reported the reason.
-        let _ = self.command(SiteCommand::End(told));
+        let _ = self.command(SiteCommand::End(reason));
     }
 
     fn wait(&mut self, training: &dyn Fn() -> Bytes) -> Result<(Option<Summed>, Next), HostError> {
         loop {
-            match self.next_news(false)? {
-                News::Ready(next) => return Ok((None, next)),
-                News::Reduced { round, sum, version } => {
+            match self.next_event(false)? {
+                SiteEvent::Ready(next) => return Ok((None, next)),
+                SiteEvent::Reduced { round, sum, version } => {
                     let next = Next::Round { round: round.saturating_add(1), training: None };
                     return Ok((Some((sum, version)), next));
                 }
-                News::StateWanted { round } => {
+                SiteEvent::StateWanted { round } => {
                     // The digest is computed here, not on the thread that serves the connections.
                     let state = SiteCommand::State { round, training: training().into() };
                     self.command(state)?;
                 }
-                News::Failed(error) => return Err(error),
-                News::Left(_) => return Err(inart_connections::Error::Gone.into()),
-                News::Summed { .. } | News::Inside(_) | News::InsideEnded(_) => {}
+                SiteEvent::Failed(error) => return Err(error),
+                SiteEvent::Exited(_) => return Err(inart_connections::Error::Gone.into()),
+                SiteEvent::Summed { .. } | SiteEvent::Inside(_) | SiteEvent::InsideEnded(_) => {}
             }
         }
     }
@@ -197,8 +197,8 @@ impl SiteHost {
     }
 
     /// Returns a sender of events for other threads.
-    pub(crate) fn teller(&self) -> Sender<News> {
-        self.handle.sender()
+    pub(crate) fn event_sender(&self) -> Sender<SiteEvent> {
+        self.handle.teller()
     }
 
     pub(crate) fn command(&self, command: SiteCommand) -> Result<(), HostError> {
@@ -207,12 +207,12 @@ impl SiteHost {
 
     /// Returns why the network thread has ended, as far as it has reported it.
     fn failure(&self, error: inart_connections::Error) -> HostError {
-        let failed = |news| if let News::Failed(error) = news { Some(error) } else { None };
+        let failed = |news| if let SiteEvent::Failed(error) = news { Some(error) } else { None };
         self.handle.arrived().find_map(failed).unwrap_or_else(|| error.into())
     }
 
     /// Returns the next event. `others`: whether another thread also sends events.
-    pub(crate) fn next_news(&self, others: bool) -> Result<News, HostError> {
+    pub(crate) fn next_event(&self, others: bool) -> Result<SiteEvent, HostError> {
         Ok(self.handle.next(others)?)
     }
 }

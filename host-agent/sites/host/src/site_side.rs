@@ -18,7 +18,7 @@ use crate::workers_inside::WorkersInside;
 
 /// Event for the training loop.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum SiteEvent {
     Ready(Next),
     Reduced {
         round: u32,
@@ -39,7 +39,7 @@ pub(crate) enum News {
         round: u32,
     },
     Failed(HostError),
-    Left(Ending),
+    Exited(Ending),
 }
 
 /// Workers that compute the site's gradient, once they are known.
@@ -48,14 +48,14 @@ pub(crate) type Inside = Arc<Mutex<Option<WorkersInside>>>;
 /// Host side of a site.
 pub(crate) struct SiteSide {
     names: Names,
-    told: Sender<News>,
+    events: Sender<SiteEvent>,
     status: StatusPublisher,
     inside: Inside,
 }
 
 impl SiteSide {
-    pub fn new(names: Names, told: Sender<News>, status: StatusPublisher, inside: Inside) -> Self {
-        SiteSide { names, told, status, inside }
+    pub fn new(names: Names, events: Sender<SiteEvent>, status: StatusPublisher, inside: Inside) -> Self {
+        SiteSide { names, events, status, inside }
     }
 
     /// Logs a wait of the site.
@@ -99,19 +99,19 @@ impl Host<SiteProcess> for SiteSide {
     /// exits.
     fn tell(&mut self, news: SiteNews, _process: &mut SiteProcess) -> Result<(), HostError> {
         let news = match news {
-            SiteNews::Ready { round, training } => News::Ready(Next::Round { round, training }),
-            SiteNews::Ended { training } => News::Ready(Next::Ended { training }),
-            SiteNews::Reduced { round, sum, version } => News::Reduced { round, sum, version },
-            SiteNews::Summed { round, chunk, values } => News::Summed { round, chunk, values },
-            SiteNews::StateWanted { round } => News::StateWanted { round },
-            SiteNews::Failed(error) => News::Failed(error.into()),
+            SiteNews::Ready { round, training } => SiteEvent::Ready(Next::Round { round, training }),
+            SiteNews::Ended { training } => SiteEvent::Ready(Next::Ended { training }),
+            SiteNews::Reduced { round, sum, version } => SiteEvent::Reduced { round, sum, version },
+            SiteNews::Summed { round, chunk, values } => SiteEvent::Summed { round, chunk, values },
+            SiteNews::StateWanted { round } => SiteEvent::StateWanted { round },
+            SiteNews::Failed(error) => SiteEvent::Failed(error.into()),
             SiteNews::Warned(text) => {
                 tracing::warn!("{text}");
                 return Ok(());
             }
         };
         // An exited training loop is noticed by its closed command channel.
-        let _ = self.told.send(news);
+        let _ = self.events.send(news);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_connections::{Names, Transport};
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
-use inart_sites_agent::{Lacking, Obstacle, Peer, SiteProcess, Wait, Waiting};
+use inart_sites_agent::{Lacking, Peer, SiteProcess, StallCause, Wait, Waiting};
 
 use crate::workers_inside::WorkersInside;
 
@@ -35,7 +35,7 @@ pub(crate) fn of_site(
     };
     let each = |of: &[Lacking], lacks: &str| {
         let one =
-            |one: &Lacking| on(Peer::Site(one.site), matches!(one.obstacle, Obstacle::NoConnection), lacks);
+            |one: &Lacking| on(Peer::Site(one.site), matches!(one.cause, StallCause::NoConnection), lacks);
         of.iter().filter_map(one).collect()
     };
     let scheduler = |lacks| on(Peer::Scheduler, !driver.is_up(Peer::Scheduler), lacks).into_iter().collect();
@@ -45,7 +45,7 @@ pub(crate) fn of_site(
     };
     match wait {
         Wait::Program { .. } => status.computing_seconds = Some(seconds),
-        Wait::Neighbors(of) => status.waits = each(&of, "no greeting has arrived"),
+        Wait::Neighbors(of) => status.waits = each(&of, "no hello has arrived"),
         Wait::Chunks { round, of } => status.waits = each(&of, &format!("no chunks of round {round}")),
         Wait::State { of, .. } => status.waits.extend(site(of, "the whole state has not arrived")),
         Wait::Scheduler => status.waits = scheduler("no first plan"),

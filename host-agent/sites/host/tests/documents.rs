@@ -56,7 +56,7 @@ impl World {
         let (job, options) = (&overlay.jobs()[0], Options::new(Scheme::Optimized));
         let setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default()).unwrap();
         let setup = setup.with_training([("seed", seed)]).unwrap();
-        let peers: Vec<_> = setup.my_neighbours().iter().map(|&site| setup.name(site)).collect();
+        let peers: Vec<_> = setup.my_neighbors().iter().map(|&site| setup.name(site)).collect();
         SiteHost::open(&overlay, Arc::new(setup), self.options(name, &peers, true)).unwrap()
     }
 
@@ -103,7 +103,7 @@ fn train(mut host: SiteHost, rounds: u32) -> JoinHandle<Result<(Vec<u64>, Ending
 
 /// The scheduler knows a link that the sites do not have: its plans once stalled every site.
 #[test]
-fn rounds_go_on_beside_a_scheduler_with_a_newer_document() {
+fn rounds_continue_with_a_scheduler_of_a_newer_document() {
     for (document, follows) in [(LINE.to_owned(), true), (newer(), false)] {
         let world = World::new();
         world.schedule(&document);

@@ -34,7 +34,7 @@ fn gradient(site: usize, round: u32) -> Vec<f32> {
 fn open(overlay: &Overlay, name: &str, addresses: &BTreeMap<&str, SocketAddr>, tls: MutualTls) -> SiteHost {
     let options = Options::new(Scheme::Fapt);
     let setup = Setup::new(overlay, &overlay.jobs()[0], name, &options, AuxiliaryUse::default()).unwrap();
-    let peers = setup.my_neighbours().iter().map(|&site| setup.name(site));
+    let peers = setup.my_neighbors().iter().map(|&site| setup.name(site));
     let peers = peers.map(|peer| (peer.clone(), addresses[&*peer])).collect();
     let congestion = Congestion::default();
     let options = HostOptions { listen: addresses[name], tls, peers, scheduler: None, congestion };

@@ -179,7 +179,7 @@ fn known_rates() {
     assert_rate(&two, 20.0);
     let star = checked(6, &duplex((1..6).map(|leaf| (0, leaf, 1e8, 1e8))));
     assert_rate(&star, 1e8);
-    assert!(star.trees.iter().all(|tree| tree.root == 0), "the centre is nearest to all: {star:?}");
+    assert!(star.trees.iter().all(|tree| tree.root == 0), "the center is nearest to all: {star:?}");
     // All arcs are full: 6 of them, 4 in a tree up and down.
     let triangle = checked(3, &duplex([(0, 1, 10.0, 10.0), (1, 2, 10.0, 10.0), (0, 2, 10.0, 10.0)]));
     assert_rate(&triangle, 15.0);
@@ -222,7 +222,7 @@ fn a_dense_network_of_equal_rates() {
 }
 
 #[test]
-fn what_cannot_be_packed() {
+fn invalid_inputs_are_refused() {
     let error = |sites: usize, arcs: &[(usize, usize)], rates: &[f64]| pack(sites, arcs, rates).unwrap_err();
     assert_eq!(error(2, &[(0, 1)], &[1.0]), "the overlay is not strongly connected");
     assert_eq!(error(2, &[(0, 1), (1, 0)], &[1.0, 0.0]), "the overlay is not strongly connected");

@@ -16,7 +16,7 @@ pub(crate) fn tree(graph: &Graph, root: SiteId) -> Parents {
         let nearest = open.min_by(|a, b| weight[a.index()].total_cmp(&weight[b.index()]).then(a.cmp(b)));
         let Some(&at) = nearest else { return parents };
         settled[at.index()] = true;
-        for &(next, away) in &graph.neighbours[at.index()] {
+        for &(next, away) in &graph.neighbors[at.index()] {
             // Data flows from the neighbor towards the root.
             let sum = weight[at.index()] + graph.weight(graph.reverse(away));
             if !settled[next.index()] && sum < weight[next.index()] {

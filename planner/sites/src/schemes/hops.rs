@@ -12,7 +12,7 @@ pub(crate) fn next_hops(graph: &Graph, to: SiteId) -> Parents {
     distance[to.index()] = 0;
     let mut queue = VecDeque::from([to]);
     while let Some(at) = queue.pop_front() {
-        for &(next, _) in &graph.neighbours[at.index()] {
+        for &(next, _) in &graph.neighbors[at.index()] {
             if distance[next.index()] == usize::MAX {
                 distance[next.index()] = distance[at.index()] + 1;
                 queue.push_back(next);
@@ -20,7 +20,7 @@ pub(crate) fn next_hops(graph: &Graph, to: SiteId) -> Parents {
         }
     }
     let hop = |at: usize| {
-        let nearer = graph.neighbours[at].iter().map(|&(next, _)| next);
+        let nearer = graph.neighbors[at].iter().map(|&(next, _)| next);
         nearer.into_iter().find(|next| distance[at] != 0 && distance[next.index()] < distance[at])
     };
     (0..graph.sites()).map(hop).collect()

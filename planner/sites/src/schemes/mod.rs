@@ -150,7 +150,7 @@ pub(crate) fn packed(graph: &Graph) -> Result<Vec<Weighted>, PlanError> {
     let mut arcs = Vec::new();
     let mut rates = Vec::new();
     for (from, &at) in members.iter().enumerate() {
-        for &(next, arc) in &graph.neighbours[at.index()] {
+        for &(next, arc) in &graph.neighbors[at.index()] {
             if let Some(to) = place(next) {
                 arcs.push((from, to));
                 rates.push(graph.bps(arc));

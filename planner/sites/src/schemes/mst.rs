@@ -10,7 +10,7 @@ use inart_topologies::sites::SiteId;
 pub(crate) fn links(graph: &Graph) -> Vec<[SiteId; 2]> {
     let mut links = Vec::new();
     for &a in &graph.members {
-        for &(b, arc) in graph.neighbours[a.index()].iter().filter(|(b, _)| *b > a) {
+        for &(b, arc) in graph.neighbors[a.index()].iter().filter(|(b, _)| *b > a) {
             links.push((graph.bps(arc).min(graph.bps(graph.reverse(arc))), [a, b]));
         }
     }

@@ -128,7 +128,7 @@ pub(crate) fn run_by(
     let mut in_force: Option<(f64, Arc<TransmissionPolicy>, Vec<u64>)> = None;
     // Equal rates give an equal plan.
     let mut planned_for: Option<Rates> = None;
-    while goes_on(options.until, all.len(), network.now_s()) {
+    while is_active(options.until, all.len(), network.now_s()) {
         let now_s = network.now_s();
         let truth = overlay.rates_at(now_s);
         let believed = match options.knowledge {
@@ -172,7 +172,7 @@ pub(crate) fn run_by(
     })
 }
 
-fn goes_on(until: Until, rounds: usize, now_s: f64) -> bool {
+fn is_active(until: Until, rounds: usize, now_s: f64) -> bool {
     match until {
         Until::Rounds(most) => rounds < most as usize,
         Until::Seconds(end_s) => now_s <= end_s,

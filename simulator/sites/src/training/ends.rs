@@ -44,30 +44,30 @@ impl Training {
     pub(super) fn ends_early(&mut self, at: usize, error: DriverError) -> Result<(), SimulationError> {
         let site = self.site_name(at);
         let Some((cause, fault)) = self.cause() else { return Err(SimulationError::Site { site, error }) };
-        let told = error.to_string();
-        if !self.does_name(&told, at, cause, fault) {
-            return Err(SimulationError::Culprit { site, told, cause: self.site_name(cause.index()) });
+        let error = error.to_string();
+        if !self.does_name(&error, at, cause, fault) {
+            return Err(SimulationError::Culprit { site, error, cause: self.site_name(cause.index()) });
         }
         self.ended.insert(at);
-        self.outcome.ended.get_or_insert(told);
+        self.outcome.ended.get_or_insert(error);
         Ok(())
     }
 
     /// Whether an error names the cause: a site with other terms by both values, any other site after the
     /// words that introduce the awaited sites.
-    fn does_name(&self, told: &str, at: usize, cause: SiteNo, fault: Fault) -> bool {
+    fn does_name(&self, error: &str, at: usize, cause: SiteNo, fault: Fault) -> bool {
         let name = self.site_name(cause.index());
         if let Fault::OtherTerms(site, setting) = fault {
             let value = |at: usize| self.setups[at].terms.value(setting.name());
             let other = (0..self.setups.len()).find(|other| *other != site.index());
             let values = [Some(site.index()), other].map(|at| value(at?));
             let says = |value: Option<&str>| {
-                value.is_some_and(|value| told.contains(&format!("has {} {value}", setting.name())))
+                value.is_some_and(|value| error.contains(&format!("has {} {value}", setting.name())))
             };
-            return values.into_iter().all(says) && (at == site.index() || told.contains(&name));
+            return values.into_iter().all(says) && (at == site.index() || error.contains(&name));
         }
         let waits = ["while waiting for ", "no connection to "];
-        let awaited = waits.into_iter().find_map(|words| told.split_once(words));
+        let awaited = waits.into_iter().find_map(|words| error.split_once(words));
         awaited.is_some_and(|(_, awaited)| awaited.contains(&name))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_protocol_sites::{Ask, ChunkNo, Parcel, SiteNo, Way};
+use inart_protocol_sites::{Ask, ChunkNo, ChunkTransfer, Direction, SiteNo};
 
 use crate::gradient::ChunkSum;
 use crate::message::{self, AskMessage, Body, ChunkMessage};
@@ -17,7 +17,7 @@ impl Driver {
     /// Handles a message from a peer.
     pub fn message(&mut self, from: Peer, data: Bytes, now: Duration) {
         if let Peer::Site(site) = from
-            && !self.setup.my_neighbours().contains(&site)
+            && !self.setup.my_neighbors().contains(&site)
         {
             self.counters.unknown_senders += 1;
             return;
@@ -52,33 +52,35 @@ impl Driver {
     }
 
     fn chunk(&mut self, by: SiteNo, chunk: ChunkMessage, now: Duration) {
-        let parcel = match message::parcel(chunk) {
-            Ok(parcel) if parcel.to != self.setup.me || self.is_whole(&parcel) => parcel,
+        let transfer = match message::transfer(chunk) {
+            Ok(transfer) if transfer.to != self.setup.me || self.is_whole(&transfer) => transfer,
             _ => {
                 self.counters.malformed += 1;
                 return;
             }
         };
-        let Parcel { from, to, ref route, .. } = parcel;
-        let is_used = to != self.setup.me || self.may_be_used(&parcel);
+        let ChunkTransfer { from, to, ref route, .. } = transfer;
+        let is_used = to != self.setup.me || self.may_be_used(&transfer);
         if is_used && !self.is_sender("a chunk", Named { by, from, to, route }, now) {
             return;
         }
-        if to != self.setup.me && !self.may_pass(&parcel) {
+        if to != self.setup.me && !self.may_pass(&transfer) {
             return;
         }
-        if to == self.setup.me && parcel.way == Way::Answer && !self.asked.contains(&from) {
+        if to == self.setup.me && transfer.direction == Direction::Answer && !self.asked.contains(&from) {
             self.counters.unasked += 1;
             return;
         }
-        let is_of_round = to == self.setup.me && Some(parcel.round) == self.site.round();
+        let is_of_round = to == self.setup.me && Some(transfer.round) == self.site.round();
         if is_of_round {
             (self.heard_at, self.attempt) = (now, 0);
         }
         let dropped = self.site.counters().dropped();
-        let next = parcel.route.first().copied().filter(|_| to != self.setup.me);
-        let Some(Passing::Chunk(parcel)) = self.keep_for_link(next, Passing::Chunk(parcel)) else { return };
-        self.site.receive(parcel);
+        let next = transfer.route.first().copied().filter(|_| to != self.setup.me);
+        let Some(Passing::Chunk(transfer)) = self.keep_for_link(next, Passing::Chunk(transfer)) else {
+            return;
+        };
+        self.site.receive(transfer);
         if is_of_round && self.site.counters().dropped() == dropped {
             self.progress(now);
         }
@@ -86,10 +88,10 @@ impl Driver {
 
     /// Whether a chunk for this site belongs to the current round and its plan, or to the next round. Other
     /// chunks are dropped and counted by kind.
-    fn may_be_used(&self, parcel: &Parcel<ChunkSum>) -> bool {
+    fn may_be_used(&self, transfer: &ChunkTransfer<ChunkSum>) -> bool {
         let next = self.site.round().map_or(0, |round| round.saturating_add(1));
-        let is_current = Some(parcel.round) == self.site.round();
-        is_current && parcel.version == self.site.policy_version() || parcel.round == next
+        let is_current = Some(transfer.round) == self.site.round();
+        is_current && transfer.version == self.site.policy_version() || transfer.round == next
     }
 
     fn question(&mut self, by: SiteNo, ask: AskMessage, now: Duration) {
@@ -107,13 +109,13 @@ impl Driver {
         // Each chunk is answered once.
         ask.chunks.sort_unstable();
         ask.chunks.dedup();
-        self.leave_out_what_is_under_way(&mut ask);
+        self.leave_out_chunks_in_flight(&mut ask);
         let (before, round) = (self.site.counters().unanswerable, ask.round);
         // A site that loaded another site's final state has no sums of its last round.
         let has_no_sums =
             to == self.setup.me && matches!(self.phase, Phase::Finished { .. }) && !self.site.is_complete();
         let next = ask.route.first().copied().filter(|_| to != self.setup.me);
-        let Some(Passing::Question(ask)) = self.keep_for_link(next, Passing::Question(ask)) else { return };
+        let Some(Passing::Request(ask)) = self.keep_for_link(next, Passing::Request(ask)) else { return };
         self.site.asked(ask);
         if (has_no_sums || self.site.counters().unanswerable > before) && from == by {
             // The asking site may be too far behind, so it learns the rounds of other sites.
@@ -123,43 +125,44 @@ impl Driver {
 
     /// Removes chunks that this site is already sending to the asking site. Otherwise answers would queue up
     /// on a slow link faster than they leave.
-    fn leave_out_what_is_under_way(&self, ask: &mut Ask) {
+    fn leave_out_chunks_in_flight(&self, ask: &mut Ask) {
         if ask.to != self.setup.me {
             return;
         }
         let sending = self
             .sending
             .values()
-            .map(|sent| &sent.parcel)
-            .chain(self.held_back.iter().map(|(_, parcel)| parcel));
-        let to_them = sending
-            .filter(|parcel| (parcel.from, parcel.to, parcel.round) == (self.setup.me, ask.from, ask.round));
-        let under_way: BTreeSet<ChunkNo> = to_them.map(|parcel| parcel.chunk).collect();
+            .map(|sent| &sent.transfer)
+            .chain(self.held_back.iter().map(|(_, transfer)| transfer));
+        let to_them = sending.filter(|transfer| {
+            (transfer.from, transfer.to, transfer.round) == (self.setup.me, ask.from, ask.round)
+        });
+        let under_way: BTreeSet<ChunkNo> = to_them.map(|transfer| transfer.chunk).collect();
         ask.chunks.retain(|chunk| !under_way.contains(chunk));
     }
 
     /// Whether a chunk for another site is complete and the link has room for it; counts a dropped chunk. The
     /// destination requests dropped chunks.
-    fn may_pass(&mut self, parcel: &Parcel<ChunkSum>) -> bool {
-        if !self.is_whole(parcel) {
+    fn may_pass(&mut self, transfer: &ChunkTransfer<ChunkSum>) -> bool {
+        if !self.is_whole(transfer) {
             self.counters.malformed += 1;
             return false;
         }
         let most = self.setup.most_on_link();
-        let has_room = parcel.route.first().is_none_or(|&next| self.site.load(next) < most);
+        let has_room = transfer.route.first().is_none_or(|&next| self.site.load(next) < most);
         self.counters.crowded += u64::from(!has_room);
         has_room
     }
 
     /// Whether the values fit the chunk and the route does not exceed the longest route.
-    fn is_whole(&self, parcel: &Parcel<ChunkSum>) -> bool {
-        if parcel.route.len() > self.longest_route() {
+    fn is_whole(&self, transfer: &ChunkTransfer<ChunkSum>) -> bool {
+        if transfer.route.len() > self.longest_route() {
             return false;
         }
-        let Some(&values) = self.setup.chunk_values.get(parcel.chunk.0 as usize) else { return false };
-        match parcel.round {
-            0 => parcel.data == ChunkSum::empty(),
-            _ => parcel.data.is_of(values),
+        let Some(&values) = self.setup.chunk_values.get(transfer.chunk.0 as usize) else { return false };
+        match transfer.round {
+            0 => transfer.data == ChunkSum::empty(),
+            _ => transfer.data.is_of(values),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Driver {
     /// Handles a delivered message.
     pub fn delivered(&mut self, id: u64, now: Duration) {
         self.farewells.remove(&id);
-        self.last_words.ended(id, true);
+        self.final_report.ended(id, true);
         self.part_delivered(id);
         if let Some(Sent { next, tag, .. }) = self.sending.remove(&id) {
             self.lanes.carried(next, tag);
@@ -65,14 +65,14 @@ impl Driver {
     /// [`tick`](Self::tick) or when the connection closes. An immediate retry could fail forever.
     pub fn failed(&mut self, id: u64, now: Duration) {
         self.farewells.remove(&id);
-        self.last_words.ended(id, false);
+        self.final_report.ended(id, false);
         self.giving.failed(id);
-        if let Some(Sent { next, parcel, .. }) = self.sending.remove(&id) {
+        if let Some(Sent { next, transfer, .. }) = self.sending.remove(&id) {
             self.counters.failed += 1;
             match self.up.contains(&Peer::Site(next)) {
-                _ if !self.setup.my_neighbours().contains(&next) => self.site.sent(next),
-                true => self.held_back.push((next, parcel)),
-                false => self.site.failed(next, parcel),
+                _ if !self.setup.my_neighbors().contains(&next) => self.site.sent(next),
+                true => self.held_back.push((next, transfer)),
+                false => self.site.failed(next, transfer),
             }
         }
         self.go_on(now);
@@ -81,6 +81,6 @@ impl Driver {
     /// Resends messages that failed on connections that were up.
     pub(super) fn send_again(&mut self) {
         let held_back = std::mem::take(&mut self.held_back);
-        held_back.into_iter().for_each(|(next, parcel)| self.site.failed(next, parcel));
+        held_back.into_iter().for_each(|(next, transfer)| self.site.failed(next, transfer));
     }
 }

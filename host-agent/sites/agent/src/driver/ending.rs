@@ -9,12 +9,12 @@ use super::{Driver, DriverError, Output, Peer, Phase};
 
 impl Driver {
     /// Ends the job at all sites. `reason` names the site and the cause.
-    pub fn end_everywhere(&mut self, told: &str) {
+    pub fn end_everywhere(&mut self, reason: &str) {
         if self.phase == Phase::Over {
             return;
         }
-        self.tell_all(told, None, false);
-        self.give_up(DriverError::Elsewhere { told: told.to_owned() });
+        self.notify_all(reason, None, false);
+        self.give_up(DriverError::Elsewhere { reason: reason.to_owned() });
     }
 
     /// Ends the job at all sites because this site was stopped, unless the job has already ended.
@@ -32,8 +32,8 @@ impl Driver {
         if self.phase == Phase::Over {
             return;
         }
-        if let Some(told) = error.for_all() {
-            self.tell_all(&told, None, false);
+        if let Some(reason) = error.for_all() {
+            self.notify_all(&reason, None, false);
         }
         self.give_up(error);
     }
@@ -47,19 +47,19 @@ impl Driver {
     }
 
     /// Whether all sent messages have been delivered, such as the report that the job has ended.
-    pub fn has_told_all(&self) -> bool {
+    pub fn has_delivered_all(&self) -> bool {
         self.farewells.is_empty() && self.sending.is_empty()
     }
 
     /// Handles a report that another site has ended the job.
     pub(super) fn ended_elsewhere(&mut self, from: SiteNo, ended: Ended) {
-        self.last_words.knows(from);
-        let (told, is_before_start) = (one_line(&ended.told), ended.is_before_start);
+        self.final_report.knows(from);
+        let (reason, is_before_start) = (one_line(&ended.reason), ended.is_before_start);
         if matches!(self.phase, Phase::Over | Phase::Finished { .. }) || is_before_start && self.has_a_sum() {
             return;
         }
-        self.tell_all(&told, Some(from), is_before_start);
-        self.give_up(DriverError::Elsewhere { told });
+        self.notify_all(&reason, Some(from), is_before_start);
+        self.give_up(DriverError::Elsewhere { reason });
     }
 
     /// Whether this site takes part in a training that has the sum of a round. A site that has only started
@@ -74,17 +74,17 @@ impl Driver {
     }
 
     /// Reports to all neighbors except `but` that the job has ended or cannot start.
-    pub(super) fn tell_all(&mut self, told: &str, but: Option<SiteNo>, is_before_start: bool) {
+    pub(super) fn notify_all(&mut self, reason: &str, but: Option<SiteNo>, is_before_start: bool) {
         let sites = self.up.clone().into_iter().filter_map(|peer| match peer {
             Peer::Site(site) if Some(site) != but => Some(site),
             Peer::Site(_) | Peer::Scheduler => None,
         });
         for site in sites {
-            let ended = Ended { told: told.to_owned(), is_before_start };
+            let ended = Ended { reason: reason.to_owned(), is_before_start };
             let id = self.send(Peer::Site(site), Body::Ended(ended), i32::MAX);
             if let Some(id) = id {
                 self.farewells.insert(id);
-                self.last_words.sending(site, id);
+                self.final_report.sending(site, id);
             }
         }
     }

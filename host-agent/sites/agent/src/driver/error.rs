@@ -51,7 +51,7 @@ pub enum DriverError {
         /// Term with both values.
         difference: String,
         /// Reason for other sites that have not started; `None` if the neighbor is already training.
-        told: Option<String>,
+        reason: Option<String>,
     },
     /// Training state that is too long.
     #[error(
@@ -103,10 +103,10 @@ pub enum DriverError {
         site: String,
     },
     /// End of the job by another site.
-    #[error("{told}; the job has ended at all sites")]
+    #[error("{reason}; the job has ended at all sites")]
     Elsewhere {
         /// Failed site and reason.
-        told: String,
+        reason: String,
     },
 }
 
@@ -114,7 +114,7 @@ impl DriverError {
     /// Returns the reason for other sites, if the error ends the job at all sites.
     pub fn for_all(&self) -> Option<String> {
         match self {
-            DriverError::Elsewhere { told } => Some(told.clone()),
+            DriverError::Elsewhere { reason } => Some(reason.clone()),
             DriverError::NotFinite { .. }
             | DriverError::StateLength { .. }
             | DriverError::NotMet { .. }

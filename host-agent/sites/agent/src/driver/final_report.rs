@@ -10,7 +10,7 @@ use crate::message::Ended;
 
 /// Final report and the neighbors that still need it.
 #[derive(Debug, Default)]
-pub(super) struct LastWords {
+pub(super) struct FinalReport {
     message: Option<Ended>,
     /// Neighbors that are not known to have the report.
     left: BTreeSet<SiteNo>,
@@ -20,7 +20,7 @@ pub(super) struct LastWords {
     sent: BTreeMap<u64, SiteNo>,
 }
 
-impl LastWords {
+impl FinalReport {
     /// Starts to report to these neighbors that the job has ended or cannot start. The first report wins.
     pub fn begin(&mut self, message: Ended, neighbors: impl Iterator<Item = SiteNo>) {
         if self.message.is_none() {
@@ -56,7 +56,7 @@ impl LastWords {
     }
 
     /// Whether all neighbors have the report.
-    pub fn are_heard(&self) -> bool {
+    pub fn are_notified(&self) -> bool {
         self.left.is_empty()
     }
 }
@@ -68,47 +68,47 @@ mod tests {
 
     const NEIGHBORS: [SiteNo; 2] = [SiteNo(2), SiteNo(3)];
 
-    fn begun(mut words: LastWords, told: &str) -> LastWords {
-        words.begin(Ended { told: told.to_owned(), is_before_start: false }, NEIGHBORS.into_iter());
-        words
+    fn begun(mut report: FinalReport, reason: &str) -> FinalReport {
+        report.begin(Ended { reason: reason.to_owned(), is_before_start: false }, NEIGHBORS.into_iter());
+        report
     }
 
-    fn due(words: &LastWords, is_up: impl Fn(SiteNo) -> bool) -> Vec<SiteNo> {
-        words.due(is_up).map_or_else(Vec::new, |(_, sites)| sites)
+    fn due(report: &FinalReport, is_up: impl Fn(SiteNo) -> bool) -> Vec<SiteNo> {
+        report.due(is_up).map_or_else(Vec::new, |(_, sites)| sites)
     }
 
     #[test]
     fn a_late_neighbor_is_notified_when_it_connects_and_again_until_it_is_delivered() {
-        let mut words = LastWords::default();
-        assert!(due(&words, |_| true).is_empty() && words.are_heard(), "the job goes on");
+        let mut report = FinalReport::default();
+        assert!(due(&report, |_| true).is_empty() && report.are_notified(), "the job continues");
         // The driver notifies n2, which is connected.
-        words.sending(NEIGHBORS[0], 4);
-        let mut words = begun(words, "site n1: why");
-        words = begun(words, "something else");
-        assert!(due(&words, |site| site == NEIGHBORS[0]).is_empty() && !words.are_heard());
-        assert_eq!(due(&words, |_| true), [NEIGHBORS[1]]);
-        assert_eq!(words.due(|_| true).unwrap().0.told, "site n1: why");
-        words.sending(NEIGHBORS[1], 5);
-        assert!(due(&words, |_| true).is_empty(), "it is under way");
+        report.sending(NEIGHBORS[0], 4);
+        let mut report = begun(report, "site n1: why");
+        report = begun(report, "something else");
+        assert!(due(&report, |site| site == NEIGHBORS[0]).is_empty() && !report.are_notified());
+        assert_eq!(due(&report, |_| true), [NEIGHBORS[1]]);
+        assert_eq!(report.due(|_| true).unwrap().0.reason, "site n1: why");
+        report.sending(NEIGHBORS[1], 5);
+        assert!(due(&report, |_| true).is_empty(), "a report is in flight");
         // Both were on connections of an incarnation before.
-        words.ended(4, false);
-        words.ended(5, false);
-        assert_eq!(due(&words, |_| true), NEIGHBORS);
-        (6..).zip(NEIGHBORS).for_each(|(id, site)| words.sending(site, id));
-        words.ended(6, true);
-        words.ended(7, true);
-        assert!(words.are_heard() && due(&words, |_| true).is_empty());
+        report.ended(4, false);
+        report.ended(5, false);
+        assert_eq!(due(&report, |_| true), NEIGHBORS);
+        (6..).zip(NEIGHBORS).for_each(|(id, site)| report.sending(site, id));
+        report.ended(6, true);
+        report.ended(7, true);
+        assert!(report.are_notified() && due(&report, |_| true).is_empty());
     }
 
     #[test]
     fn a_neighbor_that_has_sent_it_is_not_notified() {
-        let mut words = LastWords::default();
-        words.knows(NEIGHBORS[0]);
-        let mut words = begun(words, "site n1: why");
-        words.sending(NEIGHBORS[1], 5);
+        let mut report = FinalReport::default();
+        report.knows(NEIGHBORS[0]);
+        let mut report = begun(report, "site n1: why");
+        report.sending(NEIGHBORS[1], 5);
         // n3 disconnected after it had sent the report.
-        words.knows(NEIGHBORS[1]);
-        words.ended(5, false);
-        assert!(words.are_heard() && due(&words, |_| true).is_empty());
+        report.knows(NEIGHBORS[1]);
+        report.ended(5, false);
+        assert!(report.are_notified() && due(&report, |_| true).is_empty());
     }
 }

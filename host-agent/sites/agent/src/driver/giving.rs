@@ -25,8 +25,9 @@ impl Driver {
         }
         if !self.setup.can_rejoin {
             let name = self.setup.name(by);
-            let told = format!("site {name} was restarted, and workers inside sites cannot go back with it");
-            return self.end_everywhere(&told);
+            let reason =
+                format!("site {name} was restarted, and workers inside sites cannot return to its state");
+            return self.end_everywhere(&reason);
         }
         let under_way = self.giving.transfers.get_mut(&by).filter(|one| !one.under_way.is_empty());
         let Some(transfer) = under_way else {

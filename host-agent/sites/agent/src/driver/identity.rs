@@ -40,15 +40,15 @@ impl Driver {
         if fits {
             self.counters.astray += 1;
             let text = format!(
-                "{by_name} sent {what} for {to_name} by a way that the network does not have; dropped"
+                "{by_name} sent {what} for {to_name} over links that the network does not have; dropped"
             );
-            self.warn(Peer::Site(by), Warning::Way, text);
+            self.warn(Peer::Site(by), Warning::Route, text);
         } else {
             self.counters.impostors += 1;
             // The plan is requested as soon as its messages may take this path.
             self.refused_senders.insert(from);
             let text = format!(
-                "{by_name} sent {what} in the name of {from_name}, whose way here is another; dropped"
+                "{by_name} sent {what} in the name of {from_name}, whose messages do not pass through it; dropped"
             );
             self.warn(Peer::Site(by), Warning::Sender, text);
         }

@@ -26,7 +26,7 @@ impl Driver {
     /// the earliest round of a neighbor. Neighbors that restarted from scratch while others continued do not
     /// count.
     pub(super) fn meet(&mut self, now: Duration) {
-        let all = self.setup.my_neighbours().iter().all(|site| self.heard.contains_key(site));
+        let all = self.setup.my_neighbors().iter().all(|site| self.heard.contains_key(site));
         if !all {
             return;
         }
@@ -44,7 +44,7 @@ impl Driver {
         let there = self.heard.iter().filter(|(_, heard)| heard.round == Some(earliest));
         if let Some((&site, _)) = there.min_by_key(|(_, heard)| heard.is_finished) {
             // This site has restarted: until now its links were down, and other sites used detours.
-            let down = self.setup.my_neighbours().iter().map(|&neighbour| (neighbour, now));
+            let down = self.setup.my_neighbors().iter().map(|&neighbor| (neighbor, now));
             self.down_at.extend(down);
             self.want_state(site, now);
         }

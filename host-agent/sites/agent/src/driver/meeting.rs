@@ -63,12 +63,12 @@ impl Driver {
         }
         let hello = self.hello_to(Peer::Site(site), None);
         self.farewells.extend(hello);
-        let told = format!("{}; give all sites the same", difference.between(&name, &own));
-        let told = Some(told).filter(|_| !is_running);
-        if let Some(told) = &told {
-            self.tell_all(told, Some(site), true);
+        let reason = format!("{}; give all sites the same", difference.between(&name, &own));
+        let reason = Some(reason).filter(|_| !is_running);
+        if let Some(reason) = &reason {
+            self.notify_all(reason, Some(site), true);
         }
-        self.give_up(DriverError::Differs { site: name, difference: in_words, told });
+        self.give_up(DriverError::Differs { site: name, difference: in_words, reason });
     }
 
     /// Handles the scheduler's hello. If its terms differ, its plans are refused, and rounds use the sites'

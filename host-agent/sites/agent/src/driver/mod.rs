@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_protocol_sites::{Counters, Parcel, Site, SiteNo, TransmissionPolicy};
+use inart_protocol_sites::{ChunkTransfer, Counters, Site, SiteNo, TransmissionPolicy};
 
 use crate::counters::AgentCounters;
 use crate::gradient::ChunkSum;
@@ -34,7 +34,7 @@ use crate::setup::Setup;
 use crate::transfers::Giving;
 use crate::wait::Watch;
 pub use error::DriverError;
-use final_report::LastWords;
+use final_report::FinalReport;
 pub use output::{Output, Peer};
 use phase::{Heard, Passing, Phase, RoundStart, SchedulerTerms, Sent, Warning};
 
@@ -59,7 +59,7 @@ pub struct Driver {
     is_by_chunk: bool,
     /// Reports in flight that the job has ended, by message number.
     farewells: BTreeSet<u64>,
-    last_words: LastWords,
+    final_report: FinalReport,
     /// The last two rounds, newest last.
     starts: VecDeque<RoundStart>,
     up: BTreeSet<Peer>,
@@ -84,7 +84,7 @@ pub struct Driver {
     warned: BTreeSet<(Peer, Warning)>,
     sending: BTreeMap<u64, Sent>,
     /// Chunks that failed on connections that are up.
-    held_back: Vec<(SiteNo, Parcel<ChunkSum>)>,
+    held_back: Vec<(SiteNo, ChunkTransfer<ChunkSum>)>,
     /// Messages that wait for links that have not been up yet.
     for_links: BTreeMap<SiteNo, Vec<Passing>>,
     lanes: Lanes,
@@ -110,7 +110,7 @@ impl Driver {
             not_finite: None,
             is_by_chunk: false,
             farewells: BTreeSet::new(),
-            last_words: LastWords::default(),
+            final_report: FinalReport::default(),
             starts,
             up,
             heard,
@@ -181,7 +181,7 @@ impl Driver {
             self.report();
         }
         self.go_on(now);
-        self.send_last_words();
+        self.send_final_report();
     }
 
     /// Returns the current round, or the last one if no round is active.
@@ -205,12 +205,12 @@ impl Driver {
     }
 
     /// Describes the phase of the site and the sites it waits for.
-    pub fn told(&self) -> String {
+    pub fn status_text(&self) -> String {
         let phase = match &self.phase {
             Phase::Meeting => format!(
                 "waits for its neighbors; {} of {} have sent their state",
                 self.heard.len(),
-                self.setup.my_neighbours().len()
+                self.setup.my_neighbors().len()
             ),
             Phase::Joining { asked, .. } => format!("waits for the state of {}", self.setup.name(*asked)),
             Phase::Ready { round, .. } => format!("waits for the gradient of round {round}"),

@@ -12,7 +12,7 @@ impl Driver {
     /// After a link has been up and fails, messages for the link are dropped and requested again.
     pub(super) fn keep_for_link(&mut self, next: Option<SiteNo>, passing: Passing) -> Option<Passing> {
         let next = next.filter(|&next| {
-            let is_mine = self.setup.my_neighbours().contains(&next);
+            let is_mine = self.setup.my_neighbors().contains(&next);
             is_mine && !self.up.contains(&Peer::Site(next)) && !self.down_at.contains_key(&next)
         });
         let Some(next) = next else { return Some(passing) };
@@ -29,8 +29,8 @@ impl Driver {
     pub(super) fn pass_on_waiting(&mut self, next: SiteNo) {
         for passing in self.for_links.remove(&next).unwrap_or_default() {
             match passing {
-                Passing::Chunk(parcel) => self.site.receive(parcel),
-                Passing::Question(ask) => self.site.asked(ask),
+                Passing::Chunk(transfer) => self.site.receive(transfer),
+                Passing::Request(ask) => self.site.asked(ask),
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_protocol_sites::{Ask, Parcel, SiteNo, TransmissionPolicy};
+use inart_protocol_sites::{Ask, ChunkTransfer, SiteNo, TransmissionPolicy};
 
 use crate::gradient::ChunkSum;
 use crate::state::TrainingState;
@@ -32,7 +32,7 @@ pub(super) enum Phase {
 pub(super) enum Warning {
     Terms,
     Sender,
-    Way,
+    Route,
     Plan,
     Link,
 }
@@ -69,13 +69,13 @@ pub(super) struct Heard {
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) next: SiteNo,
-    pub(super) parcel: Parcel<ChunkSum>,
+    pub(super) transfer: ChunkTransfer<ChunkSum>,
     pub(super) tag: i32,
 }
 
 /// Message that waits for a link to come up for the first time.
 #[derive(Debug)]
 pub(super) enum Passing {
-    Chunk(Parcel<ChunkSum>),
-    Question(Ask),
+    Chunk(ChunkTransfer<ChunkSum>),
+    Request(Ask),
 }

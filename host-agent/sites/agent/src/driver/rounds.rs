@@ -10,7 +10,7 @@ use super::phase::SchedulerTerms;
 use super::{Driver, DriverError, Output, Peer, Phase, RoundStart};
 
 impl Driver {
-    /// Begins a round with this site's gradient, one value per parameter.
+    /// Starts a round with this site's gradient, one value per parameter.
     ///
     /// # Errors
     /// A gradient of the wrong length, or before the site is ready.
@@ -32,7 +32,8 @@ impl Driver {
             Some(policy) => {
                 self.site.begin(round, policy)?;
                 self.begun(now, Some(&gradient));
-                // A neighbour that restarted with this site may have found nobody else who knows the round.
+                // A neighbor that restarted with this site may not have found another site that knows the
+                // round.
                 self.say_hello_to_all();
                 self.ask(0);
             }
@@ -42,8 +43,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Begins a round whose chunks this site [gives](Self::contribute) one by one, and whose sums are told
-    /// one by one.
+    /// Starts a round whose chunks this site [passes](Self::contribute) one by one, and whose sums are
+    /// returned one by one.
     ///
     /// # Errors
     /// A site that is not ready, or that has restarted.
@@ -54,7 +55,7 @@ impl Driver {
         Ok(())
     }
 
-    /// This site's values of a chunk of a round that was [begun](Self::begin) without a gradient.
+    /// Passes this site's values of a chunk of a round that was [started](Self::begin) without a gradient.
     ///
     /// # Errors
     /// A wrong number of values; a chunk that is not whole blocks of its tensor; no such round.
@@ -83,11 +84,11 @@ impl Driver {
     fn give_chunk(&mut self, chunk: usize, rounded: &[f32]) {
         let sum = ChunkSum::of(rounded, self.setup.me);
         self.site.contribute(ChunkNo(chunk as u32), sum);
-        // Early chunks are on their way while late ones are still being prepared.
+        // Early chunks are sent while late ones are still being prepared.
         self.take_outputs();
     }
 
-    /// Begins the round by the policy that was agreed on; a site that has restarted may have to ask for it.
+    /// Starts the round by the agreed policy; a restarted site may have to request the policy.
     pub(super) fn begin_next(
         &mut self,
         gradient: Option<Vec<f32>>,
@@ -108,8 +109,8 @@ impl Driver {
         }
     }
 
-    /// Asks whoever is there for the policy that the sites agreed on. Neighbours may have restarted and lack
-    /// it, too: whoever learns it later is asked again.
+    /// Requests the agreed policy from all connected neighbors. Neighbors may have restarted and lack the
+    /// policy, too: those that learn it later are asked again.
     pub(super) fn want_policy(&mut self) {
         let Phase::Lacks { version, .. } = self.phase else { return };
         for peer in self.up.clone() {
@@ -117,8 +118,8 @@ impl Driver {
         }
     }
 
-    /// If nobody near holds the policy that the sites agreed on, and nobody near is in the next round, this
-    /// site begins it by the policy of the last one. Sites that hold the other one have others follow them.
+    /// Starts the next round by the policy of the last one, if no neighbor holds the agreed policy and no
+    /// neighbor is in the next round. Sites that hold the agreed policy make the others join them.
     pub(super) fn go_on_without(&mut self, now: std::time::Duration) {
         self.follow(now);
         let Phase::Lacks { gradient, .. } = &mut self.phase else { return };
@@ -133,7 +134,7 @@ impl Driver {
         }
     }
 
-    /// The first round has no values: in it, sites agree on the first plan.
+    /// Starts the first round, which has no values: in it, sites agree on the first plan.
     pub(super) fn begin_first(&mut self, now: std::time::Duration) {
         match self.site.begin(0, self.setup.first_policy.clone()) {
             Ok(()) => self.begun(now, Some(&[])),
@@ -141,7 +142,7 @@ impl Driver {
         }
     }
 
-    /// A round has begun; `gradient` is rounded, or none if it comes chunk by chunk.
+    /// Handles the start of a round; `gradient` is rounded, or `None` if it is passed chunk by chunk.
     fn begun(&mut self, now: std::time::Duration, gradient: Option<&[f32]>) {
         let round = self.site.round().unwrap_or(0);
         self.starts.push_back(RoundStart { round, policy: self.site.policy().clone() });
@@ -167,7 +168,7 @@ impl Driver {
         }
     }
 
-    /// The sum of a chunk is there.
+    /// Handles the sum of a chunk.
     pub(super) fn complete(&mut self, chunk: ChunkNo, data: ChunkSum) {
         if self.site.round() == Some(0) {
             return;
@@ -187,7 +188,7 @@ impl Driver {
         let values = self.sum[first..first + self.setup.chunk_values[at]].to_vec();
         match data.not_finite.and(self.not_finite) {
             None => self.outputs.push_back(Output::Summed { round, chunk: at, values }),
-            // Workers that get no sum send no more: the rest of the round does not come.
+            // Workers without a sum send no more frames: the rest of the round does not arrive.
             Some(site) => self.not_finite(round, site),
         }
     }
@@ -206,18 +207,19 @@ impl Driver {
         self.outputs.push_back(Output::Reduced { round, sum });
     }
 
-    /// All sites learn it with the sums; those that wait for something else are told.
+    /// Handles a NaN or an infinity of a site. All sites learn of it with the sums; sites that wait for
+    /// something else are notified.
     fn not_finite(&mut self, round: u32, site: SiteNo) {
         self.end_for(DriverError::NotFinite { round, site: self.setup.name(site) });
     }
 
     pub(super) fn give_up(&mut self, error: DriverError) {
         self.phase = Phase::Over;
-        self.begin_last_words(&error);
+        self.begin_final_report(&error);
         self.outputs.push_back(Output::Failed(error));
     }
 
-    /// Whether the scheduler's first offer has come, or will not.
+    /// Whether the scheduler's first offer has arrived, or its wait has ended.
     pub(super) fn may_begin_first(&self, waited: std::time::Duration) -> bool {
         self.has_offer
             || self.scheduler_terms == SchedulerTerms::Different

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_protocol_sites::SiteNo;
 
-use crate::wait::{Lacking, Obstacle, Wait, Waiting};
+use crate::wait::{Lacking, StallCause, Wait, Waiting};
 
 use super::{Driver, DriverError, Peer, Phase};
 
@@ -66,7 +66,7 @@ impl Driver {
     fn wait(&self) -> Option<Wait> {
         match &self.phase {
             Phase::Meeting => {
-                let neighbors = self.setup.my_neighbours().iter();
+                let neighbors = self.setup.my_neighbors().iter();
                 let missing = neighbors.filter(|site| !self.heard.contains_key(site));
                 let of: Vec<_> = missing.map(|&site| self.lacking(site)).collect();
                 Some(if of.is_empty() { Wait::Scheduler } else { Wait::Neighbors(of) })
@@ -94,14 +94,14 @@ impl Driver {
     }
 
     fn lacking(&self, site: SiteNo) -> Lacking {
-        let is_neighbor = self.setup.my_neighbours().contains(&site);
+        let is_neighbor = self.setup.my_neighbors().contains(&site);
         let is_behind = self.heard.get(&site).is_some_and(|heard| heard.round < self.site.round());
-        let obstacle = match is_neighbor && !self.up.contains(&Peer::Site(site)) {
-            true => Obstacle::NoConnection,
-            false if is_behind => Obstacle::Computing,
-            false => Obstacle::NoWord,
+        let cause = match is_neighbor && !self.up.contains(&Peer::Site(site)) {
+            true => StallCause::NoConnection,
+            false if is_behind => StallCause::Computing,
+            false => StallCause::NoWord,
         };
-        Lacking { site, obstacle }
+        Lacking { site, cause }
     }
 
     /// Ends the wait for neighbors that have not connected. A restarted site joins the connected neighbors;
@@ -133,7 +133,7 @@ impl Driver {
             let suspects = self.suspects();
             if let (Wait::Chunks { of, .. }, Some(first)) = (&mut wait, suspects.first()) {
                 // A site without a connection may be reached by a detour, so stragglers are listed first.
-                let sooner = if first.obstacle == Obstacle::Computing { 4 } else { 2 };
+                let sooner = if first.cause == StallCause::Computing { 4 } else { 2 };
                 limit = patience.saturating_add(patience / sooner);
                 *of = suspects;
             }
@@ -148,18 +148,18 @@ impl Driver {
     /// Returns neighbors that this site does not wait for and that may be the cause: those that have not
     /// reported this round, or else those without a connection.
     fn suspects(&self) -> Vec<Lacking> {
-        let all: Vec<_> = self.setup.my_neighbours().iter().map(|&site| self.lacking(site)).collect();
-        let with = |obstacle| all.iter().copied().filter(|one| one.obstacle == obstacle).collect::<Vec<_>>();
-        let late = with(Obstacle::Computing);
-        if late.is_empty() { with(Obstacle::NoConnection) } else { late }
+        let all: Vec<_> = self.setup.my_neighbors().iter().map(|&site| self.lacking(site)).collect();
+        let with = |cause| all.iter().copied().filter(|one| one.cause == cause).collect::<Vec<_>>();
+        let late = with(StallCause::Computing);
+        if late.is_empty() { with(StallCause::NoConnection) } else { late }
     }
 
     /// Describes the sites of a wait, or the wait itself.
     fn named(&self, wait: &Wait) -> String {
-        let name = |one: &Lacking| match one.obstacle {
-            Obstacle::NoConnection => format!("{} (no connection)", self.setup.name(one.site)),
-            Obstacle::Computing => format!("{} (has not reported this round)", self.setup.name(one.site)),
-            Obstacle::NoWord => self.setup.name(one.site),
+        let name = |one: &Lacking| match one.cause {
+            StallCause::NoConnection => format!("{} (no connection)", self.setup.name(one.site)),
+            StallCause::Computing => format!("{} (has not reported this round)", self.setup.name(one.site)),
+            StallCause::NoWord => self.setup.name(one.site),
         };
         match wait {
             Wait::Neighbors(of) => {
@@ -167,7 +167,7 @@ impl Driver {
             }
             Wait::Chunks { of, .. } => {
                 // Sites that only wait for other sites are not the cause.
-                let is_cause = |one: &&Lacking| one.obstacle != Obstacle::NoWord;
+                let is_cause = |one: &&Lacking| one.cause != StallCause::NoWord;
                 let causes: Vec<_> = of.iter().filter(is_cause).map(name).collect();
                 let all = || of.iter().map(name).collect();
                 if causes.is_empty() { all() } else { causes }.join(", ")

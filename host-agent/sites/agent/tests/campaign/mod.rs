@@ -51,12 +51,12 @@ const KILLED: u64 = 300;
 fn all_seeds_end_with_right_sums() {
     without_faults(CALM);
     with_faults(FAULTY);
-    neighbours_restart(KILLED);
+    neighbors_restart(KILLED);
     many_restart(KILLED);
 }
 
 #[test]
-fn without_faults_every_sum_is_right_and_nobody_asks() {
+fn without_faults_every_sum_is_right_and_no_site_asks() {
     without_faults(CALM);
 }
 
@@ -92,15 +92,15 @@ fn with_faults(seeds: u64) {
 /// A site and all of its neighbors are killed at the same time: after their restart, no nearby site knows the
 /// round. The site joins as soon as one of its neighbors has learned the round from farther away.
 #[test]
-fn a_site_whose_neighbours_restart_with_it_follows_those_farther_away() {
-    neighbours_restart(KILLED / 3);
+fn a_site_whose_neighbors_restart_with_it_joins_sites_farther_away() {
+    neighbors_restart(KILLED / 3);
 }
 
-fn neighbours_restart(seeds: u64) {
+fn neighbors_restart(seeds: u64) {
     let (mut worlds, mut joined) = (0, 0);
     for seed in 5000..5000 + seeds * times() {
         let (mut world, mut draws) = world(seed);
-        let Some(killed) = world.neighbourhood(draws.random_range(0..world.sites() as u16)) else { continue };
+        let Some(killed) = world.neighborhood(draws.random_range(0..world.sites() as u16)) else { continue };
         let at = draws.random_range(0.5..8.0);
         for &site in &killed {
             world.plan_fault(at, draws.random_range(0.3..2.0), Fault::Site(site));
@@ -120,7 +120,7 @@ fn neighbours_restart(seeds: u64) {
 /// Any sites, or all of them, are killed, some while others still load a state: they join a site that knows
 /// the round, or restart from scratch if no site does.
 #[test]
-fn whoever_restarts_at_about_one_time_all_rounds_end() {
+fn all_rounds_end_after_restarts_at_about_one_time() {
     many_restart(KILLED / 3);
 }
 

@@ -99,7 +99,7 @@ pub struct World {
     /// Expected sum of each round, and the weights before it.
     rounds: Vec<Vec<f32>>,
     /// Sums of chunks that were received one by one, by site and round.
-    told: BTreeMap<(usize, u32), BTreeMap<usize, Vec<f32>>>,
+    chunk_sums: BTreeMap<(usize, u32), BTreeMap<usize, Vec<f32>>>,
     reference: Vec<f32>,
     last_round: u32,
     outcome: Outcome,
@@ -140,7 +140,7 @@ impl World {
             busy: BTreeMap::new(),
             draws: ChaCha8Rng::seed_from_u64(seed ^ 0x5eed),
             rounds: vec![Vec::new()],
-            told: BTreeMap::new(),
+            chunk_sums: BTreeMap::new(),
             reference: vec![0.5; values],
             last_round: 0,
             outcome: Outcome::default(),
@@ -167,9 +167,9 @@ impl World {
     }
 
     /// Returns a site and its neighbors; `None` if these are all sites.
-    pub fn neighbourhood(&self, site: u16) -> Option<Vec<u16>> {
-        let neighbours = &self.setups[usize::from(site)].neighbours[usize::from(site)];
-        let all: Vec<u16> = neighbours.iter().map(|neighbour| neighbour.0).chain([site]).collect();
+    pub fn neighborhood(&self, site: u16) -> Option<Vec<u16>> {
+        let neighbors = &self.setups[usize::from(site)].neighbors[usize::from(site)];
+        let all: Vec<u16> = neighbors.iter().map(|neighbor| neighbor.0).chain([site]).collect();
         (all.len() < self.sites.len()).then_some(all)
     }
 
@@ -191,7 +191,9 @@ impl World {
     fn complain(&self) -> ! {
         let living = self.sites.iter().enumerate().filter_map(|(at, site)| Some((at, site.as_ref()?)));
         let all: Vec<_> = living
-            .map(|(at, site)| format!("site {at}, done {}: {}", self.done.contains(&at), site.driver.told()))
+            .map(|(at, site)| {
+                format!("site {at}, done {}: {}", self.done.contains(&at), site.driver.status_text())
+            })
             .collect();
         panic!("seed {}: a round does not end; scheme {}\n{}", self.seed, self.scheme.name(), all.join("\n"));
     }
@@ -228,19 +230,19 @@ impl World {
                 self.arrive(from, to, incarnation, id, data, started)
             }
             Event::Delivered { at, incarnation, id } => {
-                self.told(at, incarnation, |driver, now| driver.delivered(id, now))
+                self.notify(at, incarnation, |driver, now| driver.delivered(id, now))
             }
             Event::Failed { at, incarnation, id } => {
-                self.told(at, incarnation, |driver, now| driver.failed(id, now))
+                self.notify(at, incarnation, |driver, now| driver.failed(id, now))
             }
             Event::Computed { at, incarnation, round } => self.computed(at, incarnation, round),
         }
     }
 
-    fn told(&mut self, at: SiteNo, incarnation: u64, tell: impl FnOnce(&mut Driver, Duration)) {
+    fn notify(&mut self, at: SiteNo, incarnation: u64, event: impl FnOnce(&mut Driver, Duration)) {
         let now = self.now();
         if let Some(site) = self.sites[at.index()].as_mut().filter(|site| site.incarnation == incarnation) {
-            tell(&mut site.driver, now);
+            event(&mut site.driver, now);
             self.carry_out(at.index());
         }
     }
@@ -275,7 +277,7 @@ impl World {
                     if let Some(state) = training {
                         self.outcome.joined += 1;
                         // The site recomputes the round from scratch, and receives all of its sums.
-                        self.told.retain(|&(of, _), _| of != at);
+                        self.chunk_sums.retain(|&(of, _), _| of != at);
                         let floats = state.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap()));
                         site.weights = floats.collect();
                     }

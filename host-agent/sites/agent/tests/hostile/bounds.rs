@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use inart_planner_sites::Scheme;
 use inart_protocol_sites::SiteNo;
-use inart_sites_agent::message::{Body, ChunkMessage, Ended, parcel};
+use inart_sites_agent::message::{Body, ChunkMessage, Ended, transfer};
 use inart_sites_agent::{DriverError, Output, Peer};
 
 use crate::hostile::world::{LINE, World, setups, site};
@@ -48,7 +48,7 @@ fn chunks_for_others_do_not_pile_up_without_end() {
     let (at, from, chunk) = on_a_route(&world);
     for round in 1..=1000 {
         let version = u64::from(round);
-        world.tell(at, from, Body::Chunk(ChunkMessage { round, version, ..chunk.clone() }));
+        world.deliver(at, from, Body::Chunk(ChunkMessage { round, version, ..chunk.clone() }));
     }
     let most = 4 * world.setups.len();
     assert_eq!(given(&mut world, at), most);
@@ -67,10 +67,10 @@ fn chunks_for_others_are_those_of_the_job() {
         ChunkMessage { runs: Bytes::new(), ..chunk.clone() },
         ChunkMessage { policies: vec![1; 65], ..chunk.clone() },
     ] {
-        world.tell(at, from, Body::Chunk(wrong));
+        world.deliver(at, from, Body::Chunk(wrong));
     }
     assert_eq!((world.sites[at].counters().1.malformed, given(&mut world, at)), (5, 0));
-    world.tell(at, from, Body::Chunk(chunk));
+    world.deliver(at, from, Body::Chunk(chunk));
     assert_eq!(given(&mut world, at), 1);
 }
 
@@ -93,21 +93,21 @@ fn a_chunk_that_names_too_many_versions_or_sites_is_malformed() {
         ),
         (ChunkMessage { route: vec![1; 1 << 16], ..chunk.clone() }, None),
     ] {
-        assert_eq!(parcel(wrong.clone()).err().map(|error| error.to_string()).as_deref(), text);
-        world.tell(1, site(0), Body::Chunk(wrong));
+        assert_eq!(transfer(wrong.clone()).err().map(|error| error.to_string()).as_deref(), text);
+        world.deliver(1, site(0), Body::Chunk(wrong));
     }
     assert_eq!(world.sites[1].counters().1.malformed, 2);
-    world.tell(1, site(0), Body::Chunk(ChunkMessage { policies: vec![0; 64], ..chunk }));
+    world.deliver(1, site(0), Body::Chunk(ChunkMessage { policies: vec![0; 64], ..chunk }));
     assert_eq!((world.sites[1].counters().1.malformed, world.sites[1].counters().0.early), (2, 1));
 }
 
 #[test]
-fn what_another_site_says_at_the_end_is_one_line() {
+fn the_reason_of_another_site_is_one_line() {
     let mut world = World::connected(setups(LINE, Scheme::Optimized));
-    let told = format!("site a:\u{1b}[2J\n{}", "x".repeat(1 << 20));
-    world.tell(0, site(1), Body::Ended(Ended { told, is_before_start: false }));
+    let reason = format!("site a:\u{1b}[2J\n{}", "x".repeat(1 << 20));
+    world.deliver(0, site(1), Body::Ended(Ended { reason, is_before_start: false }));
     let said = std::iter::from_fn(|| world.sites[0].next_output()).find_map(|output| match output {
-        Output::Failed(DriverError::Elsewhere { told }) => Some(told),
+        Output::Failed(DriverError::Elsewhere { reason }) => Some(reason),
         _ => None,
     });
     let said = said.unwrap();

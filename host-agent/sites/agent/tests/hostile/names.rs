@@ -23,7 +23,7 @@ jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
 
 /// c sends its sum twice, first in the name of a, before a has sent its own.
 #[test]
-fn a_site_that_speaks_as_another_does_not_replace_its_gradient() {
+fn a_site_that_impersonates_another_does_not_replace_its_gradient() {
     let mut world = World::ready(LINE, Scheme::Optimized);
     assert_eq!(world.setups[0].first_policy.trees[0].root, SiteNo(1), "a and c send to b");
     world.before = Some(Box::new(|from, _, body| match body {
@@ -38,7 +38,7 @@ fn a_site_that_speaks_as_another_does_not_replace_its_gradient() {
     let counters = world.sites[1].counters().1;
     assert_eq!((counters.impostors, counters.malformed), (1, 0));
     let said = world.warnings(1);
-    assert_eq!(said, ["c sent a chunk in the name of a, whose way here is another; dropped"]);
+    assert_eq!(said, ["c sent a chunk in the name of a, whose messages do not pass through it; dropped"]);
 }
 
 /// In the names of a tree's parent, and of a site that this one could have asked.
@@ -65,53 +65,53 @@ fn a_sum_in_the_name_of_the_parent_is_dropped() {
         words: Bytes::from(vec![7, 0, 0, 0, 7, 0, 0, 0, 7, 0, 0, 0]),
         ..ChunkMessage::default()
     };
-    world.tell(at, site(liar), Body::Chunk(sum.clone()));
+    world.deliver(at, site(liar), Body::Chunk(sum.clone()));
     assert_eq!((world.sites[at].counters().1.impostors, world.sums().len()), (1, 0));
     // An answer in its own name, without a request.
     let answer = ChunkMessage { from: liar.into(), way: 2, ..sum.clone() };
-    world.tell(at, site(liar), Body::Chunk(answer));
+    world.deliver(at, site(liar), Body::Chunk(answer));
     assert_eq!(world.sites[at].counters().1.unasked, 1);
     world.exchange();
     assert_eq!(world.sums().len(), 0);
     // From the parent itself the chunk is the sum.
-    world.tell(at, site(parent.0), Body::Chunk(sum));
+    world.deliver(at, site(parent.0), Body::Chunk(sum));
     world.exchange();
     assert_eq!(world.sums()[&at], [7.0; 3]);
 }
 
 /// One message of a neighbor must not keep a site busy forever.
 #[test]
-fn a_message_to_who_is_no_neighbour_is_dropped_and_counted() {
+fn a_message_to_a_site_without_a_link_is_dropped_and_counted() {
     // To be forwarded to c, which is not a neighbor of a.
     let mut world = World::ready(LINE, Scheme::Optimized);
     let relay = ChunkMessage { round: 1, from: 1, to: 2, route: vec![2], ..ChunkMessage::default() };
-    world.tell(0, site(1), Body::Chunk(relay));
+    world.deliver(0, site(1), Body::Chunk(relay));
     let question = AskMessage { round: 1, from: 1, to: 2, route: vec![2], chunks: vec![0] };
-    world.tell(0, site(1), Body::Ask(question));
+    world.deliver(0, site(1), Body::Ask(question));
     assert_eq!(carry_out(&mut world.sites[0], &[1], world.now), (1, vec![]));
     assert_eq!(world.sites[0].counters().1.astray, 2);
     // A request in the name of c: an answer would go to c.
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.round(&[(0, 1.0), (1, 1.0), (2, 1.0)]);
     let question = AskMessage { round: 1, from: 2, to: 0, route: vec![], chunks: vec![0] };
-    world.tell(0, site(1), Body::Ask(question));
+    world.deliver(0, site(1), Body::Ask(question));
     assert_eq!(carry_out(&mut world.sites[0], &[1], world.now), (1, vec![]));
     assert_eq!(world.sites[0].counters().1.impostors, 1);
     // Routes with a cycle, through the site itself, and to an unknown site.
     for (from, to, route) in [(1, 0, vec![]), (0, 2, vec![1, 2]), (1, 2, vec![]), (1, 1, vec![1])] {
         let relay = ChunkMessage { round: 1, from, to, route, ..ChunkMessage::default() };
-        world.tell(0, site(1), Body::Chunk(relay));
+        world.deliver(0, site(1), Body::Chunk(relay));
         let (_, receivers) = carry_out(&mut world.sites[0], &[1], world.now);
         assert_eq!(receivers, [], "{from} to {to}");
     }
 }
 
 #[test]
-fn a_process_that_is_no_neighbour_is_not_listened_to() {
+fn a_process_that_is_not_a_neighbor_is_ignored() {
     let mut world = World::ready(LINE, Scheme::Optimized);
-    world.tell(0, site(2), Body::StateWanted(StateWanted::default()));
-    world.tell_bytes(0, site(9), encode(Body::State(State::default())));
-    assert_eq!((world.sites[0].counters().1.unknown_senders, world.sites[0].next_output()), (2, None));
+    world.deliver(0, site(2), Body::StateWanted(StateWanted::default()));
+    world.deliver_bytes(0, site(9), encode(Body::State(State::default())));
+    assert_eq!((world.sites[0].counters().1.strangers, world.sites[0].next_output()), (2, None));
 }
 
 /// Routes of a plan lead through other sites, which forward messages in the name of the origin.
@@ -136,7 +136,7 @@ fn a_chunk_on_a_route_of_the_plan_is_taken() {
 /// While a link is down, both of its ends take a detour; a site that does not know of it yet asks when it
 /// learns of it.
 #[test]
-fn a_chunk_on_a_detour_is_taken_and_one_that_came_too_early_is_asked_for() {
+fn a_chunk_on_a_detour_is_accepted_and_an_early_one_is_requested() {
     for is_known_at_both in [true, false] {
         let mut world = World::ready(TAIL, Scheme::Mst);
         let tree = world.setups[0].first_policy.trees[0].clone();
@@ -185,25 +185,25 @@ fn a_question_that_names_a_chunk_often_is_answered_once() {
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.round(&[(0, 1.0), (1, 1.0), (2, 1.0)]);
     let question = AskMessage { round: 1, from: 0, to: 1, route: vec![], chunks: vec![0; 1000] };
-    world.tell(1, site(0), Body::Ask(question));
+    world.deliver(1, site(0), Body::Ask(question));
     assert_eq!(carry_out(&mut world.sites[1], &[0, 2], world.now).1, [site(0)]);
 }
 
 /// A site that was not asked for its state cannot send one.
 #[test]
-fn a_state_of_who_was_not_asked_is_dropped() {
+fn a_state_of_a_site_that_was_not_asked_is_dropped() {
     let all = setups(TAIL, Scheme::Mst);
     let mut world = World::connected(vec![all[0].clone()]);
     let hello = |round| {
         let terms = all[0].terms.message();
         Body::Hello(inart_sites_agent::message::Hello { round, terms, ..Default::default() })
     };
-    world.tell(0, site(1), hello(Some(4)));
-    world.tell(0, site(2), hello(Some(5)));
+    world.deliver(0, site(1), hello(Some(4)));
+    world.deliver(0, site(2), hello(Some(5)));
     let receivers = carry_out(&mut world.sites[0], &[1, 2], world.now).1;
     assert_eq!(receivers.last(), Some(&site(1)), "it asks who is in the earliest round");
     let ended = State { training: Bytes::from_static(b"mine"), is_finished: true, ..State::default() };
-    world.tell(0, site(2), Body::State(ended));
+    world.deliver(0, site(2), Body::State(ended));
     assert_eq!(world.sites[0].counters().1.unasked, 1);
     // The sender learns that this site wants no more parts: it may still serve an earlier process.
     let sent = std::iter::from_fn(|| world.sites[0].next_output()).collect::<Vec<_>>();

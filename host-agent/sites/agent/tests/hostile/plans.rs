@@ -44,7 +44,7 @@ fn a_plan_with_a_link_that_the_sites_do_not_have_is_refused_once_by_name_and_rou
     let plan = of_a_newer_document();
     for at in 0..3 {
         for _ in 0..2 {
-            world.tell(at, Peer::Scheduler, Body::Offer(policy_message(&plan)));
+            world.deliver(at, Peer::Scheduler, Body::Offer(policy_message(&plan)));
         }
         assert_eq!(world.sites[at].counters().1.refused_offers, 2);
     }
@@ -62,7 +62,7 @@ fn a_plan_with_a_link_that_the_sites_do_not_have_is_refused_once_by_name_and_rou
 }
 
 #[test]
-fn what_is_wrong_with_a_plan_is_named() {
+fn errors_of_a_plan_are_named() {
     let setup = &setups(LINE, Scheme::Optimized)[0];
     let good = TransmissionPolicy::clone(&setup.first_policy);
     assert_eq!(setup.check_plan(&good), Ok(()));
@@ -128,10 +128,10 @@ fn what_is_wrong_with_a_plan_is_named() {
 
 /// Sites send plans only on request.
 #[test]
-fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
+fn a_plan_of_a_neighbor_that_was_not_asked_is_refused() {
     let mut world = World::ready(LINE, Scheme::Optimized);
     let plan = numbered(9, TransmissionPolicy::clone(&world.setups[0].first_policy));
-    world.tell(0, site(1), Body::Offer(policy_message(&plan)));
+    world.deliver(0, site(1), Body::Offer(policy_message(&plan)));
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
     world.exchange();
     assert_eq!(
@@ -141,7 +141,7 @@ fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
         ]
     );
     // The scheduler may.
-    world.tell(0, Peer::Scheduler, Body::Offer(policy_message(&plan)));
+    world.deliver(0, Peer::Scheduler, Body::Offer(policy_message(&plan)));
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
 }
 
@@ -155,17 +155,17 @@ fn a_state_with_a_plan_that_does_not_fit_is_refused() {
         terms: all[1].terms.message(),
         ..Default::default()
     };
-    world.tell(0, site(1), Body::Hello(hello));
+    world.deliver(0, site(1), Body::Hello(hello));
     carry_out(&mut world.sites[0], &[1], world.now);
     let state = inart_sites_agent::message::State {
         round: 4,
         policy: Some(policy_message(&of_a_newer_document())),
         ..Default::default()
     };
-    world.tell(0, site(1), Body::State(state));
+    world.deliver(0, site(1), Body::State(state));
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
-    let told = world.sites[0].next_output();
-    assert!(matches!(&told, Some(Output::Warned(text)) if text.contains("no such link")), "{told:?}");
+    let outputs = world.sites[0].next_output();
+    assert!(matches!(&outputs, Some(Output::Warned(text)) if text.contains("no such link")), "{outputs:?}");
 }
 
 /// Two plans with one version: collisions of a 32-bit fingerprint can be found. The plan that arrived first
@@ -187,7 +187,7 @@ fn of_two_plans_with_one_version_the_second_is_refused() {
     let plans = [first, second].map(with);
     assert!(plans[0] != plans[1] && plans[0].version == plans[1].version);
     for plan in &plans {
-        world.tell(0, Peer::Scheduler, Body::Offer(policy_message(plan)));
+        world.deliver(0, Peer::Scheduler, Body::Offer(policy_message(plan)));
     }
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
     world.exchange();

@@ -41,7 +41,7 @@ fn giving() -> World {
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.is_slow = |body| matches!(body, Body::State(_));
     world.sites[0].all_reduce(vec![1.0; 3], world.now).unwrap();
-    world.tell(0, site(1), Body::StateWanted(StateWanted::default()));
+    world.deliver(0, site(1), Body::StateWanted(StateWanted::default()));
     world.exchange();
     let state = TrainingState::new(vec![7; 3 * MIB].into());
     world.sites[0].give_state(1, state, world.now);
@@ -98,26 +98,26 @@ fn part(world: &World, fill: u8) -> State {
 
 /// A site asks c after b has sent nothing for a while. Later parts from b belong to another state.
 #[test]
-fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
+fn a_late_part_of_another_state_does_not_replace_received_parts() {
     let mut world = World::connected(vec![setups(TRIANGLE, Scheme::Optimized).remove(0)]);
     for from in [1, 2] {
         let hello = hello(&world, 4);
-        world.tell(0, site(from), Body::Hello(hello));
+        world.deliver(0, site(from), Body::Hello(hello));
     }
     world.now = Duration::from_secs(11);
     world.sites[0].tick(world.now);
     let asked = sent(&mut world, 0).into_iter().filter(|(_, _, body)| matches!(body, Body::StateWanted(_)));
     assert_eq!(asked.map(|(to, ..)| to).collect::<Vec<_>>(), [SiteNo(1), SiteNo(2)]);
     let (of_c, of_b) = (part(&world, 1), part(&world, 2));
-    world.tell(0, site(2), Body::State(of_c));
-    world.tell(0, site(1), Body::State(of_b));
+    world.deliver(0, site(2), Body::State(of_c));
+    world.deliver(0, site(1), Body::State(of_b));
     let [(to, _, Body::StateWanted(over))] = &sent(&mut world, 0)[..] else { panic!("one message") };
     assert_eq!((*to, over.is_over), (SiteNo(1), true));
     // Only the rest of c's state is missing.
     let rest = State { offset: MIB as u64, policy: None, ..part(&world, 1) };
     let waits = world.sites[0].waiting(world.now).unwrap().wait;
     assert_eq!(waits, Wait::State { of: SiteNo(2), received: MIB as u64, total: Some(2 * MIB as u64) });
-    world.tell(0, site(2), Body::State(rest));
+    world.deliver(0, site(2), Body::State(rest));
     let loaded = std::iter::from_fn(|| world.sites[0].next_output());
     assert!(loaded.into_iter().any(|output| matches!(output, Output::Ready { round: 4, training: Some(_) })));
 }
@@ -125,12 +125,12 @@ fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
 /// c is in the round of a state that a holds, by a newer plan: a accepts c's state, and restarts the round. A
 /// site that then receives the state that a holds starts by that plan, too.
 #[test]
-fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
+fn a_state_has_the_plan_by_which_its_round_was_restarted() {
     let mut world = World::ready(TRIANGLE, Scheme::Optimized);
     let first = TransmissionPolicy::clone(&world.setups[0].first_policy);
     let newer = TransmissionPolicy { version: version(7, &first), ..first.clone() };
     let give = |world: &mut World| {
-        world.tell(0, site(1), Body::StateWanted(StateWanted::default()));
+        world.deliver(0, site(1), Body::StateWanted(StateWanted::default()));
         let mut all = sent(world, 0);
         if all.iter().all(|(_, _, body)| !matches!(body, Body::State(_))) {
             world.sites[0].give_state(1, TrainingState::new(vec![7; 9].into()), world.now);
@@ -149,7 +149,7 @@ fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
     sent(&mut world, 0);
     assert_eq!(give(&mut world), first.version);
     let ahead = Hello { version: newer.version, ..hello(&world, 1) };
-    world.tell(0, site(2), Body::Hello(ahead));
+    world.deliver(0, site(2), Body::Hello(ahead));
     let of_c = State {
         round: 1,
         policy: Some(policy_message(&newer)),
@@ -158,7 +158,7 @@ fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
         digest: Bytes::copy_from_slice(&Sha256::digest([7; 9])),
         ..State::default()
     };
-    world.tell(0, site(2), Body::State(of_c));
+    world.deliver(0, site(2), Body::State(of_c));
     world.sites[0].all_reduce(vec![1.0; 3], world.now).unwrap();
     assert_eq!(world.sites[0].policy_version(), newer.version, "a has begun the round again");
     sent(&mut world, 0);
@@ -167,17 +167,17 @@ fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
 
 /// b has the final state of a training but no sums of its last round, and c requests these sums.
 #[test]
-fn a_site_that_finished_by_another_state_says_that_it_has_no_sums() {
+fn a_site_that_finished_with_another_state_reports_that_it_has_no_sums() {
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.sites[1].all_reduce(vec![1.0; 3], world.now).unwrap();
     let hello = Hello { is_finished: true, cannot_answer: Some(1), ..hello(&world, 2) };
-    world.tell(1, site(0), Body::Hello(hello));
+    world.deliver(1, site(0), Body::Hello(hello));
     let digest = Bytes::copy_from_slice(&Sha256::digest(b""));
     let last = State { round: 3, is_finished: true, digest, ..State::default() };
-    world.tell(1, site(0), Body::State(last));
+    world.deliver(1, site(0), Body::State(last));
     sent(&mut world, 1);
     let question = AskMessage { round: 1, from: 2, to: 1, chunks: vec![0], ..AskMessage::default() };
-    world.tell(1, site(2), Body::Ask(question));
+    world.deliver(1, site(2), Body::Ask(question));
     let [(to, _, Body::Hello(answer))] = &sent(&mut world, 1)[..] else { panic!("one message") };
     assert_eq!((*to, answer.cannot_answer, answer.is_finished), (SiteNo(2), Some(1), true));
 }

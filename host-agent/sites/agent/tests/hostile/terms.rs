@@ -15,13 +15,13 @@ fn trained(terms: [&[(&str, &str)]; 3]) -> Vec<Setup> {
 }
 
 fn failures(world: &World) -> Vec<Option<String>> {
-    let of = |told: &Vec<Output>| {
-        told.iter().find_map(|output| match output {
+    let of = |outputs: &Vec<Output>| {
+        outputs.iter().find_map(|output| match output {
             Output::Failed(error) => Some(error.to_string()),
             _ => None,
         })
     };
-    world.told.iter().map(of).collect()
+    world.outputs.iter().map(of).collect()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn other_rates_chunks_and_schemes_are_named() {
         let other = setups_of_job(&text);
         let mut world = World::connected(vec![setups(LINE, Scheme::Optimized)[0].clone()]);
         let hello = Hello { terms: other.terms.message(), ..Hello::default() };
-        world.tell(0, site(1), Body::Hello(hello));
+        world.deliver(0, site(1), Body::Hello(hello));
         let outputs: Vec<Output> = std::iter::from_fn(|| world.sites[0].next_output()).collect();
         let Some(Output::Failed(error @ DriverError::Differs { .. })) = outputs.last() else {
             panic!("{by}")
@@ -91,7 +91,7 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
     world.sites[1].up(site(2), world.now);
     for _ in 0..2 {
         let hello = Hello { terms: terms.message(), ..Hello::default() };
-        world.tell(1, site(2), Body::Hello(hello));
+        world.deliver(1, site(2), Body::Hello(hello));
     }
     let hello = std::iter::from_fn(|| world.sites[1].next_output()).find_map(|output| match output {
         Output::Send { to, data, .. } if to == site(2) => decode(data).ok(),
@@ -106,7 +106,7 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
     let mut restarted = World::connected(vec![setups(LINE, Scheme::Optimized)[0].clone()]);
     carry_out(&mut restarted.sites[0], &[1], restarted.now);
     let hello = Hello { round: Some(7), terms: terms.message(), ..Hello::default() };
-    restarted.tell(0, site(1), Body::Hello(hello));
+    restarted.deliver(0, site(1), Body::Hello(hello));
     let outputs: Vec<Output> = std::iter::from_fn(|| restarted.sites[0].next_output()).collect();
     let ends = outputs.iter().filter_map(|output| match output {
         Output::Send { data, .. } => decode(data.clone()).ok(),
@@ -121,11 +121,11 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
 fn a_site_that_trains_does_not_end_for_sites_that_could_not_begin() {
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.round(&[(0, 1.0), (1, 10.0), (2, 100.0)]);
-    let told = "c has seed 2, b has seed 1".to_owned();
-    world.tell(0, site(1), Body::Ended(Ended { told: told.clone(), is_before_start: true }));
+    let reason = "c has seed 2, b has seed 1".to_owned();
+    world.deliver(0, site(1), Body::Ended(Ended { reason: reason.clone(), is_before_start: true }));
     let sums = world.round(&[(0, 1.0), (1, 10.0), (2, 100.0)]);
     assert_eq!(sums.into_values().collect::<Vec<_>>(), vec![vec![111.0; 3]; 3]);
-    world.tell(0, site(1), Body::Ended(Ended { told, is_before_start: false }));
+    world.deliver(0, site(1), Body::Ended(Ended { reason, is_before_start: false }));
     let ends = |output: &Output| matches!(output, Output::Failed(DriverError::Elsewhere { .. }));
     assert!(std::iter::from_fn(|| world.sites[0].next_output()).any(|output| ends(&output)));
 }
@@ -139,8 +139,8 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
     let plan = TransmissionPolicy { version: version(3, &first), ..first };
     world.sites[0].up(Peer::Scheduler, world.now);
     carry_out(&mut world.sites[0], &[1], world.now);
-    world.tell(0, Peer::Scheduler, hello(&other));
-    world.tell(0, Peer::Scheduler, Body::Offer(policy_message(&plan)));
+    world.deliver(0, Peer::Scheduler, hello(&other));
+    world.deliver(0, Peer::Scheduler, Body::Offer(policy_message(&plan)));
     let said = world.sites[0].next_output();
     let expected = "the scheduler has link b-c 9 Mbps there, 9 Mbps back, this site has link b-c 8 Mbps there, 8 Mbps back; \
                     its plans are refused: give both the same document and scheme";
@@ -150,8 +150,8 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
     world.sites[0].down(Peer::Scheduler, world.now);
     world.sites[0].up(Peer::Scheduler, world.now);
     let setup = world.setups[0].clone();
-    world.tell(0, Peer::Scheduler, hello(&setup));
-    world.tell(0, Peer::Scheduler, Body::Offer(policy_message(&plan)));
+    world.deliver(0, Peer::Scheduler, hello(&setup));
+    world.deliver(0, Peer::Scheduler, Body::Offer(policy_message(&plan)));
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
 }
 
@@ -171,7 +171,7 @@ fn a_plan_that_overtakes_the_schedulers_hello_waits_for_it() {
     // A site sends a plan that it holds to a neighbor that asks for it.
     let held_by = |world: &mut World| {
         plans.each_ref().map(|plan| {
-            world.tell(0, site(1), Body::PolicyWanted(PolicyWanted { version: plan.version }));
+            world.deliver(0, site(1), Body::PolicyWanted(PolicyWanted { version: plan.version }));
             std::iter::from_fn(|| world.sites[0].next_output()).filter(is_offer).count() == 1
         })
     };
@@ -179,18 +179,18 @@ fn a_plan_that_overtakes_the_schedulers_hello_waits_for_it() {
         world.sites[0].down(Peer::Scheduler, world.now);
         world.sites[0].up(Peer::Scheduler, world.now);
         for plan in &plans {
-            world.tell(0, Peer::Scheduler, Body::Offer(policy_message(plan)));
+            world.deliver(0, Peer::Scheduler, Body::Offer(policy_message(plan)));
         }
         assert_eq!(held_by(&mut world), [false; 3], "no plan is taken before the hello");
-        world.tell(0, Peer::Scheduler, hello(terms));
+        world.deliver(0, Peer::Scheduler, hello(terms));
         assert_eq!(held_by(&mut world), held);
         assert_eq!(world.sites[0].counters().1.refused_offers, refused);
     }
     // An offer that was pending when its connection closed is not accepted with the next hello.
     world.sites[0].down(Peer::Scheduler, world.now);
-    world.tell(0, Peer::Scheduler, Body::Offer(policy_message(&plans[0])));
+    world.deliver(0, Peer::Scheduler, Body::Offer(policy_message(&plans[0])));
     world.sites[0].down(Peer::Scheduler, world.now);
-    world.tell(0, Peer::Scheduler, hello(&own));
+    world.deliver(0, Peer::Scheduler, hello(&own));
     assert_eq!(held_by(&mut world), [false, true, false]);
 }
 

@@ -38,7 +38,7 @@ pub struct World {
     pub setups: Vec<Arc<Setup>>,
     pub sites: Vec<Driver>,
     /// Outputs of each site, except messages.
-    pub told: Vec<Vec<Output>>,
+    pub outputs: Vec<Vec<Output>>,
     pub now: Duration,
     /// Sites whose messages are delivered first, in this order.
     pub order: Vec<usize>,
@@ -57,7 +57,7 @@ impl World {
         let mut world = World {
             sites: setups.iter().cloned().map(Driver::new).collect(),
             setups,
-            told: vec![Vec::new(); count],
+            outputs: vec![Vec::new(); count],
             now: Duration::ZERO,
             order: (0..count).collect(),
             before: None,
@@ -65,8 +65,8 @@ impl World {
             under_way: Vec::new(),
         };
         for at in 0..count {
-            for &neighbour in world.setups[at].clone().my_neighbours() {
-                world.sites[at].up(Peer::Site(neighbour), Duration::ZERO);
+            for &neighbor in world.setups[at].clone().my_neighbors() {
+                world.sites[at].up(Peer::Site(neighbor), Duration::ZERO);
             }
         }
         world
@@ -77,11 +77,11 @@ impl World {
         let mut world = World::connected(setups(network, scheme));
         world.exchange();
         world.pass(3);
-        assert!(world.told.iter().all(|told| matches!(told[..], [Output::Ready { round: 1, .. }])));
-        world.told.iter_mut().for_each(Vec::clear);
+        assert!(world.outputs.iter().all(|outputs| matches!(outputs[..], [Output::Ready { round: 1, .. }])));
+        world.outputs.iter_mut().for_each(Vec::clear);
         for at in 0..world.sites.len() {
             let terms = world.setups[at].plan_terms.message();
-            world.tell(at, Peer::Scheduler, Body::Hello(Hello { terms, ..Hello::default() }));
+            world.deliver(at, Peer::Scheduler, Body::Hello(Hello { terms, ..Hello::default() }));
         }
         world
     }
@@ -103,7 +103,7 @@ impl World {
                 while let Some(output) = all.pop_front() {
                     is_moving = true;
                     let Output::Send { to, id, data, .. } = output else {
-                        self.told[at].push(output);
+                        self.outputs[at].push(output);
                         continue;
                     };
                     let Peer::Site(to) = to else { panic!("there is no scheduler") };
@@ -123,11 +123,11 @@ impl World {
         }
     }
 
-    pub fn tell(&mut self, to: usize, from: Peer, body: Body) {
-        self.tell_bytes(to, from, encode(body));
+    pub fn deliver(&mut self, to: usize, from: Peer, body: Body) {
+        self.deliver_bytes(to, from, encode(body));
     }
 
-    pub fn tell_bytes(&mut self, to: usize, from: Peer, data: Bytes) {
+    pub fn deliver_bytes(&mut self, to: usize, from: Peer, data: Bytes) {
         self.sites[to].message(from, data, self.now);
     }
 
@@ -145,11 +145,11 @@ impl World {
     /// Returns the sums that sites have reported since the last call.
     pub fn sums(&mut self) -> BTreeMap<usize, Vec<f32>> {
         let mut sums = BTreeMap::new();
-        for (at, told) in self.told.iter_mut().enumerate() {
-            for output in std::mem::take(told) {
+        for (at, outputs) in self.outputs.iter_mut().enumerate() {
+            for output in std::mem::take(outputs) {
                 match output {
                     Output::Reduced { sum, .. } => drop(sums.insert(at, sum)),
-                    other => told.push(other),
+                    other => outputs.push(other),
                 }
             }
         }
@@ -163,13 +163,13 @@ impl World {
                 _ => None,
             }
         }
-        self.told[at].iter().filter_map(text).collect()
+        self.outputs[at].iter().filter_map(text).collect()
     }
 }
 
 /// Carries out outputs as a host does: a message for a process without a connection fails at once, in the
 /// same loop. Returns the number of outputs, and the destinations of messages.
-pub fn carry_out(driver: &mut Driver, neighbours: &[u16], now: Duration) -> (usize, Vec<Peer>) {
+pub fn carry_out(driver: &mut Driver, neighbors: &[u16], now: Duration) -> (usize, Vec<Peer>) {
     const MOST_TURNS: usize = 10_000;
     let (mut turns, mut receivers) = (0, Vec::new());
     while let Some(output) = driver.next_output() {
@@ -178,7 +178,7 @@ pub fn carry_out(driver: &mut Driver, neighbours: &[u16], now: Duration) -> (usi
         if let Output::Send { to, id, .. } = output {
             receivers.push(to);
             match to {
-                Peer::Site(to) if !neighbours.contains(&to.0) => driver.failed(id, now),
+                Peer::Site(to) if !neighbors.contains(&to.0) => driver.failed(id, now),
                 _ => driver.delivered(id, now),
             }
         }

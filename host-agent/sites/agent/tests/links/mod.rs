@@ -23,7 +23,7 @@ enum Event {
     Tick,
     Connect(usize, usize),
     /// Departure of a message's last bit: the message arrives, and the next one leaves.
-    Left {
+    Departed {
         from: usize,
         to: usize,
         connection: u64,
@@ -165,7 +165,7 @@ impl Net {
             ended: None,
             waits: Vec::new(),
         });
-        for other in self.setups[at].neighbours[at].clone() {
+        for other in self.setups[at].neighbors[at].clone() {
             self.after(CONNECT_S, Event::Connect(at, other.index()));
         }
     }
@@ -251,7 +251,7 @@ impl Net {
     }
 
     fn phases(&self) -> String {
-        let all = self.sites.iter().flatten().map(|site| site.driver.told());
+        let all = self.sites.iter().flatten().map(|site| site.driver.status_text());
         all.collect::<Vec<_>>().join("\n")
     }
 
@@ -267,7 +267,7 @@ impl Net {
                 }
             }
             Event::Connect(a, b) => self.connect(a.min(b), a.max(b)),
-            Event::Left { from, to, connection, id, data } => {
+            Event::Departed { from, to, connection, id, data } => {
                 if self.connection(from, to) == Some(connection) {
                     self.links.entry((from, to)).or_default().1 = false;
                     self.feed(from, to);
@@ -342,7 +342,7 @@ impl Net {
         if let Some((_, (id, data))) = queue.pop_first() {
             *is_busy = true;
             let seconds = data.len() as f64 * 8.0 / self.bps;
-            self.after(seconds, Event::Left { from, to, connection, id, data });
+            self.after(seconds, Event::Departed { from, to, connection, id, data });
         }
     }
 

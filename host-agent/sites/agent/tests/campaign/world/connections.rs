@@ -103,7 +103,7 @@ impl World {
         }
         for (from, id) in failed {
             let incarnation = self.sites[from.index()].as_ref().map_or(0, |site| site.incarnation);
-            self.told(from, incarnation, |driver, now| driver.failed(id, now));
+            self.notify(from, incarnation, |driver, now| driver.failed(id, now));
         }
         if !down_first {
             down(self);
@@ -149,9 +149,9 @@ impl World {
         match to {
             Peer::Site(site) => {
                 if let Some(state) = &mut self.sites[site.index()] {
-                    if let Peer::Site(neighbour) = from {
+                    if let Peer::Site(neighbor) = from {
                         let seconds = (now.saturating_sub(began)).as_secs_f64();
-                        state.driver.measured(neighbour, data.len() as f64 * 8.0, seconds);
+                        state.driver.measured(neighbor, data.len() as f64 * 8.0, seconds);
                     }
                     state.driver.message(from, data, now);
                     self.carry_out(site.index());

@@ -60,7 +60,7 @@ impl World {
             Fault::Site(site) if self.sites[usize::from(site)].is_none() => {
                 let setup = self.setups[usize::from(site)].clone();
                 let weights = vec![0.5; setup.values()];
-                self.told.retain(|&(of, _), _| of != usize::from(site));
+                self.chunk_sums.retain(|&(of, _), _| of != usize::from(site));
                 self.sites[usize::from(site)] =
                     Some(Site { driver: Driver::new(setup), weights, incarnation: self.incarnations });
             }

@@ -64,8 +64,8 @@ impl World {
 
     /// Handles the sum of a chunk, which arrives before the round's sum.
     pub(super) fn summed(&mut self, at: usize, round: u32, chunk: usize, values: Vec<f32>) {
-        let of_round = self.told.entry((at, round)).or_default();
-        assert!(of_round.insert(chunk, values).is_none(), "told once");
+        let of_round = self.chunk_sums.entry((at, round)).or_default();
+        assert!(of_round.insert(chunk, values).is_none(), "reported once");
     }
 
     pub(super) fn reduced(&mut self, at: usize, incarnation: u64, round: u32, sum: &[f32]) {
@@ -77,9 +77,9 @@ impl World {
         }
         let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(sum), bits(&self.rounds[round as usize]), "site {at}, round {round}");
-        if let Some(told) = self.told.remove(&(at, round)) {
-            let told: Vec<f32> = told.into_values().flatten().collect();
-            assert_eq!(bits(&told), bits(sum), "site {at}, round {round}, chunk by chunk");
+        if let Some(chunk_sums) = self.chunk_sums.remove(&(at, round)) {
+            let chunk_sums: Vec<f32> = chunk_sums.into_values().flatten().collect();
+            assert_eq!(bits(&chunk_sums), bits(sum), "site {at}, round {round}, chunk by chunk");
         }
         let (last, site) = (self.last_round, self.sites[at].as_mut().unwrap());
         apply(&mut site.weights, sum);

@@ -4,7 +4,7 @@ use crate::policy::{ChunkNo, SiteNo};
 
 /// Direction of a chunk on its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Way {
+pub enum Direction {
     /// Sum, from a child to its parent.
     Push,
     /// Complete sum, from a parent to its child.
@@ -15,7 +15,7 @@ pub enum Way {
 
 /// Chunk in transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Parcel<S> {
+pub struct ChunkTransfer<S> {
     /// Round of the chunk.
     pub round: u32,
     /// Version of the policy that routes it.
@@ -23,7 +23,7 @@ pub struct Parcel<S> {
     /// Number of the chunk.
     pub chunk: ChunkNo,
     /// Direction of the transfer.
-    pub way: Way,
+    pub direction: Direction,
     /// Tree neighbor that sends the chunk.
     pub from: SiteNo,
     /// Tree neighbor that receives the chunk; sites in between forward it.
@@ -62,7 +62,7 @@ pub enum Output<S> {
         /// The neighbor.
         next: SiteNo,
         /// The chunk.
-        parcel: Parcel<S>,
+        transfer: ChunkTransfer<S>,
     },
     /// Request to send to a neighbor; it adds no load to the link.
     Ask {

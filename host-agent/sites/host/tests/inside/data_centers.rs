@@ -27,20 +27,20 @@ type WorkerThread = JoinHandle<Result<Rounds, inart_host_agent::Error>>;
 
 /// Result of a site with workers.
 #[derive(Debug)]
-pub struct SiteTold {
+pub struct SiteResult {
     pub rounds: Vec<GatewayRound>,
 }
 
 type Rounds = Vec<(Vec<f32>, RoundRecord)>;
 
 /// Results of all processes: sites with workers, workers by index, and the site without workers.
-pub struct Told {
-    pub sites: Vec<Result<SiteTold, HostError>>,
+pub struct Results {
+    pub sites: Vec<Result<SiteResult, HostError>>,
     pub workers: Vec<Result<Rounds, inart_host_agent::Error>>,
     pub bare: Result<Vec<Vec<f32>>, HostError>,
 }
 
-pub struct DataCentres {
+pub struct DataCenters {
     hierarchy: Hierarchy,
     addresses: BTreeMap<&'static str, SocketAddr>,
     identities: BTreeMap<&'static str, MutualTls>,
@@ -59,7 +59,7 @@ fn identities(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
     SITES.map(identity).into()
 }
 
-impl DataCentres {
+impl DataCenters {
     pub fn new(rounds: u32, peer_timeout: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let sockets = SITES.map(|(name, _)| (name, UdpSocket::bind((loopback(), 0)).unwrap()));
@@ -76,7 +76,7 @@ impl DataCentres {
 
     fn open(&self, name: &'static str) -> SiteHost {
         let setup = Arc::new(self.setup(name));
-        let peers = setup.my_neighbours().iter().map(|site| setup.name(*site));
+        let peers = setup.my_neighbors().iter().map(|site| setup.name(*site));
         let peers = peers.map(|peer| (peer.clone(), self.addresses[&*peer])).collect();
         let options = HostOptions {
             listen: self.addresses[name],
@@ -122,12 +122,12 @@ impl DataCentres {
     }
 
     /// Starts a site with workers, and its workers; `first` is the index of the first worker.
-    fn data_centre<G>(
+    fn data_center<G>(
         &self,
         name: &'static str,
         first: usize,
         gradient: &Arc<G>,
-    ) -> (JoinHandle<Result<SiteTold, HostError>>, Vec<WorkerThread>)
+    ) -> (JoinHandle<Result<SiteResult, HostError>>, Vec<WorkerThread>)
     where
         G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
     {
@@ -138,9 +138,9 @@ impl DataCentres {
         let inside = Inside::new(&setup.tensors, &setup.chunk_values, &assignment).unwrap();
         let (site, rounds) = (self.open(name), self.rounds);
         let site = thread::spawn(move || {
-            let mut told = Vec::new();
-            site.serve(inside, server, rounds, &mut |round| told.push(round))
-                .map(|_| SiteTold { rounds: told })
+            let mut all = Vec::new();
+            site.serve(inside, server, rounds, &mut |round| all.push(round))
+                .map(|_| SiteResult { rounds: all })
         });
         let workers = (0..assignment.workers.len()).map(|rank| {
             let (assignment, options, gradient) = (assignment.clone(), self.agent(), Arc::clone(gradient));
@@ -167,7 +167,7 @@ impl DataCentres {
     }
 
     /// Runs all rounds; a worker without a gradient exits. The site without workers has index 5.
-    pub fn run<G>(&self, gradient: G) -> Told
+    pub fn run<G>(&self, gradient: G) -> Results
     where
         G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
     {
@@ -175,26 +175,26 @@ impl DataCentres {
     }
 
     /// Runs all rounds, but drops the site without workers after three rounds and restarts it from scratch.
-    pub fn run_and_restart_the_bare_site<G>(&self, gradient: G) -> Told
+    pub fn run_and_restart_the_bare_site<G>(&self, gradient: G) -> Results
     where
         G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
     {
         self.run_all(gradient, true)
     }
 
-    fn run_all<G>(&self, gradient: G, restarts: bool) -> Told
+    fn run_all<G>(&self, gradient: G, restarts: bool) -> Results
     where
         G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
     {
         let gradient = Arc::new(gradient);
-        let (first, mut workers) = self.data_centre("n1", 0, &gradient);
-        let (second, others) = self.data_centre("n2", 3, &gradient);
+        let (first, mut workers) = self.data_center("n1", 0, &gradient);
+        let (second, others) = self.data_center("n2", 3, &gradient);
         workers.extend(others);
         if restarts {
             bare_site(self.open("n3"), 3, &*gradient, true).unwrap();
         }
         let bare = bare_site(self.open("n3"), self.rounds, &*gradient, false);
-        Told {
+        Results {
             sites: [first, second].map(|site| site.join().unwrap()).into(),
             workers: workers.into_iter().map(|worker| worker.join().unwrap()).collect(),
             bare,
