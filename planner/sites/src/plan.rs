@@ -8,6 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::chunks;
 use inart_topologies::sites::SiteJob;
 
+/// Formats of files with plans of networks of sites. Format 1 has no number.
+pub const PLAN_FORMAT: Format = Format {
+    kind: "plan of a network of sites",
+    oldest: 1,
+    newest: 2,
+    fix: "make the plan again with inart plan",
+};
+
 /// Plan document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

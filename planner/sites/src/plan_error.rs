@@ -29,7 +29,11 @@ pub enum PlanError {
         scheme: Scheme,
     },
     /// Invalid number of roots: 0, or more than sites.
-    #[error("{roots} roots for {sites} sites; give a number of roots from 1 to {sites}")]
+    #[error(
+        "{} for {}; give a number of roots from 1 to {sites}",
+        counted(*roots, "root"),
+        counted(*sites, "site")
+    )]
     Roots {
         /// Requested number of roots.
         roots: usize,

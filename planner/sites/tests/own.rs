@@ -41,6 +41,24 @@ fn star() -> Value {
 }
 
 #[test]
+fn a_plan_carries_its_format() {
+    let made = complete(&overlay(), &overlay().jobs()[0], &own(&star()), Scheme::Own).unwrap();
+    let (text, newest) = (made.to_json(), format!("{{\"format\":{},", PLAN_FORMAT.newest));
+    assert!(text.starts_with(&newest), "{text}");
+    for known in [&*newest, "{", "{\"format\":1,"] {
+        assert_eq!(Plan::from_json(&text.replacen(&newest, known, 1)).unwrap(), made, "{known}");
+    }
+    for newer in ["{\"format\":3,", "{\"more\":[1],\"job\":7,\"format\":3,"] {
+        let error = Plan::from_json(&text.replacen(&newest, newer, 1)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "format 3 is newer than this version of inart reads (1 to 2); use a newer inart, or make the plan \
+             again with inart plan"
+        );
+    }
+}
+
+#[test]
 fn derived_fields_are_computed() {
     let overlay = overlay();
     let job = overlay.job_named("three").unwrap();

@@ -34,9 +34,9 @@ pub(crate) enum Change {
 #[derive(Debug)]
 pub(crate) enum Event {
     /// Arrival of a message at its receiver.
-    Here(Parcel, Option<Seen>),
+    Here(Transfer, Option<Seen>),
     /// Notice to a sender that a message was accepted, without the message.
-    Taken(Parcel),
+    Taken(Transfer),
 }
 
 /// All links of a job.
@@ -124,8 +124,13 @@ impl<'o> SiteLinks<'o> {
 
     /// Handles a message at its receiver. A message on a failed link is resent until the link recovers or the
     /// connection closes. Messages of dead processes do not arrive.
-    fn here(&mut self, parcel: Parcel, seen: Option<Seen>, later: &mut Later<Event>) -> Option<Happened> {
-        let Parcel { from, to, connection, id, .. } = parcel;
+    fn here(
+        &mut self,
+        transfer: Transfer,
+        seen: Option<Seen>,
+        later: &mut Later<Event>,
+    ) -> Option<LinkEvent> {
+        let Transfer { from, to, connection, id, .. } = transfer;
         if self.shared.borrow().dead.contains(&from) {
             return None;
         }

@@ -33,7 +33,7 @@ struct Waiting {
 /// Links of the network.
 pub struct Traffic<'o> {
     overlay: &'o Overlay,
-    links: Links<StreamKey, Parcel>,
+    links: Links<StreamKey, Transfer>,
     /// Time at which the next chunk leaves or arrives; `None` until it is recomputed.
     next_s: Cell<Option<f64>>,
     down: BTreeSet<usize>,
@@ -80,7 +80,7 @@ impl<'o> Traffic<'o> {
     }
 
     /// Gives a chunk to a link. Where chunks go one by one, higher priorities are sent first.
-    pub fn send(&mut self, [from, to]: [SiteNo; 2], parcel: Parcel, key: StreamKey, bits: f64) {
+    pub fn send(&mut self, [from, to]: [SiteNo; 2], transfer: Transfer, key: StreamKey, bits: f64) {
         let Some(arc) = self.arc(from, to) else { return };
         self.next_s.set(None);
         let Some(waiting) = &mut self.waiting else {

@@ -6,7 +6,7 @@ pub struct AgentCounters {
     /// Messages that cannot be decoded, and chunks with the wrong number of values.
     pub malformed: u64,
     /// Messages of sites with other terms, and of processes that are not neighbors.
-    pub strangers: u64,
+    pub unknown_senders: u64,
     /// Messages that named another origin than the connection's site, where no plan routes that origin's
     /// messages.
     pub impostors: u64,

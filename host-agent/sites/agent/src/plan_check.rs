@@ -10,7 +10,7 @@ use crate::version::fingerprint;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFault {
     /// Wrong number of chunks.
-    #[error("it has {given} chunks, and this site's job has {expected}")]
+    #[error("it has {}, and this site's job has {expected}", counted(*given, "chunk"))]
     Chunks {
         /// Number of chunks of the plan.
         given: usize,
@@ -32,7 +32,7 @@ pub enum PlanFault {
         site: u16,
     },
     /// Tree with parents of more sites than the network has.
-    #[error("tree {tree} has parents of {given} sites, and this site's network has {sites}")]
+    #[error("tree {tree} has parents of {}, and this site's network has {sites}", counted(*given, "site"))]
     Parents {
         /// The tree.
         tree: usize,

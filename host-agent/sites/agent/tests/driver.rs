@@ -117,7 +117,7 @@ fn messages_outside_the_job_are_counted_and_dropped() {
     // Reports are for a scheduler, and a scheduler sends no chunks.
     pair.deliver_to_a(B, Body::Report(Report::default()));
     pair.deliver_to_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
-    assert_eq!(pair.sites[0].counters().1.strangers, 3);
+    assert_eq!(pair.sites[0].counters().1.unknown_senders, 3);
     assert_eq!(pair.sites[0].next_output(), None);
 }
 

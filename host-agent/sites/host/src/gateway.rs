@@ -155,20 +155,20 @@ impl Gateway<'_> {
                 let error = HostError::CameBack { site: name() };
                 return self.end(error.to_string(), error);
             }
-            SiteEvent::Inside(OnwardNews::Begun) => {
+            SiteEvent::Inside(OnwardEvent::Started) => {
                 self.times.begin(Instant::now());
             }
-            SiteEvent::Inside(OnwardNews::Sum { sum, told: reported }) => {
+            SiteEvent::Inside(OnwardEvent::Sum { sum, reported_length: reported }) => {
                 if let Err(error) = self.inside.take(sum, reported) {
                     let error = HostError::Fit { site: name(), error };
                     return self.end(error.to_string(), error);
                 }
             }
-            SiteEvent::Inside(OnwardNews::Aborted(failure)) => {
+            SiteEvent::Inside(OnwardEvent::Aborted(failure)) => {
                 let reason = in_words(&name(), &failure);
                 return self.end(reason, HostError::Inside { site: name(), error: Box::new(failure.into()) });
             }
-            SiteEvent::Inside(OnwardNews::Stopped) => {
+            SiteEvent::Inside(OnwardEvent::Stopped) => {
                 let error = HostError::Stopped { site: name() };
                 return self.end(error.to_string(), error);
             }

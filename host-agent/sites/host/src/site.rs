@@ -198,7 +198,7 @@ impl SiteHost {
 
     /// Returns a sender of events for other threads.
     pub(crate) fn event_sender(&self) -> Sender<SiteEvent> {
-        self.handle.teller()
+        self.handle.sender()
     }
 
     pub(crate) fn command(&self, command: SiteCommand) -> Result<(), HostError> {

@@ -32,7 +32,7 @@ pub(crate) enum SiteEvent {
         values: Vec<f32>,
     },
     /// Event of the parameter server inside the site.
-    Inside(OnwardNews),
+    Inside(OnwardEvent),
     /// End of the parameter server inside the site.
     InsideEnded(Result<ServerCounters, inart_host_agent::Error>),
     StateWanted {
@@ -97,7 +97,7 @@ impl Host<SiteProcess> for SiteSide {
 
     /// Sends an event to the training loop. After a failure, the site notifies others until its training loop
     /// exits.
-    fn tell(&mut self, news: SiteNews, _process: &mut SiteProcess) -> Result<(), HostError> {
+    fn report(&mut self, news: SiteNews, _process: &mut SiteProcess) -> Result<(), HostError> {
         let news = match news {
             SiteNews::Ready { round, training } => SiteEvent::Ready(Next::Round { round, training }),
             SiteNews::Ended { training } => SiteEvent::Ready(Next::Ended { training }),

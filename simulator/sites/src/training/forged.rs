@@ -25,7 +25,7 @@ impl Training {
 
     /// Whether a message arrives. A forged message that its sender is allowed to send is not a forgery: it
     /// does not arrive.
-    pub(super) fn may_arrive(&mut self, parcel: &Parcel, machine: &Agent, now: Duration) -> bool {
+    pub(super) fn may_arrive(&mut self, transfer: &Transfer, machine: &Agent, now: Duration) -> bool {
         let Some(driver) = machine.driver() else { return true };
         if transfer.id == FORGED {
             self.dropped = dropped(driver);
@@ -40,8 +40,8 @@ impl Training {
     }
 
     /// Handles a message that was accepted by its receiver.
-    pub(super) fn was_taken(&mut self, parcel: &Parcel, machine: &Agent) {
-        let Some(driver) = machine.driver().filter(|_| parcel.id == FORGED) else { return };
+    pub(super) fn was_taken(&mut self, transfer: &Transfer, machine: &Agent) {
+        let Some(driver) = machine.driver().filter(|_| transfer.id == FORGED) else { return };
         self.count("message in another's name");
         if dropped(driver) > self.dropped {
             self.count("message in another's name dropped");
@@ -71,9 +71,9 @@ impl Training {
     }
 
     /// Records a chunk that arrives before its round.
-    fn note_early(&mut self, parcel: &Parcel, receiver: &Driver) {
-        let to = site(parcel.to);
-        let key = chunk_key(&parcel.data, to).filter(|(round, ..)| Some(*round) > receiver.round());
+    fn note_early(&mut self, transfer: &Transfer, receiver: &Driver) {
+        let to = site(transfer.to);
+        let key = chunk_key(&transfer.data, to).filter(|(round, ..)| Some(*round) > receiver.round());
         self.early[to.index()].extend(key);
     }
 }

@@ -111,7 +111,7 @@ fn a_process_that_is_not_a_neighbor_is_ignored() {
     let mut world = World::ready(LINE, Scheme::Optimized);
     world.deliver(0, site(2), Body::StateWanted(StateWanted::default()));
     world.deliver_bytes(0, site(9), encode(Body::State(State::default())));
-    assert_eq!((world.sites[0].counters().1.strangers, world.sites[0].next_output()), (2, None));
+    assert_eq!((world.sites[0].counters().1.unknown_senders, world.sites[0].next_output()), (2, None));
 }
 
 /// Routes of a plan lead through other sites, which forward messages in the name of the origin.

@@ -101,7 +101,7 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
         matches!(hello, Some(Body::Hello(hello)) if hello.round == Some(1)),
         "c learns that others are ahead"
     );
-    assert_eq!(world.sites[1].counters().1.strangers, 2);
+    assert_eq!(world.sites[1].counters().1.unknown_senders, 2);
     // At the restarting site: it asks no site to end.
     let mut restarted = World::connected(vec![setups(LINE, Scheme::Optimized)[0].clone()]);
     carry_out(&mut restarted.sites[0], &[1], restarted.now);
