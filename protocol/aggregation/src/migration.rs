@@ -108,7 +108,7 @@ impl Assignment {
 /// plan version, if it is open.
 ///
 /// # Errors
-/// Why the host does not go on with it.
+/// The reason why the host cannot migrate to it.
 pub(crate) fn is_move(
     current: &Assignment,
     old: Option<&Assignment>,
@@ -116,11 +116,10 @@ pub(crate) fn is_move(
 ) -> Result<bool, RerouteError> {
     current.check_reroute(next)?;
     let open = [Some(current), old].into_iter().flatten();
-    if let Some(current) = open.clone().find(|current| current.plan_version == next.plan_version) {
-        let differ = |(next, current): (&ShardAssignment, &ShardAssignment)| {
-            next.bitmap_indices != current.bitmap_indices
-        };
-        return match next.shards.iter().zip(&current.shards).position(differ) {
+    if let Some(known) = open.clone().find(|known| known.plan_version == next.plan_version) {
+        let differ =
+            |(next, known): (&ShardAssignment, &ShardAssignment)| next.bitmap_indices != known.bitmap_indices;
+        return match next.shards.iter().zip(&known.shards).position(differ) {
             Some(shard) => Err(RerouteError::OtherBitmapIndices { shard, plan_version: next.plan_version }),
             None => Ok(next.plan_version != current.plan_version),
         };
