@@ -76,8 +76,8 @@ fn figure(experiment: &Experiment) -> RunResult {
     }
 }
 
-/// Titles of panels are in no file of numbers. They are those of the committed chart: each stands below the line
-/// "QUANTITY (UNIT)" of its panel.
+/// Titles of panels are in no file of numbers. They are those of the committed chart: each stands below the
+/// line "QUANTITY (UNIT)" of its panel.
 fn compared(name: &str, all: &[Record]) -> Vec<ComparisonPanel> {
     let chart = committed(&format!("experiments/results/{name}.svg"));
     let drawn = texts(&chart);

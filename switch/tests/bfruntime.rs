@@ -327,7 +327,7 @@ async fn what_is_no_program_is_refused_and_the_one_that_runs_stays() {
         (Program { info: b"{".to_vec(), ..program() }, "not a bf-rt.json"),
         (Program { profiles: Vec::new(), ..program() }, "0 profiles"),
         (Program { name: String::new(), ..program() }, "no p4_name"),
-        (binary(b"\x7fELF"), "no tofino.bin"),
+        (binary(b"\x7fELF"), "not a tofino.bin"),
         (with_info("pipe.I.exact_table", "pipe.I.other_table"), "no table pipe.I.other_table"),
         (with_info("I.exact_send", "I.other_send"), "no action I.other_send"),
     ] {

@@ -21,13 +21,13 @@ jobs:
 
 const FORMER_SWITCHED: &str = "name: t
 nodes:
-  - {name: v, kind: switch, aggregation_capacity: 6 Gbps}
-  - {name: s, kind: server, ingress_capacity: 4 Gbps}
+  - {name: v, kind: switch, aggregation: 6 Gbps}
+  - {name: s, kind: server, ingress: 4 Gbps}
   - {name: w, kind: worker}
   - {name: x, kind: worker}
 links: [{ends: [w, v], rate: 1 Gbps}, {ends: [x, v], rate: 1 Gbps}, {ends: [v, s], rate: 1 Gbps}]
 jobs:
-  - {name: j, gradient: 4 MB, clients: [w, x], upload_delay: {mean: 1 s},
+  - {name: j, gradient: 4 MB, clients: [w, x], pause: {mean: 1 s},
      compute: {mean: 1 s}, computes: {w: {speed: 9}}, batch: 2, batches: {w: 3}}
 ";
 
@@ -43,19 +43,14 @@ const FORMER_PEERS: &str = "name: t
 nodes: [{name: v, kind: switch}, {name: pause, kind: peer}, {name: b, kind: peer}]
 links: [{ends: [pause, v], rate: 1 Gbps}, {ends: [b, v], rate: 1 Gbps}]
 jobs:
-  - {name: j, receivers: 1, required_pairs: [[pause, b]], rounds_since_contact: [[b, pause, 3]], updates: {pause: 4 MB, b: 5 MB}}
+  - {name: j, receivers: 1, required: [[pause, b]], waited: [[b, pause, 3]], updates: {pause: 4 MB, b: 5 MB}}
 ";
 
 #[test]
 fn an_old_key_is_refused_with_the_new_one() {
     for (text, new, old, words) in [
-        (
-            SWITCHED,
-            "aggregation_capacity: 6",
-            "aggregation_capacity: 6",
-            ["line 3", "`aggregation_capacity`"],
-        ),
-        (SWITCHED, "ingress_capacity: 4", "ingress_capacity: 4", ["line 4", "`ingress_capacity`"]),
+        (SWITCHED, "aggregation_capacity: 6", "aggregation: 6", ["line 3", "`aggregation_capacity`"]),
+        (SWITCHED, "ingress_capacity: 4", "ingress: 4", ["line 4", "`ingress_capacity`"]),
         (SWITCHED, "upload_delay: {", "pause: {", ["line 9", "`upload_delay`"]),
         (SWITCHED, "samples_per_second: 9", "speed: 9", ["line 10", "`samples_per_second`"]),
         (
@@ -93,18 +88,9 @@ fn an_old_key_is_refused_with_the_new_one() {
 #[test]
 fn an_old_key_of_a_fault_schedule_is_refused_with_the_new_one() {
     for (text, named) in [
-        (
-            "events:\n  - {at: 1 s, crash: s, duration: 2 s}\n",
-            "line 2: `for` is now `duration`; write it like",
-        ),
-        (
-            "events:\n  - {at: 1 s, interface_down: w, duration: 2 s}\n",
-            "line 2: `bounce` is now `interface_down`; ",
-        ),
-        (
-            "background:\n  - {from: w, to: s, rate: 1 Gbps, duration: 2 s}\n",
-            "line 2: `for` is now `duration`; ",
-        ),
+        ("events:\n  - {at: 1 s, crash: s, for: 2 s}\n", "line 2: `for` is now `duration`; write it like"),
+        ("events:\n  - {at: 1 s, bounce: w, duration: 2 s}\n", "line 2: `bounce` is now `interface_down`; "),
+        ("background:\n  - {from: w, to: s, rate: 1 Gbps, for: 2 s}\n", "line 2: `for` is now `duration`; "),
     ] {
         let error = Faults::from_yaml(text).unwrap_err().to_string();
         assert!(error.starts_with(named) && error.lines().count() == 1, "{error}");

@@ -13,7 +13,8 @@ use support::network;
 /// Two jobs on the same switches, with separate hosts, and an idle host.
 const TWO_JOBS: &str = "
 name: neighbors
-nodes: [{name: v1, kind: switch, aggregation_capacity: 6 Gbps}, {name: v2, kind: switch, aggregation_capacity: 6 Gbps},
+nodes: [{name: v1, kind: switch, aggregation_capacity: 6 Gbps},
+  {name: v2, kind: switch, aggregation_capacity: 6 Gbps},
   {name: a1, kind: worker}, {name: a2, kind: worker}, {name: a3, kind: worker}, {name: a4, kind: worker},
   {name: b1, kind: worker}, {name: b2, kind: worker}, {name: b3, kind: worker}, {name: idle, kind: worker},
   {name: sa, kind: server}, {name: sb, kind: server}]

@@ -1,4 +1,5 @@
-//! mdBook builds the book, and the links of the pages that it writes lead somewhere: its own anchors, not ours.
+//! mdBook builds the book, and the links of the pages that it writes lead somewhere: its own anchors, not
+//! ours.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};

@@ -175,8 +175,8 @@ impl<S: Sequencer> Run<S> {
         self
     }
 
-    /// Kills the server, which resumes from its checkpoint; it had not reported its last `unreported` versions
-    /// (no worker has pulled one of them).
+    /// Kills the server, which resumes from its checkpoint; it had not reported its last `unreported`
+    /// versions (no worker has pulled one of them).
     pub fn kill_server(&mut self, unreported: usize, restored: impl FnOnce(Checkpoint) -> S) -> &mut Self {
         let kept = self.server.kept();
         let reported = self.records.applied.len() - unreported;

@@ -1,10 +1,11 @@
 //! The checkpoint file from which a restarted server resumes: the model, its version, and a count per worker.
 //!
-//! Magic, number of the format as an ASCII digit, fingerprint of the job, number of the training, length of its terms, the terms, version, number of
-//! workers, their counts, a byte for each (1 if it took part), number of values, the values (float32),
-//! SHA-256 of everything before; integers are big-endian. A write replaces the complete file: a new file in
-//! the same folder is written to the disk and renamed, then the folder is written to the disk. Whenever the
-//! process or the machine fails, the file holds the previous version or this one.
+//! Magic, number of the format as an ASCII digit, fingerprint of the job, number of the training, length of
+//! its terms, the terms, version, number of workers, their counts, a byte for each (1 if it took part),
+//! number of values, the values (float32), SHA-256 of everything before; integers are big-endian. A write
+//! replaces the complete file: a new file in the same folder is written to the disk and renamed, then the
+//! folder is written to the disk. Whenever the process or the machine fails, the file holds the previous
+//! version or this one.
 
 use std::fs::File;
 use std::io::{self, Write};
