@@ -71,7 +71,7 @@ fn wrong_topologies() {
         (swap(rate, "[w1, v1], rate: .inf"), &["link w1-v1", "inf"]),
         (swap(rate, "[w1, v1], rate: 6 Gbit"), &["line 15", "\"6 Gbit\"", "20 Mbps"]),
         (swap("ingress_capacity: 4 Gbps", "ingress_capacity: 0"), &["node s1", "ingress_capacity"]),
-        (swap("kind: worker}", "kind: worker, colour: red}"), &["line 8", "`colour`", "kind"]),
+        (swap("kind: worker}", "kind: worker, color: red}"), &["line 8", "`color`", "kind"]),
         (swap("kind: worker}", "kind: wurker}"), &["line 8", "`wurker`", "worker"]),
         (good.clone() + "name: other\n", &["line 26", "duplicate", "write it once"]),
         (good.clone() + "---\n" + &good, &["one per file"]),

@@ -55,7 +55,7 @@ fn stale_synchronous_training_has_its_flags_and_figures() {
         );
         let run = json(&bench, &flags.split_whitespace().collect::<Vec<_>>());
         let share = |key: &str| run[key].as_f64().unwrap();
-        assert!(share("utilisation") > 0.0 && share("utilisation") < 1.0, "{run}");
+        assert!(share("utilization") > 0.0 && share("utilization") < 1.0, "{run}");
         assert!(share("scale") >= 5.0 / 16.0 && share("scale") < 1.0, "{run}");
         assert!(run["rounds"].as_u64().unwrap() > 16 && run["max_gap"].as_u64().unwrap() <= 3, "{run}");
         assert!(run["longest_wait"].as_u64().unwrap() <= 3, "{run}");
@@ -225,7 +225,7 @@ fn the_processes_code_runs_in_virtual_time() {
         "simulate mesh16.yaml --processes --chunks 20 --sync ssp --duration 4s --multicast hosts --json";
     let run = bench.inart(&flags.split_whitespace().collect::<Vec<_>>());
     let run: Value = serde_json::from_slice(&run.stdout).unwrap();
-    assert!(run["utilisation"].as_f64().is_some_and(|part| part > 0.0 && part < 1.0), "{run}");
+    assert!(run["utilization"].as_f64().is_some_and(|part| part > 0.0 && part < 1.0), "{run}");
     assert!(
         run["max_gap"].as_u64().unwrap() <= 5 && run["updates_compared"].as_u64().unwrap() > 100,
         "{run}"

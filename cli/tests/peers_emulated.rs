@@ -127,7 +127,7 @@ fn stale_synchronous_peers_train_over_links_that_lose_frames() {
     assert!((18..=3 * 2 * 6).contains(&checked), "{scheme}");
     assert!(scheme["frames_lost"].as_u64().unwrap() > 0, "{scheme}");
     assert!(scheme["max_gap"].as_u64().unwrap() <= 3, "{scheme}");
-    for key in ["utilisation", "scale", "accuracy", "accuracy_least"] {
+    for key in ["utilization", "scale", "accuracy", "accuracy_least"] {
         let share = scheme[key].as_f64().unwrap();
         assert!(share > 0.0 && share < 1.0, "{key}: {scheme}");
     }

@@ -197,7 +197,7 @@ fn an_emulation_trains_under_every_order_and_computes_every_update_again() {
     for scheme in schemes {
         assert!(scheme["updates_checked"].as_u64().unwrap() >= 3 * 12, "{scheme}");
         assert!(scheme["accuracy"].as_f64().unwrap() > 0.5, "{scheme}");
-        assert!(scheme["utilisation_in"].as_f64().unwrap() > 0.05, "{scheme}");
+        assert!(scheme["utilization_in"].as_f64().unwrap() > 0.05, "{scheme}");
         let stale = scheme["staleness_max"].as_u64().unwrap();
         match scheme["scheme"].as_str().unwrap() {
             "bsp" => assert_eq!(stale, 0),

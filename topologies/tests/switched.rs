@@ -50,7 +50,7 @@ fn reads_every_field() {
     assert_eq!((link.rate_bps(), link.background_bps), (20e6, [0.0, 1e6]));
     assert_eq!(topology.links()[0].delay_seconds, 1e-5);
     assert_eq!(topology.jobs()[0].gradient_bytes, Some(548_000_000));
-    assert_eq!(topology.neighbours(v1).count(), 3);
+    assert_eq!(topology.neighbors(v1).count(), 3);
 }
 
 #[test]
@@ -187,8 +187,8 @@ fn generators_draw_what_was_asked() {
     let random = random_regular(10, 3, 2, &equipment(2, 8)).unwrap();
     let switches = random.node_ids().filter(|&id| random.node(id).kind == NodeKind::Switch);
     for switch in switches {
-        let neighbours = random.neighbours(switch).map(|(next, _)| random.node(next).kind);
-        assert_eq!(neighbours.filter(|&kind| kind == NodeKind::Switch).count(), 3);
+        let neighbors = random.neighbors(switch).map(|(next, _)| random.node(next).kind);
+        assert_eq!(neighbors.filter(|&kind| kind == NodeKind::Switch).count(), 3);
     }
 }
 
@@ -198,7 +198,7 @@ fn random_wiring_is_regular_connected_and_repeatable() {
     for (switches, degree) in [(1000, 2), (1000, 7), (12, 11)] {
         let topology = random_regular(switches, degree, 1, &equipment(1, 2)).unwrap();
         assert_eq!(topology.links().len(), switches * degree / 2 + 3);
-        let seen = |id| topology.neighbours(id).filter(|&(n, _)| topology.node(n).kind == NodeKind::Switch);
+        let seen = |id| topology.neighbors(id).filter(|&(n, _)| topology.node(n).kind == NodeKind::Switch);
         let mut reached = vec![topology.node_ids().next().unwrap()];
         let mut known = std::collections::HashSet::from([reached[0]]);
         while let Some(id) = reached.pop() {

@@ -185,7 +185,7 @@ impl Watching {
         if answered(0).is_some() || answered(1).is_some() {
             return None;
         }
-        let neighbors = self.topology.neighbours(id).filter(|&(peer, _)| self.kind(peer) == NodeKind::Switch);
+        let neighbors = self.topology.neighbors(id).filter(|&(peer, _)| self.kind(peer) == NodeKind::Switch);
         let came = neighbors.filter_map(|(peer, _)| Some(self.counted(peer, id, 0)?.frames_in()));
         let came: Vec<i64> = came.collect();
         let is_silent = !came.is_empty() && came.iter().all(|frames| *frames == 0);

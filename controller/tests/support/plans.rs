@@ -95,7 +95,7 @@ fn shortest_path(topology: &Topology, from: NodeId, to: NodeId, rng: &mut ChaCha
     distance[to.index()] = 0;
     let mut queue = std::collections::VecDeque::from([to]);
     while let Some(node) = queue.pop_front() {
-        for (next, _) in topology.neighbours(node) {
+        for (next, _) in topology.neighbors(node) {
             let passable = next == from || topology.node(next).kind == NodeKind::Switch;
             if passable && distance[next.index()] == usize::MAX {
                 distance[next.index()] = distance[node.index()] + 1;
@@ -106,7 +106,7 @@ fn shortest_path(topology: &Topology, from: NodeId, to: NodeId, rng: &mut ChaCha
     let mut path = vec![from];
     while let Some(&last) = path.last().filter(|last| **last != to) {
         let nearer: Vec<_> = topology
-            .neighbours(last)
+            .neighbors(last)
             .map(|(next, _)| next)
             .filter(|next| distance[next.index()] < distance[last.index()])
             .collect();

@@ -158,7 +158,7 @@ pub struct RoundTime {
 #[derive(Debug, Clone, Serialize)]
 pub struct SspFigures {
     /// Mean share of the time in which peers compute.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Mean number of receivers that have an update, over the number of peers.
     pub scale: f64,
     /// Multicasts that have ended.
@@ -302,7 +302,7 @@ fn ssp(setting: &Setting, scheme: Scheme, records: &Records) -> Result<SspFigure
     let rounds: u64 = done.iter().map(|&rounds| u64::from(rounds)).sum();
     let most = done.iter().copied().max().unwrap_or(0);
     Ok(SspFigures {
-        utilisation: seconds(computed_ns) / (peers as f64 * duration_s),
+        utilization: seconds(computed_ns) / (peers as f64 * duration_s),
         scale: complete as f64 / rounds.max(1) as f64 / peers as f64,
         rounds,
         max_gap: most - done.iter().copied().min().unwrap_or(0),

@@ -59,9 +59,9 @@ pub struct SchemeReport {
     /// Clients that were excluded for their data.
     pub left_out: Vec<String>,
     /// The part of the server's rate that frames took: into it.
-    pub utilisation_in: f64,
+    pub utilization_in: f64,
     /// Utilization of the port out of the server.
-    pub utilisation_out: f64,
+    pub utilization_out: f64,
     /// From the first pull to the last application, in seconds.
     pub seconds: f64,
     /// Updates that were compared: at their worker, on arrival, and in the model.
@@ -179,8 +179,8 @@ pub fn report(
         batches: setting.tuning.map(|_| batches(setting, records)).unwrap_or_default(),
         late: late.unwrap_or_default(),
         left_out: left_out.unwrap_or_default(),
-        utilisation_in: used(bytes[0], setting.job.server.in_bps),
-        utilisation_out: used(bytes[1], setting.job.server.out_bps),
+        utilization_in: used(bytes[0], setting.job.server.in_bps),
+        utilization_out: used(bytes[1], setting.job.server.out_bps),
         seconds,
         updates_checked: checked.updates,
         wasted_updates: checked.wasted_updates,

@@ -134,7 +134,7 @@ fn planned(place: RackNetwork, seed: u64) -> Result<Arc<Planned>, RackError> {
 fn job(topology: &Topology, bits: f64, compute: Time) -> Job {
     let planned = &topology.jobs()[0];
     let links = |host: NodeId| -> f64 {
-        topology.neighbours(host).map(|(_, link)| topology.link(link).rate_bps()).sum()
+        topology.neighbors(host).map(|(_, link)| topology.link(link).rate_bps()).sum()
     };
     let participant = |&id: &NodeId| Participant {
         name: topology.node(id).name.clone(),

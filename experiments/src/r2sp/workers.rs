@@ -202,8 +202,8 @@ impl Case {
                 of(at).and_then(|name| run.batches.get(name)).copied().unwrap_or(0).into()
             }
             Measure::Samples => run.samples as f64 / run.seconds,
-            Measure::IdleIn => 1.0 - run.utilisation_in,
-            Measure::IdleOut => 1.0 - run.utilisation_out,
+            Measure::IdleIn => 1.0 - run.utilization_in,
+            Measure::IdleOut => 1.0 - run.utilization_out,
             Measure::Push => run.push_s,
             Measure::Pull => run.pull_s,
         }

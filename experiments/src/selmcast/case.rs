@@ -114,7 +114,7 @@ impl Training {
             duration_s: SECONDS,
         };
         let run = run_ssp(&mesh, &mesh.jobs()[0], &options)?;
-        Ok(Metrics { value: run.utilisation, receivers: run.scale })
+        Ok(Metrics { value: run.utilization, receivers: run.scale })
     }
 }
 

@@ -233,7 +233,7 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
         topology.node_ids().filter(|&id| topology.node(id).kind != NodeKind::Switch).collect();
     queue.iter().for_each(|id| tier[id.index()] = Some(0));
     while let Some(node) = queue.pop_front() {
-        for (next, _) in topology.neighbours(node) {
+        for (next, _) in topology.neighbors(node) {
             if tier[next.index()].is_none() {
                 tier[next.index()] = tier[node.index()].map(|t| t + 1);
                 queue.push_back(next);
@@ -261,7 +261,7 @@ fn layout(topology: &Topology) -> Vec<(f64, f64)> {
         let towards = if row == 0 { 1 } else { row - 1 };
         let key = |id: &NodeId| -> f64 {
             let near: Vec<f64> = topology
-                .neighbours(*id)
+                .neighbors(*id)
                 .filter(|(next, _)| tier[next.index()] == Some(towards))
                 .map(|(next, _)| across[next.index()])
                 .collect();

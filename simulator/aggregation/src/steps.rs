@@ -74,7 +74,7 @@ impl Simulation<'_> {
 
     /// The links of a node.
     fn links_of(&self, node: NodeId) -> impl Iterator<Item = LinkId> + use<> {
-        let links: Vec<_> = self.network.topology.neighbours(node).map(|(_, link)| link).collect();
+        let links: Vec<_> = self.network.topology.neighbors(node).map(|(_, link)| link).collect();
         links.into_iter()
     }
 

@@ -64,7 +64,7 @@ pub struct Rounds {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stale {
     /// Mean share of the time in which peers compute.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Mean number of peers that have an update, over the number of peers.
     pub scale: f64,
     /// Ended multicasts.

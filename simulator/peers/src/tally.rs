@@ -43,7 +43,7 @@ impl Tally {
         if sync != Sync::Bsp {
             let most = |order: fn(u32, u32) -> u32| ended.iter().copied().reduce(order).unwrap_or(0);
             return Figures::Stale(Stale {
-                utilisation: self.computed_s / (n * seconds),
+                utilization: self.computed_s / (n * seconds),
                 scale: receivers_mean / n,
                 rounds: self.ended,
                 max_gap: u64::from(most(u32::max) - most(u32::min)),

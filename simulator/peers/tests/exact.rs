@@ -76,7 +76,7 @@ fn stale_synchronous_runs_event_by_event() {
         };
         run_ssp(&mesh, &mesh.jobs()[0], &options).unwrap()
     };
-    for (cv, scheme, sharing, force_after, (utilisation, scale, rounds, max_gap)) in [
+    for (cv, scheme, sharing, force_after, (utilization, scale, rounds, max_gap)) in [
         (0.57, Scheme::Selmcast, Sharing::Split, Some(4), (0.7186593593001297, 0.50162060889929, 2135, 5)),
         (0.57, Scheme::Orpheus, Sharing::Split, Some(4), (0.6466696660589967, 0.30000000000000177, 1933, 4)),
         (0.57, Scheme::Selmcast, Sharing::Fair, Some(4), (0.7665204408075785, 0.501780104712034, 2292, 4)),
@@ -95,7 +95,7 @@ fn stale_synchronous_runs_event_by_event() {
         (0.26, Scheme::Orpheus, Sharing::Fair, None, (0.7003905862681352, 0.2999999999999986, 2070, 3)),
     ] {
         let found = run(cv, scheme, sharing, force_after);
-        assert!((found.utilisation - utilisation).abs() < 1e-7, "{found:?}");
+        assert!((found.utilization - utilization).abs() < 1e-7, "{found:?}");
         assert!((found.scale - scale).abs() < 1e-7, "{found:?}");
         assert_eq!((found.rounds, found.max_gap), (rounds, max_gap), "{found:?}");
     }

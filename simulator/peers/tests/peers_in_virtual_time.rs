@@ -132,7 +132,7 @@ fn stale_synchronous_training_is_near_the_fluid_model() {
             [0; 4],
             "{case}"
         );
-        assert!((ours.utilisation / fluid.utilisation - 1.0).abs() < 0.2, "{case}");
+        assert!((ours.utilization / fluid.utilization - 1.0).abs() < 0.2, "{case}");
         assert!((ours.scale / fluid.scale - 1.0).abs() < 0.25, "{case}");
         assert!(ours.max_gap <= 5 && ours.rounds > 100, "{case}");
         assert!(outcome.updates_compared >= 4 * ours.rounds, "{case}");

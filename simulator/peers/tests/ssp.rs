@@ -52,7 +52,7 @@ fn the_bound_on_staleness_and_the_rule_of_k_hold() {
                                 run(&mesh, &SspOptions { plan, staleness: Some(staleness), sharing, ..base });
                             assert!(run.max_gap <= staleness + 1, "{run:?}");
                             assert!(run.longest_wait <= force_after, "{run:?}");
-                            assert!(run.utilisation > 0.0 && run.utilisation < 1.0, "{run:?}");
+                            assert!(run.utilization > 0.0 && run.utilization < 1.0, "{run:?}");
                             assert!(run.scale >= 7.0 / 24.0 - 1e-12 && run.scale <= 23.0 / 24.0, "{run:?}");
                         }
                     }
@@ -92,7 +92,7 @@ fn choosing_by_ports_reaches_more_peers_and_computes_more() {
         let runs: Vec<Ssp> =
             (1..4).map(|seed| run(&mesh(0.57, seed), &options(scheme, Multicast::Switch))).collect();
         let of = |value: fn(&Ssp) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
-        (of(|run| run.utilisation), of(|run| run.scale))
+        (of(|run| run.utilization), of(|run| run.scale))
     };
     let (orpheus, selmcast, inart) = (mean(Scheme::Orpheus), mean(Scheme::Selmcast), mean(Scheme::Optimized));
     for other in [selmcast, inart] {
@@ -116,7 +116,7 @@ jobs: [{name: j, receivers: 1, update: 50 MB, compute: {default: {mean: 0.4 s},
         let free = run(&mesh, &SspOptions { staleness: None, duration_s: 2.41, ..base.clone() });
         // a: 0.4 s to compute and 0.8 s to send; b: 0.8 s and 0.4 s.
         assert_eq!((free.rounds, free.max_gap), (4, 0));
-        assert!((free.utilisation - (0.81 + 1.61) / 2.0 / 2.41).abs() < 1e-9, "{free:?}");
+        assert!((free.utilization - (0.81 + 1.61) / 2.0 / 2.41).abs() < 1e-9, "{free:?}");
         // From 3 s on a sends as fast as b: a round takes 0.8 s. By 6.21 s: a ends at 1.2, 2.4, 3.3, 4.1,
         // 4.9, 5.7.
         let free = run(&mesh, &SspOptions { staleness: None, duration_s: 6.21, ..base.clone() });

@@ -100,7 +100,7 @@ fn no_sync_model_is_faster_than_the_port_or_a_worker_alone() {
             let run = run_workers(&job, &WorkerOptions::new(sync_model, 40)).unwrap();
             let least = bound_s * 0.98; // the mean of what is drawn
             assert!(run.iteration_s >= least, "{model}, {sync_model:?}: {} < {bound_s}", run.iteration_s);
-            assert!(run.utilisation_in <= 1.0 + 1e-9 && run.utilisation_out <= 1.0 + 1e-9);
+            assert!(run.utilization_in <= 1.0 + 1e-9 && run.utilization_out <= 1.0 + 1e-9);
         }
     }
 }

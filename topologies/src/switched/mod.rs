@@ -212,7 +212,7 @@ impl Topology {
     }
 
     /// Returns the neighbors of a node with the links to them.
-    pub fn neighbours(&self, id: NodeId) -> impl Iterator<Item = (NodeId, LinkId)> + '_ {
+    pub fn neighbors(&self, id: NodeId) -> impl Iterator<Item = (NodeId, LinkId)> + '_ {
         use petgraph::visit::EdgeRef;
         self.graph.edges(id.0.into()).map(move |edge| {
             let other = if edge.source().index() == id.index() { edge.target() } else { edge.source() };

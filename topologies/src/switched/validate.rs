@@ -303,7 +303,7 @@ impl Topology {
             }
         }
         let islands = |host: NodeId| -> HashSet<u32> {
-            self.neighbours(host)
+            self.neighbors(host)
                 .filter(|&(next, _)| self.node(next).kind == NodeKind::Switch)
                 .map(|(next, _)| fabric.find(next.0))
                 .collect()

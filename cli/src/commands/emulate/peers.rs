@@ -375,16 +375,16 @@ fn bsp_row(figures: &BspFigures) -> String {
 }
 
 fn ssp_row(figures: &SspFigures) -> String {
-    let SspFigures { utilisation, scale, rounds, max_gap, simulated, .. } = figures;
+    let SspFigures { utilization, scale, rounds, max_gap, simulated, .. } = figures;
     let share = |share: f64| format!("{:.1}%", share * 100.0);
     let beside =
         |of: fn(&inart_simulator_peers::ideal::Ssp) -> f64| simulated.as_ref().map(|run| share(of(run)));
     let [computing, reached] =
-        [beside(|run| run.utilisation), beside(|run| run.scale)].map(Option::unwrap_or_default);
+        [beside(|run| run.utilization), beside(|run| run.scale)].map(Option::unwrap_or_default);
     let others = simulated.as_ref().map_or(String::new(), |run| run.rounds.to_string());
     format!(
         "{:>9}  {computing:>9}  {:>7}  {reached:>9}  {rounds:>6}  {others:>9}  {max_gap:>5}",
-        share(*utilisation),
+        share(*utilization),
         share(*scale),
     )
 }

@@ -139,7 +139,7 @@ fn table(clients: usize, groups: usize, run: &ClientRun) -> String {
         run.push_s,
         run.wait_s,
         run.pull_s,
-        run.utilisation_out * 100.0,
+        run.utilization_out * 100.0,
         counted(run.rounds, "aggregation"),
         counted(run.aggregated, "update"),
         run.seconds,

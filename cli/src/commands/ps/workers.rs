@@ -205,8 +205,8 @@ fn table(job: &Job, sync_model: &SyncModel, is_tuned: bool, run: &WorkerRun) -> 
         quantile("0.95"),
         run.staleness.mean,
         run.staleness.max,
-        run.utilisation_in * 100.0,
-        run.utilisation_out * 100.0,
+        run.utilization_in * 100.0,
+        run.utilization_out * 100.0,
         counted(run.pushes, "push"),
         run.seconds
     );

@@ -244,7 +244,7 @@ fn ssp_table(run: &Ssp) -> String {
          the first is {} ahead of the last; no receiver was left out for more than {}\n",
         run.scheme,
         run.multicast,
-        run.utilisation * 100.0,
+        run.utilization * 100.0,
         counted(run.rounds, "update"),
         run.scale * 100.0,
         counted(run.max_gap, "round"),

@@ -1,4 +1,4 @@
-//! A data centre's process: `inart_sites_agent`'s driver on QUIC connections, behind calls that a training
+//! A data center's process: `inart_sites_agent`'s driver on QUIC connections, behind calls that a training
 //! loop makes; and the scheduler's process.
 //!
 //! ```no_run

@@ -5,7 +5,7 @@ use inart_topologies::switched::{Job, NodeId, Topology};
 /// Returns the job's racks: workers (by position in the job) whose first link leads to the same switch. Racks
 /// are in the order of their switches in the topology.
 pub fn racks_of(topology: &Topology, job: &Job) -> Vec<Vec<usize>> {
-    let switch_of = |worker: NodeId| topology.neighbours(worker).min_by_key(|(_, link)| *link);
+    let switch_of = |worker: NodeId| topology.neighbors(worker).min_by_key(|(_, link)| *link);
     let mut racks: Vec<(Option<NodeId>, Vec<usize>)> = Vec::new();
     for (at, &worker) in job.workers.iter().enumerate() {
         let switch = switch_of(worker).map(|(switch, _)| switch);

@@ -119,7 +119,7 @@ fn servers_bps(topology: &Topology, job: &Job) -> f64 {
     let into = |&server: &inart_topologies::switched::NodeId| {
         let into =
             |link: &inart_topologies::switched::Link| link.rates_bps[usize::from(link.ends[0] == server)];
-        let links: f64 = topology.neighbours(server).map(|(_, link)| into(topology.link(link))).sum();
+        let links: f64 = topology.neighbors(server).map(|(_, link)| into(topology.link(link))).sum();
         topology.node(server).ingress_bps.map_or(links, |most| links.min(most))
     };
     job.servers.iter().map(into).sum()

@@ -42,7 +42,7 @@ pub struct Ssp {
     /// Maker of the copies.
     pub multicast: &'static str,
     /// Mean share of the time in which peers compute.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Mean number of receivers of an ended multicast, over the number of peers.
     pub scale: f64,
     /// Ended multicasts.
@@ -109,7 +109,7 @@ pub fn run_ssp(mesh: &Mesh, job: &PeerJob, options: &SspOptions) -> Result<Ssp, 
     Ok(Ssp {
         scheme: scheme.name(),
         multicast: options.plan.multicast.name(),
-        utilisation: training.computed_s / (n * options.duration_s),
+        utilization: training.computed_s / (n * options.duration_s),
         scale: training.reached as f64 / training.ended.max(1) as f64 / n,
         rounds: training.ended,
         max_gap: training.gate.gap(),

@@ -134,7 +134,7 @@ impl<'t> Access<'t> {
         let hosts = self.places.iter().find(|(known, _)| *known == place);
         let (mut now, mut all) = (0.0, 0.0);
         for &host in hosts.into_iter().flat_map(|(_, hosts)| hosts) {
-            for (_, link) in self.topology.neighbours(host) {
+            for (_, link) in self.topology.neighbors(host) {
                 let own_bps = self.topology.link(link).rate_bps();
                 all += own_bps;
                 if self.down[link.index()] == 0 {

@@ -105,7 +105,7 @@ impl<'t> Planning<'t> {
         let towards = |is_to: bool| {
             let links = hosts
                 .iter()
-                .flat_map(|host| self.topology.neighbours(*host).map(move |(_, link)| (*host, link)));
+                .flat_map(|host| self.topology.neighbors(*host).map(move |(_, link)| (*host, link)));
             let access_links = links.map(|(host, link): (NodeId, LinkId)| {
                 // The first direction of a link starts at its first end.
                 let from_host = usize::from(self.topology.link(link).ends[0] != host);
@@ -149,7 +149,7 @@ impl<'t> Planning<'t> {
             }
             Step::InterfaceDown(host) | Step::InterfaceUp(host) => {
                 let is_down = matches!(step, Step::InterfaceDown(_));
-                let links: Vec<LinkId> = self.topology.neighbours(host).map(|(_, link)| link).collect();
+                let links: Vec<LinkId> = self.topology.neighbors(host).map(|(_, link)| link).collect();
                 self.process(host).ok_or_else(|| wrong("not a host of the job", "name one of its hosts"))?;
                 links.into_iter().flat_map(|id| changes(access.set_down(id, is_down))).collect()
             }

@@ -188,7 +188,7 @@ pub fn random_faults(topology: &Topology, job: &str, horizon_s: f64, seed: u64) 
         let at = draws.span(0.0, horizon_s);
         let lasts = Some(draws.span(0.001, 9.0));
         let host = hosts[draws.whole(0, hosts.len() as u64) as usize];
-        let links = topology.neighbours(host).map(|(_, link)| link).collect::<Vec<_>>();
+        let links = topology.neighbors(host).map(|(_, link)| link).collect::<Vec<_>>();
         let link = links.first().map(|link| topology.link(*link));
         let ends = link.map(|link| link.ends.map(name));
         let worker = workers[draws.whole(0, workers.len() as u64) as usize].clone();

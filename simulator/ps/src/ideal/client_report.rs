@@ -22,7 +22,7 @@ pub struct ClientRun {
     /// Mean time from the arrival of a push to the pull, in seconds.
     pub wait_s: f64,
     /// Utilization of the rate out of the server, from 0 to 1.
-    pub utilisation_out: f64,
+    pub utilization_out: f64,
     /// Length of the run in virtual time, in seconds.
     pub seconds: f64,
     /// Number of aggregations.
@@ -112,7 +112,7 @@ impl Record {
         self,
         counters: GroupCounters,
         seconds: f64,
-        utilisation_out: f64,
+        utilization_out: f64,
         usage_bps: Vec<[f64; 2]>,
     ) -> ClientRun {
         ClientRun {
@@ -121,7 +121,7 @@ impl Record {
             push_s: mean(&self.pushes_s),
             pull_s: mean(&self.pulls_s),
             wait_s: mean(&self.waits_s),
-            utilisation_out,
+            utilization_out,
             seconds,
             rounds: self.groups.iter().map(|(count, _)| count).sum(),
             aggregated: counters.aggregated,

@@ -459,10 +459,10 @@ impl<'r> World<'r> {
 
     fn report(mut self) -> ClientRun {
         let bits = self.out.passed(self.now_s);
-        let utilisation_out =
+        let utilization_out =
             if self.now_s > 0.0 { bits / self.job.server.out_bps / self.now_s } else { 0.0 };
         let usage = self.usage.map(Usage::into_rates).unwrap_or_default();
-        self.record.report(self.server.counters(), self.now_s, utilisation_out, usage)
+        self.record.report(self.server.counters(), self.now_s, utilization_out, usage)
     }
 }
 

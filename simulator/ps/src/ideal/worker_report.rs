@@ -53,9 +53,9 @@ pub struct WorkerRun {
     /// Mean time of a pull, in seconds.
     pub pull_s: f64,
     /// Utilization of the rate into the server, from 0 to 1.
-    pub utilisation_in: f64,
+    pub utilization_in: f64,
     /// Utilization of the rate out of the server, from 0 to 1.
-    pub utilisation_out: f64,
+    pub utilization_out: f64,
     /// Length of the run in virtual time, in seconds.
     pub seconds: f64,
     /// Pushes that were accepted.
@@ -138,7 +138,7 @@ impl Record {
         server: &Server<SyncModel>,
         sync: &'static str,
         length_s: f64,
-        utilisation: [f64; 2],
+        utilization: [f64; 2],
     ) -> WorkerRun {
         let iteration_s = self.iteration_s();
         // A gap belongs to the push that ends it.
@@ -165,8 +165,8 @@ impl Record {
             relaxation: server.relaxation().as_f64(),
             push_s: mean(&self.took_s[0]),
             pull_s: mean(&self.took_s[1]),
-            utilisation_in: utilisation[0],
-            utilisation_out: utilisation[1],
+            utilization_in: utilization[0],
+            utilization_out: utilization[1],
             seconds: length_s,
             pushes: self.pushes.len() as u64,
             samples: self.samples,

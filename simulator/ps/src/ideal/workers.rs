@@ -448,9 +448,9 @@ impl<'r> World<'r> {
     fn report(mut self) -> WorkerRun {
         let [in_bits, out_bits] = [self.into.passed(self.now_s), self.out.passed(self.now_s)];
         let part = |bits: f64, bps: f64| if self.now_s > 0.0 { bits / bps / self.now_s } else { 0.0 };
-        let utilisation = [part(in_bits, self.job.server.in_bps), part(out_bits, self.job.server.out_bps)];
+        let utilization = [part(in_bits, self.job.server.in_bps), part(out_bits, self.job.server.out_bps)];
         let sync = self.options.sync_model.name();
-        let mut run = self.record.report(self.job, &self.server, sync, self.now_s, utilisation);
+        let mut run = self.record.report(self.job, &self.server, sync, self.now_s, utilization);
         run.usage_bps = self.usage.map(Usage::into_rates).unwrap_or_default();
         run
     }

@@ -92,7 +92,7 @@ pub struct Args {
     pub changes: Option<u32>,
     /// With --changes: longest delay of the notice of a change at a host; drawn at random.
     #[arg(long = "notify-jitter", default_value = "2 ms", requires = "changes", value_name = "TIME", value_parser = span)]
-    pub told_within: Span,
+    pub notified_within: Span,
     /// With --changes: time from the end of one change to the start of the next.
     #[arg(long = "change-interval", default_value = "20 ms", requires = "changes", value_name = "TIME", value_parser = span)]
     pub change_gap: Span,

@@ -33,7 +33,7 @@ pub fn of(args: &Args, count: u32, topology: &Topology, plans: &[Plan]) -> anyho
         count,
         first: Span(args.change_gap.0.max(FIRST.0)),
         gap: args.change_gap,
-        notify_within: args.told_within,
+        notify_within: args.notified_within,
         coordinated: !args.unled,
         undone: Share::default(),
         plans: sets,

@@ -22,7 +22,7 @@ pub fn table(outcome: &Outcome) -> String {
         Figures::Stale(run) => format!(
             "peers computed {:.1}% of the time, {} each reached {:.1}% of the peers; the first is {} \
              ahead of the last",
-            run.utilisation * 100.0,
+            run.utilization * 100.0,
             counted(run.rounds, "update"),
             run.scale * 100.0,
             counted(run.max_gap, "round")
