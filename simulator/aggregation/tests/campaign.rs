@@ -79,7 +79,7 @@ fn end_in_right_sums_or_named_failures(trials: u64) {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Same trials for the Tofino programs; docs/simulation.md lists the additional checks.
+/// Same trials for the Tofino programs; docs/how-to/inject-faults.md lists the additional checks.
 #[test]
 fn random_trials_on_tofino_end_in_right_sums_or_named_failures() {
     end_in_right_sums_on_tofino([

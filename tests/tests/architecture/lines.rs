@@ -44,7 +44,7 @@ fn the_emulator_reads_processes_by_their_events_only() {
         let found = with_word("emulator/src", word);
         let others = found
             .iter()
-            .filter(|file| !["aggregation/external.rs", "aggregation/news.rs"].contains(&&***file));
+            .filter(|file| !["aggregation/external.rs", "aggregation/controller_events.rs"].contains(&&***file));
         assert_eq!(others.count(), 0, "{word} in {found:?}");
     }
     // And the factor of rates, which that description has.

@@ -7,7 +7,7 @@
 //! most that of its upper end. For one cell per server, [`bins`] decides whether the switches suffice. The
 //! choices of cells are processed in the order of their rates, so the first that can be packed at its upper
 //! ends is the best of those; then the better ones, which cannot, are searched for the best rate inside their
-//! cells. `docs/bounds.md` has the proof.
+//! cells. `docs/explanation/bounds.md` has the proof.
 
 mod bins;
 mod cells;

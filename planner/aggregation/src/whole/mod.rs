@@ -16,7 +16,7 @@
 //! links: the left side then has sum_s t(s) too, with t(s) at most the cost of any tree of s (Wong's dual
 //! ascent). Prices for which this fails prove that no plan exists at rates F, nor at any higher ones: with
 //! all F_s lower, a placement only fits better. The inequality is checked from the prices alone, so no
-//! solver's tolerance enters the proof. docs/bounds.md has it in full, and a comparison.
+//! solver's tolerance enters the proof. docs/explanation/bounds.md has it in full, and a comparison.
 
 mod ascent;
 mod cover;
