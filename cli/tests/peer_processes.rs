@@ -256,7 +256,11 @@ fn bad_flags_are_refused_in_one_line() {
     refused(alone("--rounds 1"), &["peer p2 has no address at p1"]);
     refused(alone("--multicast switch"), &["--multicast switch", "--interface"]);
     refused(alone("--multicast switch --interface none9"), &["interface none9", "does not exist"]);
-    // What a process finds out later.
+}
+
+#[test]
+fn a_coordinator_that_is_missing_or_configured_otherwise_is_named() {
+    let mesh = Mesh::new();
     let lonely = mesh.arguments("p1", "--connect-timeout 1s");
     let lonely: Vec<&str> = lonely.iter().map(String::as_str).collect();
     mesh.bench.refused(&lonely, &["peer p1", "no coordinator has admitted peer 0", "start one"]);

@@ -26,10 +26,9 @@ impl<D: Session> Controller<D> {
 
     /// Returns the jobs whose gradients, partials, updates or messages arrived at a switch with our program
     /// within `watch`. Running hosts send such frames within [`LISTEN`]; peers with a timeout of more than
-    /// 7 s may
-    /// be silent for longer.
+    /// 7 s may be silent for longer.
     ///
-    /// The switches that did not answer.
+    /// # Errors
     /// The switches that did not answer.
     pub async fn moving(&mut self, watch: Duration) -> Result<BTreeSet<JobId>, SwitchErrors> {
         let before = self.steered().await?;

@@ -102,11 +102,8 @@ impl<'a> Names<'a> {
                     ResultsAction::Replicate { group } => format!("copy to group {group}"),
                     ResultsAction::Refuse => "refuse".to_owned(),
                 };
-                format!(
-                    "results {job} plan version {}: of {server}, from {}: {does}",
-                    key.plan_version,
-                    port(key.ingress)
-                )
+                let (version, from) = (key.plan_version, port(key.ingress));
+                format!("results {job} plan version {version}: of {server}, from {from}: {does}")
             }
             Item::Updates(key, action) => {
                 let does = match action {

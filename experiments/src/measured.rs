@@ -260,7 +260,7 @@ mod tests {
             text.contains("\ninart,het,4,10,1627000,atp-unlimited,1,0.2,256,3,1,12345,15900000.0,"),
             "{text}"
         );
-        assert_eq!(read_measured(&text).expect("readable"), [row.clone()]);
+        assert_eq!(read_measured(&text).expect("readable"), std::slice::from_ref(&row));
         let before = text.replacen("# format: 2\n", "", 1);
         assert_eq!(read_measured(&before).expect("written before there was a number"), [row]);
         for newer in ["# format: 3\n# the command\nother\n1\n", "# format: 3\n"] {

@@ -42,9 +42,9 @@ fn the_emulator_reads_processes_by_their_events_only() {
     // A testbed's description, which a user gives, and decisions, which the controller's API has as JSON.
     for word in ["serde_json::from_", "serde_json::Value"] {
         let found = with_word("emulator/src", word);
-        let others = found
-            .iter()
-            .filter(|file| !["aggregation/external.rs", "aggregation/controller_events.rs"].contains(&&***file));
+        let others = found.iter().filter(|file| {
+            !["aggregation/external.rs", "aggregation/controller_events.rs"].contains(&&***file)
+        });
         assert_eq!(others.count(), 0, "{word} in {found:?}");
     }
     // And the factor of rates, which that description has.

@@ -73,7 +73,7 @@ pub fn policy_message(policy: &TransmissionPolicy) -> PolicyMessage {
     }
 }
 
-/// Decodes a policy. The caller must [check](Policy::check) its consistency.
+/// Decodes a policy. The caller must [check](TransmissionPolicy::check) its consistency.
 ///
 /// # Errors
 /// A field out of range, or a route without ends.

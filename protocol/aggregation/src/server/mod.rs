@@ -62,7 +62,7 @@ enum Outgoing {
 }
 
 /// One shard of a job at its parameter server. It receives gradients and partials, and sends the results that
-/// the [completion_rule](Policy) makes of them. Driven as every [`StateMachine`].
+/// the [completion rule](CompletionRule) makes of them. Driven as every [`StateMachine`].
 #[derive(Clone, Debug)]
 pub struct ServerShard<P: CompletionRule = Lockstep> {
     assignment: Assignment,
