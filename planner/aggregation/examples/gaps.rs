@@ -1,6 +1,7 @@
-//! Gaps of plans to the optimum over random networks: pairs of jobs planned together (docs/evidence/job-planning.md), and
-//! plans of two levels (docs/evidence/aggregation-depth.md). `cargo run -p inart-planner-aggregation --example gaps [NETWORKS]`
-//! (default: 55); equal numbers in every run.
+//! Gaps of plans to the optimum over random networks: pairs of jobs planned together
+//! (docs/evidence/job-planning.md), and plans of two levels (docs/evidence/aggregation-depth.md). `cargo run
+//! -p inart-planner-aggregation
+//! --example gaps [NETWORKS]` (default: 55); equal numbers in every run.
 
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 

@@ -56,7 +56,7 @@ pub fn jobs(status: &proto::Status) -> String {
         [job.name.clone(), job.kind.clone(), number, plan_version, since, switches, rate, hosts]
     };
     let head =
-        ["job", "kind", "number", "plan_version", "for", "switches", "rate", "hosts"].map(str::to_owned);
+        ["job", "kind", "number", "plan version", "for", "switches", "rate", "hosts"].map(str::to_owned);
     let rows: Vec<_> = [head].into_iter().chain(status.jobs.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths: Vec<_> = (0..rows[0].len()).map(width).collect();
