@@ -93,7 +93,7 @@ fn lines_are_passed_on_while_the_ranks_run() {
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     // The ranks wait for the file, which is created once their lines have appeared.
     let begun: Vec<_> = lines.by_ref().take(3).collect::<Result<_, _>>().expect("lines");
-    assert!(begun.iter().all(|line| line.ends_with("] begun")), "{begun:?}");
+    assert!(begun.iter().all(|line| line.ends_with("] started")), "{begun:?}");
     std::fs::write(&go, "").expect("written");
     assert!(child.wait().expect("a child").success());
     assert!(lines.any(|line| line.is_ok_and(|line| line.contains("3 ranks succeeded"))));

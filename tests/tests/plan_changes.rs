@@ -90,7 +90,7 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
         emulation.until(&hosts, &workers, reached);
         let changed = change(folder.path(), plan);
         eprintln!("{changed}");
-        assert_eq!((&changed["hosts"], &changed["led"]), (&8.into(), &true.into()));
+        assert_eq!((&changed["hosts"], &changed["coordinated"]), (&8.into(), &true.into()));
         let (from, to) = (changed["from"].as_u64().expect("known"), changed["to"].as_u64().expect("known"));
         assert_eq!((plan_version.unwrap_or(from), to), (from, from + 1));
         plan_version = Some(to);

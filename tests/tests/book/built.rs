@@ -83,6 +83,11 @@ fn mdbook_builds_it_and_every_link_leads_to_a_page_and_an_anchor() {
                 continue;
             };
             let is_there = target.exists();
+            // The redirect of a folder's page.
+            let target = match target.file_name() {
+                Some(name) if name == "README.html" => target.with_file_name("index.html"),
+                _ => target.clone(),
+            };
             let has_anchor =
                 anchor.is_empty() || anchors.get(&target).is_none_or(|known| known.contains(anchor));
             if !is_there || !has_anchor {
