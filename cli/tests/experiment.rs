@@ -22,7 +22,7 @@ fn a_figure_becomes_a_table_a_csv_file_a_chart_and_json() {
     let csv = bench.read("made/here/inart-fig5.csv");
     assert!(csv.starts_with("# inart experiment inart-fig5 --seeds 2\npanel,"), "{csv}");
     let chart = bench.read("made/here/inart-fig5.svg");
-    for text in ["VGG19", "Communication time, s", "lbmm", "2 seeds"] {
+    for text in ["VGG19", "Communication time (s)", "lbmm", "2 seeds"] {
         assert!(chart.contains(text), "{text} in {chart}");
     }
     assert!(chart.trim_end().ends_with("</svg>"), "{chart}");

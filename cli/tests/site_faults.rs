@@ -145,7 +145,7 @@ fn strangers_are_refused_counted_and_logged_while_rounds_go_on() {
     let mut reports = Reports::default();
     let ends: Vec<_> = sites.iter().map(|(name, site)| reports.rest_of(name, site)).collect();
     assert_eq!(reports.sums(), calm_sums()[..20]);
-    for counter in ["connections_of_strangers", "connections_refused"] {
+    for counter in ["connections_of_unknown_senders", "connections_refused"] {
         assert!(ends[1]["dropped"][counter].as_u64().unwrap() > 0, "{counter}: {}", ends[1]);
     }
 }

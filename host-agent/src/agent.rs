@@ -72,6 +72,8 @@ impl Stopper {
 pub(crate) struct Agent {
     transport: Box<dyn Transport>,
     pub(crate) clock: Clock,
+    /// When it last read frames.
+    read_at: Instant,
     stop: Option<StopSignal>,
     stop_requested: Arc<AtomicBool>,
     orders: Orders,
@@ -83,6 +85,8 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
+    /// Time without reading frames after which the process is taken to have been stopped.
+    const STANDSTILL: Duration = Duration::from_millis(200);
     /// Interval of polling for a stop signal if the signal does not end waits.
     const POLL_INTERVAL: Duration = Duration::from_millis(50);
     /// Shortest sleep: a sleeping thread is woken some 50 us late (the kernel's timer slack), which at 10
@@ -102,9 +106,11 @@ impl Agent {
             let source = stop.as_fd().try_clone_to_owned();
             is_watched = transport.watch(source.map_err(|source| Error::io(transport.name(), source))?);
         }
+        let clock = Clock::start();
         Ok(Self {
             transport,
-            clock: Clock::start(),
+            read_at: clock.now(),
+            clock,
             stop,
             stop_requested: Arc::default(),
             orders: Orders::new(),
@@ -153,9 +159,14 @@ impl Agent {
         self.orders.close();
     }
 
-    /// Sends everything that is due now.
+    /// Sends everything that is due now. A process that was stopped since it last read frames reads those that
+    /// have arrived meanwhile first: otherwise it would take its own standstill for the silence of a peer.
     pub(crate) fn transmit(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
         let now = self.clock.now();
+        if now.since(self.read_at) > Self::STANDSTILL {
+            self.may_have_more = true;
+            return Ok(());
+        }
         Ok(self.transport.transmit(&mut |room| state_machine.poll_transmit(now, room))?)
     }
 
@@ -187,6 +198,7 @@ impl Agent {
     /// Processes received frames, a batch at most: then the state machine may send.
     pub(crate) fn take_in(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
         let now = self.clock.now();
+        self.read_at = now;
         let count = self.transport.receive(&mut |frame| state_machine.handle_frame(now, frame))?;
         // While frames arrive, polling takes less time than waiting.
         self.may_have_more = count > 0;

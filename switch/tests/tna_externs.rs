@@ -78,7 +78,7 @@ fn a_direct_meter_counts_the_bytes_of_its_entrys_packets() {
     let mut switch = switch();
     let bytes = 4 + PAYLOAD.len() as u64;
     for index in [1, 2] {
-        insert(&mut switch, "metered", index, EntryAction::Call(call("color", &[])));
+        insert(&mut switch, "metered", index, EntryAction::Call(call("colour", &[])));
     }
     let rates = MeterConfig { committed_burst: bytes, peak_burst: 3 * bytes - 1, ..BURSTS };
     let key = [Match::Exact(vec![1])];

@@ -11,6 +11,8 @@ use crate::error::NetworkError;
 
 /// The longest document, in bytes.
 pub const MOST_BYTES: u64 = 64 << 20;
+/// Begin of the problem of a file without text.
+pub const EMPTY: &str = "the file is empty";
 /// Interval of notices of a reader that waits for a pipe or a terminal.
 const SILENCE: Duration = Duration::from_secs(2);
 /// Longest time of a pipe or a terminal to deliver a document.
@@ -145,7 +147,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, String> {
     })?;
     let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
     match text.trim().is_empty() {
-        true => Err("the file is empty; topologies/fig1.yaml shows what a topology looks like".to_owned()),
+        true => Err(format!("{EMPTY}; topologies/fig1.yaml shows what a topology looks like")),
         false => Ok(text),
     }
 }

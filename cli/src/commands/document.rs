@@ -29,7 +29,7 @@ pub fn read(path: &Path) -> io::Result<String> {
     drop(known);
     let text = match read::text(path, &mut waiting(path)) {
         // The document's own reader refuses an empty document and names its kind.
-        Err(ReadError::File { problem, .. }) if problem.starts_with("it is empty") => String::new(),
+        Err(ReadError::File { problem, .. }) if problem.starts_with(read::EMPTY) => String::new(),
         read => read.map_err(problem)?,
     };
     if !std::fs::metadata(path)?.is_file() {

@@ -20,7 +20,7 @@ const FLAGS: [(&str, &str); 17] = [
     ("give a number of roots", "--roots"),
     ("give each site at least 1 child", "--degree"),
     ("leave auxiliary paths out", "--auxiliary"),
-    ("restart the controller with following", "--follow"),
+    ("restart the controller with replanning", "--follow"),
 ];
 
 /// Returns the message with the flags behind each piece of advice.

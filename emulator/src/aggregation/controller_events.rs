@@ -139,8 +139,8 @@ mod tests {
             ..Default::default()
         };
         let mut news = ControllerEvents::default();
-        assert_eq!(news.of(&status(1)), ["job digits: run 1 begins with 2 workers, 1 server"]);
+        assert_eq!(news.of(&status(1)), ["job digits: view 1 begins with 2 workers, 1 server"]);
         assert!(news.of(&status(1)).is_empty());
-        assert_eq!(news.of(&status(4)), ["job digits: run 4 begins with 2 workers, 1 server"]);
+        assert_eq!(news.of(&status(4)), ["job digits: view 4 begins with 2 workers, 1 server"]);
     }
 }
