@@ -216,6 +216,6 @@ fn invalid_runs_are_named() {
     let compute = ", compute: {mean: 400 ms, cv: 0.5}";
     assert!(matches!(other(compute, ""), SimulationError::NoCompute { .. }));
     assert!(matches!(other(compute, ", required_pairs: [[p1, p2]]"), SimulationError::OneRound { .. }));
-    let unequal = other("update: 2 MB", "update: {default: 2 MB, overrides: {p2: 3 MB}}").to_string();
+    let unequal = other("update: 1500 kB", "update: {default: 1500 kB, overrides: {p2: 3 MB}}").to_string();
     assert!(unequal.contains("update of p2 has another length than that of p1"), "{unequal}");
 }

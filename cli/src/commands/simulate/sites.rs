@@ -67,7 +67,7 @@ pub struct Args {
     /// order.
     #[arg(long, default_value = "fair", value_parser = links())]
     links: Sharing,
-    /// Run sites and scheduler as processes under this fault schedule (docs/how-to/inject-faults.md).
+    /// Run sites and scheduler under this fault schedule (docs/how-to/inject-faults.md).
     ///
     /// Events are like {at: 10 s, link_down: [n1, n2], duration: 60 s}, `crash: n1` or `crash: scheduler`.
     #[arg(long, value_name = "FILE", conflicts_with = "duration")]

@@ -84,7 +84,7 @@ enum Command {
         /// Network (YAML or JSON).
         file: PathBuf,
     },
-    /// Print the topology inside one site of a network of both levels (docs/how-to/switches-inside-sites.md).
+    /// Print the topology inside one site (docs/how-to/switches-inside-sites.md).
     Inside {
         /// Network (YAML or JSON).
         file: PathBuf,

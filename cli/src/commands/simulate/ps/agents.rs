@@ -29,7 +29,7 @@ const ROUNDS: u32 = 30;
 /// Flags of runs of agents.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct AgentArgs {
-    /// Run server and workers as processes under this fault schedule (docs/how-to/inject-faults.md).
+    /// Run server and workers under this fault schedule (docs/how-to/inject-faults.md).
     #[arg(long, value_name = "FILE", conflicts_with = "trials")]
     faults: Option<PathBuf>,
     /// Run this many random fault schedules, with seeds from --seed.
