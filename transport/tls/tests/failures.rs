@@ -43,7 +43,7 @@ async fn an_address_with_more_behind_the_port_is_refused() {
     for wrong in ["127.0.0.1:9559/7", "http://127.0.0.1:9559/x/y"] {
         let error = endpoint(wrong, &Security::Local).err().unwrap();
         assert!(matches!(error, EndpointError::Address { .. }), "{error}");
-        assert!(error.to_string().contains("is behind the port"), "{error}");
+        assert!(error.to_string().contains("follows the port"), "{error}");
     }
     for right in ["127.0.0.1:9559", "http://127.0.0.1:9559/", "unix:/run/v1.sock", "unix:///run/v1.sock"] {
         assert!(endpoint(right, &Security::Local).is_ok(), "{right}");

@@ -1,6 +1,6 @@
 //! SELMCAST, Algorithm 2: new receivers for all active multicasts, when another one starts.
 //!
-//! As corrected (docs/explanation/peers.md, "How the paper is read"); other readings are options.
+//! As corrected (docs/explanation/peers.md, "How the SELMCAST paper is read"); other readings are options.
 
 use std::cmp::Reverse;
 
