@@ -159,8 +159,9 @@ impl Agent {
         self.orders.close();
     }
 
-    /// Sends everything that is due now. A process that was stopped since it last read frames reads those that
-    /// have arrived meanwhile first: otherwise it would take its own standstill for the silence of a peer.
+    /// Sends everything that is due now. A process that was stopped since it last read frames reads those
+    /// that have arrived meanwhile first: otherwise it would take its own standstill for the silence of a
+    /// peer.
     pub(crate) fn transmit(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
         let now = self.clock.now();
         if now.since(self.read_at) > Self::STANDSTILL {
