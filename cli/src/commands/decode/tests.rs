@@ -33,7 +33,7 @@ fn frame(kind: Kind, values: &[i32]) -> Vec<u8> {
     bytes
 }
 
-/// Returns a classic capture; `word` writes its integers, `magic` tells precision and order.
+/// Returns a classic capture; `word` writes its integers, `magic` states precision and byte order.
 fn pcap(magic: u32, word: fn(u32) -> [u8; 4], half: fn(u16) -> [u8; 2], frames: &[(&[u8], u32)]) -> Vec<u8> {
     let mut file = word(magic).to_vec();
     file.extend([half(2), half(4)].concat());
